@@ -1,0 +1,2 @@
+//! The `equipoise` command.
+fn main() {}
