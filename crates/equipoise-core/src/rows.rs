@@ -56,10 +56,7 @@ impl Rows {
             });
         }
         if let Some(at) = x.iter().position(|v| !v.is_finite()) {
-            return Err(Error::NotFinite {
-                row: at / layout.n_x,
-                feature: at % layout.n_x,
-            });
+            return Err(Error::NotFinite { row: at / layout.n_x, feature: at % layout.n_x });
         }
         let mut values = Vec::with_capacity(n_rows * layout.n());
         for (row, &s) in sensitive.iter().enumerate() {
@@ -69,15 +66,8 @@ impl Rows {
                 values.push(1.0);
             }
         }
-        let labels = positive
-            .iter()
-            .map(|&p| if p { 1.0 } else { -1.0 })
-            .collect();
-        Ok(Self {
-            layout,
-            values,
-            labels,
-        })
+        let labels = positive.iter().map(|&p| if p { 1.0 } else { -1.0 }).collect();
+        Ok(Self { layout, values, labels })
     }
 
     /// Which entries a row has.
@@ -129,14 +119,9 @@ impl Rows {
     /// The rows with these numbers, in this order; a number may come more than once.
     pub fn select(&self, rows: &[usize]) -> Self {
         let mut values = Vec::with_capacity(rows.len() * self.layout.n());
-        rows.iter()
-            .for_each(|&i| values.extend_from_slice(self.a(i)));
+        rows.iter().for_each(|&i| values.extend_from_slice(self.a(i)));
         let labels = rows.iter().map(|&i| self.labels[i]).collect();
-        Self {
-            layout: self.layout,
-            values,
-            labels,
-        }
+        Self { layout: self.layout, values, labels }
     }
 
     /// The rows of several tables of one layout, one table after the other.
@@ -144,22 +129,13 @@ impl Rows {
         let layout = parts.first().ok_or(Error::NoClients)?.layout;
         for part in parts {
             if part.layout != layout {
-                return Err(Error::Features {
-                    expected: layout.n(),
-                    found: part.layout.n(),
-                });
+                return Err(Error::Features { expected: layout.n(), found: part.layout.n() });
             }
         }
         Ok(Self {
             layout,
-            values: parts
-                .iter()
-                .flat_map(|p| p.values.iter().copied())
-                .collect(),
-            labels: parts
-                .iter()
-                .flat_map(|p| p.labels.iter().copied())
-                .collect(),
+            values: parts.iter().flat_map(|p| p.values.iter().copied()).collect(),
+            labels: parts.iter().flat_map(|p| p.labels.iter().copied()).collect(),
         })
     }
 

@@ -1,0 +1,84 @@
+//! The bilevel problem as an outer solver sees it: weights in, `P` and `∇P` out.
+
+use crate::error::Error;
+use crate::fairness::Violation;
+use crate::hypergradient::hypergradient;
+use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, ridge};
+use crate::outcome::Counts;
+use crate::root::OuterObjective;
+use crate::round::Round;
+use crate::settings::Settings;
+use crate::statistics::ClientStatistics;
+
+/// `P(w) = F(θ(w), w)`. Keeps the last model, where the next fit starts, and counts what it does.
+pub(crate) struct Bilevel<'a> {
+    proxies: &'a dyn ClientStatistics,
+    outer: OuterObjective<'a>,
+    inner: InnerSettings,
+    ridge: f64,
+    last: Option<FitPoint>,
+    pub(crate) counts: Counts,
+}
+
+/// `P` at one `w` and ρ, with its gradient.
+#[derive(Debug, Clone)]
+pub(crate) struct Evaluation {
+    pub(crate) objective: f64,
+    pub(crate) violation: Violation,
+    pub(crate) gradient: Vec<f64>,
+    pub(crate) theta: Vec<f64>,
+}
+
+impl<'a> Bilevel<'a> {
+    pub(crate) fn new(round: &'a Round, settings: &Settings) -> Self {
+        let ridge = ridge(settings.lambda, round.proxies().n());
+        Self {
+            proxies: round.proxies(),
+            outer: OuterObjective {
+                root: round.root(),
+                fairness: settings.fairness,
+                weighting: settings.root_weighting,
+                ridge,
+            },
+            inner: settings.inner,
+            ridge,
+            last: None,
+            counts: Counts::default(),
+        }
+    }
+
+    /// Fits `θ(w)` from the last model, then measures and differentiates `P` there.
+    pub(crate) fn evaluate(&mut self, weights: &[f64], rho: f64) -> Result<Evaluation, Error> {
+        let start = match self.last.take() {
+            Some(point) => point,
+            None => {
+                self.counts.passes += 1;
+                FitPoint::origin(self.proxies)?
+            }
+        };
+        let inner = InnerProblem { rows: self.proxies, weights, ridge: self.ridge };
+        let fit = inner.fit(start, &self.inner)?;
+        let outer = self.outer.evaluate(&fit.point.theta, weights, rho)?;
+        let hypergradient = hypergradient(&inner, &fit.point, &outer)?;
+
+        let counts = &mut self.counts;
+        counts.evaluations += 1;
+        counts.passes += fit.passes;
+        counts.inner_fits += 1;
+        counts.inner_iterations += fit.iterations;
+        counts.inner_not_converged += usize::from(!fit.converged);
+        counts.final_inner_gradient_norm = fit.gradient_norm;
+        counts.largest_residual = counts.largest_residual.max(hypergradient.residual);
+        counts.diagonals_raised += fit.diagonals_raised;
+        counts.diagonals_raised += usize::from(hypergradient.diagonal_raised);
+
+        let theta = fit.point.theta.clone();
+        self.last = Some(fit.point);
+        Ok(Evaluation {
+            objective: outer.value,
+            violation: outer.violation,
+            gradient: hypergradient.gradient,
+            theta,
+        })
+    }
+}

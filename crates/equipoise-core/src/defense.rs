@@ -1,0 +1,116 @@
+//! The ways to get from proxies and root to a model, behind one interface.
+
+mod bilevel;
+mod local_models;
+mod pooled;
+mod root_only;
+
+pub use local_models::{fedasl_weights, fednolowe_weights};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::inner_fit::{Fit, FitPoint, InnerProblem, ridge};
+use crate::observer::Observer;
+use crate::outcome::{Counts, Termination, TracePoint};
+use crate::round::Round;
+use crate::settings::Settings;
+use crate::statistics::ClientStatistics;
+
+/// A way to get from proxies and root to a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Defense {
+    /// The method: weights that make the model accurate and fair on the root.
+    #[default]
+    Bilevel,
+    /// All proxies in one pot, no defense: the paper's baseline.
+    Pooled,
+    /// Local models averaged with weights that prefer losses near the median.
+    Fedasl,
+    /// Local models averaged with weights that fall linearly with the loss.
+    Fednolowe,
+    /// The root alone, no proxy: the floor that any defense must beat.
+    RootOnly,
+}
+
+impl Defense {
+    /// Every defense, the method first.
+    pub const ALL: [Self; 5] =
+        [Self::Bilevel, Self::Pooled, Self::Fedasl, Self::Fednolowe, Self::RootOnly];
+
+    /// Its name in files, on the command line and in reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Bilevel => "bilevel",
+            Self::Pooled => "pooled",
+            Self::Fedasl => "fedasl",
+            Self::Fednolowe => "fednolowe",
+            Self::RootOnly => "root-only",
+        }
+    }
+
+    /// Weights and model for this round.
+    pub(crate) fn run(
+        &self,
+        round: &Round,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Defended, Error> {
+        match self {
+            Self::Bilevel => bilevel::defend(round, settings, observer),
+            Self::Pooled => pooled::defend(round, settings),
+            Self::Fedasl => local_models::defend(round, settings, fedasl_weights),
+            Self::Fednolowe => local_models::defend(round, settings, fednolowe_weights),
+            Self::RootOnly => root_only::defend(round, settings),
+        }
+    }
+}
+
+impl std::fmt::Display for Defense {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a defense gives.
+pub(crate) struct Defended {
+    pub(crate) weights: Vec<f64>,
+    pub(crate) theta: Vec<f64>,
+    pub(crate) termination: Termination,
+    pub(crate) stationarity: Option<f64>,
+    pub(crate) counts: Counts,
+    pub(crate) trace: Vec<TracePoint>,
+}
+
+impl Defended {
+    /// The result of a defense that has a formula for its weights.
+    fn direct(weights: Vec<f64>, theta: Vec<f64>, counts: Counts) -> Self {
+        Self {
+            weights,
+            theta,
+            termination: Termination::Direct,
+            stationarity: None,
+            counts,
+            trace: Vec::new(),
+        }
+    }
+}
+
+/// Fits rows with the given weights from scratch, and counts it.
+fn fit_from_scratch(
+    rows: &dyn ClientStatistics,
+    weights: &[f64],
+    settings: &Settings,
+    counts: &mut Counts,
+) -> Result<Fit, Error> {
+    let problem = InnerProblem { rows, weights, ridge: ridge(settings.lambda, rows.n()) };
+    let fit = problem.fit(FitPoint::origin(rows)?, &settings.inner)?;
+    counts.passes += fit.passes + 1;
+    counts.inner_fits += 1;
+    counts.inner_iterations += fit.iterations;
+    counts.inner_not_converged += usize::from(!fit.converged);
+    counts.final_inner_gradient_norm = fit.gradient_norm;
+    counts.diagonals_raised += fit.diagonals_raised;
+    Ok(fit)
+}

@@ -1,0 +1,22 @@
+//! The method: weights learnt by bilevel optimisation.
+
+use super::Defended;
+use crate::bilevel::Bilevel;
+use crate::error::Error;
+use crate::observer::Observer;
+use crate::outer_loop;
+use crate::round::Round;
+use crate::settings::{OuterSolver, Settings};
+
+pub(super) fn defend(
+    round: &Round,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Defended, Error> {
+    let mut problem = Bilevel::new(round, settings);
+    match settings.outer.solver {
+        OuterSolver::Adam => {
+            outer_loop::descend(&mut problem, round.n_clients(), settings, observer)
+        }
+    }
+}

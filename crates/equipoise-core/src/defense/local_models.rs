@@ -1,0 +1,130 @@
+//! FedASL and FedNolowe, made one-shot as the paper does: the server trains a model on each proxy alone,
+//! turns the losses into weights, and averages the models.
+
+use super::{Defended, fit_from_scratch};
+use crate::error::Error;
+use crate::outcome::Counts;
+use crate::round::Round;
+use crate::settings::Settings;
+
+/// FedASL's half-width of the good region, in standard deviations of the losses.
+const ALPHA: f64 = 0.9;
+/// FedASL's distance for clients inside the good region, in the same unit.
+const BETA: f64 = 0.2;
+
+pub(super) fn defend(
+    round: &Round,
+    settings: &Settings,
+    weigh: fn(&[f64]) -> Vec<f64>,
+) -> Result<Defended, Error> {
+    let proxies = round.proxies();
+    let n_clients = round.n_clients();
+    let n_rows_in_all = proxies.n_rows_in_all() as f64;
+    let mut counts = Counts::default();
+    let mut models = Vec::with_capacity(n_clients);
+    let mut losses = Vec::with_capacity(n_clients);
+    for client in 0..n_clients {
+        let n_rows = proxies.n_rows(client) as f64;
+        // The inner problem divides by the rows of all clients; this weight makes it the client's mean.
+        let mut alone = vec![0.0; n_clients];
+        alone[client] = n_rows_in_all / n_rows;
+        let fit = fit_from_scratch(proxies, &alone, settings, &mut counts)?;
+        losses.push(fit.point.statistics.losses[client] / n_rows);
+        models.push(fit.point.theta);
+    }
+    let weights = weigh(&losses);
+    let mut theta = vec![0.0; proxies.n()];
+    for (model, w) in models.iter().zip(&weights) {
+        theta.iter_mut().zip(model).for_each(|(average, t)| *average += w * t);
+    }
+    Ok(Defended::direct(weights, theta, counts))
+}
+
+/// FedASL: with `σ` the population standard deviation of the losses, `d_c = βσ` where
+/// `|L_c − median| ≤ ασ` and `|L_c − median|` elsewhere; `w ∝ 1/d`. Uniform where all losses are equal.
+pub fn fedasl_weights(losses: &[f64]) -> Vec<f64> {
+    let n = losses.len() as f64;
+    let mean = losses.iter().sum::<f64>() / n;
+    let sigma = (losses.iter().map(|l| (l - mean) * (l - mean)).sum::<f64>() / n).sqrt();
+    let middle = median(losses);
+    // Losses that differ by rounding alone are equal: σ would be noise, and so would the weights.
+    if sigma <= 1e-12 * mean.abs() {
+        return vec![1.0 / n; losses.len()];
+    }
+    normalise(losses.iter().map(|loss| {
+        let distance = (loss - middle).abs();
+        1.0 / if distance <= ALPHA * sigma { BETA * sigma } else { distance }
+    }))
+}
+
+/// FedNolowe: `w ∝ 1 − L_c / ΣL`. A single client has weight 1; clients without loss share alike.
+pub fn fednolowe_weights(losses: &[f64]) -> Vec<f64> {
+    let sum: f64 = losses.iter().sum();
+    if losses.len() == 1 || sum <= 0.0 {
+        return vec![1.0 / losses.len() as f64; losses.len()];
+    }
+    normalise(losses.iter().map(|loss| 1.0 - loss / sum))
+}
+
+fn normalise(shares: impl Iterator<Item = f64>) -> Vec<f64> {
+    let shares: Vec<f64> = shares.collect();
+    let sum: f64 = shares.iter().sum();
+    shares.iter().map(|share| share / sum).collect()
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let half = sorted.len() / 2;
+    if sorted.len() % 2 == 1 { sorted[half] } else { 0.5 * (sorted[half - 1] + sorted[half]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// To the two digits that the paper's Table I prints.
+    fn assert_printed(found: &[f64], printed: &[f64]) {
+        assert_eq!(found.len(), printed.len());
+        for (w, p) in found.iter().zip(printed) {
+            assert!((w - p).abs() <= 0.0051, "{found:?} against {printed:?}");
+        }
+        assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn fedasl_gives_the_rows_of_table_1() {
+        // Law and Dutch, 20 %: four replicas and one other, whatever the size of the difference.
+        for other in [0.1, 0.25, 0.399, 0.5] {
+            let row = fedasl_weights(&[0.4, 0.4, 0.4, other, 0.4]);
+            assert_printed(&row, &[0.25, 0.25, 0.25, 0.02, 0.25]);
+        }
+        // 40 %: three replicas, two others of their own.
+        let row = fedasl_weights(&[0.27, 0.27, 0.27, 0.36, 0.371]);
+        assert_printed(&row, &[0.31, 0.31, 0.31, 0.04, 0.03]);
+        // 60 %: the median has moved to the three unreliable clients.
+        let row = fedasl_weights(&[0.26, 0.26, 0.340, 0.337, 0.343]);
+        assert_printed(&row, &[0.04, 0.04, 0.31, 0.31, 0.31]);
+    }
+
+    #[test]
+    fn fednolowe_gives_the_rows_of_table_1() {
+        // w = (1 − L/ΣL)/(K − 1), so a row of the table gives back the losses' pattern:
+        // .21 ×4 and .15 need L/ΣL = .16 ×4 and .40 ... to the two digits that are printed.
+        let row = fednolowe_weights(&[0.15, 0.15, 0.15, 0.39, 0.15]);
+        assert_printed(&row, &[0.21, 0.21, 0.21, 0.15, 0.21]);
+        let row = fednolowe_weights(&[0.13, 0.13, 0.13, 0.345, 0.385]);
+        assert_printed(&row, &[0.22, 0.22, 0.22, 0.17, 0.16]);
+        let row = fednolowe_weights(&[0.08, 0.08, 0.28, 0.255, 0.285]);
+        assert_printed(&row, &[0.23, 0.23, 0.18, 0.19, 0.18]);
+    }
+
+    #[test]
+    fn equal_losses_and_single_clients_are_weighted_alike() {
+        for weigh in [fedasl_weights, fednolowe_weights] {
+            assert_eq!(weigh(&[0.3]), [1.0]);
+            assert_eq!(weigh(&[0.25; 4]), [0.25; 4]);
+            assert_eq!(weigh(&[0.0; 4]), [0.25; 4]);
+        }
+    }
+}

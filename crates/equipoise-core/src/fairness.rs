@@ -1,0 +1,158 @@
+//! What "fair" means to the solvers: the decision boundary covariance of a model on given rows.
+//!
+//! For rows with mean sensitive value `s̄`, statistical parity (SP) asks that
+//! `d_SP = (1/N) Σ_i (s_i − s̄) a_i·θ` be 0, equal opportunity (EO) the same of
+//! `d_EO = (1/N) Σ_i (s_i − s̄) [y_i = +1] a_i·θ`, with `N` and `s̄` over all rows, as the paper masks them.
+//! Both are linear in `θ`, so the rows are looked at once and only the two vectors are kept.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::logistic::dot;
+use crate::rows::Rows;
+
+/// Which fairness is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Criterion {
+    /// Statistical parity: equal selection rates.
+    Sp,
+    /// Equal opportunity: equal true positive rates.
+    Eo,
+    /// Both, balanced by ν.
+    Both,
+}
+
+/// A criterion with its balance: the penalty is `(ρ/2) [(1−ν) d_SP² + ν d_EO²]`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fairness {
+    criterion: Criterion,
+    nu: f64,
+}
+
+impl Fairness {
+    /// Statistical parity alone, ν = 0.
+    pub const SP: Self = Self { criterion: Criterion::Sp, nu: 0.0 };
+    /// Equal opportunity alone, ν = 1.
+    pub const EO: Self = Self { criterion: Criterion::Eo, nu: 1.0 };
+
+    /// Both criteria, equal opportunity with share `nu` in [0, 1].
+    pub fn both(nu: f64) -> Result<Self, Error> {
+        if (0.0..=1.0).contains(&nu) {
+            Ok(Self { criterion: Criterion::Both, nu })
+        } else {
+            Err(Error::Nu { found: nu })
+        }
+    }
+
+    /// Which fairness is asked for.
+    pub fn criterion(&self) -> Criterion {
+        self.criterion
+    }
+
+    /// ν, the share of equal opportunity.
+    pub fn nu(&self) -> f64 {
+        self.nu
+    }
+
+    /// Whether equal opportunity counts at all.
+    pub fn asks_for_eo(&self) -> bool {
+        self.nu > 0.0
+    }
+}
+
+/// How far a model is from fair on given rows: both covariances, signed.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Violation {
+    /// `d_SP`.
+    pub sp: f64,
+    /// `d_EO`.
+    pub eo: f64,
+}
+
+impl Violation {
+    /// `√((1−ν) d_SP² + ν d_EO²)`: `|d_SP|` for SP alone, `|d_EO|` for EO alone.
+    pub fn size(&self, fairness: Fairness) -> f64 {
+        self.squared(fairness).sqrt()
+    }
+
+    /// `(1−ν) d_SP² + ν d_EO²`, what the penalty multiplies by ρ/2.
+    pub(crate) fn squared(&self, fairness: Fairness) -> f64 {
+        (1.0 - fairness.nu) * self.sp * self.sp + fairness.nu * self.eo * self.eo
+    }
+}
+
+/// The vectors whose products with `θ` are the covariances: `d_SP = sp·θ`, `d_EO = eo·θ`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Covariance {
+    /// `(1/N) Σ_i (s_i − s̄) a_i`.
+    pub sp: Vec<f64>,
+    /// `(1/N) Σ_i (s_i − s̄) [y_i = +1] a_i`.
+    pub eo: Vec<f64>,
+}
+
+impl Covariance {
+    /// The vectors of one table.
+    pub fn of(rows: &Rows) -> Self {
+        let n_rows = rows.len() as f64;
+        let mean = privileged_rows(rows) / n_rows;
+        Self::part(rows, mean, n_rows)
+    }
+
+    /// The part that each table has in the vectors of all tables together: `s̄` and `N` are over all.
+    pub fn parts(tables: &[Rows]) -> Vec<Self> {
+        let n_rows = tables.iter().map(Rows::len).sum::<usize>() as f64;
+        let mean = tables.iter().map(privileged_rows).sum::<f64>() / n_rows;
+        tables.iter().map(|rows| Self::part(rows, mean, n_rows)).collect()
+    }
+
+    /// `Σ_c w_c (vectors of part c)`.
+    pub fn weighted_sum(parts: &[Self], weights: &[f64]) -> Self {
+        let n = parts.first().map_or(0, |part| part.sp.len());
+        let mut sum = Self { sp: vec![0.0; n], eo: vec![0.0; n] };
+        for (part, &w) in parts.iter().zip(weights) {
+            sum.sp.iter_mut().zip(&part.sp).for_each(|(s, v)| *s += w * v);
+            sum.eo.iter_mut().zip(&part.eo).for_each(|(s, v)| *s += w * v);
+        }
+        sum
+    }
+
+    /// Both covariances of the model `θ`.
+    pub fn violation(&self, theta: &[f64]) -> Violation {
+        Violation { sp: dot(&self.sp, theta), eo: dot(&self.eo, theta) }
+    }
+
+    /// The gradient in `θ` of `(ρ/2) [(1−ν) d_SP² + ν d_EO²]`, added to `gradient`.
+    pub(crate) fn add_penalty_gradient(
+        &self,
+        violation: Violation,
+        fairness: Fairness,
+        rho: f64,
+        gradient: &mut [f64],
+    ) {
+        let by_sp = rho * (1.0 - fairness.nu) * violation.sp;
+        let by_eo = rho * fairness.nu * violation.eo;
+        for ((g, sp), eo) in gradient.iter_mut().zip(&self.sp).zip(&self.eo) {
+            *g += by_sp * sp + by_eo * eo;
+        }
+    }
+
+    fn part(rows: &Rows, mean: f64, n_rows: f64) -> Self {
+        let n = rows.layout().n();
+        let mut part = Self { sp: vec![0.0; n], eo: vec![0.0; n] };
+        for i in 0..rows.len() {
+            let centred = (f64::from(rows.is_privileged(i)) - mean) / n_rows;
+            let a = rows.a(i);
+            part.sp.iter_mut().zip(a).for_each(|(sum, v)| *sum += centred * v);
+            if rows.is_positive(i) {
+                part.eo.iter_mut().zip(a).for_each(|(sum, v)| *sum += centred * v);
+            }
+        }
+        part
+    }
+}
+
+fn privileged_rows(rows: &Rows) -> f64 {
+    (0..rows.len()).filter(|&i| rows.is_privileged(i)).count() as f64
+}

@@ -1,0 +1,140 @@
+//! The inner problem: the model `θ(w)` that the weighted proxies give.
+//!
+//! `ℓ(θ; w) = (1/N) Σ_c w_c L_c(θ) + (λ/2n²)‖θ‖²`, with gradient `(1/N) Σ w_c g_c + (λ/n²) θ` and Hessian
+//! `(1/N) Σ w_c H_c + (λ/n²) I`. A fit starts from a [`FitPoint`], which keeps the statistics of its `θ`:
+//! after the weights have moved, the first Newton step needs no pass over the rows.
+
+mod lbfgs;
+mod newton;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::linalg::{Cholesky, norm};
+use crate::logistic::dot;
+use crate::statistics::{ClientStatistics, Order, Statistics};
+
+/// Which method finds `θ(w)`. The minimiser is unique; both agree to the tolerance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InnerSolver {
+    /// Newton's method with a backtracking line search: one pass over the rows per step.
+    #[default]
+    Newton,
+    /// Limited-memory BFGS, the paper's choice.
+    Lbfgs,
+}
+
+/// How the inner problem is solved.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InnerSettings {
+    /// The method. Default: Newton.
+    pub solver: InnerSolver,
+    /// The fit has converged when the Euclidean norm of the gradient of `ℓ` is at most this. Above 0.
+    /// Default: 1e-7, as in the paper.
+    pub tolerance: f64,
+    /// Most iterations of one fit; the last iterate is then used, counted and warned of. At least 1.
+    /// Default: 1000, as in the paper.
+    pub max_iterations: usize,
+}
+
+impl Default for InnerSettings {
+    fn default() -> Self {
+        Self { solver: InnerSolver::Newton, tolerance: 1e-7, max_iterations: 1000 }
+    }
+}
+
+/// `ℓ(·; w)` over some rows.
+#[derive(Clone, Copy)]
+pub(crate) struct InnerProblem<'a> {
+    pub(crate) rows: &'a dyn ClientStatistics,
+    pub(crate) weights: &'a [f64],
+    /// `λ/n²`.
+    pub(crate) ridge: f64,
+}
+
+/// A model and the statistics of the rows there, Hessians included.
+#[derive(Debug, Clone)]
+pub(crate) struct FitPoint {
+    pub(crate) theta: Vec<f64>,
+    pub(crate) statistics: Statistics,
+}
+
+/// A model found by a fit, and what finding it took.
+#[derive(Debug, Clone)]
+pub(crate) struct Fit {
+    pub(crate) point: FitPoint,
+    /// Norm of the gradient of `ℓ` at the model.
+    pub(crate) gradient_norm: f64,
+    pub(crate) converged: bool,
+    pub(crate) iterations: usize,
+    /// Passes over the rows.
+    pub(crate) passes: usize,
+    /// How often a Hessian could be factored only with something added to its diagonal.
+    pub(crate) diagonals_raised: usize,
+}
+
+/// `λ/n²`, the factor of `θ` in the gradient of the regulariser.
+pub(crate) fn ridge(lambda: f64, n: usize) -> f64 {
+    lambda / (n * n) as f64
+}
+
+impl FitPoint {
+    /// The statistics at `theta`: one pass.
+    pub(crate) fn at(rows: &dyn ClientStatistics, theta: Vec<f64>) -> Result<Self, Error> {
+        let statistics = rows.evaluate(&theta, Order::Hessian)?;
+        Ok(Self { theta, statistics })
+    }
+
+    /// The point where a fit begins that knows nothing: `θ = 0`.
+    pub(crate) fn origin(rows: &dyn ClientStatistics) -> Result<Self, Error> {
+        Self::at(rows, vec![0.0; rows.n()])
+    }
+}
+
+impl<'a> InnerProblem<'a> {
+    /// Minimises `ℓ`, starting from `start`.
+    pub(crate) fn fit(&self, start: FitPoint, settings: &InnerSettings) -> Result<Fit, Error> {
+        match settings.solver {
+            InnerSolver::Newton => newton::fit(self, start, settings),
+            InnerSolver::Lbfgs => lbfgs::fit(self, start, settings),
+        }
+    }
+
+    /// `ℓ`, from the statistics at `theta`.
+    pub(crate) fn value(&self, theta: &[f64], statistics: &Statistics) -> f64 {
+        statistics.weighted_loss(self.weights) / self.n_rows()
+            + 0.5 * self.ridge * dot(theta, theta)
+    }
+
+    /// `∇ℓ`, from the statistics at `theta`.
+    pub(crate) fn gradient(&self, theta: &[f64], statistics: &Statistics) -> Vec<f64> {
+        let n_rows = self.n_rows();
+        let mut gradient = statistics.weighted_gradient(self.weights);
+        gradient.iter_mut().zip(theta).for_each(|(g, t)| *g = *g / n_rows + self.ridge * t);
+        gradient
+    }
+
+    /// `∇²ℓ` without its multiple of the identity, the lower triangle row by row.
+    pub(crate) fn hessian(&self, statistics: &Statistics) -> Vec<f64> {
+        let n_rows = self.n_rows();
+        let mut hessian = statistics.weighted_hessian(self.weights);
+        hessian.iter_mut().for_each(|h| *h /= n_rows);
+        hessian
+    }
+
+    /// The Cholesky factor of a [`hessian`](Self::hessian) with the identity's multiple added.
+    pub(crate) fn factor(&self, hessian: &[f64]) -> Result<Cholesky, Error> {
+        Cholesky::new(hessian, self.rows.n(), self.ridge)
+    }
+
+    /// Norm of `∇ℓ` at a point.
+    pub(crate) fn gradient_norm(&self, point: &FitPoint) -> f64 {
+        norm(&self.gradient(&point.theta, &point.statistics))
+    }
+
+    fn n_rows(&self) -> f64 {
+        self.rows.n_rows_in_all() as f64
+    }
+}

@@ -1,0 +1,129 @@
+//! The paper's inner solver, limited-memory BFGS, from the argmin crate.
+//!
+//! argmin also stops when the objective changes too little; that test is switched off, or the gradient
+//! tolerance would hardly ever be met. Where its line search gives up, which happens at the limit of the
+//! arithmetic, the point of the smallest gradient seen so far is the result.
+
+use argmin::core::{CostFunction, Executor, Gradient, State};
+use argmin::solver::linesearch::MoreThuenteLineSearch;
+use argmin::solver::quasinewton::LBFGS;
+use std::cell::{Cell, RefCell};
+
+use super::{Fit, FitPoint, InnerProblem, InnerSettings};
+use crate::error::Error;
+use crate::linalg::norm;
+use crate::statistics::{Order, Statistics};
+
+/// Pairs of steps and gradient changes that the method remembers.
+const MEMORY: usize = 10;
+
+pub(super) fn fit(
+    problem: &InnerProblem<'_>,
+    start: FitPoint,
+    settings: &InnerSettings,
+) -> Result<Fit, Error> {
+    let start_norm = problem.gradient_norm(&start);
+    if start_norm <= settings.tolerance {
+        return Ok(Fit {
+            point: start,
+            gradient_norm: start_norm,
+            converged: true,
+            iterations: 0,
+            passes: 0,
+            diagonals_raised: 0,
+        });
+    }
+
+    let watched = Watched {
+        problem: *problem,
+        last: RefCell::new(None),
+        best: RefCell::new((start_norm, start.theta.clone())),
+        passes: Cell::new(0),
+        failure: RefCell::new(None),
+    };
+    let line_search = MoreThuenteLineSearch::new();
+    // Unwrap safety: argmin refuses negative tolerances only.
+    #[allow(clippy::unwrap_used)]
+    let solver = LBFGS::new(line_search, MEMORY)
+        .with_tolerance_grad(settings.tolerance)
+        .unwrap()
+        .with_tolerance_cost(0.0)
+        .unwrap();
+    let ran = Executor::new(&watched, solver)
+        .configure(|state| {
+            state.param(start.theta.clone()).max_iters(settings.max_iterations as u64)
+        })
+        .run();
+    if let Some(error) = watched.failure.take() {
+        return Err(error);
+    }
+    // An error of argmin that is not ours is a line search that gave up: the best point stands.
+    let iterations = ran.map_or(0, |result| result.state().get_iter() as usize);
+
+    let (_, theta) = watched.best.take();
+    let point = FitPoint::at(problem.rows, theta)?;
+    let gradient_norm = problem.gradient_norm(&point);
+    let converged = gradient_norm <= settings.tolerance;
+    let passes = watched.passes.get() + 1;
+    Ok(Fit { point, gradient_norm, converged, iterations, passes, diagonals_raised: 0 })
+}
+
+/// The inner problem as argmin wants it. One pass gives value and gradient; argmin asks for them one
+/// after the other at the same `θ`, so the last pass is kept.
+struct Watched<'a> {
+    problem: InnerProblem<'a>,
+    last: RefCell<Option<(Vec<f64>, Statistics)>>,
+    /// The smallest gradient norm seen, and where.
+    best: RefCell<(f64, Vec<f64>)>,
+    passes: Cell<usize>,
+    /// An error of ours, which argmin would turn into text.
+    failure: RefCell<Option<Error>>,
+}
+
+impl Watched<'_> {
+    fn with_statistics<T>(
+        &self,
+        theta: &[f64],
+        read: impl FnOnce(&Statistics) -> T,
+    ) -> Result<T, argmin::core::Error> {
+        let mut last = self.last.borrow_mut();
+        if last.as_ref().is_none_or(|(at, _)| at != theta) {
+            self.passes.set(self.passes.get() + 1);
+            match self.problem.rows.evaluate(theta, Order::Gradient) {
+                Ok(statistics) => *last = Some((theta.to_vec(), statistics)),
+                Err(error) => {
+                    let message = error.to_string();
+                    *self.failure.borrow_mut() = Some(error);
+                    return Err(argmin::core::Error::msg(message));
+                }
+            }
+        }
+        // Unwrap safety: set above where it was empty.
+        #[allow(clippy::unwrap_used)]
+        Ok(read(&last.as_ref().unwrap().1))
+    }
+}
+
+impl CostFunction for &Watched<'_> {
+    type Param = Vec<f64>;
+    type Output = f64;
+
+    fn cost(&self, theta: &Vec<f64>) -> Result<f64, argmin::core::Error> {
+        self.with_statistics(theta, |statistics| self.problem.value(theta, statistics))
+    }
+}
+
+impl Gradient for &Watched<'_> {
+    type Param = Vec<f64>;
+    type Gradient = Vec<f64>;
+
+    fn gradient(&self, theta: &Vec<f64>) -> Result<Vec<f64>, argmin::core::Error> {
+        let gradient =
+            self.with_statistics(theta, |statistics| self.problem.gradient(theta, statistics))?;
+        let size = norm(&gradient);
+        if size < self.best.borrow().0 {
+            *self.best.borrow_mut() = (size, theta.clone());
+        }
+        Ok(gradient)
+    }
+}

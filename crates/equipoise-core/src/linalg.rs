@@ -1,0 +1,109 @@
+//! The one place that knows the linear algebra library: a Cholesky factor of a symmetric matrix given
+//! as its lower triangle, row by row.
+
+use faer::linalg::solvers::{Llt, Solve};
+use faer::{Mat, Side};
+
+use crate::error::Error;
+
+/// `A = L Lᵀ`, ready to solve with as often as needed.
+pub(crate) struct Cholesky {
+    factor: Llt<f64>,
+    /// What had to be added to the diagonal before the matrix could be factored; 0 as a rule.
+    pub(crate) added_to_diagonal: f64,
+}
+
+impl Cholesky {
+    /// Factors `A + shift·I`. Where rounding has made the matrix indefinite, a multiple of the identity
+    /// is added, from 1e-14 of its largest diagonal entry upwards, and told in `added_to_diagonal`.
+    pub(crate) fn new(triangle: &[f64], n: usize, shift: f64) -> Result<Self, Error> {
+        let at = |i: usize, j: usize| triangle[i * (i + 1) / 2 + j];
+        let largest = (0..n).map(|i| at(i, i)).fold(0.0, f64::max) + shift;
+        let mut added = 0.0;
+        loop {
+            let matrix = Mat::from_fn(n, n, |i, j| {
+                let entry = at(i.max(j), i.min(j));
+                if i == j { entry + shift + added } else { entry }
+            });
+            match Llt::new(matrix.as_ref(), Side::Lower) {
+                Ok(factor) => return Ok(Self { factor, added_to_diagonal: added }),
+                Err(faer::linalg::cholesky::llt::factor::LltError::NonPositivePivot { index }) => {
+                    let next = if added == 0.0 { 1e-14 * largest } else { added * 100.0 };
+                    if !next.is_finite() || next <= 0.0 || next > 1e-4 * largest {
+                        return Err(Error::NotPositiveDefinite { index });
+                    }
+                    added = next;
+                }
+            }
+        }
+    }
+
+    /// `L`, row by row, each up to its diagonal.
+    pub(crate) fn lower(&self) -> Vec<Vec<f64>> {
+        let lower = self.factor.L();
+        (0..lower.nrows()).map(|i| (0..=i).map(|j| lower[(i, j)]).collect()).collect()
+    }
+
+    /// `A⁻¹ b`.
+    pub(crate) fn solve(&self, b: &[f64]) -> Vec<f64> {
+        let mut x = Mat::from_fn(b.len(), 1, |i, _| b[i]);
+        self.factor.solve_in_place(x.as_mut());
+        (0..b.len()).map(|i| x[(i, 0)]).collect()
+    }
+}
+
+/// `‖A x − b‖ / ‖b‖` with `A = triangle + shift·I`: how well a solve went. 0 where `b` is 0.
+pub(crate) fn relative_residual(triangle: &[f64], shift: f64, x: &[f64], b: &[f64]) -> f64 {
+    let n = x.len();
+    let mut residual: Vec<f64> = (0..n).map(|i| shift * x[i] - b[i]).collect();
+    let mut start = 0;
+    for i in 0..n {
+        for j in 0..=i {
+            residual[i] += triangle[start + j] * x[j];
+            if j < i {
+                residual[j] += triangle[start + j] * x[i];
+            }
+        }
+        start += i + 1;
+    }
+    let size = norm(b);
+    if size == 0.0 { 0.0 } else { norm(&residual) / size }
+}
+
+/// Euclidean norm.
+pub(crate) fn norm(v: &[f64]) -> f64 {
+    v.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn solves_a_system_with_a_known_solution() {
+        // [[4, 2, 0], [2, 5, 3], [0, 3, 6]] with 1 added to the diagonal; x = (1, -2, 3).
+        let triangle = [3.0, 2.0, 4.0, 0.0, 3.0, 5.0];
+        let b = [4.0 - 4.0, 2.0 - 10.0 + 9.0, -6.0 + 18.0];
+        let cholesky = Cholesky::new(&triangle, 3, 1.0).unwrap();
+        let x = cholesky.solve(&b);
+        for (found, expected) in x.iter().zip([1.0, -2.0, 3.0]) {
+            assert!((found - expected).abs() < 1e-13);
+        }
+        assert_eq!(cholesky.added_to_diagonal, 0.0);
+        assert!(relative_residual(&triangle, 1.0, &x, &b) < 1e-14);
+        assert!(relative_residual(&triangle, 1.0, &[1.0, -2.0, 3.1], &b) > 1e-2);
+    }
+
+    #[test]
+    fn a_singular_matrix_is_factored_with_a_counted_addition() {
+        let cholesky = Cholesky::new(&[1.0, 1.0, 1.0], 2, 0.0).unwrap();
+        assert!(cholesky.added_to_diagonal > 0.0 && cholesky.added_to_diagonal < 1e-6);
+    }
+
+    #[test]
+    fn an_indefinite_matrix_is_refused_with_its_pivot() {
+        let Err(error) = Cholesky::new(&[1.0, 0.0, -1.0], 2, 0.0) else { panic!("factored") };
+        assert!(matches!(error, Error::NotPositiveDefinite { index: 1 }), "{error}");
+    }
+}

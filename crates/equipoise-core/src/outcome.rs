@@ -1,0 +1,168 @@
+//! What a solve gives: weights, model, how it stopped, and everything an auditor would ask next.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fairness::Violation;
+use crate::settings::Settings;
+
+/// The result of a defense on a round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// One weight per client, in the order of the clients, on the simplex. All 0 where the defense does
+    /// not use the proxies.
+    pub weights: Vec<f64>,
+    /// The model `θ`.
+    pub theta: Vec<f64>,
+    /// `P`: root loss, regulariser and penalty of the model at the last ρ.
+    pub objective: f64,
+    /// Mean loss of the model on the root.
+    pub root_loss: f64,
+    /// ρ of the objective.
+    pub rho: f64,
+    /// `√((1−ν) d_SP² + ν d_EO²)` of the model on the root.
+    pub violation: f64,
+    /// Both covariances on the root, signed.
+    pub violations: Violation,
+    /// How the solve stopped.
+    pub termination: Termination,
+    /// `‖w − Π(w − ∇P)‖∞` at the result; 0 where no feasible direction descends. `None` for a defense
+    /// that does not optimise its weights.
+    pub stationarity: Option<f64>,
+    /// What it took.
+    pub counts: Counts,
+    /// The way there; empty for a defense without an outer loop.
+    pub trace: Vec<TracePoint>,
+    /// What the reader of the result must know.
+    pub warnings: Vec<Warning>,
+    /// The settings used.
+    pub settings: Settings,
+}
+
+/// How a solve stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Termination {
+    /// The weights are stationary to the tolerance, at the last ρ.
+    Converged,
+    /// Every step of a schedule without a convergence test was done, as the paper does it.
+    ScheduleCompleted,
+    /// The steps ran out before the weights were stationary; the best weights seen are the result.
+    IterationLimit,
+    /// The defense has a formula for its weights: there was nothing to iterate.
+    Direct,
+}
+
+/// What a solve took.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Counts {
+    /// How often `P` and its gradient were evaluated.
+    pub evaluations: usize,
+    /// Passes over all proxy rows.
+    pub passes: usize,
+    /// Inner fits.
+    pub inner_fits: usize,
+    /// Iterations of all inner fits.
+    pub inner_iterations: usize,
+    /// Inner fits that stopped before their tolerance; their last iterate was used.
+    pub inner_not_converged: usize,
+    /// Norm of the inner gradient at the resulting model.
+    pub final_inner_gradient_norm: f64,
+    /// Largest relative residual of a linear solve for the hypergradient.
+    pub largest_residual: f64,
+    /// Factorisations that needed something added to the diagonal.
+    pub diagonals_raised: usize,
+}
+
+/// One step of the outer loop, before the weights moved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TracePoint {
+    /// The step, counted from 1.
+    pub iteration: usize,
+    /// ρ of this step.
+    pub rho: f64,
+    /// `P` at these weights and this ρ.
+    pub objective: f64,
+    /// Size of the violation on the root.
+    pub violation: f64,
+    /// The weights.
+    pub weights: Vec<f64>,
+}
+
+/// Something that went differently than hoped, without stopping the solve.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "code")]
+#[non_exhaustive]
+pub enum Warning {
+    /// Inner fits ended above their tolerance.
+    InnerNotConverged {
+        /// How many.
+        fits: usize,
+        /// Out of how many.
+        of: usize,
+    },
+    /// The linear system of a hypergradient was solved badly.
+    InaccurateHypergradient {
+        /// Largest relative residual.
+        residual: f64,
+    },
+    /// Hessians were singular to rounding.
+    DiagonalRaised {
+        /// How many.
+        factorisations: usize,
+    },
+    /// The outer loop ran out of steps.
+    NotStationary {
+        /// What `‖w − Π(w − ∇P)‖∞` still is.
+        stationarity: f64,
+    },
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::InnerNotConverged { fits, of } => write!(
+                f,
+                "{fits} of {of} inner fits stopped above their tolerance; their last iterate was used, \
+                 and the gradient of the weights means little there"
+            ),
+            Self::InaccurateHypergradient { residual } => write!(
+                f,
+                "the linear system behind the gradient of the weights was solved to a relative \
+                 residual of {residual:.1e} only"
+            ),
+            Self::DiagonalRaised { factorisations } => write!(
+                f,
+                "{factorisations} factorisations of the inner Hessian needed a small addition to the \
+                 diagonal: some columns are nearly linear combinations of others"
+            ),
+            Self::NotStationary { stationarity } => write!(
+                f,
+                "the steps ran out before the weights were stationary (‖w − Π(w − ∇P)‖∞ = \
+                 {stationarity:.1e}); the best weights seen are the result"
+            ),
+        }
+    }
+}
+
+/// Residual of a linear solve above which the reader is warned.
+const RESIDUAL_WORTH_A_WARNING: f64 = 1e-8;
+
+impl Counts {
+    /// The warnings that the counts call for.
+    pub(crate) fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        if self.inner_not_converged > 0 {
+            let (fits, of) = (self.inner_not_converged, self.inner_fits);
+            warnings.push(Warning::InnerNotConverged { fits, of });
+        }
+        if self.largest_residual > RESIDUAL_WORTH_A_WARNING {
+            let residual = self.largest_residual;
+            warnings.push(Warning::InaccurateHypergradient { residual });
+        }
+        if self.diagonals_raised > 0 {
+            let factorisations = self.diagonals_raised;
+            warnings.push(Warning::DiagonalRaised { factorisations });
+        }
+        warnings
+    }
+}

@@ -1,0 +1,325 @@
+//! The client's side, Algorithm 1: a proxy dataset whose model is accurate and fair on the client's data.
+//!
+//! The variables are the features of the proxy rows; their sensitive attributes, labels and the constant
+//! stay. With `θ(X)` the model that the proxy alone gives, the generator minimises
+//!
+//! `F(θ(X)) = (1/N°) L°(θ) + (ρ/2) [(1−ν) d_SP² + ν d_EO²]`
+//!
+//! measured on the client's own data, with ρ rising. The rows start from a smoothed model of the data
+//! (see [`start`]), never from the data itself, and each step moves them as little as the model's next
+//! step allows (see [`rows_step`]).
+
+mod closeness;
+mod fair_test;
+mod rows_step;
+mod start;
+
+pub use closeness::{Closeness, Distances, measure_closeness};
+pub use fair_test::{FairProxyTest, Separation, test_fair_proxy};
+
+use serde::{Deserialize, Serialize};
+
+use crate::client_rows::{ClientRows, add_outer_product};
+use crate::error::Error;
+use crate::fairness::{Covariance, Fairness, Violation};
+use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, ridge};
+use crate::linalg::{Cholesky, norm};
+use crate::logistic::dot;
+use crate::observer::{Observer, Progress};
+use crate::rows::Rows;
+use crate::settings::{RhoSchedule, in_range};
+use crate::statistics::{ClientStatistics, Order};
+
+/// What the generator can be told.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProxySettings {
+    /// Which fairness the proxy's model must have. No default.
+    pub fairness: Fairness,
+    /// `N^p`, the number of proxy rows; at least 1. `None`: as many as the data has.
+    pub rows: Option<usize>,
+    /// Stop raising ρ as soon as the size of the violation is at most this; at least 0. `None`: ρ rises to
+    /// its last value.
+    pub epsilon: Option<f64>,
+    /// Where the rows start. Default: the smoothed model.
+    pub start: ProxyStart,
+    /// λ of the inner problem. Above 0. Default: 1e-4.
+    pub lambda: f64,
+    /// Most steps at one ρ. At least 1. Default: 50.
+    pub steps_per_rho: usize,
+    /// Seed of the smoothed model's sample. Default: 1.
+    pub seed: u64,
+}
+
+/// Where the proxy rows start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProxyStart {
+    /// Rows sampled from a shrunk Gaussian per (s, y) cell of the data.
+    #[default]
+    Smoothed,
+    /// The client's own rows: for experiments only, as the proxy is then close to a copy of the data.
+    Data,
+}
+
+/// A proxy and how well it does what it is for.
+#[derive(Debug, Clone)]
+pub struct GeneratedProxy {
+    /// The rows to send.
+    pub rows: Rows,
+    /// The figures.
+    pub summary: ProxySummary,
+}
+
+/// Figures of a generated proxy, measured on the client's own data with the model that the proxy alone
+/// gives.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProxySummary {
+    /// Mean loss.
+    pub loss: f64,
+    /// Size of the violation.
+    pub violation: f64,
+    /// Both covariances, signed.
+    pub violations: Violation,
+    /// The same figures of the rows at the start, before a step was taken.
+    pub start_loss: f64,
+    /// Size of the violation at the start.
+    pub start_violation: f64,
+    /// ρ at the end.
+    pub rho: f64,
+    /// Steps taken.
+    pub steps: usize,
+    /// Whether the last ρ ended with no step left to take, or the tolerance was met.
+    pub converged: bool,
+    /// Whether the violation is at most ε; `None` without ε.
+    pub epsilon_met: Option<bool>,
+    /// The model.
+    pub theta: Vec<f64>,
+    /// How close the proxy rows are to the data's.
+    pub closeness: Closeness,
+}
+
+/// ρ where a tolerance asks for more than the schedule's last value gives.
+const RHO_LIMIT: f64 = 1e10;
+
+/// Decrease of `F` in one step, relative to it, below which a ρ is done.
+const RELATIVE_DECREASE: f64 = 1e-9;
+
+impl ProxySettings {
+    /// The defaults, for the given fairness.
+    pub fn new(fairness: Fairness) -> Self {
+        Self {
+            fairness,
+            rows: None,
+            epsilon: None,
+            start: ProxyStart::Smoothed,
+            lambda: 1e-4,
+            steps_per_rho: 50,
+            seed: 1,
+        }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let n_rows = self.rows.unwrap_or(1);
+        in_range("rows", n_rows as f64, n_rows >= 1, "at least 1")?;
+        in_range("lambda", self.lambda, self.lambda > 0.0, "above 0")?;
+        let steps = self.steps_per_rho;
+        in_range("steps_per_rho", steps as f64, steps >= 1, "at least 1")?;
+        let epsilon = self.epsilon.unwrap_or(0.0);
+        in_range("epsilon", epsilon, epsilon >= 0.0, "at least 0")
+    }
+}
+
+/// Makes a proxy of `data`.
+pub fn generate_proxy(
+    data: &Rows,
+    settings: &ProxySettings,
+    observer: &mut dyn Observer,
+) -> Result<GeneratedProxy, Error> {
+    settings.check()?;
+    check_cells(data, settings.fairness)?;
+    let start = start::start_rows(data, settings)?;
+    let mut generator = Generator::new(data, start, settings)?;
+    let (start_loss, start_violation) = (generator.at.loss, generator.size());
+
+    let schedule = RhoSchedule::default();
+    let mut rho = schedule.start;
+    let mut steps = 0;
+    let mut converged;
+    loop {
+        converged = false;
+        for _ in 0..settings.steps_per_rho {
+            let moved = generator.step(rho)?;
+            steps += usize::from(moved);
+            observer.on_step(Progress {
+                done: steps,
+                of: settings.steps_per_rho * 4,
+                objective: generator.value(rho),
+                violation: generator.size(),
+                rho,
+                weights: &[],
+            });
+            if !moved {
+                converged = true;
+                break;
+            }
+        }
+        let met = settings.epsilon.is_some_and(|epsilon| generator.size() <= epsilon);
+        let limit = if settings.epsilon.is_some() { RHO_LIMIT } else { schedule.max };
+        if met || rho * schedule.factor > limit {
+            converged |= met;
+            break;
+        }
+        rho *= schedule.factor;
+    }
+
+    let violation = generator.size();
+    let (rows, at) = generator.into_proxy();
+    Ok(GeneratedProxy {
+        summary: ProxySummary {
+            loss: at.loss,
+            violation,
+            violations: at.violation,
+            start_loss,
+            start_violation,
+            rho,
+            steps,
+            converged,
+            epsilon_met: settings.epsilon.map(|epsilon| violation <= epsilon),
+            closeness: measure_closeness(&rows, data, settings.seed),
+            theta: at.point.theta,
+        },
+        rows,
+    })
+}
+
+/// Refuses data on which the fairness that is asked for, or a model at all, makes no sense.
+fn check_cells(data: &Rows, fairness: Fairness) -> Result<(), Error> {
+    let cells = data.cell_counts();
+    let [[others_negative, others_positive], [privileged_negative, privileged_positive]] = cells;
+    let positive = others_positive + privileged_positive;
+    let negative = others_negative + privileged_negative;
+    if positive == 0 || negative == 0 {
+        return Err(Error::OneClass { rows: data.len(), positive });
+    }
+    let privileged = privileged_negative + privileged_positive;
+    if privileged == 0 || privileged == data.len() {
+        return Err(Error::OneGroup { rows: data.len(), privileged });
+    }
+    if fairness.asks_for_eo() && (others_positive == 0 || privileged_positive == 0) {
+        return Err(Error::NoPositives {
+            privileged: privileged_positive,
+            others: others_positive,
+        });
+    }
+    Ok(())
+}
+
+/// The rows as they are now, with what is known about them.
+struct Generator {
+    data: ClientRows,
+    covariance: Covariance,
+    fairness: Fairness,
+    ridge: f64,
+    proxy: ClientRows,
+    at: Measured,
+}
+
+/// A proxy's model, and that model on the client's data.
+struct Measured {
+    point: FitPoint,
+    loss: f64,
+    violation: Violation,
+}
+
+impl Generator {
+    fn new(data: &Rows, start: Rows, settings: &ProxySettings) -> Result<Self, Error> {
+        let proxy = ClientRows::new(vec![start])?;
+        let covariance = Covariance::of(data);
+        let data = ClientRows::new(vec![data.clone()])?;
+        let ridge = ridge(settings.lambda, proxy.n());
+        let origin = FitPoint::origin(&proxy)?;
+        let at = measure(&proxy, origin, &data, &covariance, ridge)?;
+        let fairness = settings.fairness;
+        Ok(Self { data, covariance, fairness, ridge, proxy, at })
+    }
+
+    fn size(&self) -> f64 {
+        self.at.violation.size(self.fairness)
+    }
+
+    fn value(&self, rho: f64) -> f64 {
+        self.at.value(self.fairness, rho)
+    }
+
+    fn into_proxy(mut self) -> (Rows, Measured) {
+        (self.proxy.clients_mut()[0].clone(), self.at)
+    }
+
+    /// One step at this ρ; `false` where there is none left to take.
+    fn step(&mut self, rho: f64) -> Result<bool, Error> {
+        let theta = &self.at.point.theta;
+        let n = theta.len();
+        let statistics = self.data.evaluate(theta, Order::Hessian)?;
+        let n_rows = self.data.n_rows_in_all() as f64;
+
+        // ∇F and ∇²F on the client's data: F is convex in θ, so Newton's step in θ descends.
+        let mut gradient: Vec<f64> = statistics.gradient(0).iter().map(|g| g / n_rows).collect();
+        self.covariance.add_penalty_gradient(self.at.violation, self.fairness, rho, &mut gradient);
+        let mut hessian: Vec<f64> = statistics.hessians.iter().map(|h| h / n_rows).collect();
+        let nu = self.fairness.nu();
+        add_outer_product(&mut hessian, rho * (1.0 - nu), &self.covariance.sp);
+        add_outer_product(&mut hessian, rho * nu, &self.covariance.eo);
+        let wanted: Vec<f64> =
+            Cholesky::new(&hessian, n, self.ridge)?.solve(&gradient).iter().map(|s| -s).collect();
+        let slope = dot(&gradient, &wanted);
+
+        let before = self.value(rho);
+        if -slope <= RELATIVE_DECREASE * before || norm(&wanted) == 0.0 {
+            return Ok(false);
+        }
+        let step = rows_step::smallest_step(&self.proxy, &self.at.point, &wanted, self.ridge)?;
+        let rows = self.proxy.clients()[0].clone();
+        let mut length = 1.0;
+        for _ in 0..20 {
+            rows_step::move_rows(
+                &rows,
+                &mut self.proxy.clients_mut()[0],
+                &self.at.point.theta,
+                &step,
+                length,
+            );
+            let start = FitPoint::at(&self.proxy, self.at.point.theta.clone())?;
+            let trial = measure(&self.proxy, start, &self.data, &self.covariance, self.ridge)?;
+            if trial.value(self.fairness, rho) <= before + 1e-4 * length * slope {
+                self.at = trial;
+                return Ok(true);
+            }
+            length *= 0.5;
+        }
+        self.proxy.clients_mut()[0] = rows;
+        Ok(false)
+    }
+}
+
+impl Measured {
+    fn value(&self, fairness: Fairness, rho: f64) -> f64 {
+        self.loss + 0.5 * rho * self.violation.squared(fairness)
+    }
+}
+
+/// Fits the proxy's model from `start` and measures it on the data.
+fn measure(
+    proxy: &ClientRows,
+    start: FitPoint,
+    data: &ClientRows,
+    covariance: &Covariance,
+    ridge: f64,
+) -> Result<Measured, Error> {
+    let problem = InnerProblem { rows: proxy, weights: &[1.0], ridge };
+    let settings = InnerSettings { tolerance: 1e-9, ..InnerSettings::default() };
+    let point = problem.fit(start, &settings)?.point;
+    let loss = data.evaluate(&point.theta, Order::Loss)?.losses[0] / data.n_rows_in_all() as f64;
+    let violation = covariance.violation(&point.theta);
+    Ok(Measured { point, loss, violation })
+}

@@ -1,0 +1,86 @@
+//! How close proxy rows come to the client's own: the distance to the closest record.
+
+use rand::SeedableRng;
+use rand::seq::index::sample;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::rows::Rows;
+
+/// Rows on each side whose closest record is looked for; more add nothing to a median.
+const MOST_ROWS: usize = 2000;
+
+/// Distances to the closest record of the data, over features and sensitive attribute, in encoded units.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Closeness {
+    /// From proxy rows to the data.
+    pub proxy_to_data: Distances,
+    /// From rows of the data to the rest of the data: how close people are to each other anyway.
+    pub data_to_data: Distances,
+    /// Proxy rows that are exact copies of a row of the data, among those looked at.
+    pub copies: usize,
+}
+
+/// A sample of distances.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Distances {
+    /// Rows looked at: all, or a seeded sample of 2000.
+    pub rows: usize,
+    /// Their median distance.
+    pub median: f64,
+    /// Their smallest distance.
+    pub minimum: f64,
+}
+
+/// Measures how close `proxy` comes to `data`. Data of a single row has no distance to itself: NaN is
+/// never given, the distances are then infinite.
+pub fn measure_closeness(proxy: &Rows, data: &Rows, seed: u64) -> Closeness {
+    let chosen_proxy = choose(proxy.len(), seed);
+    let chosen_data = choose(data.len(), seed.wrapping_add(1));
+    let from_proxy = nearest(proxy, &chosen_proxy, data, |_, _| false);
+    let from_data = nearest(data, &chosen_data, data, |i, j| i == j);
+    Closeness {
+        copies: from_proxy.iter().filter(|&&d| d == 0.0).count(),
+        proxy_to_data: summarise(from_proxy),
+        data_to_data: summarise(from_data),
+    }
+}
+
+fn choose(n_rows: usize, seed: u64) -> Vec<usize> {
+    if n_rows <= MOST_ROWS {
+        return (0..n_rows).collect();
+    }
+    sample(&mut ChaCha8Rng::seed_from_u64(seed), n_rows, MOST_ROWS).into_vec()
+}
+
+fn nearest(
+    from: &Rows,
+    chosen: &[usize],
+    to: &Rows,
+    skip: impl Fn(usize, usize) -> bool + Sync,
+) -> Vec<f64> {
+    let compared = from.layout().n_x + 1;
+    chosen
+        .par_iter()
+        .map(|&i| {
+            let own = &from.a(i)[..compared];
+            let mut least = f64::INFINITY;
+            for j in (0..to.len()).filter(|&j| !skip(i, j)) {
+                let squared: f64 = own.iter().zip(to.a(j)).map(|(a, b)| (a - b) * (a - b)).sum();
+                least = least.min(squared);
+            }
+            least.sqrt()
+        })
+        .collect()
+}
+
+fn summarise(mut distances: Vec<f64>) -> Distances {
+    distances.sort_unstable_by(f64::total_cmp);
+    let middle = distances.get(distances.len() / 2).copied().unwrap_or(f64::INFINITY);
+    Distances {
+        rows: distances.len(),
+        median: middle,
+        minimum: distances.first().copied().unwrap_or(f64::INFINITY),
+    }
+}

@@ -1,0 +1,152 @@
+//! Definition 1: is a proxy fair? Fit a model on the proxy alone, without regulariser, and measure its
+//! violation on the client's own data.
+//!
+//! A proxy whose rows can be separated by a hyperplane has no such model: the loss falls for ever as `θ`
+//! grows. The fit therefore follows the minimisers of `ℓ + (r/2)‖θ‖²` as `r` falls. They always exist; where
+//! the limit does, they settle, and where it does not, they run off along a direction `d` with
+//! `y_i a_i·d ≥ 0` in every row, which proves that there is none.
+
+use serde::{Deserialize, Serialize};
+
+use crate::client_rows::ClientRows;
+use crate::error::Error;
+use crate::fairness::{Covariance, Fairness, Violation};
+use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings};
+use crate::linalg::norm;
+use crate::logistic::dot;
+use crate::rows::Rows;
+use crate::settings::in_range;
+
+/// The verdict of Definition 1 and its reasons.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FairProxyTest {
+    /// Whether the proxy is fair: its model exists and its violation is at most ε.
+    pub fair: bool,
+    /// Size of the violation on the client's data. For a separable proxy, of its direction at length 1.
+    pub violation: f64,
+    /// Both covariances, signed.
+    pub violations: Violation,
+    /// The tolerance.
+    pub epsilon: f64,
+    /// Whether the proxy's rows can be separated.
+    pub separation: Separation,
+    /// The model `θ^C`. For a separable proxy, the direction that it runs off to, at length 1.
+    pub theta: Vec<f64>,
+}
+
+/// Whether a hyperplane separates the labels of some rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Separation {
+    /// No: the model exists.
+    None,
+    /// All rows can be put strictly on their side.
+    Complete,
+    /// All rows can be put on their side or on the plane, and not all of them on the plane.
+    Quasi,
+    /// No direction was proved, but the model did not settle either: it is too ill-conditioned to use.
+    Undecided,
+}
+
+/// The regularisers, relative to the mean square of the rows' entries.
+const REGULARISERS: [f64; 4] = [1e-7, 1e-9, 1e-11, 1e-13];
+
+/// Change of any row's score between two regularisers below which the model has settled. A separable
+/// row's score grows by about log 100 ≈ 4.6.
+const SETTLED: f64 = 1e-2;
+
+/// How far behind its plane a row may be, relative to the largest distance, to count as on it.
+const ON_THE_PLANE: f64 = 1e-6;
+
+/// Tests whether `proxy` is a fair proxy of `data`.
+pub fn test_fair_proxy(
+    proxy: &Rows,
+    data: &Rows,
+    fairness: Fairness,
+    epsilon: f64,
+) -> Result<FairProxyTest, Error> {
+    in_range("epsilon", epsilon, epsilon >= 0.0, "at least 0")?;
+    if proxy.layout() != data.layout() {
+        return Err(Error::Features { expected: data.layout().n(), found: proxy.layout().n() });
+    }
+    if proxy.is_empty() || data.is_empty() {
+        return Err(Error::NoRows);
+    }
+    let (theta, separation) = fit_unregularised(proxy)?;
+    let violations = Covariance::of(data).violation(&theta);
+    let violation = violations.size(fairness);
+    let fair = separation == Separation::None && violation <= epsilon;
+    Ok(FairProxyTest { fair, violation, violations, epsilon, separation, theta })
+}
+
+/// The minimiser of the mean loss, or the direction, at length 1, that shows there is none.
+pub(crate) fn fit_unregularised(rows: &Rows) -> Result<(Vec<f64>, Separation), Error> {
+    let source = ClientRows::new(vec![rows.clone()])?;
+    let mean_square = rows.values().iter().map(|v| v * v).sum::<f64>() / rows.values().len() as f64;
+    let settings = InnerSettings { tolerance: 1e-10, ..InnerSettings::default() };
+    let mut point = FitPoint::origin(&source)?;
+    let mut last: Option<Vec<f64>> = None;
+    for regulariser in REGULARISERS {
+        let ridge = regulariser * mean_square;
+        let problem = InnerProblem { rows: &source, weights: &[1.0], ridge };
+        // The tolerance follows the regulariser: its own pull on θ must not be lost below it.
+        let tolerance = settings.tolerance.min(0.01 * ridge);
+        point = problem.fit(point, &InnerSettings { tolerance, ..settings })?.point;
+        if let Some(before) = last {
+            let change: Vec<f64> = point.theta.iter().zip(&before).map(|(t, b)| t - b).collect();
+            let distances = signed_distances(rows, &change);
+            let largest = distances.iter().fold(0.0f64, |most, d| most.max(d.abs()));
+            if largest <= SETTLED {
+                return Ok((polish(&source, point, &settings)?, Separation::None));
+            }
+            if let Some(proved) = separation_along(&distances, largest) {
+                // θ itself shows complete separation where the change alone shows only the other kind.
+                let scores = signed_distances(rows, &point.theta);
+                let complete = scores.iter().all(|&score| score > 0.0);
+                let separation = if complete { Separation::Complete } else { proved };
+                let direction = if complete { &point.theta } else { &change };
+                return Ok((at_length_one(direction), separation));
+            }
+        }
+        last = Some(point.theta.clone());
+    }
+    Ok((at_length_one(&point.theta), Separation::Undecided))
+}
+
+/// Newton's last steps without any regulariser, where the Hessian allows them.
+fn polish(
+    source: &ClientRows,
+    point: FitPoint,
+    settings: &InnerSettings,
+) -> Result<Vec<f64>, Error> {
+    let regularised = point.theta.clone();
+    let problem = InnerProblem { rows: source, weights: &[1.0], ridge: 0.0 };
+    let fit = problem.fit(point, &InnerSettings { max_iterations: 10, ..*settings });
+    Ok(match fit {
+        Ok(fit) if fit.converged && fit.diagonals_raised == 0 => fit.point.theta,
+        Ok(_) | Err(Error::NotPositiveDefinite { .. }) => regularised,
+        Err(error) => return Err(error),
+    })
+}
+
+/// `y_i a_i·d` of every row.
+fn signed_distances(rows: &Rows, direction: &[f64]) -> Vec<f64> {
+    (0..rows.len()).map(|i| rows.labels()[i] * dot(rows.a(i), direction)).collect()
+}
+
+/// What a direction proves whose largest distance is not 0.
+fn separation_along(distances: &[f64], largest: f64) -> Option<Separation> {
+    let margin = ON_THE_PLANE * largest;
+    if distances.iter().any(|&d| d < -margin) {
+        None
+    } else if distances.iter().all(|&d| d > margin) {
+        Some(Separation::Complete)
+    } else {
+        Some(Separation::Quasi)
+    }
+}
+
+fn at_length_one(direction: &[f64]) -> Vec<f64> {
+    let length = norm(direction);
+    direction.iter().map(|d| d / length).collect()
+}

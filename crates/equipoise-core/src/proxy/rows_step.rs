@@ -1,0 +1,126 @@
+//! How the model that a proxy gives moves with the proxy's rows, and the smallest move of the rows that
+//! moves the model as wanted.
+//!
+//! Row `j` has margin `m_j = y_j a_j·θ`, and with `p_j = σ(−m_j)`, `q_j = σ'(m_j)` the derivative of its
+//! gradient in its features is `C_j = −y_j p_j E + q_j a_j θ_xᵀ`, where `E` picks the features out of a row.
+//! By the implicit function theorem `dθ/dx_j = −H⁻¹ C_j / N`, so the gradient of any `F(θ)` in row `j` is
+//!
+//! `−(1/N) C_jᵀ v = −(1/N) [ −y_j p_j v_x + q_j (a_j·v) θ_x ]`, with `v = H⁻¹ ∇F`.
+//!
+//! The move of all rows that changes `θ` by `δ` and is smallest in the Euclidean norm has the same form:
+//! `x_j` moves by `−(1/N) C_jᵀ z` with `z = M⁻¹ H δ`, where `M = (1/N²) Σ_j C_j C_jᵀ` is only `n × n`.
+
+use crate::client_rows::{ClientRows, add_outer_product};
+use crate::error::Error;
+use crate::inner_fit::{FitPoint, InnerProblem};
+use crate::linalg::Cholesky;
+use crate::logistic::{dot, loss_terms};
+use crate::rows::Rows;
+use crate::statistics::triangle;
+use rayon::prelude::*;
+
+/// Rows that one thread takes at a time; sums are added in the order of the rows.
+const BLOCK_ROWS: usize = 1024;
+
+/// `z`, for which moving every row by `−(1/N) C_jᵀ z` changes the model by `wanted`, to first order.
+pub(super) fn smallest_step(
+    proxy: &ClientRows,
+    fitted: &FitPoint,
+    wanted: &[f64],
+    ridge: f64,
+) -> Result<Vec<f64>, Error> {
+    let n = wanted.len();
+    let problem = InnerProblem { rows: proxy, weights: &[1.0], ridge };
+    let change = multiply(&problem.hessian(&fitted.statistics), ridge, wanted);
+    let reach = reach(&proxy.clients()[0], &fitted.theta);
+    Ok(Cholesky::new(&reach, n, 0.0)?.solve(&change))
+}
+
+/// Puts every row of `from`, moved by `−(length/N) C_jᵀ z`, into `into`.
+pub(super) fn move_rows(from: &Rows, into: &mut Rows, theta: &[f64], z: &[f64], length: f64) {
+    let scale = -length / from.len() as f64;
+    for j in 0..from.len() {
+        let (along_z, along_theta) = row_factors(from, j, theta, z);
+        let moved = from.x(j).iter().zip(z).zip(theta);
+        let target = into.x_mut(j);
+        for (value, ((x, z), t)) in target.iter_mut().zip(moved) {
+            *value = x + scale * (along_z * z + along_theta * t);
+        }
+    }
+}
+
+/// `C_jᵀ z` is the first factor times `z_x` plus the second times `θ_x`.
+fn row_factors(rows: &Rows, j: usize, theta: &[f64], z: &[f64]) -> (f64, f64) {
+    let (a, y) = (rows.a(j), rows.labels()[j]);
+    let terms = loss_terms(y * dot(a, theta));
+    (-y * terms.miss, terms.curvature * dot(a, z))
+}
+
+/// `M = (1/N²) Σ_j C_j C_jᵀ`, the lower triangle row by row. With `r = Σ y_j p_j q_j a_j`,
+/// `N² M = (Σ p_j²) E Eᵀ − (E θ_x) rᵀ − r (E θ_x)ᵀ + ‖θ_x‖² Σ q_j² a_j a_jᵀ`.
+fn reach(rows: &Rows, theta: &[f64]) -> Vec<f64> {
+    let n = theta.len();
+    let n_x = rows.layout().n_x;
+    let sums: Vec<ReachSums> = (0..rows.len())
+        .into_par_iter()
+        .step_by(BLOCK_ROWS)
+        .map(|start| ReachSums::of(rows, start..(start + BLOCK_ROWS).min(rows.len()), theta))
+        .collect();
+    let mut all = ReachSums::zeros(n);
+    sums.iter().for_each(|sums| all.add(sums));
+
+    let theta_x_squared = dot(&theta[..n_x], &theta[..n_x]);
+    let feature = |v: &[f64], i: usize| if i < n_x { v[i] } else { 0.0 };
+    let n_rows_squared = (rows.len() as f64).powi(2);
+    let mut reach = Vec::with_capacity(triangle(n));
+    for i in 0..n {
+        for j in 0..=i {
+            let identity = if i == j && i < n_x { all.miss_squared } else { 0.0 };
+            let cross = feature(theta, i) * all.r[j] + all.r[i] * feature(theta, j);
+            let gram = theta_x_squared * all.gram[i * (i + 1) / 2 + j];
+            reach.push((identity - cross + gram) / n_rows_squared);
+        }
+    }
+    reach
+}
+
+struct ReachSums {
+    miss_squared: f64,
+    r: Vec<f64>,
+    gram: Vec<f64>,
+}
+
+impl ReachSums {
+    fn zeros(n: usize) -> Self {
+        Self { miss_squared: 0.0, r: vec![0.0; n], gram: vec![0.0; triangle(n)] }
+    }
+
+    fn of(rows: &Rows, range: std::ops::Range<usize>, theta: &[f64]) -> Self {
+        let mut sums = Self::zeros(theta.len());
+        for j in range {
+            let (a, y) = (rows.a(j), rows.labels()[j]);
+            let terms = loss_terms(y * dot(a, theta));
+            sums.miss_squared += terms.miss * terms.miss;
+            let factor = y * terms.miss * terms.curvature;
+            sums.r.iter_mut().zip(a).for_each(|(r, v)| *r += factor * v);
+            add_outer_product(&mut sums.gram, terms.curvature * terms.curvature, a);
+        }
+        sums
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.miss_squared += other.miss_squared;
+        self.r.iter_mut().zip(&other.r).for_each(|(sum, v)| *sum += v);
+        self.gram.iter_mut().zip(&other.gram).for_each(|(sum, v)| *sum += v);
+    }
+}
+
+/// `(A + shift·I) x` of a symmetric `A` given as its lower triangle.
+fn multiply(triangle: &[f64], shift: f64, x: &[f64]) -> Vec<f64> {
+    let entry = |i: usize, j: usize| triangle[i.max(j) * (i.max(j) + 1) / 2 + i.min(j)];
+    let n = x.len();
+    (0..n).map(|i| shift * x[i] + (0..n).map(|j| entry(i, j) * x[j]).sum::<f64>()).collect()
+}
+
+#[cfg(test)]
+mod tests;

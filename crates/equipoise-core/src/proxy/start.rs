@@ -1,0 +1,139 @@
+//! Where proxy rows start: a sample from a smoothed model of the client's data.
+//!
+//! Each (s, y) cell of the data gets a Gaussian. Its mean and covariance are drawn towards those of all
+//! rows as if [`PRIOR_ROWS`] of them had been seen in the cell, so that a cell of one or two people does
+//! not reveal them. No row of the data is ever copied.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+use super::{ProxySettings, ProxyStart};
+use crate::client_rows::add_outer_product;
+use crate::error::Error;
+use crate::linalg::Cholesky;
+use crate::rows::Rows;
+use crate::statistics::triangle;
+
+/// How many rows' worth the common mean and covariance count in each cell.
+const PRIOR_ROWS: f64 = 20.0;
+
+/// The rows that the generator starts from.
+pub(super) fn start_rows(data: &Rows, settings: &ProxySettings) -> Result<Rows, Error> {
+    let n_rows = settings.rows.unwrap_or(data.len());
+    match settings.start {
+        ProxyStart::Smoothed => sample_smoothed(data, n_rows, settings.seed),
+        ProxyStart::Data => {
+            let cycled: Vec<usize> = (0..n_rows).map(|i| i % data.len()).collect();
+            Ok(data.select(&cycled))
+        }
+    }
+}
+
+fn sample_smoothed(data: &Rows, n_rows: usize, seed: u64) -> Result<Rows, Error> {
+    let layout = data.layout();
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let everyone = Moments::of(data, |_| true);
+    let (mut x, mut sensitive, mut positive) = (Vec::new(), Vec::new(), Vec::new());
+    let sizes = share_out(n_rows, data.cell_counts().as_flattened());
+    for (cell, size) in sizes.into_iter().enumerate() {
+        if size == 0 {
+            continue;
+        }
+        let (s, y) = (cell / 2 == 1, cell % 2 == 1);
+        let own = Moments::of(data, |i| data.is_privileged(i) == s && data.is_positive(i) == y);
+        let gaussian = Gaussian::new(own.drawn_towards(&everyone))?;
+        for _ in 0..size {
+            gaussian.sample_into(&mut x, &mut rng);
+            sensitive.push(s);
+            positive.push(y);
+        }
+    }
+    Rows::new(layout, &x, &sensitive, &positive)
+}
+
+/// Divides `n_rows` in proportion to `counts`: the largest remainders get the rows that are left.
+fn share_out(n_rows: usize, counts: &[usize]) -> Vec<usize> {
+    let all: usize = counts.iter().sum();
+    let product = |count: usize| n_rows as u128 * count as u128;
+    let mut shares: Vec<usize> =
+        counts.iter().map(|&count| (product(count) / all as u128) as usize).collect();
+    let mut by_remainder: Vec<usize> = (0..counts.len()).collect();
+    by_remainder.sort_by_key(|&cell| std::cmp::Reverse(product(counts[cell]) % all as u128));
+    let left = n_rows - shares.iter().sum::<usize>();
+    by_remainder.iter().take(left).for_each(|&cell| shares[cell] += 1);
+    shares
+}
+
+/// Number, mean and covariance (lower triangle) of the features of some rows.
+struct Moments {
+    n_rows: f64,
+    mean: Vec<f64>,
+    covariance: Vec<f64>,
+}
+
+impl Moments {
+    fn of(data: &Rows, is_member: impl Fn(usize) -> bool) -> Self {
+        let n_x = data.layout().n_x;
+        let members: Vec<usize> = (0..data.len()).filter(|&i| is_member(i)).collect();
+        let n_rows = members.len() as f64;
+        let mut mean = vec![0.0; n_x];
+        for &i in &members {
+            mean.iter_mut().zip(data.x(i)).for_each(|(m, v)| *m += v / n_rows);
+        }
+        let mut covariance = vec![0.0; triangle(n_x)];
+        for &i in &members {
+            let centred: Vec<f64> = data.x(i).iter().zip(&mean).map(|(v, m)| v - m).collect();
+            add_outer_product(&mut covariance, 1.0 / n_rows, &centred);
+        }
+        Self { n_rows, mean, covariance }
+    }
+
+    fn drawn_towards(mut self, everyone: &Self) -> Self {
+        let own = self.n_rows / (self.n_rows + PRIOR_ROWS);
+        let blend = |mine: &mut [f64], all: &[f64]| {
+            mine.iter_mut().zip(all).for_each(|(m, a)| *m = own * *m + (1.0 - own) * a);
+        };
+        blend(&mut self.mean, &everyone.mean);
+        blend(&mut self.covariance, &everyone.covariance);
+        self
+    }
+}
+
+struct Gaussian {
+    mean: Vec<f64>,
+    /// The covariance is `L Lᵀ`; `L` row by row.
+    lower: Vec<Vec<f64>>,
+}
+
+impl Gaussian {
+    fn new(moments: Moments) -> Result<Self, Error> {
+        let n = moments.mean.len();
+        let lower = if moments.covariance.iter().all(|&v| v == 0.0) {
+            vec![Vec::new(); n]
+        } else {
+            Cholesky::new(&moments.covariance, n, 0.0)?.lower()
+        };
+        Ok(Self { mean: moments.mean, lower })
+    }
+
+    fn sample_into(&self, x: &mut Vec<f64>, rng: &mut ChaCha8Rng) {
+        let noise: Vec<f64> = self.mean.iter().map(|_| StandardNormal.sample(rng)).collect();
+        for (mean, row) in self.mean.iter().zip(&self.lower) {
+            x.push(mean + row.iter().zip(&noise).map(|(l, z)| l * z).sum::<f64>());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_add_up_and_are_in_proportion() {
+        assert_eq!(share_out(100, &[1, 1, 1, 1]), [25, 25, 25, 25]);
+        assert_eq!(share_out(10, &[0, 1, 2, 0]), [0, 3, 7, 0]);
+        assert_eq!(share_out(3, &[5, 5, 5, 5]).iter().sum::<usize>(), 3);
+        assert_eq!(share_out(0, &[5, 5]), [0, 0]);
+    }
+}

@@ -1,0 +1,133 @@
+//! The trusted root and the outer objective `F` that is measured on it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::client_rows::ClientRows;
+use crate::error::Error;
+use crate::fairness::{Covariance, Fairness, Violation};
+use crate::logistic::dot;
+use crate::rows::Rows;
+use crate::statistics::{ClientStatistics, Order};
+
+/// How the clients' root rows count in the outer objective.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RootWeighting {
+    /// Every root row counts the same. The default: the weights then act through the model alone.
+    #[default]
+    Pooled,
+    /// The root rows of client `c` count `w_c`, the paper's formula read to the letter. The weights can
+    /// then lower the penalty by choosing root rows instead of making the model fair.
+    Client,
+}
+
+/// The rows that the server trusts, client by client.
+#[derive(Debug, Clone)]
+pub struct Root {
+    rows: ClientRows,
+    covariances: Vec<Covariance>,
+    n_rows: f64,
+}
+
+impl Root {
+    /// The root rows of each client, in the order of the clients. A client may have none, but both
+    /// groups must occur somewhere.
+    pub fn new(clients: Vec<Rows>) -> Result<Self, Error> {
+        let rows = ClientRows::new(clients)?;
+        let n_rows = rows.n_rows_in_all();
+        let privileged = rows.clients().iter().map(|r| r.cell_counts()[1]).flatten().sum::<usize>();
+        if privileged == 0 || privileged == n_rows {
+            return Err(Error::RootGroup { rows: n_rows, privileged });
+        }
+        let covariances = Covariance::parts(rows.clients());
+        Ok(Self { rows, covariances, n_rows: n_rows as f64 })
+    }
+
+    /// The root rows, client by client.
+    pub fn rows(&self) -> &ClientRows {
+        &self.rows
+    }
+
+    /// Refuses a root on which the fairness that is asked for says nothing.
+    pub(crate) fn check(&self, fairness: Fairness) -> Result<(), Error> {
+        let positives = |group: usize| -> usize {
+            self.rows.clients().iter().map(|rows| rows.cell_counts()[group][1]).sum()
+        };
+        if fairness.asks_for_eo() && (positives(0) == 0 || positives(1) == 0) {
+            return Err(Error::RootPositives { privileged: positives(1), others: positives(0) });
+        }
+        Ok(())
+    }
+}
+
+/// `F(θ, w) = root loss + (λ/2n²)‖θ‖² + (ρ/2) violation²`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OuterObjective<'a> {
+    /// Where it is measured.
+    pub root: &'a Root,
+    /// Which violation is penalised.
+    pub fairness: Fairness,
+    /// How the clients' root rows count.
+    pub weighting: RootWeighting,
+    /// `λ/n²`.
+    pub ridge: f64,
+}
+
+/// `F` and its derivatives at one `(θ, w)`.
+#[derive(Debug, Clone)]
+pub(crate) struct OuterValue {
+    /// `F`.
+    pub value: f64,
+    /// The root loss alone.
+    pub loss: f64,
+    /// Both covariances on the root.
+    pub violation: Violation,
+    /// `∂F/∂θ`.
+    pub gradient_theta: Vec<f64>,
+    /// `∂F/∂w` at fixed `θ`: all 0 for pooled root rows.
+    pub gradient_weights: Vec<f64>,
+}
+
+impl OuterObjective<'_> {
+    /// `F(θ, w)` with penalty `rho`, and both partial derivatives.
+    pub(crate) fn evaluate(
+        &self,
+        theta: &[f64],
+        weights: &[f64],
+        rho: f64,
+    ) -> Result<OuterValue, Error> {
+        let root = self.root;
+        let row_weights = match self.weighting {
+            RootWeighting::Pooled => vec![1.0; weights.len()],
+            RootWeighting::Client => weights.to_vec(),
+        };
+        let statistics = root.rows.evaluate(theta, Order::Gradient)?;
+        let covariance = Covariance::weighted_sum(&root.covariances, &row_weights);
+        let violation = covariance.violation(theta);
+
+        let loss = statistics.weighted_loss(&row_weights) / root.n_rows;
+        let penalty = 0.5 * rho * violation.squared(self.fairness);
+        let value = loss + 0.5 * self.ridge * dot(theta, theta) + penalty;
+
+        let mut gradient_theta = statistics.weighted_gradient(&row_weights);
+        gradient_theta
+            .iter_mut()
+            .zip(theta)
+            .for_each(|(g, t)| *g = *g / root.n_rows + self.ridge * t);
+        covariance.add_penalty_gradient(violation, self.fairness, rho, &mut gradient_theta);
+
+        let gradient_weights = match self.weighting {
+            RootWeighting::Pooled => vec![0.0; weights.len()],
+            RootWeighting::Client => {
+                let nu = self.fairness.nu();
+                let of_client = |(part, loss): (&Covariance, &f64)| {
+                    let own = part.violation(theta);
+                    let slope = (1.0 - nu) * violation.sp * own.sp + nu * violation.eo * own.eo;
+                    loss / root.n_rows + rho * slope
+                };
+                root.covariances.iter().zip(&statistics.losses).map(of_client).collect()
+            }
+        };
+        Ok(OuterValue { value, loss, violation, gradient_theta, gradient_weights })
+    }
+}

@@ -1,0 +1,262 @@
+//! What a solve can be told. Plain values with visible defaults; [`Settings::validate`] turns them into
+//! the checked type that [`solve`](crate::solve()) takes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::defense::Defense;
+use crate::error::Error;
+use crate::fairness::Fairness;
+use crate::inner_fit::InnerSettings;
+use crate::root::RootWeighting;
+
+/// All settings of a solve.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// How to get from proxies and root to a model. Default: the bilevel method.
+    pub defense: Defense,
+    /// Which fairness is asked for. No default: it is the coordinator's choice.
+    pub fairness: Fairness,
+    /// How the clients' root rows count. Default: pooled.
+    pub root_weighting: RootWeighting,
+    /// λ of the regulariser `(λ/2n²)‖θ‖²`. Above 0, so that every model is unique. Default: 1e-4.
+    pub lambda: f64,
+    /// The inner problem, `θ(w)`.
+    pub inner: InnerSettings,
+    /// The outer problem, `w`.
+    pub outer: OuterSettings,
+}
+
+/// How the weights are found.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OuterSettings {
+    /// The method. Default: Adam.
+    pub solver: OuterSolver,
+    /// Most steps. At least 1. Default: 2000.
+    pub iterations: usize,
+    /// Adam's step size. Above 0. Default: 0.1.
+    pub learning_rate: f64,
+    /// The penalty parameter over the iterations.
+    pub rho: RhoSchedule,
+    /// Ends a stage of the schedule, and in the last stage the solve, as soon as
+    /// `‖w − Π(w − ∇P)‖∞` is at most this; at least 0. `None`: every step of the schedule is done.
+    /// Default: 1e-6.
+    pub stationarity_tolerance: Option<f64>,
+    /// Which weights are the result. Default: the best of the last stage.
+    pub keep: Keep,
+}
+
+/// The methods that find the weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OuterSolver {
+    /// Adam steps, each projected onto the simplex: the paper's Algorithm 2.
+    #[default]
+    Adam,
+}
+
+/// Which of the weights seen are the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Keep {
+    /// Those of the lowest objective at the last ρ.
+    Best,
+    /// Those after the last step, as in the paper.
+    Last,
+}
+
+/// ρ, the factor of the fairness penalty: from `start`, times `factor` every `every` steps, up to `max`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RhoSchedule {
+    /// The first value; 0 switches the penalty off for good. Default: 10.
+    pub start: f64,
+    /// Above 1. Default: 10.
+    pub factor: f64,
+    /// Steps between two increases. At least 1. Default: 400.
+    pub every: usize,
+    /// The last value, at least `start`. Default: 1e4.
+    pub max: f64,
+}
+
+/// Steps taken at one ρ.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Stage {
+    pub(crate) rho: f64,
+    pub(crate) iterations: usize,
+}
+
+impl Settings {
+    /// The default profile: the paper's problem and schedule, but a stage ends when its weights are
+    /// stationary, and the best weights are kept rather than the last.
+    pub fn new(fairness: Fairness) -> Self {
+        Self {
+            defense: Defense::Bilevel,
+            fairness,
+            root_weighting: RootWeighting::Pooled,
+            lambda: 1e-4,
+            inner: InnerSettings::default(),
+            outer: OuterSettings::default(),
+        }
+    }
+
+    /// The profile `paper`: exactly the constants of the paper's experiments, all 2000 Adam steps, and
+    /// the weights after the last of them.
+    pub fn paper(fairness: Fairness) -> Self {
+        let outer = OuterSettings {
+            stationarity_tolerance: None,
+            keep: Keep::Last,
+            ..OuterSettings::default()
+        };
+        Self { outer, ..Self::new(fairness) }
+    }
+
+    /// Checks every range once.
+    pub fn validate(self) -> Result<CheckedSettings, Error> {
+        let outer = &self.outer;
+        above_zero("lambda", self.lambda)?;
+        above_zero("inner.tolerance", self.inner.tolerance)?;
+        at_least_one("inner.max_iterations", self.inner.max_iterations)?;
+        at_least_one("outer.iterations", outer.iterations)?;
+        above_zero("outer.learning_rate", outer.learning_rate)?;
+        if let Some(tolerance) = outer.stationarity_tolerance {
+            in_range("outer.stationarity_tolerance", tolerance, tolerance >= 0.0, "at least 0")?;
+        }
+        let rho = &outer.rho;
+        in_range("outer.rho.start", rho.start, rho.start >= 0.0, "at least 0")?;
+        in_range("outer.rho.factor", rho.factor, rho.factor > 1.0, "above 1")?;
+        at_least_one("outer.rho.every", rho.every)?;
+        in_range("outer.rho.max", rho.max, rho.max >= rho.start, "at least outer.rho.start")?;
+        Ok(CheckedSettings(self))
+    }
+}
+
+impl Default for OuterSettings {
+    fn default() -> Self {
+        Self {
+            solver: OuterSolver::Adam,
+            iterations: 2000,
+            learning_rate: 0.1,
+            rho: RhoSchedule::default(),
+            stationarity_tolerance: Some(1e-6),
+            keep: Keep::Best,
+        }
+    }
+}
+
+impl Default for RhoSchedule {
+    fn default() -> Self {
+        Self { start: 10.0, factor: 10.0, every: 400, max: 1e4 }
+    }
+}
+
+impl RhoSchedule {
+    /// ρ = 0 throughout: accuracy on the root alone.
+    pub fn off() -> Self {
+        Self { start: 0.0, max: 0.0, ..Self::default() }
+    }
+
+    /// The stages that `iterations` steps fall into; steps at one ρ are one stage.
+    pub(crate) fn stages(&self, iterations: usize) -> Vec<Stage> {
+        let mut stages: Vec<Stage> = Vec::new();
+        let mut rho = self.start;
+        let mut left = iterations;
+        while left > 0 {
+            let last = rho >= self.max || rho == 0.0;
+            let steps = if last { left } else { self.every.min(left) };
+            stages.push(Stage { rho, iterations: steps });
+            left -= steps;
+            rho = (rho * self.factor).min(self.max);
+        }
+        stages
+    }
+
+    /// ρ after the last of `iterations` steps: the one that objectives are compared at.
+    pub fn last(&self, iterations: usize) -> f64 {
+        self.stages(iterations).last().map_or(self.start, |stage| stage.rho)
+    }
+}
+
+/// Settings whose every range has been checked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CheckedSettings(Settings);
+
+impl std::ops::Deref for CheckedSettings {
+    type Target = Settings;
+
+    fn deref(&self) -> &Settings {
+        &self.0
+    }
+}
+
+fn above_zero(name: &'static str, value: f64) -> Result<(), Error> {
+    in_range(name, value, value > 0.0, "above 0")
+}
+
+fn at_least_one(name: &'static str, value: usize) -> Result<(), Error> {
+    in_range(name, value as f64, value >= 1, "at least 1")
+}
+
+/// NaN and infinity are in no range.
+pub(crate) fn in_range(
+    name: &'static str,
+    found: f64,
+    holds: bool,
+    range: &'static str,
+) -> Result<(), Error> {
+    if holds && found.is_finite() { Ok(()) } else { Err(Error::Setting { name, found, range }) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_papers_schedule_has_four_values_and_two_thousand_steps() {
+        let stages = Settings::paper(Fairness::SP).outer.rho.stages(2000);
+        let expected = [(10.0, 400), (100.0, 400), (1e3, 400), (1e4, 800)];
+        assert_eq!(stages, expected.map(|(rho, iterations)| Stage { rho, iterations }));
+    }
+
+    #[test]
+    fn a_schedule_that_is_off_or_cut_short_keeps_its_number_of_steps() {
+        assert_eq!(RhoSchedule::off().stages(7), [Stage { rho: 0.0, iterations: 7 }]);
+        let short = RhoSchedule::default().stages(500);
+        assert_eq!(short.iter().map(|stage| stage.iterations).sum::<usize>(), 500);
+        assert_eq!(short.len(), 2);
+    }
+
+    #[test]
+    fn every_setting_out_of_range_is_named() {
+        type Change = fn(&mut Settings);
+        let changes: [(&str, Change); 8] = [
+            ("lambda", |s| s.lambda = 0.0),
+            ("inner.tolerance", |s| s.inner.tolerance = f64::NAN),
+            ("inner.max_iterations", |s| s.inner.max_iterations = 0),
+            ("outer.iterations", |s| s.outer.iterations = 0),
+            ("outer.learning_rate", |s| s.outer.learning_rate = -1.0),
+            ("outer.stationarity_tolerance", |s| s.outer.stationarity_tolerance = Some(-1.0)),
+            ("outer.rho.factor", |s| s.outer.rho.factor = 1.0),
+            ("outer.rho.max", |s| s.outer.rho.max = f64::INFINITY),
+        ];
+        for (name, change) in changes {
+            let mut settings = Settings::new(Fairness::SP);
+            change(&mut settings);
+            let message = settings.validate().unwrap_err().to_string();
+            assert!(message.contains(name), "{message}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused() {
+        let mut json = serde_json::to_value(Settings::new(Fairness::EO)).unwrap();
+        assert_eq!(
+            serde_json::from_value::<Settings>(json.clone()).unwrap(),
+            Settings::new(Fairness::EO)
+        );
+        json["lamda"] = 1.0.into();
+        assert!(serde_json::from_value::<Settings>(json).is_err());
+    }
+}

@@ -1,0 +1,34 @@
+//! Euclidean projection onto the simplex `{w : w ≥ 0, Σ w = 1}`, by sorting (the paper's Algorithm 3).
+
+/// The point of the simplex that is closest to `point`.
+///
+/// With `u` the entries in descending order and `τ_k = (Σ_{i≤k} u_i − 1)/k`, the shift is `τ_k` of the
+/// largest `k` with `u_k > τ_k`, and the result `max(point − τ, 0)`. Entries are first shifted so that the
+/// largest is 0, which changes nothing in the result and keeps the sums accurate at any scale: only
+/// entries within 1 of the largest can stay positive.
+///
+/// `point` must hold at least one entry, all finite.
+pub fn project_onto_simplex(point: &[f64]) -> Vec<f64> {
+    let largest = point.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let shifted: Vec<f64> = point.iter().map(|v| v - largest).collect();
+    let mut descending: Vec<f64> = shifted.iter().copied().filter(|&v| v > -1.0).collect();
+    descending.sort_unstable_by(|a, b| b.total_cmp(a));
+
+    let mut sum = 0.0;
+    let mut shift = -1.0;
+    for (k, &u) in descending.iter().enumerate() {
+        sum += u;
+        let candidate = (sum - 1.0) / (k + 1) as f64;
+        if u <= candidate {
+            break;
+        }
+        shift = candidate;
+    }
+    shifted.iter().map(|v| (v - shift).max(0.0)).collect()
+}
+
+/// `‖w − Π(w − gradient)‖∞`: 0 exactly where no feasible direction descends.
+pub(crate) fn stationarity(weights: &[f64], gradient: &[f64]) -> f64 {
+    let moved: Vec<f64> = weights.iter().zip(gradient).map(|(w, g)| w - g).collect();
+    project_onto_simplex(&moved).iter().zip(weights).map(|(p, w)| (p - w).abs()).fold(0.0, f64::max)
+}

@@ -1,0 +1,58 @@
+//! Read this first: from a round to an outcome.
+//!
+//! 1. The settings were checked by [`Settings::validate`](crate::Settings::validate), the rows by
+//!    [`Round`]; what is left is whether the root can speak about the fairness that is asked for.
+//! 2. The defense turns proxies and root into weights and a model. For the method itself, see
+//!    `outer_loop`: fit the model at these weights (`inner_fit`), measure it on the root (`root`),
+//!    differentiate (`hypergradient`), step, project (`simplex`), until done.
+//! 3. Whatever the defense, its model is measured on the root by the same objective.
+
+use crate::error::Error;
+use crate::inner_fit::ridge;
+use crate::observer::Observer;
+use crate::outcome::{Outcome, Termination, Warning};
+use crate::root::OuterObjective;
+use crate::round::Round;
+use crate::settings::CheckedSettings;
+
+/// Defends a round. The same round and settings give the same outcome, bit for bit, whatever the number
+/// of threads.
+pub fn solve(
+    round: &Round,
+    settings: &CheckedSettings,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, Error> {
+    round.root().check(settings.fairness)?;
+
+    let defended = settings.defense.run(round, settings, observer)?;
+
+    let rho = settings.outer.rho.last(settings.outer.iterations);
+    let objective = OuterObjective {
+        root: round.root(),
+        fairness: settings.fairness,
+        weighting: settings.root_weighting,
+        ridge: ridge(settings.lambda, round.proxies().n()),
+    };
+    let measured = objective.evaluate(&defended.theta, &defended.weights, rho)?;
+    let mut warnings = defended.counts.warnings();
+    if let (Termination::IterationLimit, Some(stationarity)) =
+        (defended.termination, defended.stationarity)
+    {
+        warnings.push(Warning::NotStationary { stationarity });
+    }
+    Ok(Outcome {
+        objective: measured.value,
+        root_loss: measured.loss,
+        rho,
+        violation: measured.violation.size(settings.fairness),
+        violations: measured.violation,
+        weights: defended.weights,
+        theta: defended.theta,
+        termination: defended.termination,
+        stationarity: defended.stationarity,
+        counts: defended.counts,
+        trace: defended.trace,
+        warnings,
+        settings: **settings,
+    })
+}

@@ -1,0 +1,108 @@
+//! Client statistics: the one thing that any solver here ever asks of proxy data.
+//!
+//! For client `c` at `θ`: the loss `L_c = Σ_i log(1 + exp(−y_i a_i·θ))`, its gradient `g_c` and its Hessian
+//! `H_c`. They are sums over rows and depend on `θ` alone, not on the weights: whoever keeps a
+//! [`Statistics`] can try other weights at the same `θ` without looking at a row again.
+
+use crate::error::Error;
+
+/// How far the statistics are wanted; each order includes those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Order {
+    /// `L_c` alone.
+    Loss,
+    /// `L_c` and `g_c`.
+    Gradient,
+    /// `L_c`, `g_c` and `H_c`.
+    Hessian,
+}
+
+/// Rows of several clients, wherever they are kept, that can be summed up at a model `θ`.
+///
+/// The result must not depend on the number of threads, to the last bit.
+pub trait ClientStatistics: Send + Sync {
+    /// Number of clients.
+    fn n_clients(&self) -> usize;
+
+    /// `n`, the length of a row and of `θ`.
+    fn n(&self) -> usize;
+
+    /// Number of rows of one client.
+    fn n_rows(&self, client: usize) -> usize;
+
+    /// One pass over all rows of all clients.
+    fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error>;
+
+    /// `N`, the number of rows of all clients.
+    fn n_rows_in_all(&self) -> usize {
+        (0..self.n_clients()).map(|client| self.n_rows(client)).sum()
+    }
+}
+
+/// `L_c`, `g_c` and `H_c` of all clients at one `θ`.
+#[derive(Debug, Clone)]
+pub struct Statistics {
+    n: usize,
+    /// `L_c`, one per client.
+    pub losses: Vec<f64>,
+    /// `g_c`, client after client, `n` numbers each; empty where only the loss was asked for.
+    pub gradients: Vec<f64>,
+    /// `H_c`, client after client: the lower triangle row by row, `n(n+1)/2` numbers each; empty where
+    /// it was not asked for.
+    pub hessians: Vec<f64>,
+}
+
+impl Statistics {
+    /// All zero, with room for what `order` asks.
+    pub fn zeros(n_clients: usize, n: usize, order: Order) -> Self {
+        let room = |wanted: Order, size: usize| if order >= wanted { n_clients * size } else { 0 };
+        Self {
+            n,
+            losses: vec![0.0; n_clients],
+            gradients: vec![0.0; room(Order::Gradient, n)],
+            hessians: vec![0.0; room(Order::Hessian, triangle(n))],
+        }
+    }
+
+    /// `n`, the length of a gradient.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// `g_c`.
+    pub fn gradient(&self, client: usize) -> &[f64] {
+        &self.gradients[client * self.n..(client + 1) * self.n]
+    }
+
+    /// `Σ_c w_c L_c`.
+    pub fn weighted_loss(&self, weights: &[f64]) -> f64 {
+        self.losses.iter().zip(weights).map(|(loss, w)| w * loss).sum()
+    }
+
+    /// `Σ_c w_c g_c`.
+    pub fn weighted_gradient(&self, weights: &[f64]) -> Vec<f64> {
+        weighted_sum(&self.gradients, self.n, weights)
+    }
+
+    /// `Σ_c w_c H_c`, the lower triangle row by row.
+    pub fn weighted_hessian(&self, weights: &[f64]) -> Vec<f64> {
+        weighted_sum(&self.hessians, triangle(self.n), weights)
+    }
+}
+
+/// Numbers in the lower triangle of an `n × n` matrix, the diagonal included.
+pub(crate) fn triangle(n: usize) -> usize {
+    n * (n + 1) / 2
+}
+
+/// `Σ_c w_c v_c`, where `v_c` stand behind one another. Clients of weight 0 are skipped, so that they
+/// count exactly as if they were not there.
+fn weighted_sum(values: &[f64], size: usize, weights: &[f64]) -> Vec<f64> {
+    let mut sum = vec![0.0; size];
+    for (part, &w) in values.chunks_exact(size).zip(weights) {
+        if w != 0.0 {
+            sum.iter_mut().zip(part).for_each(|(s, v)| *s += w * v);
+        }
+    }
+    sum
+}
