@@ -4,6 +4,7 @@
 //! number. Two parties that have the same [`Schema::digest`] encode the same row to the same numbers.
 
 mod check;
+mod digest;
 mod encode;
 mod feature;
 mod infer;
@@ -13,7 +14,6 @@ use std::path::Path;
 
 use equipoise_core::Layout;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 pub use check::SchemaProblem;
 pub(crate) use encode::Encoder;
@@ -21,7 +21,6 @@ pub use feature::{Encoding, Feature};
 pub use infer::{InferOptions, Inferred, infer};
 
 use crate::error::Error;
-use crate::value::Value;
 
 /// The only version of the format so far.
 const VERSION: u32 = 1;
@@ -114,18 +113,7 @@ impl Schema {
     /// SHA-256, in lower-case hex, of what the schema says. Comments, white space, the order of keys, the
     /// order of `ignore` and the spelling of numbers do not matter; the order of features and levels does.
     pub fn digest(&self) -> String {
-        let canonical = |text: &str| Value::of_text(text).to_string();
-        let mut schema = self.clone();
-        schema.label.positive = canonical(&self.label.positive);
-        schema.sensitive.privileged = canonical(&self.sensitive.privileged);
-        schema.ignore.sort();
-        schema.features.iter_mut().for_each(Feature::normalise);
-        // Expect safety: as for `to_toml`.
-        let text = serde_json::to_string(&schema).expect("a schema is plain data");
-        Sha256::digest(text)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        digest::digest(self)
     }
 
     /// Which entries an encoded row has.

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::value::Value;
-
 /// A raw column and its encoding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Entry", into = "Entry")]
@@ -52,20 +50,6 @@ impl Feature {
                 .iter()
                 .map(|level| format!("{}={level}", self.column))
                 .collect(),
-        }
-    }
-
-    /// Makes equal meanings equal, for the digest. Levels stay as spelled: they are in the encoded names.
-    pub(super) fn normalise(&mut self) {
-        match &mut self.encoding {
-            Encoding::Numeric { center, fill, .. } => {
-                // −0 becomes 0.
-                *center += 0.0;
-                *fill = fill.map(|number| number + 0.0);
-            }
-            Encoding::Categorical { fill, .. } => {
-                *fill = fill.as_ref().map(|level| Value::of_text(level).to_string());
-            }
         }
     }
 }

@@ -273,3 +273,6 @@ fn check_options(table: &Table, options: &InferOptions) -> Result<(), Error> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

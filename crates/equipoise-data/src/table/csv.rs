@@ -120,3 +120,6 @@ fn shortest(value: f64) -> String {
         format!("{value:e}")
     }
 }
+
+#[cfg(test)]
+mod tests;

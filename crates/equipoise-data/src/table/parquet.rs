@@ -168,3 +168,6 @@ pub(crate) fn write(
     writer.close()?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
