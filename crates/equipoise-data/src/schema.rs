@@ -28,7 +28,8 @@ const VERSION: u32 = 1;
 /// Name of the entry of θ that belongs to the constant 1.
 const INTERCEPT: &str = "(intercept)";
 
-/// Columns, encodings, label and sensitive attribute.
+/// Columns, encodings, label and sensitive attribute. Deserialising alone checks the shape only; whoever
+/// embeds a schema in a file of its own calls [`validate`](Self::validate) after it, as models do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Schema {

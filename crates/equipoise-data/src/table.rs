@@ -61,6 +61,15 @@ pub struct Table {
     source: Source,
 }
 
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Table")
+            .field("file", &self.file)
+            .field("columns", &self.columns)
+            .finish_non_exhaustive()
+    }
+}
+
 enum Source {
     Csv(csv::Reader),
     Parquet(Box<parquet::Reader>),
@@ -73,8 +82,10 @@ pub fn open_table(path: &Path) -> Result<Table, Error> {
         file: path.to_path_buf(),
         source,
     })?;
-    let size_bytes = file.metadata().map(|m| m.len()).unwrap_or(0);
-    if size_bytes == 0 && file.metadata().is_ok_and(|m| m.is_file()) {
+    if file
+        .metadata()
+        .is_ok_and(|found| found.is_file() && found.len() == 0)
+    {
         return Err(Error::Empty {
             file: path.to_path_buf(),
         });
@@ -185,10 +196,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         for name in ["a.csv", "a.csv.gz", "a.parquet"] {
             let path = dir.path().join(name);
-            let missing = open_table(&path).err().unwrap().to_string();
+            let missing = open_table(&path).unwrap_err().to_string();
             assert!(missing.contains("cannot be read"), "{missing}");
             std::fs::write(&path, "").unwrap();
-            let empty = open_table(&path).err().unwrap().to_string();
+            let empty = open_table(&path).unwrap_err().to_string();
             assert!(
                 empty.contains(name) && empty.contains("is empty"),
                 "{empty}"

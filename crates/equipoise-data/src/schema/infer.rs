@@ -26,6 +26,16 @@ pub struct InferOptions {
     pub numeric: Vec<String>,
 }
 
+impl InferOptions {
+    /// The value that a label or sensitive column must have somewhere.
+    fn wanted(&self, column: &str) -> Option<&str> {
+        [&self.label, &self.sensitive]
+            .into_iter()
+            .find(|(name, _)| name == column)
+            .map(|(_, value)| value.as_str())
+    }
+}
+
 /// A schema and what was noticed on the way.
 #[derive(Debug, Clone)]
 pub struct Inferred {
@@ -45,7 +55,10 @@ pub fn infer(table: Table, options: &InferOptions) -> Result<Inferred, Error> {
         .filter(|&i| !options.drop.contains(&table.columns()[i]))
         .collect();
     let columns: Vec<String> = chosen.iter().map(|&i| table.columns()[i].clone()).collect();
-    let mut statistics: Vec<Statistics> = columns.iter().map(|_| Statistics::new()).collect();
+    let mut statistics: Vec<Statistics> = columns
+        .iter()
+        .map(|column| Statistics::new(options.wanted(column)))
+        .collect();
     let n_rows = table.visit(&chosen, |row, cells| {
         for (statistics, cell) in statistics.iter_mut().zip(cells) {
             statistics.add(row, *cell);
@@ -165,10 +178,7 @@ impl Proposal<'_> {
         rest: &str,
         statistics: &Statistics,
     ) -> Result<(), Error> {
-        let wanted = Value::of_text(value);
-        let values = statistics.distinct.sorted();
-        // Past the limit nothing is remembered, and nobody means such a column as a label or a group.
-        if !values.contains(&wanted) {
+        if !statistics.wanted_occurs() {
             return Err(Error::ValueNeverOccurs {
                 file: self.file.clone(),
                 column: column.to_string(),
@@ -182,7 +192,7 @@ impl Proposal<'_> {
                 false => statistics.distinct.len().to_string(),
             };
             self.notes.push(format!(
-                "{role} column `{column}` has {count} values: {}; everything but `{wanted}` counts as {rest}",
+                "{role} column `{column}` has {count} values: {}; everything but `{value}` counts as {rest}",
                 list(&statistics.distinct.names())
             ));
         }

@@ -2,6 +2,7 @@
 
 use crate::distinct::Distinct;
 use crate::table::Cell;
+use crate::value::Value;
 
 /// The most levels that a categorical feature is given without being asked.
 pub(super) const MAX_LEVELS: usize = 100;
@@ -14,6 +15,9 @@ pub(super) struct Statistics {
     pub(super) first_text: Option<(u64, String)>,
     /// First row and text of a number that is not finite.
     pub(super) first_infinite: Option<(u64, String)>,
+    /// A value that must occur, and whether it did.
+    wanted: Option<Value>,
+    wanted_occurs: bool,
     n_numbers: u64,
     mean: f64,
     /// Sum of squared distances from the mean (Welford's recurrence, which needs no second pass).
@@ -21,8 +25,10 @@ pub(super) struct Statistics {
 }
 
 impl Statistics {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(wanted: Option<&str>) -> Self {
         Self {
+            wanted: wanted.map(Value::of_text),
+            wanted_occurs: false,
             distinct: Distinct::new(MAX_LEVELS),
             n_missing: 0,
             first_text: None,
@@ -35,6 +41,9 @@ impl Statistics {
 
     pub(super) fn add(&mut self, row: u64, cell: Cell<'_>) {
         self.distinct.add(cell);
+        if !self.wanted_occurs {
+            self.wanted_occurs = self.wanted.as_ref().is_some_and(|value| value.is(cell));
+        }
         match cell.number() {
             Some(number) if number.is_finite() => {
                 self.n_numbers += 1;
@@ -52,6 +61,11 @@ impl Statistics {
                     .get_or_insert_with(|| (row, cell.to_string()));
             }
         }
+    }
+
+    /// Whether the wanted value occurs, be it beyond the values remembered.
+    pub(super) fn wanted_occurs(&self) -> bool {
+        self.wanted_occurs
     }
 
     /// How many values are finite numbers.
@@ -76,7 +90,7 @@ mod tests {
 
     #[test]
     fn mean_and_deviation_are_those_of_the_numbers_present() {
-        let mut statistics = Statistics::new();
+        let mut statistics = Statistics::new(None);
         for (row, text) in ["2", "4", "", "4", "4", "5", "5", "NA", "7", "9"]
             .iter()
             .enumerate()
@@ -92,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_large_offset_does_not_spoil_the_deviation() {
-        let mut statistics = Statistics::new();
+        let mut statistics = Statistics::new(None);
         for i in 0..1000_u64 {
             statistics.add(i, Cell::Number(1e9 + (i % 2) as f64));
         }

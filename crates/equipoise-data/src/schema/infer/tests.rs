@@ -113,9 +113,7 @@ fn overrides_decide_against_the_look_of_a_column() {
             fill: None
         }
     );
-    let mixed = TABLE
-        .replace("south,7,\n4", "south,7,\n4")
-        .replace("3,A,Asian,50", "3,A,Asian,abc");
+    let mixed = TABLE.replace("3,A,Asian,50", "3,A,Asian,abc");
     let inferred = run(&mixed, &options()).unwrap();
     assert!(matches!(
         encoding(&inferred, "lsat"),
@@ -215,4 +213,29 @@ fn the_table_can_be_read_with_the_schema_it_gave() {
     let mean: f64 = (0..rows.len()).map(|i| rows.x(i)[0]).sum::<f64>() / 4.0;
     assert!(mean.abs() < 1e-12);
     assert_eq!(rows.cell_counts(), [[1, 1], [1, 1]]);
+}
+
+#[test]
+fn a_rare_positive_value_is_found_among_very_many() {
+    let rows: String = (0..500).map(|i| format!("{i},White,{}\n", i % 7)).collect();
+    let table = format!("income,race,age\n{rows}1,Black,3\n");
+    let options = InferOptions {
+        label: ("income".into(), "499.0".into()),
+        sensitive: ("race".into(), "White".into()),
+        ..InferOptions::default()
+    };
+    let notes = run(&table, &options).unwrap().notes;
+    assert!(
+        notes[0].contains("label column `income` has more than 100 values"),
+        "{notes:?}"
+    );
+    let never = InferOptions {
+        label: ("income".into(), "500".into()),
+        ..options
+    };
+    fails(
+        &table,
+        &never,
+        &["`income`", "`500` never occurs", "`9` and more"],
+    );
 }
