@@ -221,3 +221,104 @@ fn prediction_needs_no_label_and_passes_over_other_columns() {
         "{text}"
     );
 }
+
+/// The same rows as `TABLE`, with the types that a data frame would give the columns.
+fn parquet_table() -> Vec<u8> {
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, RecordBatch, StringArray};
+
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        (
+            "race",
+            Arc::new(StringArray::from(vec!["White", "Black", "White", "Black"])),
+        ),
+        (
+            "pass",
+            Arc::new(BooleanArray::from(vec![true, false, false, true])),
+        ),
+        (
+            "tier",
+            Arc::new(StringArray::from(vec![
+                Some("1"),
+                Some("2"),
+                None,
+                Some("x"),
+            ])),
+        ),
+        (
+            "age",
+            Arc::new(Int32Array::from(vec![Some(1), None, Some(1), Some(1)])),
+        ),
+        (
+            "lsat",
+            Arc::new(Float64Array::from(vec![40.0, 30.0, 25.0, 20.0])),
+        ),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer =
+        parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+#[test]
+fn csv_and_parquet_give_the_same_rows_and_the_same_schema() {
+    use crate::schema::{InferOptions, infer};
+
+    let dir = tempfile::tempdir().unwrap();
+    let (csv, parquet) = (dir.path().join("a.csv"), dir.path().join("a.parquet"));
+    let without_id: String = TABLE
+        .lines()
+        .map(|line| format!("{}\n", line.rsplit_once(',').unwrap().0))
+        .collect();
+    std::fs::write(&csv, without_id).unwrap();
+    std::fs::write(&parquet, parquet_table()).unwrap();
+    let read = |path: &Path| read_rows(path, &schema(), Purpose::Data).unwrap().rows;
+    assert_eq!(read(&csv), read(&parquet));
+
+    let options = InferOptions {
+        label: ("pass".into(), "1".into()),
+        sensitive: ("race".into(), "White".into()),
+        ..InferOptions::default()
+    };
+    let propose = |path: &Path| infer(open_table(path).unwrap(), &options).unwrap();
+    assert_eq!(propose(&csv).schema, propose(&parquet).schema);
+    assert_eq!(propose(&csv).notes, propose(&parquet).notes);
+}
+
+#[test]
+fn an_infinite_parquet_number_is_refused_with_the_place() {
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+
+    let column = |values: [f64; 2]| Arc::new(Float64Array::from(values.to_vec())) as ArrayRef;
+    let batch = RecordBatch::try_from_iter(vec![
+        ("race", column([0.0, 1.0])),
+        ("pass", column([0.0, 1.0])),
+        ("tier", column([1.0, 2.0])),
+        ("age", column([1.0, f64::NAN])),
+        ("lsat", column([1.0, f64::NEG_INFINITY])),
+    ])
+    .unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bank.parquet");
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let text = read_rows(&path, &schema(), Purpose::Data)
+        .unwrap_err()
+        .to_string();
+    for part in [
+        "bank.parquet",
+        "row 2",
+        "column `lsat`",
+        "`-inf` is not a finite number",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+}

@@ -61,6 +61,14 @@ pub enum SchemaProblem {
         /// The column.
         column: String,
     },
+    /// A level with white space around it, which the names of a proxy's columns would lose.
+    #[error("column `{column}`: the level `{level}` has white space around it. Remove it.")]
+    LevelName {
+        /// The column.
+        column: String,
+        /// The level.
+        level: String,
+    },
     /// Two levels are the same value.
     #[error("column `{column}`: the levels `{first}` and `{second}` are the same value. Keep one.")]
     SameLevel {
@@ -173,6 +181,12 @@ fn feature(feature: &Feature) -> Result<(), SchemaProblem> {
             let values: Vec<Value> = levels.iter().map(|level| Value::of_text(level)).collect();
             for (i, level) in levels.iter().enumerate() {
                 not_missing(&feature.column, level)?;
+                if level.trim() != level {
+                    return Err(SchemaProblem::LevelName {
+                        column: column(),
+                        level: level.clone(),
+                    });
+                }
                 if let Some(same) = values[..i].iter().position(|value| *value == values[i]) {
                     return Err(SchemaProblem::SameLevel {
                         column: column(),

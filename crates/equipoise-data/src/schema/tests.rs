@@ -177,6 +177,11 @@ fn mistakes_are_named_with_the_file() {
             r#"["2", "NA"]"#,
             &["`tier`", "`NA`", "missing"],
         ),
+        (
+            r#"["1", "2", "3"]"#,
+            r#"["2", "b "]"#,
+            &["`tier`", "`b `", "white space"],
+        ),
         ("\"White\"", "\"?\"", &["`race`", "`?`", "missing"]),
         ("\"note\"", "\"race\"", &["`race`", "twice"]),
         ("\"note\"", "\"\"", &["name of a column"]),
