@@ -1,0 +1,85 @@
+//! The different values of a column, as far as anybody wants to hear of them.
+
+use crate::table::Cell;
+use crate::value::Value;
+
+/// Different values in order of appearance, up to a limit; past it only that there are more.
+#[derive(Debug, Clone)]
+pub(crate) struct Distinct {
+    values: Vec<Value>,
+    limit: usize,
+    more: bool,
+}
+
+impl Distinct {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            values: Vec::new(),
+            limit,
+            more: false,
+        }
+    }
+
+    pub(crate) fn add(&mut self, cell: Cell<'_>) {
+        if self.more || self.values.iter().any(|value| value.is(cell)) {
+            return;
+        }
+        if let Some(value) = Value::of_cell(cell) {
+            if self.values.len() < self.limit {
+                self.values.push(value);
+            } else {
+                self.more = true;
+            }
+        }
+    }
+
+    /// Whether there were more values than the limit.
+    pub(crate) fn is_more(&self) -> bool {
+        self.more
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.values.len() + usize::from(self.more)
+    }
+
+    /// Numbers by size, then texts by letter.
+    pub(crate) fn sorted(&self) -> Vec<Value> {
+        let mut values = self.values.clone();
+        values.sort_by(|a, b| match (a, b) {
+            (Value::Number(a), Value::Number(b)) => a.total_cmp(b),
+            (Value::Number(_), Value::Text(_)) => std::cmp::Ordering::Less,
+            (Value::Text(_), Value::Number(_)) => std::cmp::Ordering::Greater,
+            (Value::Text(a), Value::Text(b)) => a.cmp(b),
+        });
+        values
+    }
+
+    /// As [`sorted`](Self::sorted), in words, with "…" behind them where there are more.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.sorted().iter().map(Value::to_string).collect();
+        if self.more {
+            names.push("…".into());
+        }
+        names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Distinct;
+    use crate::table::Cell;
+
+    #[test]
+    fn values_are_kept_once_and_up_to_the_limit() {
+        let mut distinct = Distinct::new(3);
+        for text in ["b", "10", "9", "10.0", "b"] {
+            distinct.add(Cell::Text(text));
+        }
+        distinct.add(Cell::Missing);
+        assert_eq!(distinct.names(), ["9", "10", "b"]);
+        assert!(!distinct.is_more());
+        distinct.add(Cell::Text("c"));
+        assert!(distinct.is_more());
+        assert_eq!(distinct.len(), 4);
+    }
+}

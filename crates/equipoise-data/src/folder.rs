@@ -1,0 +1,120 @@
+//! Folders of clients: one table per client, named by the client.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use equipoise_core::Rows;
+
+use crate::error::{Error, Purpose};
+use crate::proxy::read_proxy;
+use crate::raw_rows::{EncodedTable, read_rows};
+use crate::schema::Schema;
+use crate::table::split_name;
+use crate::warning::{self, Warning};
+
+/// A client's table, a proxy or a root.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Client {
+    /// The client: the file's name without its extension.
+    pub id: String,
+    /// Its encoded rows.
+    pub rows: Rows,
+    /// What deserves a look; each names the client.
+    pub warnings: Vec<Warning>,
+}
+
+/// The clients of a folder and their files, sorted by id. Hidden files and those called README are passed
+/// over; anything else that is not a table is an error, for it may be a client that would go missing.
+pub fn read_folder(dir: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
+    let failed = |source| Error::Read {
+        file: dir.to_path_buf(),
+        source,
+    };
+    let mut paths = std::fs::read_dir(dir)
+        .map_err(failed)?
+        .map(|entry| entry.map(|entry| entry.path()).map_err(failed))
+        .collect::<Result<Vec<_>, _>>()?;
+    paths.sort();
+    let mut clients: BTreeMap<String, PathBuf> = BTreeMap::new();
+    for path in paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with('.') || name.starts_with("README") {
+            continue;
+        }
+        let (id, _) = split_name(&path)
+            .filter(|_| path.is_file())
+            .ok_or_else(|| Error::UnexpectedFile { file: path.clone() })?;
+        if let Some(first) = clients.get(&id) {
+            return Err(Error::DuplicateClient {
+                client: id,
+                first: first.clone(),
+                second: path,
+            });
+        }
+        clients.insert(id, path);
+    }
+    if clients.is_empty() {
+        return Err(Error::NoClients {
+            folder: dir.to_path_buf(),
+        });
+    }
+    Ok(clients.into_iter().collect())
+}
+
+/// Reads a folder of proxies, sorted by client.
+pub fn read_proxies(dir: &Path, schema: &Schema) -> Result<Vec<Client>, Error> {
+    read(dir, |path| {
+        let rows = read_proxy(path, schema)?;
+        let warnings = warning::one_sided(schema, &rows)
+            .into_iter()
+            .map(|kind| Warning {
+                file: path.to_path_buf(),
+                client: None,
+                kind,
+            })
+            .collect();
+        Ok(EncodedTable { rows, warnings })
+    })
+}
+
+/// Reads a folder of roots, tables of raw rows, sorted by client.
+pub fn read_roots(dir: &Path, schema: &Schema) -> Result<Vec<Client>, Error> {
+    read(dir, |path| read_rows(path, schema, Purpose::Root))
+}
+
+fn read(
+    dir: &Path,
+    read_table: impl Fn(&Path) -> Result<EncodedTable, Error>,
+) -> Result<Vec<Client>, Error> {
+    let client = |(id, path): (String, PathBuf)| {
+        let EncodedTable { rows, mut warnings } = read_table(&path)?;
+        warnings
+            .iter_mut()
+            .for_each(|warning| warning.client = Some(id.clone()));
+        Ok(Client { id, rows, warnings })
+    };
+    read_folder(dir)?.into_iter().map(client).collect()
+}
+
+/// Whether proxies and roots are of the same clients. If so, and both came from folders, client `c` of one
+/// is client `c` of the other.
+pub fn match_clients(proxies: &[Client], roots: &[Client]) -> Result<(), Error> {
+    let missing = |from: &[Client], of: &[Client]| -> Vec<String> {
+        of.iter()
+            .filter(|client| from.iter().all(|other| other.id != client.id))
+            .map(|client| client.id.clone())
+            .collect()
+    };
+    let without_root = missing(roots, proxies);
+    let without_proxy = missing(proxies, roots);
+    if without_root.is_empty() && without_proxy.is_empty() {
+        return Ok(());
+    }
+    Err(Error::UnmatchedClients {
+        without_root,
+        without_proxy,
+    })
+}
+
+#[cfg(test)]
+mod tests;

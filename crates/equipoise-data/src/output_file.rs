@@ -1,0 +1,101 @@
+//! Files that are there as a whole or not at all.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::error::Error;
+
+/// Writes a file through `write`: into a temporary file beside it, to the disk, and then under its name.
+/// If anything fails, the temporary file is gone and what was there before is still there. An existing
+/// file is replaced only with `force`.
+pub fn write_atomically<T>(
+    path: &Path,
+    force: bool,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<T>,
+) -> Result<T, Error> {
+    let folder = parent(path)?;
+    check_target(path, force)?;
+    let failed = |source| Error::Write {
+        file: path.to_path_buf(),
+        source,
+    };
+    let mut temporary = builder(0o666).tempfile_in(&folder).map_err(failed)?;
+    let mut out = BufWriter::new(temporary.as_file_mut());
+    let result = write(&mut out).map_err(failed)?;
+    out.flush().map_err(failed)?;
+    drop(out);
+    temporary.as_file().sync_all().map_err(failed)?;
+    let persisted = if force {
+        temporary.persist(path)
+    } else {
+        temporary.persist_noclobber(path)
+    };
+    persisted.map_err(|error| match error.error.kind() {
+        io::ErrorKind::AlreadyExists => Error::Exists {
+            file: path.to_path_buf(),
+        },
+        _ => failed(error.error),
+    })?;
+    sync_folder(&folder);
+    Ok(result)
+}
+
+/// Writes a value as indented JSON with a line break behind it.
+pub fn write_json(path: &Path, value: &impl Serialize, force: bool) -> Result<(), Error> {
+    write_atomically(path, force, |out| {
+        serde_json::to_writer_pretty(&mut *out, value)?;
+        out.write_all(b"\n")
+    })
+}
+
+/// The folder that a new file or folder goes to, which must exist.
+pub(crate) fn parent(path: &Path) -> Result<PathBuf, Error> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
+    if folder.is_dir() {
+        Ok(folder)
+    } else {
+        Err(Error::NoParent {
+            file: path.to_path_buf(),
+            folder,
+        })
+    }
+}
+
+/// A temporary file is for its owner alone; an output is for whom the user's mask says.
+pub(crate) fn builder(mode: u32) -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".equipoise-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
+    #[cfg(not(unix))]
+    let _ = mode;
+    builder
+}
+
+/// Makes a rename last through a power cut, where the system can. Where it cannot, the rename is done
+/// all the same.
+pub(crate) fn sync_folder(folder: &Path) {
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+}
+
+fn check_target(path: &Path, force: bool) -> Result<(), Error> {
+    let file = path.to_path_buf();
+    match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(source) => Err(Error::Write { file, source }),
+        Ok(_) if !force => Err(Error::Exists { file }),
+        Ok(found) if !found.is_file() && !found.is_symlink() => Err(Error::NotAFile { file }),
+        Ok(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

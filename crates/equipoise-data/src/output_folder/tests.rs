@@ -1,0 +1,128 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_folder_appears_at_the_commit_and_not_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("out");
+    let folder = OutputFolder::create(&target, false).unwrap();
+    fs::write(folder.path().join("outcome.json"), "{}").unwrap();
+    assert!(!target.exists());
+    assert_eq!(folder.commit().unwrap(), target);
+    assert_eq!(names(&target), ["outcome.json"]);
+    assert_eq!(names(dir.path()), ["out"]);
+}
+
+#[test]
+fn without_a_commit_nothing_is_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = OutputFolder::create(&dir.path().join("out"), false).unwrap();
+    fs::write(folder.path().join("outcome.json"), "{}").unwrap();
+    drop(folder);
+    assert_eq!(names(dir.path()), [""; 0]);
+}
+
+#[test]
+fn our_own_folder_is_replaced_with_force_and_only_at_the_commit() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("out");
+    fs::create_dir(&target).unwrap();
+    let text = OutputFolder::create(&target, false)
+        .unwrap_err()
+        .to_string();
+    assert!(text.contains("out") && text.contains("--force"), "{text}");
+
+    fs::write(target.join("schema.toml"), "old").unwrap();
+    fs::create_dir(target.join("proxies")).unwrap();
+    let folder = OutputFolder::create(&target, true).unwrap();
+    fs::write(folder.path().join("outcome.json"), "new").unwrap();
+    assert_eq!(names(&target), ["proxies", "schema.toml"]);
+    drop(folder);
+    assert_eq!(names(&target), ["proxies", "schema.toml"]);
+
+    let folder = OutputFolder::create(&target, true).unwrap();
+    fs::write(folder.path().join("outcome.json"), "new").unwrap();
+    folder.commit().unwrap();
+    assert_eq!(names(&target), ["outcome.json"]);
+    assert_eq!(names(dir.path()), ["out"]);
+}
+
+#[test]
+fn an_empty_folder_may_be_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("out");
+    fs::create_dir(&target).unwrap();
+    let folder = OutputFolder::create(&target, true).unwrap();
+    fs::write(folder.path().join("a"), "").unwrap();
+    folder.commit().unwrap();
+    assert_eq!(names(&target), ["a"]);
+}
+
+#[test]
+fn somebody_elses_work_is_never_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let refuses = |path: &Path| {
+        let text = OutputFolder::create(path, true).unwrap_err().to_string();
+        assert!(
+            text.contains("is not replaced, not even with --force"),
+            "{text}"
+        );
+    };
+    let thesis = dir.path().join("work");
+    fs::create_dir(&thesis).unwrap();
+    fs::write(thesis.join("thesis.tex"), "").unwrap();
+    refuses(&thesis);
+    let repository = dir.path().join("repository");
+    fs::create_dir_all(repository.join(".git")).unwrap();
+    fs::write(repository.join("schema.toml"), "").unwrap();
+    refuses(&repository);
+    let file = dir.path().join("file");
+    fs::write(&file, "").unwrap();
+    refuses(&file);
+    refuses(Path::new("."));
+    refuses(Path::new(".."));
+    refuses(Path::new("/"));
+    #[cfg(unix)]
+    {
+        let ours = dir.path().join("ours");
+        fs::create_dir(&ours).unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&ours, &link).unwrap();
+        refuses(&link);
+    }
+}
+
+#[test]
+fn what_appears_meanwhile_is_not_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("out");
+    let folder = OutputFolder::create(&target, false).unwrap();
+    fs::create_dir(&target).unwrap();
+    assert!(matches!(folder.commit(), Err(Error::Exists { .. })));
+    assert_eq!(names(dir.path()), ["out"]);
+
+    let folder = OutputFolder::create(&target, true).unwrap();
+    fs::write(target.join("thesis.tex"), "").unwrap();
+    assert!(matches!(folder.commit(), Err(Error::NotOurFolder { .. })));
+    assert_eq!(names(&target), ["thesis.tex"]);
+    assert_eq!(names(dir.path()), ["out"]);
+}
+
+#[test]
+fn the_folder_around_it_must_exist() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = OutputFolder::create(&dir.path().join("no/out"), false)
+        .unwrap_err()
+        .to_string();
+    assert!(text.contains("no does not exist"), "{text}");
+}

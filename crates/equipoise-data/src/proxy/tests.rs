@@ -1,0 +1,229 @@
+#![allow(clippy::unwrap_used)]
+
+use proptest::prelude::*;
+
+use super::*;
+
+const KINDS: [&str; 3] = ["p.csv", "p.csv.gz", "p.parquet"];
+
+fn schema(intercept: bool) -> Schema {
+    let text = format!(
+        r#"
+        version = 1
+        intercept = {intercept}
+        label = {{ column = "pass", positive = "1" }}
+        sensitive = {{ column = "race", privileged = "White" }}
+        feature = [
+            {{ column = "lsat, raw", kind = "numeric", center = 0, scale = 1 }},
+            {{ column = "tier", kind = "categorical", levels = ["1", "a \"b\""] }},
+        ]"#
+    );
+    Schema::from_toml(&text, Path::new("schema.toml")).unwrap()
+}
+
+fn rows(schema: &Schema, lines: &[([f64; 3], bool, bool)]) -> Rows {
+    let x: Vec<f64> = lines.iter().flat_map(|line| line.0).collect();
+    let sensitive: Vec<bool> = lines.iter().map(|line| line.1).collect();
+    let positive: Vec<bool> = lines.iter().map(|line| line.2).collect();
+    Rows::new(schema.layout(), &x, &sensitive, &positive).unwrap()
+}
+
+fn bits(rows: &Rows) -> Vec<u64> {
+    let all = rows.values().iter().chain(rows.labels());
+    all.map(|value| value.to_bits()).collect()
+}
+
+/// Every finite bit pattern is as likely as any other, and the ordinary numbers come too.
+fn finite() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        any::<u64>()
+            .prop_map(f64::from_bits)
+            .prop_filter("finite", |value| value.is_finite()),
+        -10.0..10.0_f64,
+        prop::sample::select(vec![
+            0.0,
+            -0.0,
+            1.0,
+            f64::MAX,
+            f64::MIN_POSITIVE,
+            5e-324,
+            0.1
+        ]),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn proxies_read_back_bit_for_bit(
+        lines in prop::collection::vec(
+            ([finite(), finite(), finite()], any::<bool>(), any::<bool>()),
+            1..40,
+        ),
+        intercept: bool,
+    ) {
+        let schema = schema(intercept);
+        let rows = rows(&schema, &lines);
+        let dir = tempfile::tempdir().unwrap();
+        for name in KINDS {
+            let path = dir.path().join(name);
+            write_proxy(&path, &rows, &schema, false).unwrap();
+            let read = read_proxy(&path, &schema).unwrap();
+            prop_assert_eq!(read.layout(), rows.layout());
+            prop_assert_eq!(bits(&read), bits(&rows), "{}", name);
+        }
+    }
+}
+
+fn small() -> (Schema, Rows) {
+    let schema = schema(false);
+    let rows = rows(
+        &schema,
+        &[
+            ([0.1, 1.0, 0.0], true, true),
+            ([-1e-9, 0.25, 1e20], false, false),
+        ],
+    );
+    (schema, rows)
+}
+
+#[test]
+fn the_same_rows_give_the_same_bytes() {
+    let (schema, rows) = small();
+    let dir = tempfile::tempdir().unwrap();
+    for name in KINDS {
+        let path = dir.path().join(name);
+        write_proxy(&path, &rows, &schema, false).unwrap();
+        let first = std::fs::read(&path).unwrap();
+        let refused = write_proxy(&path, &rows, &schema, false).unwrap_err();
+        assert!(matches!(refused, Error::Exists { .. }));
+        write_proxy(&path, &rows, &schema, true).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), first, "{name}");
+        if name.ends_with(".gz") {
+            assert_eq!(first[4..8], [0; 4], "no time in the header");
+        }
+    }
+}
+
+#[test]
+fn a_proxy_looks_as_the_design_says() {
+    let (schema, rows) = small();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("p.csv");
+    write_proxy(&path, &rows, &schema, false).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(
+        text,
+        "\"lsat, raw\",tier=1,\"tier=a \"\"b\"\"\",race,pass\n0.1,1,0,1,1\n-1e-9,0.25,1e20,0,-1\n"
+    );
+}
+
+#[test]
+fn columns_may_come_in_any_order() {
+    let (schema, rows) = small();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("p.csv");
+    let text = "pass,tier=1,race,\"lsat, raw\",\"tier=a \"\"b\"\"\"\n+1,1,1.0,0.1,0\n-1.0,0.25,0,-1e-9,1e20\n";
+    std::fs::write(&path, text).unwrap();
+    assert_eq!(bits(&read_proxy(&path, &schema).unwrap()), bits(&rows));
+}
+
+#[test]
+fn what_is_no_proxy_is_refused_with_the_place() {
+    let (schema, rows) = small();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bank.csv");
+    write_proxy(&path, &rows, &schema, false).unwrap();
+    let sound = std::fs::read_to_string(&path).unwrap();
+    for (from, to, parts) in [
+        (
+            "-1e-9",
+            "inf",
+            &[
+                "row 2",
+                "column `lsat, raw`",
+                "`inf` is not a finite number",
+            ][..],
+        ),
+        (
+            "-1e-9",
+            "1e400",
+            &[
+                "row 2",
+                "column `lsat, raw`",
+                "`1e400` is not a finite number",
+            ],
+        ),
+        ("-1e-9", "NaN", &["row 2", "column `lsat, raw`", "missing"]),
+        ("-1e-9", "", &["row 2", "column `lsat, raw`", "missing"]),
+        (
+            "-1e-9",
+            "high",
+            &[
+                "row 2",
+                "column `lsat, raw`",
+                "`high` is not a number",
+                "encoded",
+            ],
+        ),
+        (
+            "1e20,0,-1",
+            "1e20,0.5,-1",
+            &["row 2", "column `race`", "`0.5` is neither 0 nor 1"],
+        ),
+        (
+            "1e20,0,-1",
+            "1e20,0,0",
+            &["row 2", "column `pass`", "`0` is neither -1 nor 1"],
+        ),
+        (
+            "1e20,0,-1",
+            "1e20,0,?",
+            &["row 2", "column `pass`", "missing"],
+        ),
+        ("race,", "sex,", &["column `sex`", "no column of a proxy"]),
+        (",0,-1\n", ",0\n", &["row 2", "4 cells", "5 columns"]),
+    ] {
+        let changed = sound.replacen(from, to, 1);
+        assert_ne!(changed, sound);
+        std::fs::write(&path, changed).unwrap();
+        let text = read_proxy(&path, &schema).unwrap_err().to_string();
+        for part in parts.iter().chain(&["bank.csv"]) {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+    for (content, part) in [
+        (
+            "race,pass,tier=1,\"lsat, raw\"\n",
+            "no column `tier=a \"b\"`",
+        ),
+        (
+            sound.lines().next().unwrap(),
+            "header but no rows. A proxy needs",
+        ),
+    ] {
+        std::fs::write(&path, content).unwrap();
+        let text = read_proxy(&path, &schema).unwrap_err().to_string();
+        assert!(text.contains(part) && text.contains("bank.csv"), "{text}");
+    }
+}
+
+#[test]
+fn rows_of_another_schema_or_none_are_not_written() {
+    let (schema, rows) = small();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("p.parquet");
+    let other = self::schema(true);
+    let text = write_proxy(&path, &rows, &other, false)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        text.contains("5 entries") && text.contains("have 4"),
+        "{text}"
+    );
+    let none = write_proxy(&path, &rows.select(&[]), &schema, false).unwrap_err();
+    assert!(none.to_string().contains("no rows"), "{none}");
+    let unknown = write_proxy(&dir.path().join("p.txt"), &rows, &schema, false).unwrap_err();
+    assert!(unknown.to_string().contains(".parquet"), "{unknown}");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}

@@ -1,0 +1,167 @@
+//! Tables of raw rows, encoded through the schema while they are read.
+
+use std::path::Path;
+
+use equipoise_core::Rows;
+
+use crate::distinct::Distinct;
+use crate::error::{CellProblem, Error, Purpose};
+use crate::schema::{Encoder, Schema};
+use crate::table::{Cell, Table, open_table};
+use crate::warning::{self, MAX_NAMED, Warning, WarningKind};
+
+/// Encoded rows and what was noticed about them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EncodedTable {
+    /// The rows, in the order of the file.
+    pub rows: Rows,
+    /// What deserves a look.
+    pub warnings: Vec<Warning>,
+}
+
+/// Reads and encodes a table of raw rows with labels. The columns may come in any order; each must be in
+/// the schema, `ignore` included.
+pub fn read_rows(path: &Path, schema: &Schema, purpose: Purpose) -> Result<EncodedTable, Error> {
+    let table = open_table(path)?;
+    refuse_extra_columns(&table, schema)?;
+    read(table, schema, purpose, true)
+}
+
+/// Reads and encodes raw rows that are to be scored. The label column is not looked at and may be absent:
+/// all rows come out labelled negative, which means nothing. Columns that the schema does not have are let
+/// through.
+pub fn read_features_for_prediction(path: &Path, schema: &Schema) -> Result<EncodedTable, Error> {
+    read(open_table(path)?, schema, Purpose::Prediction, false)
+}
+
+fn read(
+    table: Table,
+    schema: &Schema,
+    purpose: Purpose,
+    with_labels: bool,
+) -> Result<EncodedTable, Error> {
+    let file = table.file().to_path_buf();
+    let columns = chosen_columns(schema, with_labels);
+    let chosen = columns
+        .iter()
+        .map(|column| table.position(column))
+        .collect::<Result<Vec<_>, _>>()?;
+
+    let mut reading = Reading::new(schema);
+    let n_rows = table.visit(&chosen, |row, cells| {
+        reading.add(cells).map_err(|(column, problem)| Error::Cell {
+            file: file.clone(),
+            row,
+            column: columns[column].to_string(),
+            value: cells[column].to_string(),
+            problem: Box::new(problem),
+        })
+    })?;
+    if n_rows == 0 {
+        return Err(Error::NoRows { file, purpose });
+    }
+
+    let rows = Rows::new(
+        schema.layout(),
+        &reading.x,
+        &reading.privileged,
+        &reading.positive,
+    )?;
+    let mut kinds: Vec<WarningKind> = Vec::new();
+    kinds.extend(warning::many_labels(schema, &reading.label_values));
+    kinds.extend(warning::many_groups(schema, &reading.sensitive_values));
+    if with_labels {
+        kinds.extend(warning::one_sided(schema, &rows));
+    }
+    let warnings = kinds
+        .into_iter()
+        .map(|kind| Warning {
+            file: file.clone(),
+            client: None,
+            kind,
+        })
+        .collect();
+    Ok(EncodedTable { rows, warnings })
+}
+
+/// Features in the schema's order, then the sensitive column, then the label.
+fn chosen_columns(schema: &Schema, with_labels: bool) -> Vec<&str> {
+    let features = schema.features.iter().map(|f| f.column.as_str());
+    let label = with_labels.then_some(schema.label.column.as_str());
+    features
+        .chain([schema.sensitive.column.as_str()])
+        .chain(label)
+        .collect()
+}
+
+struct Reading {
+    encoder: Encoder,
+    n_features: usize,
+    x: Vec<f64>,
+    privileged: Vec<bool>,
+    positive: Vec<bool>,
+    sensitive_values: Distinct,
+    label_values: Distinct,
+}
+
+impl Reading {
+    fn new(schema: &Schema) -> Self {
+        Self {
+            encoder: Encoder::new(schema),
+            n_features: schema.features.len(),
+            x: Vec::new(),
+            privileged: Vec::new(),
+            positive: Vec::new(),
+            sensitive_values: Distinct::new(MAX_NAMED),
+            label_values: Distinct::new(MAX_NAMED),
+        }
+    }
+
+    /// Takes the cells of `chosen_columns`; a problem comes with the number of its cell.
+    fn add(&mut self, cells: &[Cell<'_>]) -> Result<(), (usize, CellProblem)> {
+        for (i, cell) in cells[..self.n_features].iter().enumerate() {
+            self.encoder
+                .feature(i, *cell, &mut self.x)
+                .map_err(|problem| (i, problem))?;
+        }
+        let at = self.n_features;
+        let privileged = self
+            .encoder
+            .privileged(cells[at])
+            .map_err(|problem| (at, problem))?;
+        self.privileged.push(privileged);
+        self.sensitive_values.add(cells[at]);
+
+        let positive = match cells.get(at + 1) {
+            Some(label) => {
+                self.label_values.add(*label);
+                self.encoder
+                    .positive(*label)
+                    .map_err(|problem| (at + 1, problem))?
+            }
+            None => false,
+        };
+        self.positive.push(positive);
+        Ok(())
+    }
+}
+
+fn refuse_extra_columns(table: &Table, schema: &Schema) -> Result<(), Error> {
+    let known = chosen_columns(schema, true);
+    let is_known =
+        |column: &String| known.contains(&column.as_str()) || schema.ignore.contains(column);
+    // A needed column under another name is the likelier mistake, and its error offers that name.
+    known
+        .iter()
+        .try_for_each(|column| table.position(column).map(|_| ()))?;
+    match table.columns().iter().find(|column| !is_known(column)) {
+        Some(column) => Err(Error::ExtraColumn {
+            file: table.file().to_path_buf(),
+            column: column.clone(),
+        }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

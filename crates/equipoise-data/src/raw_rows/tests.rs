@@ -1,0 +1,324 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+const SCHEMA: &str = r#"
+version = 1
+intercept = true
+ignore = ["id"]
+label = { column = "pass", positive = "1" }
+sensitive = { column = "race", privileged = "White" }
+[[feature]]
+column = "lsat"
+kind = "numeric"
+center = 30
+scale = 10
+[[feature]]
+column = "tier"
+kind = "categorical"
+levels = ["1", "2", "x"]
+fill = "x"
+[[feature]]
+column = "age"
+kind = "numeric"
+center = 1
+scale = 1e-300
+fill = 1
+"#;
+
+const TABLE: &str = "\
+race,pass,tier,age,lsat,id
+White,1,1,1,40,a
+ Black ,0,2.0,,30,b
+White,0,,1, 25 ,c
+Black,1.0,x,1,2e1,d
+";
+
+fn schema() -> Schema {
+    Schema::from_toml(SCHEMA, Path::new("schema.toml")).unwrap()
+}
+
+fn run(text: &str) -> Result<EncodedTable, Error> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bank.csv");
+    std::fs::write(&path, text).unwrap();
+    read_rows(&path, &schema(), Purpose::Data)
+}
+
+fn fails(text: &str, parts: &[&str]) {
+    let message = run(text).unwrap_err().to_string();
+    for part in parts.iter().chain(&["bank.csv"]) {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+}
+
+#[test]
+fn rows_are_encoded_in_the_order_of_the_schema() {
+    let table = run(TABLE).unwrap();
+    let rows = table.rows;
+    assert_eq!(rows.a(0), [1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0]);
+    assert_eq!(rows.a(1), [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+    assert_eq!(rows.a(2), [-0.5, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0]);
+    assert_eq!(rows.a(3), [-1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
+    assert_eq!(rows.labels(), [1.0, -1.0, -1.0, 1.0]);
+    assert_eq!(table.warnings, []);
+}
+
+#[test]
+fn a_wrong_cell_is_named_by_file_row_and_column() {
+    let second = |from: &str, to: &str| TABLE.replace(from, to);
+    let lsat = ["row 2", "column `lsat`"];
+    let at = |parts: &[&'static str], more: &[&'static str]| [parts, more].concat();
+    fails(
+        &second(",30,b", ",abc,b"),
+        &at(&lsat, &["`abc` is not a number", "categorical"]),
+    );
+    fails(
+        &second(",30,b", ",inf,b"),
+        &at(&lsat, &["`inf` is not a finite number"]),
+    );
+    fails(
+        &second(",30,b", ",-Infinity,b"),
+        &at(&lsat, &["is not a finite number"]),
+    );
+    fails(
+        &second(",30,b", ",1e400,b"),
+        &at(&lsat, &["`1e400` is not a finite number"]),
+    );
+    fails(
+        &second(",30,b", ",NaN,b"),
+        &at(&lsat, &["missing", "`fill`"]),
+    );
+    fails(&second(",30,b", ",,b"), &at(&lsat, &["missing", "`fill`"]));
+    fails(
+        &second("2.0,,30", "2.0,1e10,30"),
+        &["row 2", "column `age`", "not finite any more", "1e10"],
+    );
+    fails(
+        &second("0,2.0,", "0,3,"),
+        &[
+            "row 2",
+            "column `tier`",
+            "`3` is none of the levels `1`, `2`, `x`",
+        ],
+    );
+    fails(
+        &second(" Black ,0", "?,0"),
+        &["row 2", "column `race`", "sensitive attribute is missing"],
+    );
+    fails(
+        &second(" Black ,0", "Black,"),
+        &["row 2", "column `pass`", "label is missing"],
+    );
+}
+
+#[test]
+fn the_error_has_its_parts_as_fields() {
+    match run(&TABLE.replace(",30,b", ",abc,b")).unwrap_err() {
+        Error::Cell {
+            file,
+            row,
+            column,
+            value,
+            problem,
+        } => {
+            assert!(file.ends_with("bank.csv"));
+            assert_eq!((row, column.as_str(), value.as_str()), (2, "lsat", "abc"));
+            assert_eq!(
+                *problem,
+                CellProblem::NotANumber {
+                    value: "abc".into()
+                }
+            );
+        }
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn columns_must_be_those_of_the_schema() {
+    fails(
+        &TABLE.replace("lsat,id", "lsta,id"),
+        &["no column `lsat`", "Did you mean `lsta`?"],
+    );
+    fails(
+        &TABLE.replace("lsat,id", "lsat,name"),
+        &["column `name`", "`ignore`", "Drop it"],
+    );
+    fails(&TABLE.replace("tier,age", "tier,tier"), &["`tier` twice"]);
+    fails(
+        "race,pass,tier,age,lsat\n",
+        &["header but no rows", "A table of data"],
+    );
+    let without_id: String = TABLE
+        .lines()
+        .map(|l| format!("{}\n", l.rsplit_once(',').unwrap().0))
+        .collect();
+    assert_eq!(run(&without_id).unwrap().rows, run(TABLE).unwrap().rows);
+}
+
+#[test]
+fn more_than_two_values_and_lonely_classes_are_warned_about() {
+    let warnings = |text: &str| -> String {
+        run(text)
+            .unwrap()
+            .warnings
+            .iter()
+            .map(|w| format!("{w}\n"))
+            .collect()
+    };
+    let text = warnings(&TABLE.replace("Black,1.0", "Asian,2"));
+    assert!(
+        text.contains(
+            "label column `pass` has more than two values: `0`, `1`, `2`; everything but `1`"
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains(
+            "sensitive column `race` has more than two values: `Asian`, `Black`, `White`"
+        ),
+        "{text}"
+    );
+    assert_eq!(text.lines().count(), 2);
+    let text = warnings("race,pass,tier,age,lsat\nWhite,1,1,1,1\n");
+    assert!(
+        text.contains("bank.csv: all 1 row(s) have a positive label in column `pass`"),
+        "{text}"
+    );
+    assert!(
+        text.contains("all 1 row(s) are privileged in column `race`"),
+        "{text}"
+    );
+    let many: String = (0..30)
+        .map(|i| format!("group{i:02},{},1,1,1\n", i % 2))
+        .collect();
+    let text = warnings(&format!("race,pass,tier,age,lsat\n{many}"));
+    assert!(
+        text.contains("`group09` and more") && !text.contains("`group10`"),
+        "{text}"
+    );
+    assert!(text.contains("all 30 row(s) are unprivileged"), "{text}");
+}
+
+#[test]
+fn prediction_needs_no_label_and_passes_over_other_columns() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("new.csv");
+    std::fs::write(&path, "race,tier,age,lsat,since\nWhite,1,1,40,2020\n").unwrap();
+    let table = read_features_for_prediction(&path, &schema()).unwrap();
+    assert_eq!(table.rows.a(0), [1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0]);
+    assert_eq!(table.warnings, []);
+    std::fs::write(&path, TABLE.replace("White,1,", "White,NA,")).unwrap();
+    let table = read_features_for_prediction(&path, &schema()).unwrap();
+    assert_eq!(table.rows.values(), run(TABLE).unwrap().rows.values());
+    std::fs::write(&path, "tier,age,lsat\n1,1,40\n").unwrap();
+    let text = read_features_for_prediction(&path, &schema())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        text.contains("new.csv") && text.contains("no column `race`"),
+        "{text}"
+    );
+}
+
+/// The same rows as `TABLE`, with the types that a data frame would give the columns.
+fn parquet_table() -> Vec<u8> {
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, RecordBatch, StringArray};
+
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        (
+            "race",
+            Arc::new(StringArray::from(vec!["White", "Black", "White", "Black"])),
+        ),
+        (
+            "pass",
+            Arc::new(BooleanArray::from(vec![true, false, false, true])),
+        ),
+        (
+            "tier",
+            Arc::new(StringArray::from(vec![
+                Some("1"),
+                Some("2"),
+                None,
+                Some("x"),
+            ])),
+        ),
+        (
+            "age",
+            Arc::new(Int32Array::from(vec![Some(1), None, Some(1), Some(1)])),
+        ),
+        (
+            "lsat",
+            Arc::new(Float64Array::from(vec![40.0, 30.0, 25.0, 20.0])),
+        ),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer =
+        parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+#[test]
+fn csv_and_parquet_give_the_same_rows_and_the_same_schema() {
+    use crate::schema::{InferOptions, infer};
+
+    let dir = tempfile::tempdir().unwrap();
+    let (csv, parquet) = (dir.path().join("a.csv"), dir.path().join("a.parquet"));
+    let without_id: String = TABLE
+        .lines()
+        .map(|line| format!("{}\n", line.rsplit_once(',').unwrap().0))
+        .collect();
+    std::fs::write(&csv, without_id).unwrap();
+    std::fs::write(&parquet, parquet_table()).unwrap();
+    let read = |path: &Path| read_rows(path, &schema(), Purpose::Data).unwrap().rows;
+    assert_eq!(read(&csv), read(&parquet));
+
+    let options = InferOptions {
+        label: ("pass".into(), "1".into()),
+        sensitive: ("race".into(), "White".into()),
+        ..InferOptions::default()
+    };
+    let propose = |path: &Path| infer(open_table(path).unwrap(), &options).unwrap();
+    assert_eq!(propose(&csv).schema, propose(&parquet).schema);
+    assert_eq!(propose(&csv).notes, propose(&parquet).notes);
+}
+
+#[test]
+fn an_infinite_parquet_number_is_refused_with_the_place() {
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+
+    let column = |values: [f64; 2]| Arc::new(Float64Array::from(values.to_vec())) as ArrayRef;
+    let batch = RecordBatch::try_from_iter(vec![
+        ("race", column([0.0, 1.0])),
+        ("pass", column([0.0, 1.0])),
+        ("tier", column([1.0, 2.0])),
+        ("age", column([1.0, f64::NAN])),
+        ("lsat", column([1.0, f64::NEG_INFINITY])),
+    ])
+    .unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bank.parquet");
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let text = read_rows(&path, &schema(), Purpose::Data)
+        .unwrap_err()
+        .to_string();
+    for part in [
+        "bank.parquet",
+        "row 2",
+        "column `lsat`",
+        "`-inf` is not a finite number",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+}

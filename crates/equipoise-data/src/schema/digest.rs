@@ -1,0 +1,89 @@
+//! The fingerprint of what a schema says.
+//!
+//! It is taken over items behind one another: a text as its length in bytes, a colon and the text; a number
+//! as the 16 hex digits of its bits; a list as its length, then its items. That is easy to do again in any
+//! language, and no library's way of printing numbers is part of it.
+
+use sha2::{Digest, Sha256};
+
+use super::{Encoding, Feature, Schema};
+use crate::value::Value;
+
+pub(super) fn digest(schema: &Schema) -> String {
+    let mut items = Items(Sha256::new());
+    items.text("equipoise-schema");
+    items.text(&schema.version.to_string());
+    items.text(&schema.intercept.to_string());
+    let mut ignore = schema.ignore.clone();
+    ignore.sort();
+    items.texts(&ignore);
+    items.text(&schema.label.column);
+    items.value(&schema.label.positive);
+    items.text(&schema.sensitive.column);
+    items.value(&schema.sensitive.privileged);
+    items.text(&schema.features.len().to_string());
+    schema
+        .features
+        .iter()
+        .for_each(|feature| items.feature(feature));
+    items
+        .0
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+struct Items(Sha256);
+
+impl Items {
+    fn feature(&mut self, feature: &Feature) {
+        self.text(&feature.column);
+        match &feature.encoding {
+            Encoding::Numeric {
+                center,
+                scale,
+                fill,
+            } => {
+                self.text("numeric");
+                self.number(*center);
+                self.number(*scale);
+                match fill {
+                    Some(fill) => self.number(*fill),
+                    None => self.text("no fill"),
+                }
+            }
+            // Levels count as they are spelled, for so they stand in the encoded names.
+            Encoding::Categorical { levels, fill } => {
+                self.text("categorical");
+                self.texts(levels);
+                match fill {
+                    Some(fill) => {
+                        self.text("fill");
+                        self.value(fill);
+                    }
+                    None => self.text("no fill"),
+                }
+            }
+        }
+    }
+
+    fn texts(&mut self, texts: &[String]) {
+        self.text(&texts.len().to_string());
+        texts.iter().for_each(|text| self.text(text));
+    }
+
+    fn text(&mut self, text: &str) {
+        self.0.update(format!("{}:{text}", text.len()));
+    }
+
+    /// Spellings that compare as equal give the same.
+    fn value(&mut self, text: &str) {
+        self.text(&Value::of_text(text).to_string());
+    }
+
+    /// Adding 0 turns −0 into 0.
+    fn number(&mut self, number: f64) {
+        self.0.update(format!("{:016x}", (number + 0.0).to_bits()));
+    }
+}

@@ -1,0 +1,200 @@
+//! A feature: a raw column and how it becomes numbers.
+
+use serde::{Deserialize, Serialize};
+
+/// A raw column and its encoding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Entry", into = "Entry")]
+pub struct Feature {
+    /// The column of the raw table.
+    pub column: String,
+    /// How its values become numbers.
+    pub encoding: Encoding,
+}
+
+/// How raw values become numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Encoding {
+    /// One number, (value − center) / scale.
+    Numeric {
+        /// What is subtracted.
+        center: f64,
+        /// What the rest is divided by; positive.
+        scale: f64,
+        /// What a missing value becomes, in units of the raw column; `None` makes it an error.
+        fill: Option<f64>,
+    },
+    /// One number per level: 1 for the level of the row, 0 for the others.
+    Categorical {
+        /// The values that may occur.
+        levels: Vec<String>,
+        /// What a missing value becomes; `None` makes it an error.
+        fill: Option<String>,
+    },
+}
+
+impl Feature {
+    /// How many numbers the feature becomes.
+    pub fn width(&self) -> usize {
+        match &self.encoding {
+            Encoding::Numeric { .. } => 1,
+            Encoding::Categorical { levels, .. } => levels.len(),
+        }
+    }
+
+    /// Their names: the column, or `column=level` for each level.
+    pub fn encoded_names(&self) -> Vec<String> {
+        match &self.encoding {
+            Encoding::Numeric { .. } => vec![self.column.clone()],
+            Encoding::Categorical { levels, .. } => levels
+                .iter()
+                .map(|level| format!("{}={level}", self.column))
+                .collect(),
+        }
+    }
+}
+
+/// A feature as it stands in a file. An enum tagged by `kind` would lose the place of a mistake.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    column: String,
+    kind: Kind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    center: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scale: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    levels: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fill: Option<Fill>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Numeric,
+    Categorical,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(untagged, expecting = "a number or a level")]
+enum Fill {
+    Number(f64),
+    Level(String),
+}
+
+/// Keys that do not go together.
+#[derive(Debug, thiserror::Error)]
+enum EntryProblem {
+    #[error("the {kind} feature `{column}` needs `{key}`")]
+    Needs {
+        kind: &'static str,
+        column: String,
+        key: &'static str,
+    },
+    #[error("the {kind} feature `{column}` cannot have `{key}`")]
+    CannotHave {
+        kind: &'static str,
+        column: String,
+        key: &'static str,
+    },
+    #[error("the `fill` of the {kind} feature `{column}` must be {expected}")]
+    Fill {
+        kind: &'static str,
+        column: String,
+        expected: &'static str,
+    },
+}
+
+impl TryFrom<Entry> for Feature {
+    type Error = EntryProblem;
+
+    fn try_from(entry: Entry) -> Result<Self, EntryProblem> {
+        let column = entry.column;
+        let kind = match entry.kind {
+            Kind::Numeric => "numeric",
+            Kind::Categorical => "categorical",
+        };
+        let needs = |key| EntryProblem::Needs {
+            kind,
+            column: column.clone(),
+            key,
+        };
+        let cannot_have = |key| EntryProblem::CannotHave {
+            kind,
+            column: column.clone(),
+            key,
+        };
+        let wrong_fill = |expected| EntryProblem::Fill {
+            kind,
+            column: column.clone(),
+            expected,
+        };
+        let encoding = match entry.kind {
+            Kind::Numeric => {
+                if entry.levels.is_some() {
+                    return Err(cannot_have("levels"));
+                }
+                Encoding::Numeric {
+                    center: entry.center.ok_or_else(|| needs("center"))?,
+                    scale: entry.scale.ok_or_else(|| needs("scale"))?,
+                    fill: match entry.fill {
+                        None => None,
+                        Some(Fill::Number(number)) => Some(number),
+                        Some(Fill::Level(_)) => return Err(wrong_fill("a number")),
+                    },
+                }
+            }
+            Kind::Categorical => {
+                for (key, there) in [
+                    ("center", entry.center.is_some()),
+                    ("scale", entry.scale.is_some()),
+                ] {
+                    if there {
+                        return Err(cannot_have(key));
+                    }
+                }
+                Encoding::Categorical {
+                    levels: entry.levels.ok_or_else(|| needs("levels"))?,
+                    fill: match entry.fill {
+                        None => None,
+                        Some(Fill::Level(level)) => Some(level),
+                        Some(Fill::Number(_)) => {
+                            return Err(wrong_fill("one of its levels, in quotes"));
+                        }
+                    },
+                }
+            }
+        };
+        Ok(Self { column, encoding })
+    }
+}
+
+impl From<Feature> for Entry {
+    fn from(feature: Feature) -> Self {
+        let column = feature.column;
+        match feature.encoding {
+            Encoding::Numeric {
+                center,
+                scale,
+                fill,
+            } => Self {
+                column,
+                kind: Kind::Numeric,
+                center: Some(center),
+                scale: Some(scale),
+                levels: None,
+                fill: fill.map(Fill::Number),
+            },
+            Encoding::Categorical { levels, fill } => Self {
+                column,
+                kind: Kind::Categorical,
+                center: None,
+                scale: None,
+                levels: Some(levels),
+                fill: fill.map(Fill::Level),
+            },
+        }
+    }
+}

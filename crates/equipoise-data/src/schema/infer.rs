@@ -1,0 +1,288 @@
+//! A first schema from a table: a proposal to be read, corrected and agreed on.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use super::statistics::{MAX_LEVELS, Statistics};
+use super::{Encoding, Feature, Label, Schema, Sensitive, VERSION};
+use crate::error::{CellProblem, Error, Purpose, list};
+use crate::table::Table;
+use crate::value::Value;
+
+/// What the table cannot tell.
+#[derive(Debug, Clone, Default)]
+pub struct InferOptions {
+    /// Label column and its positive value.
+    pub label: (String, String),
+    /// Sensitive column and its privileged value.
+    pub sensitive: (String, String),
+    /// Columns to leave out; they go to the schema's `ignore`.
+    pub drop: Vec<String>,
+    /// Whether the schema has an intercept.
+    pub intercept: bool,
+    /// Columns that are categorical although they hold numbers.
+    pub categorical: Vec<String>,
+    /// Columns that are numeric: text in them is an error, not a level.
+    pub numeric: Vec<String>,
+}
+
+impl InferOptions {
+    /// The value that a label or sensitive column must have somewhere.
+    fn wanted(&self, column: &str) -> Option<&str> {
+        [&self.label, &self.sensitive]
+            .into_iter()
+            .find(|(name, _)| name == column)
+            .map(|(_, value)| value.as_str())
+    }
+}
+
+/// A schema and what was noticed on the way.
+#[derive(Debug, Clone)]
+pub struct Inferred {
+    /// The proposal.
+    pub schema: Schema,
+    /// What somebody should look at before agreeing to it, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// Proposes a schema. Columns of numbers become numeric, centred by the mean and scaled by the population
+/// standard deviation, except that a column of exactly 0 and 1 stays as it is; other columns become
+/// categorical. What never varies is left out.
+pub fn infer(table: Table, options: &InferOptions) -> Result<Inferred, Error> {
+    check_options(&table, options)?;
+    let file = table.file().to_path_buf();
+    let chosen: Vec<usize> = (0..table.columns().len())
+        .filter(|&i| !options.drop.contains(&table.columns()[i]))
+        .collect();
+    let columns: Vec<String> = chosen.iter().map(|&i| table.columns()[i].clone()).collect();
+    let mut statistics: Vec<Statistics> = columns
+        .iter()
+        .map(|column| Statistics::new(options.wanted(column)))
+        .collect();
+    let n_rows = table.visit(&chosen, |row, cells| {
+        for (statistics, cell) in statistics.iter_mut().zip(cells) {
+            statistics.add(row, *cell);
+        }
+        Ok(())
+    })?;
+    if n_rows == 0 {
+        return Err(Error::NoRows {
+            file,
+            purpose: Purpose::Data,
+        });
+    }
+    let mut proposal = Proposal {
+        file,
+        options,
+        features: Vec::new(),
+        ignore: options.drop.clone(),
+        notes: Vec::new(),
+    };
+    for (column, statistics) in columns.iter().zip(&statistics) {
+        proposal.add(column, statistics)?;
+    }
+    proposal.finish()
+}
+
+struct Proposal<'a> {
+    file: PathBuf,
+    options: &'a InferOptions,
+    features: Vec<Feature>,
+    ignore: Vec<String>,
+    notes: Vec<String>,
+}
+
+impl Proposal<'_> {
+    fn add(&mut self, column: &str, statistics: &Statistics) -> Result<(), Error> {
+        let (label, positive) = &self.options.label;
+        let (sensitive, privileged) = &self.options.sensitive;
+        if column == label {
+            return self.add_role(column, positive, "label", "negative", statistics);
+        }
+        if column == sensitive {
+            return self.add_role(column, privileged, "sensitive", "unprivileged", statistics);
+        }
+        if statistics.distinct.len() < 2 {
+            self.ignore(column, statistics);
+            return Ok(());
+        }
+        let encoding = if self.is_numeric(column, statistics)? {
+            numeric(statistics)
+        } else {
+            self.categorical(column, statistics)?
+        };
+        if statistics.n_missing > 0 {
+            self.notes.push(format!(
+                "column `{column}` has {} missing value(s) and the schema has no `fill` for it: rows without a value are refused",
+                statistics.n_missing
+            ));
+        }
+        self.features.push(Feature {
+            column: column.to_string(),
+            encoding,
+        });
+        Ok(())
+    }
+
+    fn is_numeric(&self, column: &str, statistics: &Statistics) -> Result<bool, Error> {
+        if self.options.categorical.iter().any(|c| c == column) {
+            return Ok(false);
+        }
+        let forced = self.options.numeric.iter().any(|c| c == column);
+        match (&statistics.first_text, &statistics.first_infinite) {
+            (Some((row, value)), _) if forced => Err(self.cell(
+                column,
+                *row,
+                value,
+                CellProblem::NotANumber {
+                    value: value.clone(),
+                },
+            )),
+            (Some(_), _) => Ok(false),
+            (None, Some((row, value))) => Err(self.cell(
+                column,
+                *row,
+                value,
+                CellProblem::NotFinite {
+                    value: value.clone(),
+                },
+            )),
+            (None, None) => Ok(true),
+        }
+    }
+
+    fn categorical(&mut self, column: &str, statistics: &Statistics) -> Result<Encoding, Error> {
+        if statistics.distinct.is_more() {
+            return Err(Error::TooManyLevels {
+                file: self.file.clone(),
+                column: column.to_string(),
+                limit: MAX_LEVELS,
+            });
+        }
+        if let (Some((row, value)), 1..) = (&statistics.first_text, statistics.n_numbers()) {
+            self.notes.push(format!(
+                "column `{column}` is categorical although some of its values are numbers: row {row} has `{value}`; declare it numeric to have such values refused"
+            ));
+        }
+        Ok(Encoding::Categorical {
+            levels: statistics.distinct.names(),
+            fill: None,
+        })
+    }
+
+    fn add_role(
+        &mut self,
+        column: &str,
+        value: &str,
+        role: &str,
+        rest: &str,
+        statistics: &Statistics,
+    ) -> Result<(), Error> {
+        if !statistics.wanted_occurs() {
+            return Err(Error::ValueNeverOccurs {
+                file: self.file.clone(),
+                column: column.to_string(),
+                value: value.to_string(),
+                seen: statistics.distinct.names(),
+            });
+        }
+        if statistics.distinct.len() > 2 {
+            let count = match statistics.distinct.is_more() {
+                true => format!("more than {MAX_LEVELS}"),
+                false => statistics.distinct.len().to_string(),
+            };
+            self.notes.push(format!(
+                "{role} column `{column}` has {count} values: {}; everything but `{value}` counts as {rest}",
+                list(&statistics.distinct.names())
+            ));
+        }
+        if statistics.n_missing > 0 {
+            self.notes.push(format!(
+                "{role} column `{column}` has {} missing value(s): such rows are refused and cannot be filled",
+                statistics.n_missing
+            ));
+        }
+        Ok(())
+    }
+
+    fn ignore(&mut self, column: &str, statistics: &Statistics) {
+        self.ignore.push(column.to_string());
+        self.notes.push(match statistics.distinct.names().first() {
+            Some(value) => format!(
+                "column `{column}` is always `{value}` and says nothing: it is listed under `ignore`"
+            ),
+            None => format!("column `{column}` has no values at all: it is listed under `ignore`"),
+        });
+    }
+
+    fn cell(&self, column: &str, row: u64, value: &str, problem: CellProblem) -> Error {
+        Error::Cell {
+            file: self.file.clone(),
+            row,
+            column: column.to_string(),
+            value: value.to_string(),
+            problem: Box::new(problem),
+        }
+    }
+
+    fn finish(self) -> Result<Inferred, Error> {
+        let schema = Schema {
+            version: VERSION,
+            intercept: self.options.intercept,
+            ignore: self.ignore,
+            label: Label {
+                column: self.options.label.0.clone(),
+                positive: self.options.label.1.trim().to_string(),
+            },
+            sensitive: Sensitive {
+                column: self.options.sensitive.0.clone(),
+                privileged: self.options.sensitive.1.trim().to_string(),
+            },
+            features: self.features,
+        };
+        schema.validate().map_err(|problem| Error::Schema {
+            file: Some(self.file),
+            problem,
+        })?;
+        Ok(Inferred {
+            schema,
+            notes: self.notes,
+        })
+    }
+}
+
+fn numeric(statistics: &Statistics) -> Encoding {
+    let binary = statistics.distinct.sorted() == [Value::Number(0.0), Value::Number(1.0)];
+    let (center, scale) = if binary && !statistics.distinct.is_more() {
+        (0.0, 1.0)
+    } else {
+        (statistics.mean(), statistics.deviation())
+    };
+    Encoding::Numeric {
+        center,
+        scale,
+        fill: None,
+    }
+}
+
+/// Every column that is named must be there, and have one role.
+fn check_options(table: &Table, options: &InferOptions) -> Result<(), Error> {
+    let mut seen = HashSet::new();
+    for column in [&options.label.0, &options.sensitive.0]
+        .into_iter()
+        .chain(&options.drop)
+        .chain(&options.categorical)
+        .chain(&options.numeric)
+    {
+        table.position(column)?;
+        if !seen.insert(column) {
+            return Err(Error::ColumnTwice {
+                column: column.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,241 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::raw_rows::read_rows;
+use crate::table::open_table;
+
+const TABLE: &str = "\
+id,grade,race,lsat,fulltime,tier,region,constant,empty
+1,A,White,30,0,1,south,7,
+2,B,Black,40,1,10,north,7,NA
+3,A,Asian,50,1,2,west,7,?
+4,C,White,,0,1,south,7,
+";
+
+fn options() -> InferOptions {
+    InferOptions {
+        label: ("grade".into(), "A".into()),
+        sensitive: ("race".into(), "White".into()),
+        drop: vec!["id".into()],
+        intercept: true,
+        ..InferOptions::default()
+    }
+}
+
+fn run(text: &str, options: &InferOptions) -> Result<Inferred, Error> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bank.csv");
+    std::fs::write(&path, text).unwrap();
+    infer(open_table(&path)?, options)
+}
+
+fn encoding<'a>(inferred: &'a Inferred, column: &str) -> &'a Encoding {
+    let feature = inferred.schema.features.iter().find(|f| f.column == column);
+    &feature.unwrap().encoding
+}
+
+fn fails(text: &str, options: &InferOptions, parts: &[&str]) {
+    let message = run(text, options).unwrap_err().to_string();
+    for part in parts {
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn each_column_gets_the_encoding_that_suits_it() {
+    let inferred = run(TABLE, &options()).unwrap();
+    let columns: Vec<&str> = inferred
+        .schema
+        .features
+        .iter()
+        .map(|f| f.column.as_str())
+        .collect();
+    assert_eq!(columns, ["lsat", "fulltime", "tier", "region"]);
+    assert_eq!(inferred.schema.ignore, ["id", "constant", "empty"]);
+    let Encoding::Numeric {
+        center,
+        scale,
+        fill,
+    } = encoding(&inferred, "lsat")
+    else {
+        panic!("lsat is numeric");
+    };
+    assert!((center - 40.0).abs() < 1e-12);
+    assert!((scale - (200.0_f64 / 3.0).sqrt()).abs() < 1e-12);
+    assert_eq!(*fill, None);
+    assert_eq!(
+        *encoding(&inferred, "fulltime"),
+        Encoding::Numeric {
+            center: 0.0,
+            scale: 1.0,
+            fill: None
+        }
+    );
+    assert!(matches!(
+        encoding(&inferred, "tier"),
+        Encoding::Numeric { .. }
+    ));
+    assert_eq!(
+        *encoding(&inferred, "region"),
+        Encoding::Categorical {
+            levels: ["north", "south", "west"].map(String::from).into(),
+            fill: None
+        }
+    );
+}
+
+#[test]
+fn notes_tell_what_to_look_at() {
+    let notes = run(TABLE, &options()).unwrap().notes;
+    for part in [
+        "label column `grade` has 3 values: `A`, `B`, `C`; everything but `A` counts as negative",
+        "sensitive column `race` has 3 values: `Asian`, `Black`, `White`; everything but `White` counts as unprivileged",
+        "column `lsat` has 1 missing value(s) and the schema has no `fill`",
+        "column `constant` is always `7`",
+        "column `empty` has no values at all",
+    ] {
+        assert!(
+            notes.iter().any(|note| note.contains(part)),
+            "{part}: {notes:?}"
+        );
+    }
+    assert_eq!(notes.len(), 5);
+}
+
+#[test]
+fn overrides_decide_against_the_look_of_a_column() {
+    let mut codes = options();
+    codes.categorical = vec!["tier".into()];
+    assert_eq!(
+        *encoding(&run(TABLE, &codes).unwrap(), "tier"),
+        Encoding::Categorical {
+            levels: ["1", "2", "10"].map(String::from).into(),
+            fill: None
+        }
+    );
+    let mixed = TABLE.replace("3,A,Asian,50", "3,A,Asian,abc");
+    let inferred = run(&mixed, &options()).unwrap();
+    assert!(matches!(
+        encoding(&inferred, "lsat"),
+        Encoding::Categorical { .. }
+    ));
+    assert!(
+        inferred.notes.iter().any(|n| n.contains("row 3 has `abc`")),
+        "{:?}",
+        inferred.notes
+    );
+    let mut numeric = options();
+    numeric.numeric = vec!["lsat".into()];
+    fails(
+        &mixed,
+        &numeric,
+        &["bank.csv", "row 3", "`lsat`", "`abc` is not a number"],
+    );
+}
+
+#[test]
+fn what_cannot_be_inferred_is_an_error() {
+    let with = |change: fn(&mut InferOptions)| {
+        let mut changed = options();
+        change(&mut changed);
+        changed
+    };
+    fails(
+        TABLE,
+        &with(|o| o.label.1 = "Z".into()),
+        &["bank.csv", "`grade`", "`Z` never occurs", "`A`, `B`, `C`"],
+    );
+    fails(
+        TABLE,
+        &with(|o| o.sensitive.1 = "white".into()),
+        &["`race`", "`white` never occurs", "`White`"],
+    );
+    fails(
+        TABLE,
+        &with(|o| o.label.0 = "grades".into()),
+        &["no column `grades`", "Did you mean `grade`?", "`fulltime`"],
+    );
+    fails(
+        TABLE,
+        &with(|o| o.drop.push("nothing".into())),
+        &["no column `nothing`", "`region`"],
+    );
+    fails(
+        TABLE,
+        &with(|o| o.drop.push("grade".into())),
+        &["`grade`", "twice"],
+    );
+    fails(
+        TABLE,
+        &with(|o| o.numeric = vec!["id".into()]),
+        &["`id`", "twice"],
+    );
+    fails(
+        &TABLE.replace(",50,", ",1e400,"),
+        &options(),
+        &["row 3", "`lsat`", "`1e400` is not a finite number"],
+    );
+    fails(
+        "id,grade,race\n",
+        &options(),
+        &["bank.csv", "header but no rows"],
+    );
+    fails(
+        "id,grade,race\n1,A,White\n",
+        &options(),
+        &["bank.csv", "no feature"],
+    );
+}
+
+#[test]
+fn a_hundred_levels_are_enough() {
+    let table = |n: usize| {
+        let rows: String = (0..n).map(|i| format!("{i},A,White,name{i}\n")).collect();
+        format!("id,grade,race,name\n{rows}")
+    };
+    assert!(run(&table(100), &options()).is_ok());
+    fails(
+        &table(101),
+        &options(),
+        &["bank.csv", "`name`", "more than 100", "--drop name"],
+    );
+}
+
+#[test]
+fn the_table_can_be_read_with_the_schema_it_gave() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bank.csv");
+    std::fs::write(&path, TABLE.replace("White,,0", "White,35,0")).unwrap();
+    let inferred = infer(open_table(&path).unwrap(), &options()).unwrap();
+    let rows = read_rows(&path, &inferred.schema, Purpose::Data)
+        .unwrap()
+        .rows;
+    let mean: f64 = (0..rows.len()).map(|i| rows.x(i)[0]).sum::<f64>() / 4.0;
+    assert!(mean.abs() < 1e-12);
+    assert_eq!(rows.cell_counts(), [[1, 1], [1, 1]]);
+}
+
+#[test]
+fn a_rare_positive_value_is_found_among_very_many() {
+    let rows: String = (0..500).map(|i| format!("{i},White,{}\n", i % 7)).collect();
+    let table = format!("income,race,age\n{rows}1,Black,3\n");
+    let options = InferOptions {
+        label: ("income".into(), "499.0".into()),
+        sensitive: ("race".into(), "White".into()),
+        ..InferOptions::default()
+    };
+    let notes = run(&table, &options).unwrap().notes;
+    assert!(
+        notes[0].contains("label column `income` has more than 100 values"),
+        "{notes:?}"
+    );
+    let never = InferOptions {
+        label: ("income".into(), "500".into()),
+        ..options
+    };
+    fails(
+        &table,
+        &never,
+        &["`income`", "`500` never occurs", "`9` and more"],
+    );
+}

@@ -1,0 +1,209 @@
+//! Tables: a header and rows of cells, whatever the file behind them.
+//!
+//! [`open_table`] picks the reader by the file's extension and reads the header; [`Table::visit`] then
+//! streams the rows. Names and texts are trimmed; what counts as missing is decided here, once.
+
+mod cell;
+mod csv;
+mod parquet;
+mod quiet;
+mod suggest;
+
+use std::path::{Path, PathBuf};
+
+pub use cell::Cell;
+
+use crate::error::Error;
+
+pub(crate) use self::csv::write as write_csv;
+pub(crate) use self::parquet::write as write_parquet;
+
+/// The kinds of files that hold a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableKind {
+    /// `.csv`
+    Csv,
+    /// `.csv.gz`
+    CsvGz,
+    /// `.parquet`
+    Parquet,
+}
+
+impl TableKind {
+    /// The kind that the file's extension tells, in upper or lower case.
+    pub fn of(path: &Path) -> Result<Self, Error> {
+        split_name(path)
+            .map(|(_, kind)| kind)
+            .ok_or_else(|| Error::UnknownTableKind {
+                file: path.to_path_buf(),
+            })
+    }
+}
+
+/// Name without the table's extension, and kind; `None` where the name is not that of a table.
+pub(crate) fn split_name(path: &Path) -> Option<(String, TableKind)> {
+    let name = path.file_name()?.to_str()?;
+    let lower = name.to_ascii_lowercase();
+    [
+        (".csv.gz", TableKind::CsvGz),
+        (".csv", TableKind::Csv),
+        (".parquet", TableKind::Parquet),
+    ]
+    .into_iter()
+    .find(|(ending, _)| lower.ends_with(ending) && lower.len() > ending.len())
+    .map(|(ending, kind)| (name[..name.len() - ending.len()].to_string(), kind))
+}
+
+/// A table whose header has been read and whose rows have not.
+pub struct Table {
+    file: PathBuf,
+    columns: Vec<String>,
+    source: Source,
+}
+
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Table")
+            .field("file", &self.file)
+            .field("columns", &self.columns)
+            .finish_non_exhaustive()
+    }
+}
+
+enum Source {
+    Csv(csv::Reader),
+    Parquet(Box<parquet::Reader>),
+}
+
+/// Opens a table by its extension and reads its header.
+pub fn open_table(path: &Path) -> Result<Table, Error> {
+    let kind = TableKind::of(path)?;
+    let file = std::fs::File::open(path).map_err(|source| Error::Read {
+        file: path.to_path_buf(),
+        source,
+    })?;
+    if file
+        .metadata()
+        .is_ok_and(|found| found.is_file() && found.len() == 0)
+    {
+        return Err(Error::Empty {
+            file: path.to_path_buf(),
+        });
+    }
+    let (columns, source) = match kind {
+        TableKind::Csv => csv::open(path, Box::new(file)).map(|(c, r)| (c, Source::Csv(r)))?,
+        TableKind::CsvGz => {
+            let plain = flate2::read::MultiGzDecoder::new(std::io::BufReader::new(file));
+            csv::open(path, Box::new(plain)).map(|(c, r)| (c, Source::Csv(r)))?
+        }
+        TableKind::Parquet => {
+            parquet::open(path, file).map(|(c, r)| (c, Source::Parquet(Box::new(r))))?
+        }
+    };
+    check_names(path, &columns)?;
+    Ok(Table {
+        file: path.to_path_buf(),
+        columns,
+        source,
+    })
+}
+
+impl Table {
+    /// The file behind the table.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The names of the columns, trimmed, distinct and none of them empty.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// Where a column stands. The error names columns with nearly that name.
+    pub fn position(&self, column: &str) -> Result<usize, Error> {
+        self.columns
+            .iter()
+            .position(|c| c == column)
+            .ok_or_else(|| Error::MissingColumn {
+                file: self.file.clone(),
+                column: column.to_string(),
+                close: suggest::close_matches(column, &self.columns),
+                columns: self.columns.clone(),
+            })
+    }
+
+    /// Calls `visit` with the number (from 1) and the chosen cells of each row, in the order of `chosen`;
+    /// gives the number of rows. Columns that are not chosen are not decoded and may have any type.
+    pub fn visit(
+        self,
+        chosen: &[usize],
+        visit: impl FnMut(u64, &[Cell<'_>]) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        match self.source {
+            Source::Csv(reader) => reader.visit(&self.file, chosen, visit),
+            Source::Parquet(reader) => reader.visit(&self.file, chosen, visit),
+        }
+    }
+}
+
+fn check_names(path: &Path, columns: &[String]) -> Result<(), Error> {
+    for (i, column) in columns.iter().enumerate() {
+        if column.is_empty() {
+            return Err(Error::UnnamedColumn {
+                file: path.to_path_buf(),
+                position: i + 1,
+            });
+        }
+    }
+    let mut seen = std::collections::HashSet::new();
+    match columns.iter().find(|column| !seen.insert(*column)) {
+        Some(column) => Err(Error::DuplicateColumn {
+            file: path.to_path_buf(),
+            column: column.clone(),
+        }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn kind_and_stem_come_from_the_whole_extension() {
+        let split = |name: &str| split_name(Path::new(name));
+        assert_eq!(
+            split("d/a.b.csv.gz"),
+            Some(("a.b".into(), TableKind::CsvGz))
+        );
+        assert_eq!(split("A.CSV"), Some(("A".into(), TableKind::Csv)));
+        assert_eq!(split("a.parquet"), Some(("a".into(), TableKind::Parquet)));
+        assert_eq!(split(".csv"), None);
+        assert_eq!(split("a.txt"), None);
+    }
+
+    #[test]
+    fn an_unknown_extension_is_answered_with_the_known_ones() {
+        let text = TableKind::of(Path::new("a.xlsx")).unwrap_err().to_string();
+        for part in ["a.xlsx", ".csv", ".csv.gz", ".parquet"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_no_bytes_is_empty_and_a_missing_one_cannot_be_read() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["a.csv", "a.csv.gz", "a.parquet"] {
+            let path = dir.path().join(name);
+            let missing = open_table(&path).unwrap_err().to_string();
+            assert!(missing.contains("cannot be read"), "{missing}");
+            std::fs::write(&path, "").unwrap();
+            let empty = open_table(&path).unwrap_err().to_string();
+            assert!(
+                empty.contains(name) && empty.contains("is empty"),
+                "{empty}"
+            );
+        }
+    }
+}

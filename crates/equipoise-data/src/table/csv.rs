@@ -1,0 +1,125 @@
+//! CSV tables: UTF-8, comma, a header, as many cells in every row as columns in the header.
+
+use std::io::{Read, Write};
+use std::path::Path;
+
+use csv::{ByteRecord, ErrorKind};
+
+use super::Cell;
+use crate::error::Error;
+
+/// A CSV file behind its header.
+pub(super) struct Reader {
+    inner: csv::Reader<Box<dyn Read + Send>>,
+}
+
+pub(super) fn open(
+    path: &Path,
+    bytes: Box<dyn Read + Send>,
+) -> Result<(Vec<String>, Reader), Error> {
+    let mut inner = csv::ReaderBuilder::new()
+        .buffer_capacity(1 << 16)
+        .from_reader(bytes);
+    let header = inner
+        .byte_headers()
+        .map_err(|error| translate(path, error))?;
+    if header.is_empty() {
+        return Err(Error::Empty {
+            file: path.to_path_buf(),
+        });
+    }
+    let columns = header
+        .iter()
+        .map(|name| match std::str::from_utf8(name) {
+            // The decoder takes a byte order mark off only if it comes in one piece.
+            Ok(name) => Ok(name.trim_start_matches('\u{feff}').trim().to_string()),
+            Err(_) => Err(Error::NotUtf8 {
+                file: path.to_path_buf(),
+                line: 1,
+            }),
+        })
+        .collect::<Result<_, _>>()?;
+    Ok((columns, Reader { inner }))
+}
+
+impl Reader {
+    pub(super) fn visit(
+        mut self,
+        path: &Path,
+        chosen: &[usize],
+        mut visit: impl FnMut(u64, &[Cell<'_>]) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        let mut record = ByteRecord::new();
+        let mut row = 0;
+        while self
+            .inner
+            .read_byte_record(&mut record)
+            .map_err(|error| translate(path, error))?
+        {
+            row += 1;
+            let text = |&column: &usize| {
+                std::str::from_utf8(&record[column])
+                    .map(Cell::of_text)
+                    .map_err(|_| Error::NotUtf8 {
+                        file: path.to_path_buf(),
+                        line: record.position().map_or(0, csv::Position::line),
+                    })
+            };
+            let cells = chosen.iter().map(text).collect::<Result<Vec<_>, _>>()?;
+            visit(row, &cells)?;
+        }
+        Ok(row)
+    }
+}
+
+fn translate(path: &Path, error: csv::Error) -> Error {
+    let file = path.to_path_buf();
+    match error.into_kind() {
+        ErrorKind::UnequalLengths {
+            pos,
+            expected_len,
+            len,
+        } => Error::RaggedRow {
+            file,
+            row: pos.as_ref().map_or(0, csv::Position::record),
+            line: pos.as_ref().map_or(0, csv::Position::line),
+            expected: expected_len,
+            found: len,
+        },
+        ErrorKind::Utf8 { pos, .. } => Error::NotUtf8 {
+            file,
+            line: pos.as_ref().map_or(0, csv::Position::line),
+        },
+        ErrorKind::Io(source) => Error::Read { file, source },
+        other => Error::Read {
+            file,
+            source: std::io::Error::other(format!("{other:?}")),
+        },
+    }
+}
+
+/// Writes a header and rows of numbers, each number so short that it still reads back bit for bit.
+pub(crate) fn write(
+    out: &mut (dyn Write + Send),
+    columns: &[String],
+    rows: impl Iterator<Item = Vec<f64>>,
+) -> std::io::Result<()> {
+    let mut writer = csv::WriterBuilder::new().from_writer(out);
+    writer.write_record(columns)?;
+    for row in rows {
+        writer.write_record(row.iter().map(|value| shortest(*value)))?;
+    }
+    writer.flush()
+}
+
+/// Very large and very small numbers with an exponent: written out, they may take 300 digits.
+fn shortest(value: f64) -> String {
+    if value == 0.0 || (1e-5..1e16).contains(&value.abs()) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! Parquet tables, read column by column and handed out row by row.
+
+mod column;
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, Int8Array, RecordBatch, RecordBatchReader};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+
+use self::column::Column;
+use super::Cell;
+use super::quiet::catch_panics;
+use crate::error::Error;
+
+/// Rows decoded at a time: they are held in memory, the rest of the file is not.
+const BATCH: usize = 4096;
+
+/// A Parquet file behind its footer.
+pub(super) struct Reader {
+    builder: ParquetRecordBatchReaderBuilder<File>,
+}
+
+pub(super) fn open(path: &Path, file: File) -> Result<(Vec<String>, Reader), Error> {
+    // Without the Arrow schema that some writers embed, a pandas category is plain text again.
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let builder = guard(path, || {
+        ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
+    })?;
+    let columns: Vec<String> = builder
+        .schema()
+        .fields()
+        .iter()
+        .map(|field| field.name().trim().to_string())
+        .collect();
+    if columns.is_empty() {
+        return Err(Error::Empty {
+            file: path.to_path_buf(),
+        });
+    }
+    Ok((columns, Reader { builder }))
+}
+
+impl Reader {
+    pub(super) fn visit(
+        self,
+        path: &Path,
+        chosen: &[usize],
+        mut visit: impl FnMut(u64, &[Cell<'_>]) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        for &i in chosen {
+            let field = self.builder.schema().field(i);
+            if !Column::can_hold(field.data_type()) {
+                return Err(Error::ColumnType {
+                    file: path.to_path_buf(),
+                    column: field.name().clone(),
+                    kind: field.data_type().to_string(),
+                });
+            }
+        }
+        let mut reader = guard(path, || build(self.builder, chosen))?;
+        // The projection keeps the file's order; `at[i]` is where the i-th chosen column went.
+        let sorted = distinct(chosen);
+        let at: Vec<usize> = chosen
+            .iter()
+            .map(|c| sorted.partition_point(|s| s < c))
+            .collect();
+        let mut row = 0;
+        while let Some(batch) = next(path, &mut reader)? {
+            let columns = at
+                .iter()
+                .map(|&i| Column::of(batch.column(i).as_ref()))
+                .collect::<Option<Vec<_>>>()
+                .ok_or_else(|| broken(path, "a column changes its type".into()))?;
+            let mut cells = Vec::with_capacity(columns.len());
+            for i in 0..batch.num_rows() {
+                row += 1;
+                cells.clear();
+                cells.extend(columns.iter().map(|column| column.cell(i)));
+                visit(row, &cells)?;
+            }
+        }
+        Ok(row)
+    }
+}
+
+fn build(
+    builder: ParquetRecordBatchReaderBuilder<File>,
+    chosen: &[usize],
+) -> parquet::errors::Result<ParquetRecordBatchReader> {
+    let mask = ProjectionMask::roots(builder.parquet_schema(), chosen.iter().copied());
+    let reader = builder
+        .with_projection(mask)
+        .with_batch_size(BATCH)
+        .build()?;
+    if reader.schema().fields().len() == distinct(chosen).len() {
+        Ok(reader)
+    } else {
+        Err(parquet::errors::ParquetError::General(
+            "the columns do not match the schema".into(),
+        ))
+    }
+}
+
+fn distinct(chosen: &[usize]) -> Vec<usize> {
+    let mut sorted = chosen.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    sorted
+}
+
+fn next(path: &Path, reader: &mut ParquetRecordBatchReader) -> Result<Option<RecordBatch>, Error> {
+    catch_panics(|| reader.next())
+        .map_err(|reason| broken(path, reason))?
+        .transpose()
+        .map_err(|error| broken(path, error.to_string()))
+}
+
+fn guard<T>(path: &Path, decode: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T, Error> {
+    catch_panics(decode)
+        .map_err(|reason| broken(path, reason))?
+        .map_err(|error| broken(path, error.to_string()))
+}
+
+fn broken(path: &Path, reason: String) -> Error {
+    Error::Parquet {
+        file: path.to_path_buf(),
+        reason,
+    }
+}
+
+/// Writes the columns of numbers, then those of small integers. The same numbers give the same bytes:
+/// no dictionaries, whose hashing could also merge 0 and −0.
+pub(crate) fn write(
+    out: &mut (dyn Write + Send),
+    numbers: Vec<(&str, Vec<f64>)>,
+    codes: Vec<(&str, Vec<i8>)>,
+) -> std::io::Result<()> {
+    let numbers = numbers
+        .into_iter()
+        .map(|(name, values)| (name, Arc::new(Float64Array::from(values)) as ArrayRef));
+    let codes = codes
+        .into_iter()
+        .map(|(name, values)| (name, Arc::new(Int8Array::from(values)) as ArrayRef));
+    let batch = RecordBatch::try_from_iter_with_nullable(
+        numbers
+            .chain(codes)
+            .map(|(name, array)| (name, array, false)),
+    )
+    .map_err(std::io::Error::other)?;
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_dictionary_enabled(false)
+        .build();
+    let options = ArrowWriterOptions::new()
+        .with_properties(properties)
+        .with_skip_arrow_metadata(true);
+    let mut writer = ArrowWriter::try_new_with_options(out, batch.schema(), options)?;
+    writer.write(&batch)?;
+    writer.close()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

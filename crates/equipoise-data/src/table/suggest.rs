@@ -1,0 +1,48 @@
+//! Names that were perhaps meant.
+
+/// The names that differ from `wanted` in case only or in at most two letters, nearest first.
+pub(super) fn close_matches(wanted: &str, names: &[String]) -> Vec<String> {
+    let wanted = wanted.to_lowercase();
+    let mut close: Vec<(usize, &String)> = names
+        .iter()
+        .map(|name| (edit_distance(&wanted, &name.to_lowercase()), name))
+        .filter(|(distance, name)| *distance <= 2 && *distance < name.chars().count())
+        .collect();
+    close.sort();
+    close.into_iter().map(|(_, name)| name.clone()).collect()
+}
+
+/// Letters to insert, delete or replace to get from one text to the other.
+fn edit_distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, letter) in from.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, other) in to.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *other);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{close_matches, edit_distance};
+
+    #[test]
+    fn distances_are_those_of_levenshtein() {
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+        assert_eq!(edit_distance("", "abc"), 3);
+        assert_eq!(edit_distance("lsat", "lsat"), 0);
+    }
+
+    #[test]
+    fn only_near_names_are_offered() {
+        let names = ["LSAT", "lsta", "ugpa", "s"].map(String::from);
+        assert_eq!(close_matches("lsat", &names), ["LSAT", "lsta"]);
+        assert!(close_matches("zfygpa", &["s".to_string()]).is_empty());
+    }
+}
