@@ -82,3 +82,6 @@ impl<'a> Bilevel<'a> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -78,7 +78,7 @@ pub(crate) struct Defended {
     pub(crate) weights: Vec<f64>,
     pub(crate) theta: Vec<f64>,
     pub(crate) termination: Termination,
-    pub(crate) stationarity: Option<f64>,
+    pub(crate) gap: Option<f64>,
     pub(crate) counts: Counts,
     pub(crate) trace: Vec<TracePoint>,
 }
@@ -90,7 +90,7 @@ impl Defended {
             weights,
             theta,
             termination: Termination::Direct,
-            stationarity: None,
+            gap: None,
             counts,
             trace: Vec::new(),
         }

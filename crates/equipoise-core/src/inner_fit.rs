@@ -138,3 +138,17 @@ impl<'a> InnerProblem<'a> {
         self.rows.n_rows_in_all() as f64
     }
 }
+
+/// The model of some rows alone: the minimiser of `(1/N) L(θ) + (λ/2n²)‖θ‖²`.
+pub fn fit_logistic(
+    rows: &crate::rows::Rows,
+    lambda: f64,
+    settings: &InnerSettings,
+) -> Result<Vec<f64>, Error> {
+    let source = crate::client_rows::ClientRows::new(vec![rows.clone()])?;
+    let problem = InnerProblem { rows: &source, weights: &[1.0], ridge: ridge(lambda, source.n()) };
+    Ok(problem.fit(FitPoint::origin(&source)?, settings)?.point.theta)
+}
+
+#[cfg(test)]
+mod tests;

@@ -21,12 +21,14 @@ mod settings;
 mod simplex;
 mod solve;
 mod statistics;
+#[cfg(test)]
+mod test_rows;
 
 pub use client_rows::ClientRows;
 pub use defense::{Defense, fedasl_weights, fednolowe_weights};
 pub use error::Error;
 pub use fairness::{Covariance, Criterion, Fairness, Violation};
-pub use inner_fit::{InnerSettings, InnerSolver};
+pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic};
 pub use metrics::{GroupMetrics, Groups, Metrics, is_selected};
 pub use observer::{Observer, Progress, Unobserved};
 pub use outcome::{Counts, Outcome, Termination, TracePoint, Warning};

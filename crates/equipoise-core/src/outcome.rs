@@ -25,9 +25,9 @@ pub struct Outcome {
     pub violations: Violation,
     /// How the solve stopped.
     pub termination: Termination,
-    /// `‖w − Π(w − ∇P)‖∞` at the result; 0 where no feasible direction descends. `None` for a defense
-    /// that does not optimise its weights.
-    pub stationarity: Option<f64>,
+    /// What a feasible direction promises to lower `P` by at most, to first order, as a share of
+    /// `max(1, P)`; 0 where none descends. `None` for a defense that does not optimise its weights.
+    pub gap: Option<f64>,
     /// What it took.
     pub counts: Counts,
     /// The way there; empty for a defense without an outer loop.
@@ -112,8 +112,8 @@ pub enum Warning {
     },
     /// The outer loop ran out of steps.
     NotStationary {
-        /// What `‖w − Π(w − ∇P)‖∞` still is.
-        stationarity: f64,
+        /// The gap that is left.
+        gap: f64,
     },
 }
 
@@ -135,10 +135,10 @@ impl std::fmt::Display for Warning {
                 "{factorisations} factorisations of the inner Hessian needed a small addition to the \
                  diagonal: some columns are nearly linear combinations of others"
             ),
-            Self::NotStationary { stationarity } => write!(
+            Self::NotStationary { gap } => write!(
                 f,
-                "the steps ran out before the weights were stationary (‖w − Π(w − ∇P)‖∞ = \
-                 {stationarity:.1e}); the best weights seen are the result"
+                "the steps ran out before the weights were stationary (a feasible direction still \
+                 promises {gap:.1e} of the objective); the best weights seen are the result"
             ),
         }
     }

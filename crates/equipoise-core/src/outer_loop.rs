@@ -4,13 +4,13 @@
 //! simplex. Another outer solver takes the same [`Bilevel`] and gives the same [`Defended`].
 
 use crate::adam::Adam;
-use crate::bilevel::Bilevel;
+use crate::bilevel::{Bilevel, Evaluation};
 use crate::defense::Defended;
 use crate::error::Error;
 use crate::observer::{Observer, Progress};
 use crate::outcome::{Termination, TracePoint};
 use crate::settings::{Keep, Settings};
-use crate::simplex::{project_onto_simplex, stationarity};
+use crate::simplex::{frank_wolfe_gap, project_onto_simplex};
 
 /// Numbers that a trace may hold before it keeps only every second, third… step.
 const TRACE_NUMBERS: usize = 100_000;
@@ -34,7 +34,7 @@ pub(crate) fn descend(
     for stage in outer.rho.stages(outer.iterations) {
         rho = stage.rho;
         best = None;
-        for _ in 0..stage.iterations {
+        for step in 0..stage.iterations {
             iteration += 1;
             let evaluation = problem.evaluate(&weights, rho)?;
             let violation = evaluation.violation.size(settings.fairness);
@@ -54,11 +54,12 @@ pub(crate) fn descend(
             if best.as_ref().is_none_or(|(lowest, _)| objective < *lowest) {
                 best = Some((objective, weights.clone()));
             }
-            let still = stationarity(&weights, &evaluation.gradient);
-            if outer.stationarity_tolerance.is_some_and(|tolerance| still <= tolerance) {
+            let gap = relative_gap(&weights, &evaluation);
+            if outer.gap_tolerance.is_some_and(|tolerance| gap <= tolerance) {
                 break;
             }
-            adam.step(&mut weights, &evaluation.gradient, outer.learning_rate);
+            let left = if outer.decay { 1.0 - step as f64 / stage.iterations as f64 } else { 1.0 };
+            adam.step(&mut weights, &evaluation.gradient, outer.learning_rate * left);
             weights = project_onto_simplex(&weights);
         }
     }
@@ -70,18 +71,23 @@ pub(crate) fn descend(
         weights = at;
         evaluation = problem.evaluate(&weights, rho)?;
     }
-    let still = stationarity(&weights, &evaluation.gradient);
-    let termination = match outer.stationarity_tolerance {
+    let gap = relative_gap(&weights, &evaluation);
+    let termination = match outer.gap_tolerance {
         None => Termination::ScheduleCompleted,
-        Some(tolerance) if still <= tolerance => Termination::Converged,
+        Some(tolerance) if gap <= tolerance => Termination::Converged,
         Some(_) => Termination::IterationLimit,
     };
     Ok(Defended {
         weights,
         theta: evaluation.theta,
         termination,
-        stationarity: Some(still),
+        gap: Some(gap),
         counts: problem.counts,
         trace,
     })
+}
+
+/// What a feasible direction promises at most, as a share of `max(1, P)`.
+fn relative_gap(weights: &[f64], evaluation: &Evaluation) -> f64 {
+    frank_wolfe_gap(weights, &evaluation.gradient) / evaluation.objective.abs().max(1.0)
 }

@@ -15,6 +15,7 @@ mod rows_step;
 mod start;
 
 pub use closeness::{Closeness, Distances, measure_closeness};
+pub(crate) use fair_test::fit_unregularised;
 pub use fair_test::{FairProxyTest, Separation, test_fair_proxy};
 
 use serde::{Deserialize, Serialize};
@@ -323,3 +324,6 @@ fn measure(
     let violation = covariance.violation(&point.theta);
     Ok(Measured { point, loss, violation })
 }
+
+#[cfg(test)]
+mod tests;

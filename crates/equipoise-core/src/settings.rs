@@ -39,10 +39,12 @@ pub struct OuterSettings {
     pub learning_rate: f64,
     /// The penalty parameter over the iterations.
     pub rho: RhoSchedule,
-    /// Ends a stage of the schedule, and in the last stage the solve, as soon as
-    /// `‖w − Π(w − ∇P)‖∞` is at most this; at least 0. `None`: every step of the schedule is done.
-    /// Default: 1e-6.
-    pub stationarity_tolerance: Option<f64>,
+    /// Whether the step size falls linearly to 0 within each stage of the schedule. Default: yes.
+    pub decay: bool,
+    /// Ends a stage of the schedule, and in the last stage the solve, as soon as no feasible direction
+    /// promises to lower `P` by more than this share of it (the Frank–Wolfe gap over `max(1, P)`); at
+    /// least 0. `None`: every step of the schedule is done. Default: 5e-3.
+    pub gap_tolerance: Option<f64>,
     /// Which weights are the result. Default: the best of the last stage.
     pub keep: Keep,
 }
@@ -105,7 +107,8 @@ impl Settings {
     /// the weights after the last of them.
     pub fn paper(fairness: Fairness) -> Self {
         let outer = OuterSettings {
-            stationarity_tolerance: None,
+            decay: false,
+            gap_tolerance: None,
             keep: Keep::Last,
             ..OuterSettings::default()
         };
@@ -120,8 +123,8 @@ impl Settings {
         at_least_one("inner.max_iterations", self.inner.max_iterations)?;
         at_least_one("outer.iterations", outer.iterations)?;
         above_zero("outer.learning_rate", outer.learning_rate)?;
-        if let Some(tolerance) = outer.stationarity_tolerance {
-            in_range("outer.stationarity_tolerance", tolerance, tolerance >= 0.0, "at least 0")?;
+        if let Some(tolerance) = outer.gap_tolerance {
+            in_range("outer.gap_tolerance", tolerance, tolerance >= 0.0, "at least 0")?;
         }
         let rho = &outer.rho;
         in_range("outer.rho.start", rho.start, rho.start >= 0.0, "at least 0")?;
@@ -139,7 +142,8 @@ impl Default for OuterSettings {
             iterations: 2000,
             learning_rate: 0.1,
             rho: RhoSchedule::default(),
-            stationarity_tolerance: Some(1e-6),
+            decay: true,
+            gap_tolerance: Some(5e-3),
             keep: Keep::Best,
         }
     }
@@ -237,7 +241,7 @@ mod tests {
             ("inner.max_iterations", |s| s.inner.max_iterations = 0),
             ("outer.iterations", |s| s.outer.iterations = 0),
             ("outer.learning_rate", |s| s.outer.learning_rate = -1.0),
-            ("outer.stationarity_tolerance", |s| s.outer.stationarity_tolerance = Some(-1.0)),
+            ("outer.gap_tolerance", |s| s.outer.gap_tolerance = Some(-1.0)),
             ("outer.rho.factor", |s| s.outer.rho.factor = 1.0),
             ("outer.rho.max", |s| s.outer.rho.max = f64::INFINITY),
         ];

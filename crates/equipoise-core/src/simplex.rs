@@ -27,8 +27,13 @@ pub fn project_onto_simplex(point: &[f64]) -> Vec<f64> {
     shifted.iter().map(|v| (v - shift).max(0.0)).collect()
 }
 
-/// `‖w − Π(w − gradient)‖∞`: 0 exactly where no feasible direction descends.
-pub(crate) fn stationarity(weights: &[f64], gradient: &[f64]) -> f64 {
-    let moved: Vec<f64> = weights.iter().zip(gradient).map(|(w, g)| w - g).collect();
-    project_onto_simplex(&moved).iter().zip(weights).map(|(p, w)| (p - w).abs()).fold(0.0, f64::max)
+/// The Frank–Wolfe gap `∇P·w − min_c ∂P/∂w_c`: the most that any feasible direction promises to first
+/// order. 0 exactly where no feasible direction descends; for a convex `P` no point is lower by more.
+pub(crate) fn frank_wolfe_gap(weights: &[f64], gradient: &[f64]) -> f64 {
+    let here: f64 = weights.iter().zip(gradient).map(|(w, g)| w * g).sum();
+    let lowest = gradient.iter().copied().fold(f64::INFINITY, f64::min);
+    (here - lowest).max(0.0)
 }
+
+#[cfg(test)]
+mod tests;

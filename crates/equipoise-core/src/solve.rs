@@ -35,10 +35,8 @@ pub fn solve(
     };
     let measured = objective.evaluate(&defended.theta, &defended.weights, rho)?;
     let mut warnings = defended.counts.warnings();
-    if let (Termination::IterationLimit, Some(stationarity)) =
-        (defended.termination, defended.stationarity)
-    {
-        warnings.push(Warning::NotStationary { stationarity });
+    if let (Termination::IterationLimit, Some(gap)) = (defended.termination, defended.gap) {
+        warnings.push(Warning::NotStationary { gap });
     }
     Ok(Outcome {
         objective: measured.value,
@@ -49,10 +47,13 @@ pub fn solve(
         weights: defended.weights,
         theta: defended.theta,
         termination: defended.termination,
-        stationarity: defended.stationarity,
+        gap: defended.gap,
         counts: defended.counts,
         trace: defended.trace,
         warnings,
         settings: **settings,
     })
 }
+
+#[cfg(test)]
+mod tests;

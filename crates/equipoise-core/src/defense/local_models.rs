@@ -100,10 +100,10 @@ mod tests {
             assert_printed(&row, &[0.25, 0.25, 0.25, 0.02, 0.25]);
         }
         // 40 %: three replicas, two others of their own.
-        let row = fedasl_weights(&[0.27, 0.27, 0.27, 0.36, 0.371]);
+        let row = fedasl_weights(&[0.27, 0.27, 0.27, 0.35, 0.38]);
         assert_printed(&row, &[0.31, 0.31, 0.31, 0.04, 0.03]);
         // 60 %: the median has moved to the three unreliable clients.
-        let row = fedasl_weights(&[0.26, 0.26, 0.340, 0.337, 0.343]);
+        let row = fedasl_weights(&[0.26, 0.26, 0.36, 0.37, 0.40]);
         assert_printed(&row, &[0.04, 0.04, 0.31, 0.31, 0.31]);
     }
 

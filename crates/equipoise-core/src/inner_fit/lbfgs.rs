@@ -1,8 +1,9 @@
 //! The paper's inner solver, limited-memory BFGS, from the argmin crate.
 //!
 //! argmin also stops when the objective changes too little; that test is switched off, or the gradient
-//! tolerance would hardly ever be met. Where its line search gives up, which happens at the limit of the
-//! arithmetic, the point of the smallest gradient seen so far is the result.
+//! tolerance would hardly ever be met. At the limit of the arithmetic its line search fails, or searches
+//! for ever: a search that brings nothing new is therefore ended here, and the point of the smallest
+//! gradient seen so far is the result.
 
 use argmin::core::{CostFunction, Executor, Gradient, State};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
@@ -16,6 +17,10 @@ use crate::statistics::{Order, Statistics};
 
 /// Pairs of steps and gradient changes that the method remembers.
 const MEMORY: usize = 10;
+
+/// Evaluations in a row that lower neither objective nor gradient before the search is ended. A line
+/// search that still works needs a handful.
+const FRUITLESS: usize = 40;
 
 pub(super) fn fit(
     problem: &InnerProblem<'_>,
@@ -38,6 +43,8 @@ pub(super) fn fit(
         problem: *problem,
         last: RefCell::new(None),
         best: RefCell::new((start_norm, start.theta.clone())),
+        lowest: Cell::new(f64::INFINITY),
+        fruitless: Cell::new(0),
         passes: Cell::new(0),
         failure: RefCell::new(None),
     };
@@ -75,6 +82,10 @@ struct Watched<'a> {
     last: RefCell<Option<(Vec<f64>, Statistics)>>,
     /// The smallest gradient norm seen, and where.
     best: RefCell<(f64, Vec<f64>)>,
+    /// The lowest objective seen.
+    lowest: Cell<f64>,
+    /// Evaluations since either got better.
+    fruitless: Cell<usize>,
     passes: Cell<usize>,
     /// An error of ours, which argmin would turn into text.
     failure: RefCell<Option<Error>>,
@@ -89,6 +100,10 @@ impl Watched<'_> {
         let mut last = self.last.borrow_mut();
         if last.as_ref().is_none_or(|(at, _)| at != theta) {
             self.passes.set(self.passes.get() + 1);
+            self.fruitless.set(self.fruitless.get() + 1);
+            if self.fruitless.get() > FRUITLESS {
+                return Err(argmin::core::Error::msg("the line search makes no progress"));
+            }
             match self.problem.rows.evaluate(theta, Order::Gradient) {
                 Ok(statistics) => *last = Some((theta.to_vec(), statistics)),
                 Err(error) => {
@@ -109,7 +124,13 @@ impl CostFunction for &Watched<'_> {
     type Output = f64;
 
     fn cost(&self, theta: &Vec<f64>) -> Result<f64, argmin::core::Error> {
-        self.with_statistics(theta, |statistics| self.problem.value(theta, statistics))
+        let value =
+            self.with_statistics(theta, |statistics| self.problem.value(theta, statistics))?;
+        if value < self.lowest.get() {
+            self.lowest.set(value);
+            self.fruitless.set(0);
+        }
+        Ok(value)
     }
 }
 
@@ -123,6 +144,7 @@ impl Gradient for &Watched<'_> {
         let size = norm(&gradient);
         if size < self.best.borrow().0 {
             *self.best.borrow_mut() = (size, theta.clone());
+            self.fruitless.set(0);
         }
         Ok(gradient)
     }

@@ -150,3 +150,6 @@ fn at_length_one(direction: &[f64]) -> Vec<f64> {
     let length = norm(direction);
     direction.iter().map(|d| d / length).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! The hypergradient against the problem solved again at moved weights, and against a closed form.
+#![allow(clippy::unwrap_used)]
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::fairness::Fairness;
+use crate::root::{Root, RootWeighting};
+use crate::rows::{Layout, Rows};
+use crate::settings::Settings;
+use crate::statistics::{Order, Statistics};
+use crate::test_rows::random_round;
+
+fn fairness() -> impl Strategy<Value = Fairness> {
+    prop_oneof![
+        Just(Fairness::SP),
+        Just(Fairness::EO),
+        (0.0..=1.0).prop_map(|nu| Fairness::both(nu).unwrap()),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Central differences with step h err by h² times a third derivative, and by the inner tolerance
+    /// over h: at h = 1e-4 and 1e-12 both are below 1e-7 of gradients of size 1. The bound is 1e-5.
+    #[test]
+    fn hypergradient_agrees_with_the_problem_solved_again(
+        seed in 0u64..1_000_000,
+        n_clients in 1usize..5,
+        n_x in 1usize..5,
+        intercept: bool,
+        fairness in fairness(),
+        client_weighted: bool,
+        rho in prop_oneof![Just(0.0), 0.1..1e3],
+        raw in prop::collection::vec(0.1..1.0, 5),
+    ) {
+        let round = random_round(seed, n_clients, 60, n_x, intercept);
+        let mut settings = Settings::new(fairness);
+        settings.inner.tolerance = 1e-12;
+        if client_weighted {
+            settings.root_weighting = RootWeighting::Client;
+        }
+        let sum: f64 = raw[..n_clients].iter().sum();
+        let weights: Vec<f64> = raw[..n_clients].iter().map(|w| w / sum).collect();
+        let found = Bilevel::new(&round, &settings).evaluate(&weights, rho).unwrap().gradient;
+
+        let h = 1e-4;
+        let moved = |client: usize, by: f64| {
+            let mut weights = weights.clone();
+            weights[client] += by;
+            Bilevel::new(&round, &settings).evaluate(&weights, rho).unwrap().objective
+        };
+        let expected: Vec<f64> = (0..n_clients)
+            .map(|c| (8.0 * (moved(c, h) - moved(c, -h)) - (moved(c, 2.0 * h) - moved(c, -2.0 * h))) / (12.0 * h))
+            .collect();
+        let size = expected.iter().map(|g| g * g).sum::<f64>().sqrt();
+        let error = found.iter().zip(&expected).map(|(f, e)| (f - e).powi(2)).sum::<f64>().sqrt();
+        // The last term is what rounding of P leaves in a difference over 2h.
+        prop_assert!(
+            error <= 1e-5 * size + 1e-15 * (1.0 + moved(0, 0.0)) / h,
+            "{found:?} against {expected:?}"
+        );
+    }
+}
+
+/// `L_c(θ) = ½ a_c (θ − m_c)²` in each entry: then `θ(w) = Σ w_c a_c m_c / (Σ w_c a_c + N r)`.
+struct Quadratic {
+    stiffness: Vec<f64>,
+    middle: Vec<Vec<f64>>,
+}
+
+impl ClientStatistics for Quadratic {
+    fn n_clients(&self) -> usize {
+        self.stiffness.len()
+    }
+    fn n(&self) -> usize {
+        self.middle[0].len()
+    }
+    fn n_rows(&self, _: usize) -> usize {
+        1
+    }
+    fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error> {
+        let mut statistics = Statistics::zeros(self.n_clients(), self.n(), Order::Hessian);
+        for (c, (&a, middle)) in self.stiffness.iter().zip(&self.middle).enumerate() {
+            for (i, (t, m)) in theta.iter().zip(middle).enumerate() {
+                statistics.losses[c] += 0.5 * a * (t - m) * (t - m);
+                statistics.gradients[c * self.n() + i] = a * (t - m);
+                statistics.hessians[c * 3 + i * (i + 3) / 2] = a;
+            }
+        }
+        assert!(order <= Order::Hessian);
+        Ok(statistics)
+    }
+}
+
+#[test]
+fn model_and_hypergradient_agree_with_a_closed_form() {
+    let layout = Layout { n_x: 1, intercept: false };
+    let root = |x: &[f64], s: &[bool], y: &[bool]| Rows::new(layout, x, s, y).unwrap();
+    let roots = vec![
+        root(&[0.3, -1.2, 0.8], &[true, false, true], &[true, false, false]),
+        root(&[1.5, -0.4], &[false, true], &[true, true]),
+    ];
+    let quadratic =
+        || Quadratic { stiffness: vec![2.0, 3.0], middle: vec![vec![1.0, -0.5], vec![-2.0, 0.7]] };
+    let ids = vec!["a".to_owned(), "b".to_owned()];
+    let round = Round::from_parts(ids, Box::new(quadratic()), Root::new(roots).unwrap()).unwrap();
+    let mut settings = Settings::new(Fairness::SP);
+    settings.lambda = 0.4;
+    settings.inner.tolerance = 1e-13;
+    let (weights, rho) = ([0.3, 0.7], 5.0);
+    let found = Bilevel::new(&round, &settings).evaluate(&weights, rho).unwrap();
+
+    let Quadratic { stiffness, middle } = quadratic();
+    let ridge = 0.4 / 4.0;
+    let total: f64 = weights.iter().zip(&stiffness).map(|(w, a)| w * a).sum::<f64>() + 2.0 * ridge;
+    let theta: Vec<f64> = (0..2)
+        .map(|i| (0..2).map(|c| weights[c] * stiffness[c] * middle[c][i]).sum::<f64>() / total)
+        .collect();
+    for (f, e) in found.theta.iter().zip(&theta) {
+        assert!((f - e).abs() < 1e-12, "{:?} against {theta:?}", found.theta);
+    }
+    // dθ/dw_c = a_c (m_c − θ) / total, and F's own gradient in θ from the root.
+    let outer = OuterObjective {
+        root: round.root(),
+        fairness: Fairness::SP,
+        weighting: RootWeighting::Pooled,
+        ridge,
+    };
+    let slope = outer.evaluate(&theta, &weights, rho).unwrap().gradient_theta;
+    for c in 0..2 {
+        let expected: f64 =
+            (0..2).map(|i| slope[i] * stiffness[c] * (middle[c][i] - theta[i]) / total).sum();
+        assert!((found.gradient[c] - expected).abs() < 1e-11);
+    }
+}

@@ -1,0 +1,124 @@
+//! Generated proxies are fair, useful, no copies, and the same for the same seed.
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::inner_fit::fit_logistic;
+use crate::metrics::Metrics;
+use crate::observer::Unobserved;
+use crate::rows::Layout;
+use crate::test_rows::random_rows;
+
+fn generate(data: &Rows, settings: ProxySettings) -> GeneratedProxy {
+    generate_proxy(data, &settings, &mut Unobserved).unwrap()
+}
+
+#[test]
+fn a_proxy_is_fair_and_as_accurate_as_fairness_allows() {
+    for intercept in [false, true] {
+        let data = random_rows(11, 1500, 4, intercept);
+        for fairness in [Fairness::SP, Fairness::EO, Fairness::both(0.5).unwrap()] {
+            let made = generate(&data, ProxySettings::new(fairness));
+            let summary = &made.summary;
+            assert!(summary.converged);
+            assert!(summary.violation < 2e-3 && summary.start_violation > 0.05, "{summary:?}");
+            let test = test_fair_proxy(&made.rows, &data, fairness, 2e-3).unwrap();
+            assert!(test.fair, "{test:?}");
+            // No model can have a lower F: the proxy's model is the minimiser of F itself, which is
+            // convex. Moving it along any axis must not help.
+            let source = ClientRows::new(vec![data.clone()]).unwrap();
+            let covariance = Covariance::of(&data);
+            let value = |theta: &[f64]| {
+                source.evaluate(theta, Order::Loss).unwrap().losses[0] / 1500.0
+                    + 0.5 * summary.rho * covariance.violation(theta).squared(fairness)
+            };
+            let lowest = value(&summary.theta);
+            for i in 0..summary.theta.len() {
+                for by in [-0.02, 0.02] {
+                    let mut moved = summary.theta.clone();
+                    moved[i] += by;
+                    assert!(value(&moved) > lowest - 1e-7);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn proxies_of_any_size_serve() {
+    let data = random_rows(12, 800, 3, true);
+    for n_rows in [60, 800, 2500] {
+        let settings = ProxySettings { rows: Some(n_rows), ..ProxySettings::new(Fairness::SP) };
+        let made = generate(&data, settings);
+        assert_eq!(made.rows.len(), n_rows);
+        assert!(made.summary.violation < 1e-3, "{n_rows}: {:?}", made.summary);
+        let theta = fit_logistic(&made.rows, 1e-4, &InnerSettings::default()).unwrap();
+        let spd = Metrics::of(&theta, &data).unwrap().spd.unwrap();
+        let raw = fit_logistic(&data, 1e-4, &InnerSettings::default()).unwrap();
+        let raw_spd = Metrics::of(&raw, &data).unwrap().spd.unwrap();
+        assert!(spd.abs() < 0.5 * raw_spd.abs(), "{spd} against {raw_spd}");
+    }
+}
+
+#[test]
+fn a_tolerance_ends_the_work_early_and_is_met() {
+    let data = random_rows(13, 1000, 3, true);
+    let loose =
+        generate(&data, ProxySettings { epsilon: Some(0.05), ..ProxySettings::new(Fairness::SP) });
+    let tight =
+        generate(&data, ProxySettings { epsilon: Some(1e-6), ..ProxySettings::new(Fairness::SP) });
+    assert_eq!((loose.summary.epsilon_met, tight.summary.epsilon_met), (Some(true), Some(true)));
+    assert!(loose.summary.rho < tight.summary.rho);
+    assert!(loose.summary.loss < tight.summary.loss, "less fairness costs less accuracy");
+    assert!(tight.summary.violation <= 1e-6);
+}
+
+#[test]
+fn no_row_is_a_copy_unless_the_data_is_the_start() {
+    let data = random_rows(14, 600, 3, true);
+    let smoothed = generate(&data, ProxySettings::new(Fairness::SP)).summary.closeness;
+    assert_eq!(smoothed.copies, 0);
+    assert!(smoothed.proxy_to_data.minimum > 0.0);
+    assert!(smoothed.proxy_to_data.median > 0.5 * smoothed.data_to_data.median);
+    let from_data = ProxySettings { start: ProxyStart::Data, ..ProxySettings::new(Fairness::SP) };
+    let from_data = generate(&data, from_data).summary;
+    assert!(from_data.violation < 1e-3);
+    assert!(from_data.closeness.proxy_to_data.median < smoothed.proxy_to_data.median);
+}
+
+#[test]
+fn distances_agree_with_those_counted_by_hand() {
+    let layout = Layout { n_x: 1, intercept: true };
+    let rows = |x: &[f64], s: &[bool]| Rows::new(layout, x, s, &vec![true; x.len()]).unwrap();
+    let data = rows(&[0.0, 1.0, 5.0], &[true, true, true]);
+    let proxy = rows(&[0.5, 5.0, 9.0], &[true, false, true]);
+    let found = measure_closeness(&proxy, &data, 1);
+    // 0.5 → 0.5; (5, s = 0) → 1 to (5, s = 1); 9 → 4. Among the data: 1, 1, 4.
+    assert_eq!(found.proxy_to_data, Distances { rows: 3, median: 1.0, minimum: 0.5 });
+    assert_eq!(found.data_to_data, Distances { rows: 3, median: 1.0, minimum: 1.0 });
+    assert_eq!(measure_closeness(&data, &data, 1).copies, 3);
+}
+
+#[test]
+fn the_seed_decides_and_nothing_else() {
+    let data = random_rows(15, 3000, 3, true);
+    let with =
+        |seed| generate(&data, ProxySettings { seed, ..ProxySettings::new(Fairness::EO) }).rows;
+    let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    assert_eq!(with(7), one_thread.install(|| with(7)));
+    assert_ne!(with(7), with(8));
+}
+
+#[test]
+fn data_that_cannot_be_made_fair_is_refused_with_the_reason() {
+    let data = random_rows(16, 200, 2, true);
+    let keep = |wanted: &dyn Fn(usize) -> bool| {
+        let rows: Vec<usize> = (0..data.len()).filter(|&i| wanted(i)).collect();
+        let settings = ProxySettings::new(Fairness::EO);
+        generate_proxy(&data.select(&rows), &settings, &mut Unobserved).unwrap_err()
+    };
+    assert!(matches!(keep(&|i| data.is_positive(i)), Error::OneClass { .. }));
+    assert!(matches!(keep(&|i| data.is_privileged(i)), Error::OneGroup { .. }));
+    let no_privileged_positive = keep(&|i| !(data.is_privileged(i) && data.is_positive(i)));
+    assert!(matches!(no_privileged_positive, Error::NoPositives { privileged: 0, .. }));
+    assert!(matches!(keep(&|_| false), Error::OneClass { rows: 0, .. }));
+}

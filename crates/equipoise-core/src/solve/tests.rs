@@ -1,0 +1,182 @@
+//! Whole solves: every defense, the same bits for any number of threads, counts and warnings.
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::defense::Defense;
+use crate::fairness::Fairness;
+use crate::inner_fit::InnerSolver;
+use crate::observer::{Progress, Unobserved};
+use crate::proxy::{ProxySettings, generate_proxy};
+use crate::round::Client;
+use crate::rows::Rows;
+use crate::settings::Settings;
+use crate::test_rows::{random_round, random_rows};
+
+fn solve_with(round: &Round, change: impl Fn(&mut Settings)) -> Outcome {
+    let mut settings = Settings::new(Fairness::SP);
+    settings.outer.iterations = 400;
+    settings.outer.rho.every = 80;
+    change(&mut settings);
+    solve(round, &settings.validate().unwrap(), &mut Unobserved).unwrap()
+}
+
+/// Two clients send fair proxies, three their biased rows.
+fn round_with_three_unreliable() -> Round {
+    let clients = (0..5).map(|c| {
+        let data =
+            random_rows(900, 6000, 4, true).select(&(c * 1200..(c + 1) * 1200).collect::<Vec<_>>());
+        let root = data.select(&(0..60).collect::<Vec<_>>());
+        let settings = ProxySettings { seed: c as u64, ..ProxySettings::new(Fairness::SP) };
+        let proxy: Rows = if c < 2 {
+            generate_proxy(&data, &settings, &mut Unobserved).unwrap().rows
+        } else {
+            data
+        };
+        Client { id: format!("c{c}"), proxy, root }
+    });
+    Round::new(clients.collect()).unwrap()
+}
+
+#[test]
+fn the_method_leaves_out_unreliable_clients_although_they_are_the_majority() {
+    let round = round_with_three_unreliable();
+    let bilevel = solve_with(&round, |_| {});
+    let pooled = solve_with(&round, |s| s.defense = Defense::Pooled);
+    let unreliable: f64 = bilevel.weights[2..].iter().sum();
+    assert!(unreliable < 0.05, "{:?}", bilevel.weights);
+    assert!(bilevel.violation < 0.1 * pooled.violation);
+    assert!((bilevel.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn every_defense_gives_the_same_bits_for_any_number_of_threads() {
+    let clients = (0..3).map(|c| Client {
+        id: format!("c{c}"),
+        proxy: random_rows(c, 5000, 4, true),
+        root: random_rows(50 + c, 40, 4, true),
+    });
+    let round = Round::new(clients.collect()).unwrap();
+    for defense in Defense::ALL {
+        for solver in [InnerSolver::Newton, InnerSolver::Lbfgs] {
+            let run = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| {
+                    solve_with(&round, |s| {
+                        s.defense = defense;
+                        s.inner.solver = solver;
+                        s.outer.iterations = 60;
+                    })
+                })
+            };
+            let one = run(1);
+            assert_eq!(one, run(2), "{defense}");
+            assert_eq!(one, run(3), "{defense}");
+        }
+    }
+}
+
+#[test]
+fn the_order_in_which_clients_come_changes_nothing() {
+    let clients: Vec<Client> = (0..4)
+        .map(|c| Client {
+            id: format!("c{c}"),
+            proxy: random_rows(c, 300, 3, true),
+            root: random_rows(50 + c, 30, 3, true),
+        })
+        .collect();
+    let reversed: Vec<Client> = clients.iter().rev().cloned().collect();
+    let in_order = solve_with(&Round::new(clients).unwrap(), |_| {});
+    assert_eq!(in_order, solve_with(&Round::new(reversed).unwrap(), |_| {}));
+}
+
+#[test]
+fn the_paper_profile_does_every_step_and_keeps_the_last() {
+    let round = random_round(3, 3, 90, 3, false);
+    let settings = Settings::paper(Fairness::EO).validate().unwrap();
+    let outcome = solve(&round, &settings, &mut Unobserved).unwrap();
+    assert_eq!(outcome.termination, Termination::ScheduleCompleted);
+    assert_eq!(outcome.trace.len(), 2000);
+    assert_eq!(outcome.counts.evaluations, 2001);
+    assert_eq!(outcome.rho, 1e4);
+    let first = &outcome.trace[0];
+    assert_eq!((first.iteration, first.rho, &first.weights[..]), (1, 10.0, &[1.0 / 3.0; 3][..]));
+    assert_eq!(outcome.trace[400].rho, 100.0);
+}
+
+#[test]
+fn inner_fits_that_stop_early_are_used_counted_and_warned_of() {
+    let round = random_round(4, 2, 90, 3, true);
+    let outcome = solve_with(&round, |s| {
+        s.inner.max_iterations = 1;
+        s.inner.tolerance = 1e-15;
+        s.outer.iterations = 5;
+    });
+    assert!(outcome.counts.inner_not_converged > 0);
+    assert!(outcome.warnings.iter().any(|w| matches!(w, Warning::InnerNotConverged { .. })));
+    assert!(outcome.theta.iter().all(|t| t.is_finite()));
+}
+
+#[test]
+fn running_out_of_steps_is_a_status_with_the_best_weights_kept() {
+    let round = random_round(5, 4, 90, 3, true);
+    let outcome = solve_with(&round, |s| {
+        s.outer.iterations = 3;
+        s.outer.gap_tolerance = Some(0.0);
+    });
+    assert_eq!(outcome.termination, Termination::IterationLimit);
+    assert!(outcome.warnings.iter().any(|w| matches!(w, Warning::NotStationary { .. })));
+    let lowest = outcome.trace.iter().map(|p| p.objective).fold(f64::INFINITY, f64::min);
+    assert!(outcome.objective <= lowest + 1e-12);
+}
+
+#[test]
+fn the_observer_is_told_every_step() {
+    struct Count(Vec<usize>);
+    impl Observer for Count {
+        fn on_step(&mut self, progress: Progress<'_>) {
+            assert_eq!(progress.weights.len(), 2);
+            self.0.push(progress.done);
+        }
+    }
+    let mut settings = Settings::paper(Fairness::SP);
+    settings.outer.iterations = 12;
+    let mut count = Count(Vec::new());
+    let round = random_round(6, 2, 60, 2, true);
+    solve(&round, &settings.validate().unwrap(), &mut count).unwrap();
+    assert_eq!(count.0, (1..=12).collect::<Vec<_>>());
+}
+
+#[test]
+fn averaged_local_models_are_what_their_formula_says() {
+    let round = random_round(7, 3, 120, 3, true);
+    let outcome = solve_with(&round, |s| s.defense = Defense::Fednolowe);
+    assert_eq!(outcome.termination, Termination::Direct);
+    let mut expected = vec![0.0; 5];
+    for c in 0..3u64 {
+        let proxy = random_rows(700 + c, 120 + 3 * c as usize, 3, true);
+        let local = crate::inner_fit::fit_logistic(&proxy, 1e-4, &Default::default()).unwrap();
+        let w = outcome.weights[c as usize];
+        expected.iter_mut().zip(&local).for_each(|(e, t)| *e += w * t);
+    }
+    for (found, expected) in outcome.theta.iter().zip(&expected) {
+        assert!((found - expected).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn a_root_that_cannot_speak_is_refused() {
+    let all = random_rows(1, 60, 2, true);
+    let keep = |wanted: &dyn Fn(usize) -> bool| {
+        all.select(&(0..60).filter(|&i| wanted(i)).collect::<Vec<_>>())
+    };
+    let client = |root: Rows| vec![Client { id: "a".into(), proxy: all.clone(), root }];
+    let one_group = Round::new(client(keep(&|i| all.is_privileged(i))));
+    assert!(matches!(one_group, Err(Error::RootGroup { .. })));
+    let no_positives = keep(&|i| all.is_privileged(i) || !all.is_positive(i));
+    let round = Round::new(client(no_positives)).unwrap();
+    let eo = Settings::new(Fairness::EO).validate().unwrap();
+    let refused = solve(&round, &eo, &mut Unobserved);
+    assert!(matches!(refused, Err(Error::RootPositives { others: 0, .. })));
+    let sp = Settings::new(Fairness::SP).validate().unwrap();
+    assert!(solve(&round, &sp, &mut Unobserved).is_ok());
+}

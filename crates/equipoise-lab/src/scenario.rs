@@ -1,0 +1,224 @@
+//! The paper's scenarios (its Section IV): a population split among clients, some of them unreliable.
+//!
+//! Rows are shared out evenly at random; each client keeps a part for testing. A model on a client's own
+//! training rows, measured on its own test rows, ranks the clients: those with the largest unfairness are
+//! the unreliable ones, and send their training rows as they are. The others send fair proxies. A small
+//! random part of each client's training rows is the root. A defense is judged on the test rows of the
+//! reliable clients alone.
+
+use equipoise_core::{
+    Client, Criterion, Error, Fairness, InnerSettings, Metrics, ProxySettings, ProxySummary, Round,
+    Rows, Unobserved, fit_logistic, generate_proxy,
+};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+/// What the reliable clients send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScenarioKind {
+    /// Each a fair proxy of its own rows.
+    Realistic,
+    /// All the same fair proxy, that of the fairest client: then equal weights are the right answer.
+    Ideal,
+}
+
+/// How a population becomes a round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScenarioSettings {
+    /// What the reliable clients send.
+    pub kind: ScenarioKind,
+    /// Which fairness ranks the clients and shapes the proxies.
+    pub fairness: Fairness,
+    /// K, the number of clients.
+    pub n_clients: usize,
+    /// Share of clients that are unreliable, between 0 and 1; rounded to whole clients.
+    pub unreliable_share: f64,
+    /// Share of a client's rows kept for testing.
+    pub test_share: f64,
+    /// Share of a client's training rows that the server holds as root; at least one row.
+    pub root_share: f64,
+    /// Rows of a fair proxy; `None`: as many as the client's training rows.
+    pub proxy_rows: Option<usize>,
+    /// λ of the local models and of the generator.
+    pub lambda: f64,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl ScenarioSettings {
+    /// The paper's: 5 clients, 20 % for testing, a root of 0.5 %, proxies as large as the training rows.
+    pub fn new(kind: ScenarioKind, fairness: Fairness, unreliable_share: f64, seed: u64) -> Self {
+        Self {
+            kind,
+            fairness,
+            n_clients: 5,
+            unreliable_share,
+            test_share: 0.2,
+            root_share: 0.005,
+            proxy_rows: None,
+            lambda: 1e-4,
+            seed,
+        }
+    }
+
+    /// How many clients are unreliable.
+    pub fn n_unreliable(&self) -> usize {
+        (self.unreliable_share * self.n_clients as f64).round() as usize
+    }
+}
+
+/// One client of a scenario.
+#[derive(Debug, Clone)]
+pub struct ScenarioClient {
+    /// Its name: c1, c2, …
+    pub id: String,
+    /// Its own rows for training.
+    pub train: Rows,
+    /// Its own rows for testing.
+    pub test: Rows,
+    /// The part of its training rows that the server holds.
+    pub root: Rows,
+    /// What it sends.
+    pub proxy: Rows,
+    /// |SPD| or |EOD| on its test rows of a model on its training rows.
+    pub unfairness: f64,
+    /// Whether it sends a fair proxy.
+    pub reliable: bool,
+    /// How its proxy came about; `None` for an unreliable client.
+    pub summary: Option<ProxySummary>,
+}
+
+/// A population, split.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// The clients, sorted by id.
+    pub clients: Vec<ScenarioClient>,
+}
+
+/// Told when a client's proxy is made: (done, of).
+pub type OnClient<'a> = dyn FnMut(usize, usize) + 'a;
+
+impl Scenario {
+    /// Splits `population` and makes the proxies.
+    pub fn build(
+        population: &Rows,
+        settings: &ScenarioSettings,
+        on_client: &mut OnClient<'_>,
+    ) -> Result<Self, Error> {
+        let mut rng = ChaCha8Rng::seed_from_u64(settings.seed);
+        let mut order: Vec<usize> = (0..population.len()).collect();
+        order.shuffle(&mut rng);
+        let width = settings.n_clients.to_string().len();
+        let mut clients = Vec::with_capacity(settings.n_clients);
+        for (number, own) in even_parts(&order, settings.n_clients).enumerate() {
+            let id = format!("c{:0width$}", number + 1);
+            clients.push(split_client(id, population, own, settings, &mut rng)?);
+        }
+
+        let mut by_unfairness: Vec<usize> = (0..clients.len()).collect();
+        by_unfairness.sort_by(|&a, &b| clients[b].unfairness.total_cmp(&clients[a].unfairness));
+        for &unreliable in by_unfairness.iter().take(settings.n_unreliable()) {
+            clients[unreliable].reliable = false;
+        }
+
+        let reliable: Vec<usize> = (0..clients.len()).filter(|&c| clients[c].reliable).collect();
+        match settings.kind {
+            ScenarioKind::Realistic => {
+                for (done, &client) in reliable.iter().enumerate() {
+                    on_client(done, reliable.len());
+                    give_fair_proxy(&mut clients[client], settings)?;
+                }
+            }
+            ScenarioKind::Ideal => {
+                if let Some(&fairest) = by_unfairness.last().filter(|_| !reliable.is_empty()) {
+                    on_client(0, 1);
+                    give_fair_proxy(&mut clients[fairest], settings)?;
+                    let (proxy, summary) =
+                        (clients[fairest].proxy.clone(), clients[fairest].summary.clone());
+                    for &client in &reliable {
+                        clients[client].proxy = proxy.clone();
+                        clients[client].summary = summary.clone();
+                    }
+                }
+            }
+        }
+        on_client(reliable.len(), reliable.len());
+        Ok(Self { clients })
+    }
+
+    /// What the server sees.
+    pub fn round(&self) -> Result<Round, Error> {
+        let clients = self.clients.iter().map(|client| Client {
+            id: client.id.clone(),
+            proxy: client.proxy.clone(),
+            root: client.root.clone(),
+        });
+        Round::new(clients.collect())
+    }
+
+    /// The test rows of the reliable clients; of all clients, where none is reliable.
+    pub fn test_rows(&self) -> Result<Rows, Error> {
+        let any = self.clients.iter().any(|client| client.reliable);
+        let tests: Vec<&Rows> =
+            self.clients.iter().filter(|c| c.reliable || !any).map(|c| &c.test).collect();
+        Rows::concat(&tests)
+    }
+
+    /// The sum of the weights of unreliable clients.
+    pub fn unreliable_weight(&self, weights: &[f64]) -> f64 {
+        self.clients.iter().zip(weights).filter(|(c, _)| !c.reliable).map(|(_, w)| w).sum()
+    }
+}
+
+/// `parts` slices whose lengths differ by one at most.
+fn even_parts(order: &[usize], parts: usize) -> impl Iterator<Item = &[usize]> {
+    (0..parts).map(move |k| &order[k * order.len() / parts..(k + 1) * order.len() / parts])
+}
+
+fn split_client(
+    id: String,
+    population: &Rows,
+    own: &[usize],
+    settings: &ScenarioSettings,
+    rng: &mut ChaCha8Rng,
+) -> Result<ScenarioClient, Error> {
+    let n_test = (settings.test_share * own.len() as f64).round() as usize;
+    let (test, train) = own.split_at(n_test);
+    let (test, train) = (population.select(test), population.select(train));
+    let n_root = ((settings.root_share * train.len() as f64).round() as usize).max(1);
+    let mut root: Vec<usize> = (0..train.len()).collect();
+    let (root, _) = root.partial_shuffle(rng, n_root);
+    let root = train.select(root);
+    let model = fit_logistic(&train, settings.lambda, &InnerSettings::default())?;
+    let unfairness = unfairness(&Metrics::of(&model, &test)?, settings.fairness);
+    let proxy = train.clone();
+    Ok(ScenarioClient { id, train, test, root, proxy, unfairness, reliable: true, summary: None })
+}
+
+fn give_fair_proxy(client: &mut ScenarioClient, settings: &ScenarioSettings) -> Result<(), Error> {
+    let number: u64 = client.id.bytes().fold(0, |sum, byte| sum * 31 + u64::from(byte));
+    let proxy_settings = ProxySettings {
+        rows: settings.proxy_rows,
+        lambda: settings.lambda,
+        seed: settings.seed.wrapping_mul(1_000_003).wrapping_add(number),
+        ..ProxySettings::new(settings.fairness)
+    };
+    let generated = generate_proxy(&client.train, &proxy_settings, &mut Unobserved)?;
+    client.proxy = generated.rows;
+    client.summary = Some(generated.summary);
+    Ok(())
+}
+
+/// |SPD| or |EOD|, or their mean weighted by ν; a figure that cannot be measured counts as 0.
+pub fn unfairness(metrics: &Metrics, fairness: Fairness) -> f64 {
+    let spd = metrics.spd.unwrap_or(0.0).abs();
+    let eod = metrics.eod.unwrap_or(0.0).abs();
+    match fairness.criterion() {
+        Criterion::Sp => spd,
+        Criterion::Eo => eod,
+        Criterion::Both => (1.0 - fairness.nu()) * spd + fairness.nu() * eod,
+    }
+}
