@@ -5,6 +5,7 @@ use crate::fairness::Violation;
 use crate::hypergradient::hypergradient;
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, ridge};
 use crate::outcome::Counts;
+use crate::outer::SimplexModel;
 use crate::root::OuterObjective;
 use crate::round::Round;
 use crate::settings::Settings;
@@ -80,6 +81,28 @@ impl<'a> Bilevel<'a> {
             gradient: hypergradient.gradient,
             theta,
         })
+    }
+
+    /// The Gauss–Newton model of `P` around the weights that were evaluated last. No pass over the
+    /// proxies: the statistics of the last model are at hand.
+    pub(crate) fn model(
+        &self,
+        weights: &[f64],
+        rho: f64,
+        here: &Evaluation,
+    ) -> Result<SimplexModel, Error> {
+        // Unwrap safety: an evaluation is at hand, so there was a fit.
+        #[allow(clippy::unwrap_used)]
+        let fitted = self.last.as_ref().unwrap();
+        let inner = InnerProblem { rows: self.proxies, weights, ridge: self.ridge };
+        let factor = inner.factor(&inner.hessian(&fitted.statistics))?;
+        let n_rows = self.proxies.n_rows_in_all() as f64;
+        let jacobian = (0..weights.len())
+            .flat_map(|client| factor.solve(fitted.statistics.gradient(client)))
+            .map(|v| -v / n_rows)
+            .collect();
+        let outer_hessian = self.outer.hessian(&here.theta, weights, rho)?;
+        Ok(SimplexModel::new(here.gradient.clone(), jacobian, &outer_hessian))
     }
 }
 

@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::client_rows::add_outer_product;
 use crate::error::Error;
 use crate::logistic::dot;
 use crate::rows::Rows;
@@ -136,6 +137,12 @@ impl Covariance {
         for ((g, sp), eo) in gradient.iter_mut().zip(&self.sp).zip(&self.eo) {
             *g += by_sp * sp + by_eo * eo;
         }
+    }
+
+    /// The Hessian of the same penalty, added to a lower triangle.
+    pub(crate) fn add_penalty_hessian(&self, fairness: Fairness, rho: f64, lower: &mut [f64]) {
+        add_outer_product(lower, rho * (1.0 - fairness.nu), &self.sp);
+        add_outer_product(lower, rho * fairness.nu, &self.eo);
     }
 
     fn part(rows: &Rows, mean: f64, n_rows: f64) -> Self {

@@ -12,7 +12,7 @@ mod logistic;
 mod metrics;
 mod observer;
 mod outcome;
-mod outer_loop;
+mod outer;
 mod proxy;
 mod root;
 mod round;
@@ -39,7 +39,7 @@ pub use proxy::{
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};
 pub use rows::{Layout, Rows};
-pub use settings::{CheckedSettings, Keep, OuterSettings, OuterSolver, RhoSchedule, Settings};
+pub use settings::{CheckedSettings, OuterSettings, OuterSolver, RhoSchedule, Settings};
 pub use simplex::project_onto_simplex;
 pub use solve::solve;
 pub use statistics::{ClientStatistics, Order, Statistics};

@@ -46,7 +46,7 @@ pub enum Termination {
     Converged,
     /// Every step of a schedule without a convergence test was done, as the paper does it.
     ScheduleCompleted,
-    /// The steps ran out before the weights were stationary; the best weights seen are the result.
+    /// The steps ran out, or could not be told from rounding, before the weights were stationary.
     IterationLimit,
     /// The defense has a formula for its weights: there was nothing to iterate.
     Direct,
@@ -78,6 +78,8 @@ pub struct Counts {
 pub struct TracePoint {
     /// The step, counted from 1.
     pub iteration: usize,
+    /// The descent it belongs to: 0 started from uniform weights, later ones from single clients.
+    pub start: usize,
     /// ρ of this step.
     pub rho: f64,
     /// `P` at these weights and this ρ.
@@ -137,8 +139,8 @@ impl std::fmt::Display for Warning {
             ),
             Self::NotStationary { gap } => write!(
                 f,
-                "the steps ran out before the weights were stationary (a feasible direction still \
-                 promises {gap:.1e} of the objective); the best weights seen are the result"
+                "the weights are not stationary (a feasible direction still \
+                 promises {gap:.1e} of the objective)"
             ),
         }
     }

@@ -15,12 +15,13 @@ mod rows_step;
 mod start;
 
 pub use closeness::{Closeness, Distances, measure_closeness};
+#[cfg(test)]
 pub(crate) use fair_test::fit_unregularised;
 pub use fair_test::{FairProxyTest, Separation, test_fair_proxy};
 
 use serde::{Deserialize, Serialize};
 
-use crate::client_rows::{ClientRows, add_outer_product};
+use crate::client_rows::ClientRows;
 use crate::error::Error;
 use crate::fairness::{Covariance, Fairness, Violation};
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, ridge};
@@ -268,9 +269,7 @@ impl Generator {
         let mut gradient: Vec<f64> = statistics.gradient(0).iter().map(|g| g / n_rows).collect();
         self.covariance.add_penalty_gradient(self.at.violation, self.fairness, rho, &mut gradient);
         let mut hessian: Vec<f64> = statistics.hessians.iter().map(|h| h / n_rows).collect();
-        let nu = self.fairness.nu();
-        add_outer_product(&mut hessian, rho * (1.0 - nu), &self.covariance.sp);
-        add_outer_product(&mut hessian, rho * nu, &self.covariance.eo);
+        self.covariance.add_penalty_hessian(self.fairness, rho, &mut hessian);
         let wanted: Vec<f64> =
             Cholesky::new(&hessian, n, self.ridge)?.solve(&gradient).iter().map(|s| -s).collect();
         let slope = dot(&gradient, &wanted);

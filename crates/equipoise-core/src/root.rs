@@ -97,10 +97,7 @@ impl OuterObjective<'_> {
         rho: f64,
     ) -> Result<OuterValue, Error> {
         let root = self.root;
-        let row_weights = match self.weighting {
-            RootWeighting::Pooled => vec![1.0; weights.len()],
-            RootWeighting::Client => weights.to_vec(),
-        };
+        let row_weights = self.row_weights(weights);
         let statistics = root.rows.evaluate(theta, Order::Gradient)?;
         let covariance = Covariance::weighted_sum(&root.covariances, &row_weights);
         let violation = covariance.violation(theta);
@@ -129,5 +126,34 @@ impl OuterObjective<'_> {
             }
         };
         Ok(OuterValue { value, loss, violation, gradient_theta, gradient_weights })
+    }
+
+    /// `∂²F/∂θ²`, all `n × n` entries row after row.
+    pub(crate) fn hessian(
+        &self,
+        theta: &[f64],
+        weights: &[f64],
+        rho: f64,
+    ) -> Result<Vec<f64>, Error> {
+        let row_weights = self.row_weights(weights);
+        let statistics = self.root.rows.evaluate(theta, Order::Hessian)?;
+        let covariance = Covariance::weighted_sum(&self.root.covariances, &row_weights);
+        let mut lower = statistics.weighted_hessian(&row_weights);
+        lower.iter_mut().for_each(|h| *h /= self.root.n_rows);
+        covariance.add_penalty_hessian(self.fairness, rho, &mut lower);
+        let n = theta.len();
+        let entry = |i: usize, j: usize| {
+            let lower = lower[i.max(j) * (i.max(j) + 1) / 2 + i.min(j)];
+            if i == j { lower + self.ridge } else { lower }
+        };
+        Ok((0..n * n).map(|at| entry(at / n, at % n)).collect())
+    }
+
+    /// How much the root rows of each client count.
+    fn row_weights(&self, weights: &[f64]) -> Vec<f64> {
+        match self.weighting {
+            RootWeighting::Pooled => vec![1.0; weights.len()],
+            RootWeighting::Client => weights.to_vec(),
+        }
     }
 }

@@ -21,7 +21,8 @@ pub struct Settings {
     pub root_weighting: RootWeighting,
     /// λ of the regulariser `(λ/2n²)‖θ‖²`. Above 0, so that every model is unique. Default: 1e-4.
     pub lambda: f64,
-    /// The inner problem, `θ(w)`.
+    /// The inner problem, `θ(w)`. Default: Newton to 1e-11, for Gauss–Newton compares values of `P` that
+    /// a large ρ magnifies; profile `paper`: 1e-7.
     pub inner: InnerSettings,
     /// The outer problem, `w`.
     pub outer: OuterSettings,
@@ -31,41 +32,29 @@ pub struct Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OuterSettings {
-    /// The method. Default: Adam.
+    /// The method. Default: Gauss–Newton.
     pub solver: OuterSolver,
-    /// Most steps. At least 1. Default: 2000.
+    /// Most steps, over all stages of the schedule. At least 1. Default: 400; the paper's: 2000.
     pub iterations: usize,
-    /// Adam's step size. Above 0. Default: 0.1.
+    /// Adam's step size; Gauss–Newton finds its own. Above 0. Default: 0.1.
     pub learning_rate: f64,
     /// The penalty parameter over the iterations.
     pub rho: RhoSchedule,
-    /// Whether the step size falls linearly to 0 within each stage of the schedule. Default: yes.
-    pub decay: bool,
     /// Ends a stage of the schedule, and in the last stage the solve, as soon as no feasible direction
     /// promises to lower `P` by more than this share of it (the Frank–Wolfe gap over `max(1, P)`); at
-    /// least 0. `None`: every step of the schedule is done. Default: 5e-3.
+    /// least 0. `None`: every step of the schedule is done. Default: 1e-5.
     pub gap_tolerance: Option<f64>,
-    /// Which weights are the result. Default: the best of the last stage.
-    pub keep: Keep,
 }
 
 /// The methods that find the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OuterSolver {
-    /// Adam steps, each projected onto the simplex: the paper's Algorithm 2.
+    /// Gauss–Newton steps on the simplex, with damping.
     #[default]
+    GaussNewton,
+    /// Adam steps, each projected onto the simplex: the paper's Algorithm 2.
     Adam,
-}
-
-/// Which of the weights seen are the result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Keep {
-    /// Those of the lowest objective at the last ρ.
-    Best,
-    /// Those after the last step, as in the paper.
-    Last,
 }
 
 /// ρ, the factor of the fairness penalty: from `start`, times `factor` every `every` steps, up to `max`.
@@ -76,7 +65,7 @@ pub struct RhoSchedule {
     pub start: f64,
     /// Above 1. Default: 10.
     pub factor: f64,
-    /// Steps between two increases. At least 1. Default: 400.
+    /// Steps between two increases, at most. At least 1. Default: 80; the paper's: 400.
     pub every: usize,
     /// The last value, at least `start`. Default: 1e4.
     pub max: f64,
@@ -90,15 +79,15 @@ pub(crate) struct Stage {
 }
 
 impl Settings {
-    /// The default profile: the paper's problem and schedule, but a stage ends when its weights are
-    /// stationary, and the best weights are kept rather than the last.
+    /// The default profile: the paper's problem and penalties, solved by Gauss–Newton until the weights are
+    /// stationary.
     pub fn new(fairness: Fairness) -> Self {
         Self {
             defense: Defense::Bilevel,
             fairness,
             root_weighting: RootWeighting::Pooled,
             lambda: 1e-4,
-            inner: InnerSettings::default(),
+            inner: InnerSettings { tolerance: 1e-11, ..InnerSettings::default() },
             outer: OuterSettings::default(),
         }
     }
@@ -107,12 +96,13 @@ impl Settings {
     /// the weights after the last of them.
     pub fn paper(fairness: Fairness) -> Self {
         let outer = OuterSettings {
-            decay: false,
+            solver: OuterSolver::Adam,
+            iterations: 2000,
+            learning_rate: 0.1,
+            rho: RhoSchedule { every: 400, ..RhoSchedule::default() },
             gap_tolerance: None,
-            keep: Keep::Last,
-            ..OuterSettings::default()
         };
-        Self { outer, ..Self::new(fairness) }
+        Self { inner: InnerSettings::default(), outer, ..Self::new(fairness) }
     }
 
     /// Checks every range once.
@@ -138,20 +128,18 @@ impl Settings {
 impl Default for OuterSettings {
     fn default() -> Self {
         Self {
-            solver: OuterSolver::Adam,
-            iterations: 2000,
+            solver: OuterSolver::GaussNewton,
+            iterations: 400,
             learning_rate: 0.1,
             rho: RhoSchedule::default(),
-            decay: true,
-            gap_tolerance: Some(5e-3),
-            keep: Keep::Best,
+            gap_tolerance: Some(1e-5),
         }
     }
 }
 
 impl Default for RhoSchedule {
     fn default() -> Self {
-        Self { start: 10.0, factor: 10.0, every: 400, max: 1e4 }
+        Self { start: 10.0, factor: 10.0, every: 80, max: 1e4 }
     }
 }
 
@@ -227,8 +215,8 @@ mod tests {
     #[test]
     fn a_schedule_that_is_off_or_cut_short_keeps_its_number_of_steps() {
         assert_eq!(RhoSchedule::off().stages(7), [Stage { rho: 0.0, iterations: 7 }]);
-        let short = RhoSchedule::default().stages(500);
-        assert_eq!(short.iter().map(|stage| stage.iterations).sum::<usize>(), 500);
+        let short = RhoSchedule::default().stages(100);
+        assert_eq!(short.iter().map(|stage| stage.iterations).sum::<usize>(), 100);
         assert_eq!(short.len(), 2);
     }
 

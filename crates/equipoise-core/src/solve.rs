@@ -3,7 +3,7 @@
 //! 1. The settings were checked by [`Settings::validate`](crate::Settings::validate), the rows by
 //!    [`Round`]; what is left is whether the root can speak about the fairness that is asked for.
 //! 2. The defense turns proxies and root into weights and a model. For the method itself, see
-//!    `outer_loop`: fit the model at these weights (`inner_fit`), measure it on the root (`root`),
+//!    `outer`: fit the model at these weights (`inner_fit`), measure it on the root (`root`),
 //!    differentiate (`hypergradient`), step, project (`simplex`), until done.
 //! 3. Whatever the defense, its model is measured on the root by the same objective.
 

@@ -1,7 +1,9 @@
 //! Scenarios: populations, the split into clients, reliable and unreliable ones, the round they make.
 
+mod population;
 mod scenario;
 
+pub use population::{COLUMNS, LABEL, Person, SENSITIVE, make_population};
 pub use scenario::{
-    OnClient, Scenario, ScenarioClient, ScenarioKind, ScenarioSettings, unfairness,
+    Members, OnClient, Scenario, ScenarioClient, ScenarioKind, ScenarioSettings, unfairness,
 };

@@ -75,6 +75,8 @@ impl ScenarioSettings {
 pub struct ScenarioClient {
     /// Its name: c1, c2, …
     pub id: String,
+    /// Which rows of the population it trains on, tests on, and shares with the server as root.
+    pub members: Members,
     /// Its own rows for training.
     pub train: Rows,
     /// Its own rows for testing.
@@ -89,6 +91,17 @@ pub struct ScenarioClient {
     pub reliable: bool,
     /// How its proxy came about; `None` for an unreliable client.
     pub summary: Option<ProxySummary>,
+}
+
+/// Numbers of rows of the population.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Members {
+    /// Training rows.
+    pub train: Vec<usize>,
+    /// Test rows.
+    pub test: Vec<usize>,
+    /// Root rows, a part of the training rows.
+    pub root: Vec<usize>,
 }
 
 /// A population, split.
@@ -187,15 +200,26 @@ fn split_client(
 ) -> Result<ScenarioClient, Error> {
     let n_test = (settings.test_share * own.len() as f64).round() as usize;
     let (test, train) = own.split_at(n_test);
-    let (test, train) = (population.select(test), population.select(train));
     let n_root = ((settings.root_share * train.len() as f64).round() as usize).max(1);
-    let mut root: Vec<usize> = (0..train.len()).collect();
-    let (root, _) = root.partial_shuffle(rng, n_root);
-    let root = train.select(root);
+    let mut shuffled = train.to_vec();
+    let (root, _) = shuffled.partial_shuffle(rng, n_root);
+    let members = Members { train: train.to_vec(), test: test.to_vec(), root: root.to_vec() };
+    let (train, test) = (population.select(train), population.select(test));
+    let root = population.select(&members.root);
     let model = fit_logistic(&train, settings.lambda, &InnerSettings::default())?;
     let unfairness = unfairness(&Metrics::of(&model, &test)?, settings.fairness);
     let proxy = train.clone();
-    Ok(ScenarioClient { id, train, test, root, proxy, unfairness, reliable: true, summary: None })
+    Ok(ScenarioClient {
+        id,
+        members,
+        train,
+        test,
+        root,
+        proxy,
+        unfairness,
+        reliable: true,
+        summary: None,
+    })
 }
 
 fn give_fair_proxy(client: &mut ScenarioClient, settings: &ScenarioSettings) -> Result<(), Error> {

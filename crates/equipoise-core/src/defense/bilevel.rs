@@ -4,9 +4,9 @@ use super::Defended;
 use crate::bilevel::Bilevel;
 use crate::error::Error;
 use crate::observer::Observer;
-use crate::outer_loop;
+use crate::outer;
 use crate::round::Round;
-use crate::settings::{OuterSolver, Settings};
+use crate::settings::Settings;
 
 pub(super) fn defend(
     round: &Round,
@@ -14,9 +14,5 @@ pub(super) fn defend(
     observer: &mut dyn Observer,
 ) -> Result<Defended, Error> {
     let mut problem = Bilevel::new(round, settings);
-    match settings.outer.solver {
-        OuterSolver::Adam => {
-            outer_loop::descend(&mut problem, round.n_clients(), settings, observer)
-        }
-    }
+    outer::minimise(&mut problem, round.n_clients(), settings, observer)
 }

@@ -9,13 +9,11 @@ use crate::observer::{Progress, Unobserved};
 use crate::proxy::{ProxySettings, generate_proxy};
 use crate::round::Client;
 use crate::rows::Rows;
-use crate::settings::Settings;
+use crate::settings::{OuterSolver, Settings};
 use crate::test_rows::{random_round, random_rows};
 
 fn solve_with(round: &Round, change: impl Fn(&mut Settings)) -> Outcome {
     let mut settings = Settings::new(Fairness::SP);
-    settings.outer.iterations = 400;
-    settings.outer.rho.every = 80;
     change(&mut settings);
     solve(round, &settings.validate().unwrap(), &mut Unobserved).unwrap()
 }
@@ -117,16 +115,15 @@ fn inner_fits_that_stop_early_are_used_counted_and_warned_of() {
 }
 
 #[test]
-fn running_out_of_steps_is_a_status_with_the_best_weights_kept() {
+fn running_out_of_steps_is_a_status() {
     let round = random_round(5, 4, 90, 3, true);
     let outcome = solve_with(&round, |s| {
+        s.outer.solver = OuterSolver::Adam;
         s.outer.iterations = 3;
         s.outer.gap_tolerance = Some(0.0);
     });
     assert_eq!(outcome.termination, Termination::IterationLimit);
     assert!(outcome.warnings.iter().any(|w| matches!(w, Warning::NotStationary { .. })));
-    let lowest = outcome.trace.iter().map(|p| p.objective).fold(f64::INFINITY, f64::min);
-    assert!(outcome.objective <= lowest + 1e-12);
 }
 
 #[test]
