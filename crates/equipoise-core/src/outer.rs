@@ -92,3 +92,6 @@ impl<'a> Log<'a> {
         self.observer.on_step(Progress { done: iteration, of, objective, violation, rho, weights });
     }
 }
+
+#[cfg(test)]
+mod tests;
