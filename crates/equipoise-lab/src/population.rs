@@ -46,7 +46,7 @@ fn make_person(rng: &mut ChaCha8Rng) -> Person {
     let mut normal = || -> f64 { StandardNormal.sample(rng) };
     // What the features have in common; group A starts ahead.
     let in_a = normal() < 0.39;
-    let ahead = if in_a { 0.35 } else { -0.45 };
+    let ahead = if in_a { 0.3 } else { -0.38 };
     let standing = normal() + ahead;
 
     let age = (41.0 + 11.0 * normal() + 2.0 * standing).clamp(18.0, 80.0).round();
@@ -72,7 +72,7 @@ fn make_person(rng: &mut ChaCha8Rng) -> Person {
         - 0.06 * (open_accounts - 3.5)
         + 0.25 * f64::from(u8::from(homeowner))
         + 0.22 * (education as f64 - 1.5)
-        + if in_a { 0.55 } else { -0.25 };
+        + if in_a { 0.4 } else { -0.2 };
     let repaid = rng.random::<f64>() < 1.0 / (1.0 + (-log_odds).exp());
 
     [

@@ -172,12 +172,15 @@ impl Scenario {
         Round::new(clients.collect())
     }
 
-    /// The test rows of the reliable clients; of all clients, where none is reliable.
-    pub fn test_rows(&self) -> Result<Rows, Error> {
+    /// The clients whose test rows count: the reliable ones, or all where none is reliable.
+    pub fn judged_clients(&self) -> impl Iterator<Item = &ScenarioClient> {
         let any = self.clients.iter().any(|client| client.reliable);
-        let tests: Vec<&Rows> =
-            self.clients.iter().filter(|c| c.reliable || !any).map(|c| &c.test).collect();
-        Rows::concat(&tests)
+        self.clients.iter().filter(move |client| client.reliable || !any)
+    }
+
+    /// The test rows that count, client after client.
+    pub fn test_rows(&self) -> Result<Rows, Error> {
+        Rows::concat(&self.judged_clients().map(|client| &client.test).collect::<Vec<_>>())
     }
 
     /// The sum of the weights of unreliable clients.
