@@ -1,4 +1,56 @@
-//! The maths of a round.
+//! The maths of Equipoise: one-shot fair collaborative learning with a server that defends itself.
+//!
+//! `K` clients have each sent one proxy dataset; the server holds a small trusted root sample. It looks
+//! for one weight per client such that the model trained on the weighted proxies is accurate and fair on
+//! the root:
+//!
+//! ```text
+//! min  P(w) = F(θ(w), w)            over the simplex  w ≥ 0, Σ w = 1
+//!
+//! θ(w)   = argmin_θ  ℓ(θ; w) = (1/N) Σ_c w_c L_c(θ) + (λ/2n²)‖θ‖²          the inner problem
+//! F(θ,w) = root loss + (λ/2n²)‖θ‖² + (ρ/2) [ (1−ν) d_SP² + ν d_EO² ]         the outer objective
+//! ∂P/∂w_c = −g_c·v / N + ∂F/∂w_c,   H v = ∂F/∂θ                              the hypergradient
+//! ```
+//!
+//! where `L_c = Σ_i log(1 + exp(−y_i a_i·θ))` over the rows of client `c`, `g_c` and `H_c` are its derivatives,
+//! `H = (1/N) Σ w_c H_c + (λ/n²) I`, and `d_SP`, `d_EO` are the covariances of the sensitive attribute with the
+//! model's decision on the root.
+//!
+//! | symbol | here |
+//! | --- | --- |
+//! | rows `a = (x, s[, 1])`, labels `y` | [`Rows`], [`Layout`] |
+//! | `L_c`, `g_c`, `H_c` | [`Statistics`], behind [`ClientStatistics`] |
+//! | `θ(w)` | `inner_fit`, [`InnerSettings`], [`fit_logistic`] |
+//! | `d_SP`, `d_EO`, `ν` | [`Covariance`], [`Violation`], [`Fairness`] |
+//! | root, `F` | [`Root`], [`RootWeighting`] |
+//! | `∇P` | `hypergradient`, `bilevel` |
+//! | `w`, `ρ` | `outer`, [`OuterSettings`], [`RhoSchedule`], [`project_onto_simplex`] |
+//! | Algorithm 1, Definition 1 | [`generate_proxy`], [`test_fair_proxy`] |
+//!
+//! Begin reading at [`solve()`]. This crate does no I/O, prints nothing, reads no clock: progress goes to an
+//! [`Observer`], everything else into the [`Outcome`].
+//!
+//! ```
+//! use equipoise_core::{Client, Fairness, Layout, Round, Rows, Settings, Unobserved, solve};
+//!
+//! // Two clients with two features each; the server knows four trusted rows of either.
+//! let layout = Layout { n_x: 2, intercept: true };
+//! let rows = |shift: f64| {
+//!     let x: Vec<f64> = (0..80).map(|i| (f64::from(i) * 0.7).sin() + shift).collect();
+//!     let sensitive: Vec<bool> = (0..40).map(|i| i % 3 != 0).collect();
+//!     let positive: Vec<bool> = (0..40).map(|i| (f64::from(i) * 1.4).sin() + 0.3 * shift > 0.1).collect();
+//!     Rows::new(layout, &x, &sensitive, &positive)
+//! };
+//! let client = |id: &str, shift: f64| -> Result<Client, equipoise_core::Error> {
+//!     let proxy = rows(shift)?;
+//!     Ok(Client { id: id.to_owned(), root: proxy.select(&[0, 1, 2, 3]), proxy })
+//! };
+//! let round = Round::new(vec![client("bank-a", 0.0)?, client("bank-b", 0.4)?])?;
+//! let outcome = solve(&round, &Settings::new(Fairness::SP).validate()?, &mut Unobserved)?;
+//! assert!((outcome.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+//! # Ok::<(), equipoise_core::Error>(())
+//! ```
+
 mod adam;
 mod bilevel;
 mod client_rows;

@@ -84,7 +84,7 @@ impl<'a> Log<'a> {
         let iteration = self.iteration;
         let objective = evaluation.objective;
         let violation = evaluation.violation.size(self.settings.fairness);
-        if (iteration - 1) % self.stride == 0 {
+        if (iteration - 1).is_multiple_of(self.stride) {
             let (start, weights) = (self.start, weights.to_vec());
             self.trace.push(TracePoint { iteration, start, rho, objective, violation, weights });
         }

@@ -1,5 +1,5 @@
 //! What the demo promises, for ten seeds.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use equipoise_core::{Defense, Unobserved};
 use equipoise_lab::{Demo, DemoSettings};

@@ -1,6 +1,6 @@
 //! The paper's Table I on Law School: in an ideal round, replicas of one fair proxy get equal weights and
 //! unreliable clients none.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use equipoise_core::{Fairness, Rows, Settings, Unobserved, solve};
 use equipoise_data::{InferOptions, Purpose, infer, open_table, read_rows};
