@@ -85,8 +85,8 @@ pub use metrics::{GroupMetrics, Groups, Metrics, is_selected};
 pub use observer::{Observer, Progress, Unobserved};
 pub use outcome::{Counts, Outcome, Termination, TracePoint, Warning};
 pub use proxy::{
-    Closeness, Distances, FairProxyTest, GeneratedProxy, ProxySettings, ProxyStart, ProxySummary,
-    Separation, generate_proxy, measure_closeness, test_fair_proxy,
+    Closeness, Distances, FairProxyTest, GeneratedProxy, ProxySettings, ProxySolver, ProxyStart,
+    ProxySummary, Separation, generate_proxy, measure_closeness, test_fair_proxy,
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};

@@ -6,11 +6,12 @@
 //! `F(θ(X)) = (1/N°) L°(θ) + (ρ/2) [(1−ν) d_SP² + ν d_EO²]`
 //!
 //! measured on the client's own data, with ρ rising. The rows start from a smoothed model of the data
-//! (see [`start`]), never from the data itself, and each step moves them as little as the model's next
-//! step allows (see [`rows_step`]).
+//! (see `start`), never from the data itself, and each step moves them as little as the model's next
+//! step allows (see `rows_step`).
 
 mod closeness;
 mod fair_test;
+mod generator;
 mod rows_step;
 mod start;
 
@@ -21,16 +22,12 @@ pub use fair_test::{FairProxyTest, Separation, test_fair_proxy};
 
 use serde::{Deserialize, Serialize};
 
-use crate::client_rows::ClientRows;
 use crate::error::Error;
-use crate::fairness::{Covariance, Fairness, Violation};
-use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, ridge};
-use crate::linalg::{Cholesky, norm};
-use crate::logistic::dot;
+use crate::fairness::{Fairness, Violation};
 use crate::observer::{Observer, Progress};
 use crate::rows::Rows;
 use crate::settings::{RhoSchedule, in_range};
-use crate::statistics::{ClientStatistics, Order};
+use generator::Generator;
 
 /// What the generator can be told.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -45,9 +42,13 @@ pub struct ProxySettings {
     pub epsilon: Option<f64>,
     /// Where the rows start. Default: the smoothed model.
     pub start: ProxyStart,
+    /// How the rows move. Default: as little as possible.
+    pub solver: ProxySolver,
+    /// Adam's step size, in encoded units. Above 0. Default: 0.1.
+    pub learning_rate: f64,
     /// λ of the inner problem. Above 0. Default: 1e-4.
     pub lambda: f64,
-    /// Most steps at one ρ. At least 1. Default: 50.
+    /// Most steps at one ρ; Adam does them all. At least 1. Default: 50.
     pub steps_per_rho: usize,
     /// Seed of the smoothed model's sample. Default: 1.
     pub seed: u64,
@@ -62,6 +63,19 @@ pub enum ProxyStart {
     Smoothed,
     /// The client's own rows: for experiments only, as the proxy is then close to a copy of the data.
     Data,
+}
+
+/// How the generator moves the proxy rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProxySolver {
+    /// Newton steps of the model, each brought about by the smallest move of the rows.
+    #[default]
+    SmallestMove,
+    /// Adam on every feature of every row, as gradient methods for bilevel data synthesis do. It needs
+    /// many more steps and moves rows much further; rows that it starts from data end up easier to
+    /// classify than the data was.
+    Adam,
 }
 
 /// A proxy and how well it does what it is for.
@@ -104,9 +118,6 @@ pub struct ProxySummary {
 /// ρ where a tolerance asks for more than the schedule's last value gives.
 const RHO_LIMIT: f64 = 1e10;
 
-/// Decrease of `F` in one step, relative to it, below which a ρ is done.
-const RELATIVE_DECREASE: f64 = 1e-9;
-
 impl ProxySettings {
     /// The defaults, for the given fairness.
     pub fn new(fairness: Fairness) -> Self {
@@ -115,6 +126,8 @@ impl ProxySettings {
             rows: None,
             epsilon: None,
             start: ProxyStart::Smoothed,
+            solver: ProxySolver::SmallestMove,
+            learning_rate: 0.1,
             lambda: 1e-4,
             steps_per_rho: 50,
             seed: 1,
@@ -125,6 +138,8 @@ impl ProxySettings {
         let n_rows = self.rows.unwrap_or(1);
         in_range("rows", n_rows as f64, n_rows >= 1, "at least 1")?;
         in_range("lambda", self.lambda, self.lambda > 0.0, "above 0")?;
+        let rate = self.learning_rate;
+        in_range("learning_rate", rate, rate > 0.0, "above 0")?;
         let steps = self.steps_per_rho;
         in_range("steps_per_rho", steps as f64, steps >= 1, "at least 1")?;
         let epsilon = self.epsilon.unwrap_or(0.0);
@@ -142,7 +157,7 @@ pub fn generate_proxy(
     check_cells(data, settings.fairness)?;
     let start = start::start_rows(data, settings)?;
     let mut generator = Generator::new(data, start, settings)?;
-    let (start_loss, start_violation) = (generator.at.loss, generator.size());
+    let (start_loss, start_violation) = (generator.loss(), generator.size());
 
     let schedule = RhoSchedule::default();
     let mut rho = schedule.start;
@@ -176,12 +191,13 @@ pub fn generate_proxy(
     }
 
     let violation = generator.size();
-    let (rows, at) = generator.into_proxy();
+    let (loss, violations) = (generator.loss(), generator.violations());
+    let (rows, theta) = generator.into_proxy();
     Ok(GeneratedProxy {
         summary: ProxySummary {
-            loss: at.loss,
+            loss,
             violation,
-            violations: at.violation,
+            violations,
             start_loss,
             start_violation,
             rho,
@@ -189,7 +205,7 @@ pub fn generate_proxy(
             converged,
             epsilon_met: settings.epsilon.map(|epsilon| violation <= epsilon),
             closeness: measure_closeness(&rows, data, settings.seed),
-            theta: at.point.theta,
+            theta,
         },
         rows,
     })
@@ -215,113 +231,6 @@ fn check_cells(data: &Rows, fairness: Fairness) -> Result<(), Error> {
         });
     }
     Ok(())
-}
-
-/// The rows as they are now, with what is known about them.
-struct Generator {
-    data: ClientRows,
-    covariance: Covariance,
-    fairness: Fairness,
-    ridge: f64,
-    proxy: ClientRows,
-    at: Measured,
-}
-
-/// A proxy's model, and that model on the client's data.
-struct Measured {
-    point: FitPoint,
-    loss: f64,
-    violation: Violation,
-}
-
-impl Generator {
-    fn new(data: &Rows, start: Rows, settings: &ProxySettings) -> Result<Self, Error> {
-        let proxy = ClientRows::new(vec![start])?;
-        let covariance = Covariance::of(data);
-        let data = ClientRows::new(vec![data.clone()])?;
-        let ridge = ridge(settings.lambda, proxy.n());
-        let origin = FitPoint::origin(&proxy)?;
-        let at = measure(&proxy, origin, &data, &covariance, ridge)?;
-        let fairness = settings.fairness;
-        Ok(Self { data, covariance, fairness, ridge, proxy, at })
-    }
-
-    fn size(&self) -> f64 {
-        self.at.violation.size(self.fairness)
-    }
-
-    fn value(&self, rho: f64) -> f64 {
-        self.at.value(self.fairness, rho)
-    }
-
-    fn into_proxy(mut self) -> (Rows, Measured) {
-        (self.proxy.clients_mut()[0].clone(), self.at)
-    }
-
-    /// One step at this ρ; `false` where there is none left to take.
-    fn step(&mut self, rho: f64) -> Result<bool, Error> {
-        let theta = &self.at.point.theta;
-        let n = theta.len();
-        let statistics = self.data.evaluate(theta, Order::Hessian)?;
-        let n_rows = self.data.n_rows_in_all() as f64;
-
-        // ∇F and ∇²F on the client's data: F is convex in θ, so Newton's step in θ descends.
-        let mut gradient: Vec<f64> = statistics.gradient(0).iter().map(|g| g / n_rows).collect();
-        self.covariance.add_penalty_gradient(self.at.violation, self.fairness, rho, &mut gradient);
-        let mut hessian: Vec<f64> = statistics.hessians.iter().map(|h| h / n_rows).collect();
-        self.covariance.add_penalty_hessian(self.fairness, rho, &mut hessian);
-        let wanted: Vec<f64> =
-            Cholesky::new(&hessian, n, self.ridge)?.solve(&gradient).iter().map(|s| -s).collect();
-        let slope = dot(&gradient, &wanted);
-
-        let before = self.value(rho);
-        if -slope <= RELATIVE_DECREASE * before || norm(&wanted) == 0.0 {
-            return Ok(false);
-        }
-        let step = rows_step::smallest_step(&self.proxy, &self.at.point, &wanted, self.ridge)?;
-        let rows = self.proxy.clients()[0].clone();
-        let mut length = 1.0;
-        for _ in 0..20 {
-            rows_step::move_rows(
-                &rows,
-                &mut self.proxy.clients_mut()[0],
-                &self.at.point.theta,
-                &step,
-                length,
-            );
-            let start = FitPoint::at(&self.proxy, self.at.point.theta.clone())?;
-            let trial = measure(&self.proxy, start, &self.data, &self.covariance, self.ridge)?;
-            if trial.value(self.fairness, rho) <= before + 1e-4 * length * slope {
-                self.at = trial;
-                return Ok(true);
-            }
-            length *= 0.5;
-        }
-        self.proxy.clients_mut()[0] = rows;
-        Ok(false)
-    }
-}
-
-impl Measured {
-    fn value(&self, fairness: Fairness, rho: f64) -> f64 {
-        self.loss + 0.5 * rho * self.violation.squared(fairness)
-    }
-}
-
-/// Fits the proxy's model from `start` and measures it on the data.
-fn measure(
-    proxy: &ClientRows,
-    start: FitPoint,
-    data: &ClientRows,
-    covariance: &Covariance,
-    ridge: f64,
-) -> Result<Measured, Error> {
-    let problem = InnerProblem { rows: proxy, weights: &[1.0], ridge };
-    let settings = InnerSettings { tolerance: 1e-9, ..InnerSettings::default() };
-    let point = problem.fit(start, &settings)?.point;
-    let loss = data.evaluate(&point.theta, Order::Loss)?.losses[0] / data.n_rows_in_all() as f64;
-    let violation = covariance.violation(&point.theta);
-    Ok(Measured { point, loss, violation })
 }
 
 #[cfg(test)]

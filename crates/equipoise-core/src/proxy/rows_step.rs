@@ -49,6 +49,17 @@ pub(super) fn move_rows(from: &Rows, into: &mut Rows, theta: &[f64], z: &[f64], 
     }
 }
 
+/// The gradient in every row of an `F(θ)` with `v = H⁻¹ ∇F`: `−(1/N) C_jᵀ v`, row after row.
+pub(super) fn row_gradients(rows: &Rows, theta: &[f64], v: &[f64]) -> Vec<f64> {
+    let (n_x, scale) = (rows.layout().n_x, -1.0 / rows.len() as f64);
+    (0..rows.len())
+        .flat_map(|j| {
+            let (along_v, along_theta) = row_factors(rows, j, theta, v);
+            (0..n_x).map(move |k| scale * (along_v * v[k] + along_theta * theta[k]))
+        })
+        .collect()
+}
+
 /// `C_jᵀ z` is the first factor times `z_x` plus the second times `θ_x`.
 fn row_factors(rows: &Rows, j: usize, theta: &[f64], z: &[f64]) -> (f64, f64) {
     let (a, y) = (rows.a(j), rows.labels()[j]);

@@ -2,10 +2,13 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::inner_fit::fit_logistic;
+use crate::client_rows::ClientRows;
+use crate::fairness::Covariance;
+use crate::inner_fit::{InnerSettings, fit_logistic};
 use crate::metrics::Metrics;
 use crate::observer::Unobserved;
 use crate::rows::Layout;
+use crate::statistics::{ClientStatistics, Order};
 use crate::test_rows::random_rows;
 
 fn generate(data: &Rows, settings: ProxySettings) -> GeneratedProxy {
@@ -57,6 +60,20 @@ fn proxies_of_any_size_serve() {
         let raw_spd = Metrics::of(&raw, &data).unwrap().spd.unwrap();
         assert!(spd.abs() < 0.5 * raw_spd.abs(), "{spd} against {raw_spd}");
     }
+}
+
+#[test]
+fn adam_makes_fair_proxies_too_and_moves_rows_further() {
+    let data = random_rows(17, 500, 3, false);
+    let from_data = ProxySettings { start: ProxyStart::Data, ..ProxySettings::new(Fairness::SP) };
+    let adam = generate(&data, ProxySettings { solver: ProxySolver::Adam, ..from_data });
+    let smallest = generate(&data, from_data);
+    assert!(adam.summary.violation < 0.02, "{:?}", adam.summary);
+    let moved = |made: &GeneratedProxy| -> f64 {
+        let squares = made.rows.values().iter().zip(data.values()).map(|(a, b)| (a - b) * (a - b));
+        squares.sum()
+    };
+    assert!(moved(&adam) > moved(&smallest));
 }
 
 #[test]
