@@ -9,5 +9,6 @@ pub use demo::{DefenseRun, Demo, DemoSettings};
 pub use error::Error;
 pub use population::{COLUMNS, LABEL, Person, SENSITIVE, make_population};
 pub use scenario::{
-    Members, OnClient, Scenario, ScenarioClient, ScenarioKind, ScenarioSettings, unfairness,
+    Generator, Members, OnClient, Scenario, ScenarioClient, ScenarioKind, ScenarioSettings,
+    unfairness,
 };

@@ -7,8 +7,8 @@
 //! reliable clients alone.
 
 use equipoise_core::{
-    Client, Criterion, Error, Fairness, InnerSettings, Metrics, ProxySettings, ProxySummary, Round,
-    Rows, Unobserved, fit_logistic, generate_proxy,
+    Client, Criterion, Error, Fairness, InnerSettings, Metrics, ProxySettings, ProxySolver,
+    ProxyStart, ProxySummary, Round, Rows, Unobserved, fit_logistic, generate_proxy,
 };
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -23,6 +23,18 @@ pub enum ScenarioKind {
     Realistic,
     /// All the same fair proxy, that of the fairest client: then equal weights are the right answer.
     Ideal,
+}
+
+/// How fair proxies are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Generator {
+    /// Rows of a smoothed model, moved as little as fairness needs: what `proxy` does.
+    #[default]
+    Smoothed,
+    /// The client's own rows, moved by Adam: close to what the paper's experiments seem to have used,
+    /// judged by the losses behind its weights. Such proxies are easier to classify than the data.
+    Adam,
 }
 
 /// How a population becomes a round.
@@ -42,6 +54,8 @@ pub struct ScenarioSettings {
     pub root_share: f64,
     /// Rows of a fair proxy; `None`: as many as the client's training rows.
     pub proxy_rows: Option<usize>,
+    /// How fair proxies are made.
+    pub generator: Generator,
     /// λ of the local models and of the generator.
     pub lambda: f64,
     /// Seed of everything random.
@@ -59,6 +73,7 @@ impl ScenarioSettings {
             test_share: 0.2,
             root_share: 0.005,
             proxy_rows: None,
+            generator: Generator::Smoothed,
             lambda: 1e-4,
             seed,
         }
@@ -227,7 +242,13 @@ fn split_client(
 
 fn give_fair_proxy(client: &mut ScenarioClient, settings: &ScenarioSettings) -> Result<(), Error> {
     let number: u64 = client.id.bytes().fold(0, |sum, byte| sum * 31 + u64::from(byte));
+    let (start, solver) = match settings.generator {
+        Generator::Smoothed => (ProxyStart::Smoothed, ProxySolver::SmallestMove),
+        Generator::Adam => (ProxyStart::Data, ProxySolver::Adam),
+    };
     let proxy_settings = ProxySettings {
+        start,
+        solver,
         rows: settings.proxy_rows,
         lambda: settings.lambda,
         seed: settings.seed.wrapping_mul(1_000_003).wrapping_add(number),
