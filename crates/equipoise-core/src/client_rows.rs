@@ -4,9 +4,9 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::logistic::{dot, loss_terms};
+use crate::kernel::{BlockSums, sum_rows};
 use crate::rows::{Layout, Rows};
-use crate::statistics::{ClientStatistics, Order, Statistics, triangle};
+use crate::statistics::{ClientStatistics, Order, Statistics};
 
 /// Rows that are summed by one thread in one go. The sums of the blocks are added in the order of the
 /// rows, so the grouping, and with it every bit of the result, is the same for any number of threads.
@@ -93,8 +93,11 @@ impl ClientStatistics for ClientRows {
         if theta.len() != n {
             return Err(Error::Features { expected: n, found: theta.len() });
         }
-        let sum_block =
-            |block: &Block| sum_rows(&self.clients[block.client], block.rows.clone(), theta, order);
+        let sum_block = |block: &Block| {
+            let (rows, range) = (&self.clients[block.client], &block.rows);
+            let values = &rows.values()[range.start * n..range.end * n];
+            sum_rows(values, &rows.labels()[range.clone()], theta, order)
+        };
         let sums: Vec<BlockSums> = if self.n_rows_in_all < PARALLEL_ROWS {
             self.blocks.iter().map(sum_block).collect()
         } else {
@@ -114,30 +117,6 @@ impl ClientStatistics for ClientRows {
 /// Adds a client's part into its place; a part that was not asked for is empty and adds nothing.
 fn add(into: &mut [f64], client: usize, part: &[f64]) {
     into[client * part.len()..].iter_mut().zip(part).for_each(|(sum, v)| *sum += v);
-}
-
-struct BlockSums {
-    loss: f64,
-    gradient: Vec<f64>,
-    hessian: Vec<f64>,
-}
-
-fn sum_rows(rows: &Rows, range: Range<usize>, theta: &[f64], order: Order) -> BlockSums {
-    let n = theta.len();
-    let mut loss = 0.0;
-    let mut gradient = vec![0.0; if order >= Order::Gradient { n } else { 0 }];
-    let mut hessian = vec![0.0; if order >= Order::Hessian { triangle(n) } else { 0 }];
-    let values = &rows.values()[range.start * n..range.end * n];
-    for (a, &y) in values.chunks_exact(n).zip(&rows.labels()[range]) {
-        let terms = loss_terms(y * dot(a, theta));
-        loss += terms.loss;
-        let slope = -y * terms.miss;
-        gradient.iter_mut().zip(a).for_each(|(g, v)| *g += slope * v);
-        if order >= Order::Hessian {
-            add_outer_product(&mut hessian, terms.curvature, a);
-        }
-    }
-    BlockSums { loss, gradient, hessian }
 }
 
 /// Adds the lower triangle of `scale · a aᵀ`, row by row.

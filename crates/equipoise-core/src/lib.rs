@@ -59,6 +59,7 @@ mod error;
 mod fairness;
 mod hypergradient;
 mod inner_fit;
+mod kernel;
 mod linalg;
 mod logistic;
 mod metrics;
