@@ -13,11 +13,7 @@ pub(crate) struct Distinct {
 
 impl Distinct {
     pub(crate) fn new(limit: usize) -> Self {
-        Self {
-            values: Vec::new(),
-            limit,
-            more: false,
-        }
+        Self { values: Vec::new(), limit, more: false }
     }
 
     pub(crate) fn add(&mut self, cell: Cell<'_>) {

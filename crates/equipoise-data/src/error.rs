@@ -351,8 +351,7 @@ fn hint(close: &[String], columns: &[String]) -> String {
 }
 
 fn place(file: &Option<PathBuf>, otherwise: &str) -> String {
-    file.as_ref()
-        .map_or_else(|| otherwise.to_string(), |f| f.display().to_string())
+    file.as_ref().map_or_else(|| otherwise.to_string(), |f| f.display().to_string())
 }
 
 fn unmatched(without_root: &[String], without_proxy: &[String]) -> String {

@@ -26,10 +26,7 @@ pub struct Client {
 /// The clients of a folder and their files, sorted by id. Hidden files and those called README are passed
 /// over; anything else that is not a table is an error, for it may be a client that would go missing.
 pub fn read_folder(dir: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
-    let failed = |source| Error::Read {
-        file: dir.to_path_buf(),
-        source,
-    };
+    let failed = |source| Error::Read { file: dir.to_path_buf(), source };
     let mut paths = std::fs::read_dir(dir)
         .map_err(failed)?
         .map(|entry| entry.map(|entry| entry.path()).map_err(failed))
@@ -45,18 +42,12 @@ pub fn read_folder(dir: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
             .filter(|_| path.is_file())
             .ok_or_else(|| Error::UnexpectedFile { file: path.clone() })?;
         if let Some(first) = clients.get(&id) {
-            return Err(Error::DuplicateClient {
-                client: id,
-                first: first.clone(),
-                second: path,
-            });
+            return Err(Error::DuplicateClient { client: id, first: first.clone(), second: path });
         }
         clients.insert(id, path);
     }
     if clients.is_empty() {
-        return Err(Error::NoClients {
-            folder: dir.to_path_buf(),
-        });
+        return Err(Error::NoClients { folder: dir.to_path_buf() });
     }
     Ok(clients.into_iter().collect())
 }
@@ -67,11 +58,7 @@ pub fn read_proxies(dir: &Path, schema: &Schema) -> Result<Vec<Client>, Error> {
         let rows = read_proxy(path, schema)?;
         let warnings = warning::one_sided(schema, &rows)
             .into_iter()
-            .map(|kind| Warning {
-                file: path.to_path_buf(),
-                client: None,
-                kind,
-            })
+            .map(|kind| Warning { file: path.to_path_buf(), client: None, kind })
             .collect();
         Ok(EncodedTable { rows, warnings })
     })
@@ -88,9 +75,7 @@ fn read(
 ) -> Result<Vec<Client>, Error> {
     let client = |(id, path): (String, PathBuf)| {
         let EncodedTable { rows, mut warnings } = read_table(&path)?;
-        warnings
-            .iter_mut()
-            .for_each(|warning| warning.client = Some(id.clone()));
+        warnings.iter_mut().for_each(|warning| warning.client = Some(id.clone()));
         Ok(Client { id, rows, warnings })
     };
     read_folder(dir)?.into_iter().map(client).collect()
@@ -110,10 +95,7 @@ pub fn match_clients(proxies: &[Client], roots: &[Client]) -> Result<(), Error> 
     if without_root.is_empty() && without_proxy.is_empty() {
         return Ok(());
     }
-    Err(Error::UnmatchedClients {
-        without_root,
-        without_proxy,
-    })
+    Err(Error::UnmatchedClients { without_root, without_proxy })
 }
 
 #[cfg(test)]

@@ -82,31 +82,20 @@ pub enum ModelProblem {
 impl Model {
     /// Joins a schema and θ.
     pub fn new(schema: Schema, theta: Vec<f64>) -> Result<Self, Error> {
-        Self::checked(schema, theta).map_err(|problem| Error::Model {
-            file: None,
-            problem,
-        })
+        Self::checked(schema, theta).map_err(|problem| Error::Model { file: None, problem })
     }
 
     /// Reads a model file.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = std::fs::read_to_string(path).map_err(|source| Error::Read {
-            file: path.to_path_buf(),
-            source,
-        })?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| Error::Read { file: path.to_path_buf(), source })?;
         Self::from_json(&text, path)
     }
 
     /// Reads a model. `file` is where the text came from, for the error's sake.
     pub fn from_json(text: &str, file: &Path) -> Result<Self, Error> {
-        let syntax = |source| Error::ModelSyntax {
-            file: file.to_path_buf(),
-            source,
-        };
-        let wrong = |problem| Error::Model {
-            file: Some(file.to_path_buf()),
-            problem,
-        };
+        let syntax = |source| Error::ModelSyntax { file: file.to_path_buf(), source };
+        let wrong = |problem| Error::Model { file: Some(file.to_path_buf()), problem };
         // Format and version come first: another file, or a newer one, has keys not known here.
         let stamp: Stamp = serde_json::from_str(text).map_err(syntax)?;
         stamp.check().map_err(wrong)?;
@@ -150,10 +139,7 @@ impl Model {
         let names = schema.theta_names();
         check_length("theta", names.len(), theta.len())?;
         if let Some(i) = theta.iter().position(|value| !value.is_finite()) {
-            return Err(ModelProblem::NotFinite {
-                name: names[i].clone(),
-                value: theta[i],
-            });
+            return Err(ModelProblem::NotFinite { name: names[i].clone(), value: theta[i] });
         }
         Ok(Self { schema, theta })
     }
@@ -183,9 +169,7 @@ impl Stamp {
             return Err(ModelProblem::Format { found: self.format });
         }
         if self.version != VERSION {
-            return Err(ModelProblem::Version {
-                found: self.version,
-            });
+            return Err(ModelProblem::Version { found: self.version });
         }
         Ok(())
     }
@@ -208,10 +192,7 @@ impl Document {
         let model = Model::checked(self.schema, self.theta)?;
         let found = model.schema.digest();
         if found != self.schema_digest {
-            return Err(ModelProblem::Digest {
-                expected: self.schema_digest,
-                found,
-            });
+            return Err(ModelProblem::Digest { expected: self.schema_digest, found });
         }
         let names = model.schema.theta_names();
         check_length("features", names.len(), self.features.len())?;
@@ -227,15 +208,7 @@ impl Document {
 }
 
 fn check_length(key: &'static str, expected: usize, found: usize) -> Result<(), ModelProblem> {
-    if expected == found {
-        Ok(())
-    } else {
-        Err(ModelProblem::Length {
-            key,
-            expected,
-            found,
-        })
-    }
+    if expected == found { Ok(()) } else { Err(ModelProblem::Length { key, expected, found }) }
 }
 
 #[cfg(test)]

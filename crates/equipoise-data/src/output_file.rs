@@ -18,25 +18,16 @@ pub fn write_atomically<T>(
 ) -> Result<T, Error> {
     let folder = parent(path)?;
     check_target(path, force)?;
-    let failed = |source| Error::Write {
-        file: path.to_path_buf(),
-        source,
-    };
+    let failed = |source| Error::Write { file: path.to_path_buf(), source };
     let mut temporary = builder(0o666).tempfile_in(&folder).map_err(failed)?;
     let mut out = BufWriter::new(temporary.as_file_mut());
     let result = write(&mut out).map_err(failed)?;
     out.flush().map_err(failed)?;
     drop(out);
     temporary.as_file().sync_all().map_err(failed)?;
-    let persisted = if force {
-        temporary.persist(path)
-    } else {
-        temporary.persist_noclobber(path)
-    };
+    let persisted = if force { temporary.persist(path) } else { temporary.persist_noclobber(path) };
     persisted.map_err(|error| match error.error.kind() {
-        io::ErrorKind::AlreadyExists => Error::Exists {
-            file: path.to_path_buf(),
-        },
+        io::ErrorKind::AlreadyExists => Error::Exists { file: path.to_path_buf() },
         _ => failed(error.error),
     })?;
     sync_folder(&folder);
@@ -60,10 +51,7 @@ pub(crate) fn parent(path: &Path) -> Result<PathBuf, Error> {
     if folder.is_dir() {
         Ok(folder)
     } else {
-        Err(Error::NoParent {
-            file: path.to_path_buf(),
-            folder,
-        })
+        Err(Error::NoParent { file: path.to_path_buf(), folder })
     }
 }
 

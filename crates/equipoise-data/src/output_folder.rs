@@ -29,15 +29,8 @@ impl OutputFolder {
         check_target(path, force)?;
         let temporary = builder(0o777)
             .tempdir_in(&folder)
-            .map_err(|source| Error::Write {
-                file: path.to_path_buf(),
-                source,
-            })?;
-        Ok(Self {
-            temporary,
-            target: path.to_path_buf(),
-            force,
-        })
+            .map_err(|source| Error::Write { file: path.to_path_buf(), source })?;
+        Ok(Self { temporary, target: path.to_path_buf(), force })
     }
 
     /// Where to write the files until the commit.
@@ -50,10 +43,7 @@ impl OutputFolder {
         // Again, for much may have happened since.
         check_target(&self.target, self.force)?;
         let target = self.target;
-        let failed = |source| Error::Write {
-            file: target.clone(),
-            source,
-        };
+        let failed = |source| Error::Write { file: target.clone(), source };
         let folder = parent(&target)?;
         if target.symlink_metadata().is_ok() {
             let attic = builder(0o700).tempdir_in(&folder).map_err(failed)?;
@@ -76,20 +66,13 @@ impl OutputFolder {
 }
 
 fn check_target(path: &Path, force: bool) -> Result<(), Error> {
-    let refused = || Error::NotOurFolder {
-        folder: path.to_path_buf(),
-    };
-    let failed = |source| Error::Write {
-        file: path.to_path_buf(),
-        source,
-    };
+    let refused = || Error::NotOurFolder { folder: path.to_path_buf() };
+    let failed = |source| Error::Write { file: path.to_path_buf(), source };
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(source) => return Err(failed(source)),
         Ok(_) if !force => {
-            return Err(Error::Exists {
-                file: path.to_path_buf(),
-            });
+            return Err(Error::Exists { file: path.to_path_buf() });
         }
         // A link to a folder is somebody's arrangement, too.
         Ok(found) if !found.is_dir() => return Err(refused()),

@@ -16,10 +16,7 @@ pub fn write_proxy(path: &Path, rows: &Rows, schema: &Schema, force: bool) -> Re
     let kind = TableKind::of(path)?;
     check_layout(rows, schema)?;
     if rows.is_empty() {
-        return Err(Error::NoRows {
-            file: path.to_path_buf(),
-            purpose: Purpose::Proxy,
-        });
+        return Err(Error::NoRows { file: path.to_path_buf(), purpose: Purpose::Proxy });
     }
     let columns = columns(schema);
     write_atomically(path, force, |out| match kind {
@@ -73,10 +70,7 @@ pub fn read_proxy(path: &Path, schema: &Schema) -> Result<Rows, Error> {
         Ok(())
     })?;
     if n_rows == 0 {
-        return Err(Error::NoRows {
-            file,
-            purpose: Purpose::Proxy,
-        });
+        return Err(Error::NoRows { file, purpose: Purpose::Proxy });
     }
     Ok(Rows::new(schema.layout(), &x, &privileged, &positive)?)
 }
@@ -98,10 +92,7 @@ fn positions(table: &Table, columns: &[String], schema: &Schema) -> Result<Vec<u
             label: schema.label.column.clone(),
         });
     }
-    columns
-        .iter()
-        .map(|column| table.position(column))
-        .collect()
+    columns.iter().map(|column| table.position(column)).collect()
 }
 
 fn lines(rows: &Rows) -> impl Iterator<Item = Vec<f64>> {
@@ -116,13 +107,9 @@ fn lines(rows: &Rows) -> impl Iterator<Item = Vec<f64>> {
 fn number(cell: Cell<'_>) -> Result<f64, CellProblem> {
     match cell.number() {
         Some(number) if number.is_finite() => Ok(number),
-        Some(_) => Err(CellProblem::NotFinite {
-            value: cell.to_string(),
-        }),
+        Some(_) => Err(CellProblem::NotFinite { value: cell.to_string() }),
         None if cell == Cell::Missing => Err(CellProblem::MissingInProxy),
-        None => Err(CellProblem::NotEncoded {
-            value: cell.to_string(),
-        }),
+        None => Err(CellProblem::NotEncoded { value: cell.to_string() }),
     }
 }
 
@@ -134,11 +121,7 @@ fn code(cell: Cell<'_>, yes: i8, no: i8) -> Result<bool, CellProblem> {
     } else if number == f64::from(no) {
         Ok(false)
     } else {
-        Err(CellProblem::NotACode {
-            value: cell.to_string(),
-            first: no,
-            second: yes,
-        })
+        Err(CellProblem::NotACode { value: cell.to_string(), first: no, second: yes })
     }
 }
 

@@ -42,10 +42,8 @@ fn read(
 ) -> Result<EncodedTable, Error> {
     let file = table.file().to_path_buf();
     let columns = chosen_columns(schema, with_labels);
-    let chosen = columns
-        .iter()
-        .map(|column| table.position(column))
-        .collect::<Result<Vec<_>, _>>()?;
+    let chosen =
+        columns.iter().map(|column| table.position(column)).collect::<Result<Vec<_>, _>>()?;
 
     let mut reading = Reading::new(schema);
     let n_rows = table.visit(&chosen, |row, cells| {
@@ -61,26 +59,15 @@ fn read(
         return Err(Error::NoRows { file, purpose });
     }
 
-    let rows = Rows::new(
-        schema.layout(),
-        &reading.x,
-        &reading.privileged,
-        &reading.positive,
-    )?;
+    let rows = Rows::new(schema.layout(), &reading.x, &reading.privileged, &reading.positive)?;
     let mut kinds: Vec<WarningKind> = Vec::new();
     kinds.extend(warning::many_labels(schema, &reading.label_values));
     kinds.extend(warning::many_groups(schema, &reading.sensitive_values));
     if with_labels {
         kinds.extend(warning::one_sided(schema, &rows));
     }
-    let warnings = kinds
-        .into_iter()
-        .map(|kind| Warning {
-            file: file.clone(),
-            client: None,
-            kind,
-        })
-        .collect();
+    let warnings =
+        kinds.into_iter().map(|kind| Warning { file: file.clone(), client: None, kind }).collect();
     Ok(EncodedTable { rows, warnings })
 }
 
@@ -88,10 +75,7 @@ fn read(
 fn chosen_columns(schema: &Schema, with_labels: bool) -> Vec<&str> {
     let features = schema.features.iter().map(|f| f.column.as_str());
     let label = with_labels.then_some(schema.label.column.as_str());
-    features
-        .chain([schema.sensitive.column.as_str()])
-        .chain(label)
-        .collect()
+    features.chain([schema.sensitive.column.as_str()]).chain(label).collect()
 }
 
 struct Reading {
@@ -120,24 +104,17 @@ impl Reading {
     /// Takes the cells of `chosen_columns`; a problem comes with the number of its cell.
     fn add(&mut self, cells: &[Cell<'_>]) -> Result<(), (usize, CellProblem)> {
         for (i, cell) in cells[..self.n_features].iter().enumerate() {
-            self.encoder
-                .feature(i, *cell, &mut self.x)
-                .map_err(|problem| (i, problem))?;
+            self.encoder.feature(i, *cell, &mut self.x).map_err(|problem| (i, problem))?;
         }
         let at = self.n_features;
-        let privileged = self
-            .encoder
-            .privileged(cells[at])
-            .map_err(|problem| (at, problem))?;
+        let privileged = self.encoder.privileged(cells[at]).map_err(|problem| (at, problem))?;
         self.privileged.push(privileged);
         self.sensitive_values.add(cells[at]);
 
         let positive = match cells.get(at + 1) {
             Some(label) => {
                 self.label_values.add(*label);
-                self.encoder
-                    .positive(*label)
-                    .map_err(|problem| (at + 1, problem))?
+                self.encoder.positive(*label).map_err(|problem| (at + 1, problem))?
             }
             None => false,
         };
@@ -151,14 +128,11 @@ fn refuse_extra_columns(table: &Table, schema: &Schema) -> Result<(), Error> {
     let is_known =
         |column: &String| known.contains(&column.as_str()) || schema.ignore.contains(column);
     // A needed column under another name is the likelier mistake, and its error offers that name.
-    known
-        .iter()
-        .try_for_each(|column| table.position(column).map(|_| ()))?;
+    known.iter().try_for_each(|column| table.position(column).map(|_| ()))?;
     match table.columns().iter().find(|column| !is_known(column)) {
-        Some(column) => Err(Error::ExtraColumn {
-            file: table.file().to_path_buf(),
-            column: column.clone(),
-        }),
+        Some(column) => {
+            Err(Error::ExtraColumn { file: table.file().to_path_buf(), column: column.clone() })
+        }
         None => Ok(()),
     }
 }

@@ -72,10 +72,8 @@ pub struct Sensitive {
 impl Schema {
     /// Reads and checks a schema. `file` is where the text came from, for the error's sake.
     pub fn from_toml(text: &str, file: &Path) -> Result<Self, Error> {
-        let syntax = |source| Error::SchemaSyntax {
-            file: file.to_path_buf(),
-            source: Box::new(source),
-        };
+        let syntax =
+            |source| Error::SchemaSyntax { file: file.to_path_buf(), source: Box::new(source) };
         // The version comes first: a newer schema has keys that this program does not know.
         let any: Version = toml::from_str(text).map_err(syntax)?;
         check::version(any.version)
@@ -83,19 +81,14 @@ impl Schema {
                 Ok(schema) => schema.validate().map(|()| Ok(schema)),
                 Err(error) => Ok(Err(error)),
             })
-            .map_err(|problem| Error::Schema {
-                file: Some(file.to_path_buf()),
-                problem,
-            })?
+            .map_err(|problem| Error::Schema { file: Some(file.to_path_buf()), problem })?
             .map_err(syntax)
     }
 
     /// Reads and checks a schema file.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = std::fs::read_to_string(path).map_err(|source| Error::Read {
-            file: path.to_path_buf(),
-            source,
-        })?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| Error::Read { file: path.to_path_buf(), source })?;
         Self::from_toml(&text, path)
     }
 
@@ -119,18 +112,12 @@ impl Schema {
 
     /// Which entries an encoded row has.
     pub fn layout(&self) -> Layout {
-        Layout {
-            n_x: self.features.iter().map(Feature::width).sum(),
-            intercept: self.intercept,
-        }
+        Layout { n_x: self.features.iter().map(Feature::width).sum(), intercept: self.intercept }
     }
 
     /// The encoded features: the column, or `column=level` for each level.
     pub fn encoded_names(&self) -> Vec<String> {
-        self.features
-            .iter()
-            .flat_map(Feature::encoded_names)
-            .collect()
+        self.features.iter().flat_map(Feature::encoded_names).collect()
     }
 
     /// The entries of θ: encoded features, sensitive attribute, and `(intercept)` if there is one.

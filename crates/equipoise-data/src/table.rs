@@ -34,9 +34,7 @@ impl TableKind {
     pub fn of(path: &Path) -> Result<Self, Error> {
         split_name(path)
             .map(|(_, kind)| kind)
-            .ok_or_else(|| Error::UnknownTableKind {
-                file: path.to_path_buf(),
-            })
+            .ok_or_else(|| Error::UnknownTableKind { file: path.to_path_buf() })
     }
 }
 
@@ -44,14 +42,10 @@ impl TableKind {
 pub(crate) fn split_name(path: &Path) -> Option<(String, TableKind)> {
     let name = path.file_name()?.to_str()?;
     let lower = name.to_ascii_lowercase();
-    [
-        (".csv.gz", TableKind::CsvGz),
-        (".csv", TableKind::Csv),
-        (".parquet", TableKind::Parquet),
-    ]
-    .into_iter()
-    .find(|(ending, _)| lower.ends_with(ending) && lower.len() > ending.len())
-    .map(|(ending, kind)| (name[..name.len() - ending.len()].to_string(), kind))
+    [(".csv.gz", TableKind::CsvGz), (".csv", TableKind::Csv), (".parquet", TableKind::Parquet)]
+        .into_iter()
+        .find(|(ending, _)| lower.ends_with(ending) && lower.len() > ending.len())
+        .map(|(ending, kind)| (name[..name.len() - ending.len()].to_string(), kind))
 }
 
 /// A table whose header has been read and whose rows have not.
@@ -78,17 +72,10 @@ enum Source {
 /// Opens a table by its extension and reads its header.
 pub fn open_table(path: &Path) -> Result<Table, Error> {
     let kind = TableKind::of(path)?;
-    let file = std::fs::File::open(path).map_err(|source| Error::Read {
-        file: path.to_path_buf(),
-        source,
-    })?;
-    if file
-        .metadata()
-        .is_ok_and(|found| found.is_file() && found.len() == 0)
-    {
-        return Err(Error::Empty {
-            file: path.to_path_buf(),
-        });
+    let file = std::fs::File::open(path)
+        .map_err(|source| Error::Read { file: path.to_path_buf(), source })?;
+    if file.metadata().is_ok_and(|found| found.is_file() && found.len() == 0) {
+        return Err(Error::Empty { file: path.to_path_buf() });
     }
     let (columns, source) = match kind {
         TableKind::Csv => csv::open(path, Box::new(file)).map(|(c, r)| (c, Source::Csv(r)))?,
@@ -101,11 +88,7 @@ pub fn open_table(path: &Path) -> Result<Table, Error> {
         }
     };
     check_names(path, &columns)?;
-    Ok(Table {
-        file: path.to_path_buf(),
-        columns,
-        source,
-    })
+    Ok(Table { file: path.to_path_buf(), columns, source })
 }
 
 impl Table {
@@ -121,15 +104,12 @@ impl Table {
 
     /// Where a column stands. The error names columns with nearly that name.
     pub fn position(&self, column: &str) -> Result<usize, Error> {
-        self.columns
-            .iter()
-            .position(|c| c == column)
-            .ok_or_else(|| Error::MissingColumn {
-                file: self.file.clone(),
-                column: column.to_string(),
-                close: suggest::close_matches(column, &self.columns),
-                columns: self.columns.clone(),
-            })
+        self.columns.iter().position(|c| c == column).ok_or_else(|| Error::MissingColumn {
+            file: self.file.clone(),
+            column: column.to_string(),
+            close: suggest::close_matches(column, &self.columns),
+            columns: self.columns.clone(),
+        })
     }
 
     /// Calls `visit` with the number (from 1) and the chosen cells of each row, in the order of `chosen`;
@@ -149,18 +129,14 @@ impl Table {
 fn check_names(path: &Path, columns: &[String]) -> Result<(), Error> {
     for (i, column) in columns.iter().enumerate() {
         if column.is_empty() {
-            return Err(Error::UnnamedColumn {
-                file: path.to_path_buf(),
-                position: i + 1,
-            });
+            return Err(Error::UnnamedColumn { file: path.to_path_buf(), position: i + 1 });
         }
     }
     let mut seen = std::collections::HashSet::new();
     match columns.iter().find(|column| !seen.insert(*column)) {
-        Some(column) => Err(Error::DuplicateColumn {
-            file: path.to_path_buf(),
-            column: column.clone(),
-        }),
+        Some(column) => {
+            Err(Error::DuplicateColumn { file: path.to_path_buf(), column: column.clone() })
+        }
         None => Ok(()),
     }
 }
@@ -173,10 +149,7 @@ mod tests {
     #[test]
     fn kind_and_stem_come_from_the_whole_extension() {
         let split = |name: &str| split_name(Path::new(name));
-        assert_eq!(
-            split("d/a.b.csv.gz"),
-            Some(("a.b".into(), TableKind::CsvGz))
-        );
+        assert_eq!(split("d/a.b.csv.gz"), Some(("a.b".into(), TableKind::CsvGz)));
         assert_eq!(split("A.CSV"), Some(("A".into(), TableKind::Csv)));
         assert_eq!(split("a.parquet"), Some(("a".into(), TableKind::Parquet)));
         assert_eq!(split(".csv"), None);
@@ -200,10 +173,7 @@ mod tests {
             assert!(missing.contains("cannot be read"), "{missing}");
             std::fs::write(&path, "").unwrap();
             let empty = open_table(&path).unwrap_err().to_string();
-            assert!(
-                empty.contains(name) && empty.contains("is empty"),
-                "{empty}"
-            );
+            assert!(empty.contains(name) && empty.contains("is empty"), "{empty}");
         }
     }
 }

@@ -47,10 +47,7 @@ impl std::fmt::Display for Value {
 
 /// The number that a text spells, if it is finite.
 pub(crate) fn finite_number(text: &str) -> Option<f64> {
-    text.trim()
-        .parse::<f64>()
-        .ok()
-        .filter(|number| number.is_finite())
+    text.trim().parse::<f64>().ok().filter(|number| number.is_finite())
 }
 
 #[cfg(test)]

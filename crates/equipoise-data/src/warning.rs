@@ -83,12 +83,7 @@ pub enum WarningKind {
 impl std::fmt::Display for Warning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.client {
-            Some(client) => write!(
-                f,
-                "client `{client}` ({}): {}",
-                self.file.display(),
-                self.kind
-            ),
+            Some(client) => write!(f, "client `{client}` ({}): {}", self.file.display(), self.kind),
             None => write!(f, "{}: {}", self.file.display(), self.kind),
         }
     }

@@ -4,11 +4,7 @@ const SHOWN: usize = 10;
 
 /// `` `a`, `b`, `c` ``; after ten of them " and more".
 pub(crate) fn list(items: &[String]) -> String {
-    let shown: Vec<String> = items
-        .iter()
-        .take(SHOWN)
-        .map(|item| format!("`{item}`"))
-        .collect();
+    let shown: Vec<String> = items.iter().take(SHOWN).map(|item| format!("`{item}`")).collect();
     let more = if items.len() > SHOWN { " and more" } else { "" };
     format!("{}{more}", shown.join(", "))
 }

@@ -49,19 +49,13 @@ fn a_folder_that_is_not_one_of_clients_is_refused() {
             assert!(text.contains(part), "{part}: {text}");
         }
     };
-    fails(
-        folder(&[("a.csv", ""), ("notes.txt", "")]).path(),
-        &["notes.txt", "does not belong"],
-    );
+    fails(folder(&[("a.csv", ""), ("notes.txt", "")]).path(), &["notes.txt", "does not belong"]);
     fails(
         folder(&[("a.csv", ""), ("a.parquet", "")]).path(),
         &["client `a`", "a.csv", "a.parquet"],
     );
     fails(folder(&[("README.md", "")]).path(), &["holds no client"]);
-    fails(
-        Path::new("nowhere/at/all"),
-        &["nowhere/at/all", "cannot be read"],
-    );
+    fails(Path::new("nowhere/at/all"), &["nowhere/at/all", "cannot be read"]);
     let nested = folder(&[("a.csv", "")]);
     std::fs::create_dir(nested.path().join("b.csv")).unwrap();
     fails(nested.path(), &["b.csv", "does not belong"]);
@@ -71,25 +65,16 @@ fn a_folder_that_is_not_one_of_clients_is_refused() {
 fn roots_are_encoded_and_warnings_name_the_client() {
     let dir = folder(&[("b.csv", RAW), ("a.csv", "lsat,race,pass\n3,Black,0\n")]);
     let roots = read_roots(dir.path(), &schema()).unwrap();
-    assert_eq!(
-        roots.iter().map(|c| c.id.as_str()).collect::<Vec<_>>(),
-        ["a", "b"]
-    );
+    assert_eq!(roots.iter().map(|c| c.id.as_str()).collect::<Vec<_>>(), ["a", "b"]);
     assert_eq!(roots[1].rows.values(), [1.0, 1.0, 2.0, 0.0]);
     assert_eq!(roots[1].warnings, []);
     let text: Vec<String> = roots[0].warnings.iter().map(Warning::to_string).collect();
     assert_eq!(text.len(), 2);
     assert!(text[0].starts_with("client `a` ("), "{}", text[0]);
-    assert!(
-        text[0].contains("negative label") && text[1].contains("are unprivileged"),
-        "{text:?}"
-    );
+    assert!(text[0].contains("negative label") && text[1].contains("are unprivileged"), "{text:?}");
     let bad = folder(&[("a.csv", RAW), ("b.csv", "lsat,race,pass\n")]);
     let text = read_roots(bad.path(), &schema()).unwrap_err().to_string();
-    assert!(
-        text.contains("b.csv") && text.contains("A root needs"),
-        "{text}"
-    );
+    assert!(text.contains("b.csv") && text.contains("A root needs"), "{text}");
 }
 
 #[test]
@@ -98,36 +83,19 @@ fn proxies_are_read_and_matched_with_roots() {
     let roots_dir = folder(&[("a.csv", RAW), ("b.csv", RAW)]);
     let roots = read_roots(roots_dir.path(), &schema).unwrap();
     let dir = tempfile::tempdir().unwrap();
-    write_proxy(
-        &dir.path().join("a.parquet"),
-        &roots[0].rows,
-        &schema,
-        false,
-    )
-    .unwrap();
-    write_proxy(
-        &dir.path().join("c.csv.gz"),
-        &roots[0].rows.select(&[0]),
-        &schema,
-        false,
-    )
-    .unwrap();
+    write_proxy(&dir.path().join("a.parquet"), &roots[0].rows, &schema, false).unwrap();
+    write_proxy(&dir.path().join("c.csv.gz"), &roots[0].rows.select(&[0]), &schema, false).unwrap();
     let mut proxies = read_proxies(dir.path(), &schema).unwrap();
     assert_eq!(proxies[0].rows, roots[0].rows);
     assert_eq!(proxies[0].warnings, []);
     let text = proxies[1].warnings[0].to_string();
-    assert!(
-        text.contains("client `c`") && text.contains("positive label"),
-        "{text}"
-    );
+    assert!(text.contains("client `c`") && text.contains("positive label"), "{text}");
 
     let text = match_clients(&proxies, &roots).unwrap_err().to_string();
     assert!(text.contains("Without a root: `c`."), "{text}");
     assert!(text.contains("Without a proxy: `b`."), "{text}");
     proxies[1].id = "b".into();
     assert!(match_clients(&proxies, &roots).is_ok());
-    let text = match_clients(&proxies[..1], &roots)
-        .unwrap_err()
-        .to_string();
+    let text = match_clients(&proxies[..1], &roots).unwrap_err().to_string();
     assert!(!text.contains("Without a root"), "{text}");
 }

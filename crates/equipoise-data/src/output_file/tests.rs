@@ -37,10 +37,7 @@ fn a_failure_leaves_the_old_file_and_nothing_else() {
         Err(io::Error::other("the disk is full"))
     });
     let text = result.unwrap_err().to_string();
-    assert!(
-        text.contains("a.txt") && text.contains("the disk is full"),
-        "{text}"
-    );
+    assert!(text.contains("a.txt") && text.contains("the disk is full"), "{text}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
     assert_eq!(names(dir.path()), ["a.txt"]);
 }
@@ -62,18 +59,11 @@ fn a_file_that_appears_meanwhile_is_not_overwritten() {
 fn folders_are_neither_created_nor_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let missing = dir.path().join("no/such/a.txt");
-    let text = write_atomically(&missing, false, |_| Ok(()))
-        .unwrap_err()
-        .to_string();
-    assert!(
-        text.contains("a.txt") && text.contains("no/such does not exist"),
-        "{text}"
-    );
+    let text = write_atomically(&missing, false, |_| Ok(())).unwrap_err().to_string();
+    assert!(text.contains("a.txt") && text.contains("no/such does not exist"), "{text}");
     let folder = dir.path().join("folder");
     std::fs::create_dir(&folder).unwrap();
-    let text = write_atomically(&folder, true, |_| Ok(()))
-        .unwrap_err()
-        .to_string();
+    let text = write_atomically(&folder, true, |_| Ok(())).unwrap_err().to_string();
     assert!(text.contains("not a regular file"), "{text}");
 }
 

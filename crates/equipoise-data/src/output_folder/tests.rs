@@ -37,9 +37,7 @@ fn our_own_folder_is_replaced_with_force_and_only_at_the_commit() {
     let dir = tempfile::tempdir().unwrap();
     let target = dir.path().join("out");
     fs::create_dir(&target).unwrap();
-    let text = OutputFolder::create(&target, false)
-        .unwrap_err()
-        .to_string();
+    let text = OutputFolder::create(&target, false).unwrap_err().to_string();
     assert!(text.contains("out") && text.contains("--force"), "{text}");
 
     fs::write(target.join("schema.toml"), "old").unwrap();
@@ -73,10 +71,7 @@ fn somebody_elses_work_is_never_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let refuses = |path: &Path| {
         let text = OutputFolder::create(path, true).unwrap_err().to_string();
-        assert!(
-            text.contains("is not replaced, not even with --force"),
-            "{text}"
-        );
+        assert!(text.contains("is not replaced, not even with --force"), "{text}");
     };
     let thesis = dir.path().join("work");
     fs::create_dir(&thesis).unwrap();
@@ -121,8 +116,6 @@ fn what_appears_meanwhile_is_not_replaced() {
 #[test]
 fn the_folder_around_it_must_exist() {
     let dir = tempfile::tempdir().unwrap();
-    let text = OutputFolder::create(&dir.path().join("no/out"), false)
-        .unwrap_err()
-        .to_string();
+    let text = OutputFolder::create(&dir.path().join("no/out"), false).unwrap_err().to_string();
     assert!(text.contains("no does not exist"), "{text}");
 }

@@ -36,19 +36,9 @@ fn bits(rows: &Rows) -> Vec<u64> {
 /// Every finite bit pattern is as likely as any other, and the ordinary numbers come too.
 fn finite() -> impl Strategy<Value = f64> {
     prop_oneof![
-        any::<u64>()
-            .prop_map(f64::from_bits)
-            .prop_filter("finite", |value| value.is_finite()),
+        any::<u64>().prop_map(f64::from_bits).prop_filter("finite", |value| value.is_finite()),
         -10.0..10.0_f64,
-        prop::sample::select(vec![
-            0.0,
-            -0.0,
-            1.0,
-            f64::MAX,
-            f64::MIN_POSITIVE,
-            5e-324,
-            0.1
-        ]),
+        prop::sample::select(vec![0.0, -0.0, 1.0, f64::MAX, f64::MIN_POSITIVE, 5e-324, 0.1]),
     ]
 }
 
@@ -77,13 +67,7 @@ proptest! {
 
 fn small() -> (Schema, Rows) {
     let schema = schema(false);
-    let rows = rows(
-        &schema,
-        &[
-            ([0.1, 1.0, 0.0], true, true),
-            ([-1e-9, 0.25, 1e20], false, false),
-        ],
-    );
+    let rows = rows(&schema, &[([0.1, 1.0, 0.0], true, true), ([-1e-9, 0.25, 1e20], false, false)]);
     (schema, rows)
 }
 
@@ -136,51 +120,14 @@ fn what_is_no_proxy_is_refused_with_the_place() {
     write_proxy(&path, &rows, &schema, false).unwrap();
     let sound = std::fs::read_to_string(&path).unwrap();
     for (from, to, parts) in [
-        (
-            "-1e-9",
-            "inf",
-            &[
-                "row 2",
-                "column `lsat, raw`",
-                "`inf` is not a finite number",
-            ][..],
-        ),
-        (
-            "-1e-9",
-            "1e400",
-            &[
-                "row 2",
-                "column `lsat, raw`",
-                "`1e400` is not a finite number",
-            ],
-        ),
+        ("-1e-9", "inf", &["row 2", "column `lsat, raw`", "`inf` is not a finite number"][..]),
+        ("-1e-9", "1e400", &["row 2", "column `lsat, raw`", "`1e400` is not a finite number"]),
         ("-1e-9", "NaN", &["row 2", "column `lsat, raw`", "missing"]),
         ("-1e-9", "", &["row 2", "column `lsat, raw`", "missing"]),
-        (
-            "-1e-9",
-            "high",
-            &[
-                "row 2",
-                "column `lsat, raw`",
-                "`high` is not a number",
-                "encoded",
-            ],
-        ),
-        (
-            "1e20,0,-1",
-            "1e20,0.5,-1",
-            &["row 2", "column `race`", "`0.5` is neither 0 nor 1"],
-        ),
-        (
-            "1e20,0,-1",
-            "1e20,0,0",
-            &["row 2", "column `pass`", "`0` is neither -1 nor 1"],
-        ),
-        (
-            "1e20,0,-1",
-            "1e20,0,?",
-            &["row 2", "column `pass`", "missing"],
-        ),
+        ("-1e-9", "high", &["row 2", "column `lsat, raw`", "`high` is not a number", "encoded"]),
+        ("1e20,0,-1", "1e20,0.5,-1", &["row 2", "column `race`", "`0.5` is neither 0 nor 1"]),
+        ("1e20,0,-1", "1e20,0,0", &["row 2", "column `pass`", "`0` is neither -1 nor 1"]),
+        ("1e20,0,-1", "1e20,0,?", &["row 2", "column `pass`", "missing"]),
         ("race,", "sex,", &["column `sex`", "no column of a proxy"]),
         (",0,-1\n", ",0\n", &["row 2", "4 cells", "5 columns"]),
     ] {
@@ -193,14 +140,8 @@ fn what_is_no_proxy_is_refused_with_the_place() {
         }
     }
     for (content, part) in [
-        (
-            "race,pass,tier=1,\"lsat, raw\"\n",
-            "no column `tier=a \"b\"`",
-        ),
-        (
-            sound.lines().next().unwrap(),
-            "header but no rows. A proxy needs",
-        ),
+        ("race,pass,tier=1,\"lsat, raw\"\n", "no column `tier=a \"b\"`"),
+        (sound.lines().next().unwrap(), "header but no rows. A proxy needs"),
     ] {
         std::fs::write(&path, content).unwrap();
         let text = read_proxy(&path, &schema).unwrap_err().to_string();
@@ -214,13 +155,8 @@ fn rows_of_another_schema_or_none_are_not_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("p.parquet");
     let other = self::schema(true);
-    let text = write_proxy(&path, &rows, &other, false)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        text.contains("5 entries") && text.contains("have 4"),
-        "{text}"
-    );
+    let text = write_proxy(&path, &rows, &other, false).unwrap_err().to_string();
+    assert!(text.contains("5 entries") && text.contains("have 4"), "{text}");
     let none = write_proxy(&path, &rows.select(&[]), &schema, false).unwrap_err();
     assert!(none.to_string().contains("no rows"), "{none}");
     let unknown = write_proxy(&dir.path().join("p.txt"), &rows, &schema, false).unwrap_err();

@@ -69,26 +69,11 @@ fn a_wrong_cell_is_named_by_file_row_and_column() {
     let second = |from: &str, to: &str| TABLE.replace(from, to);
     let lsat = ["row 2", "column `lsat`"];
     let at = |parts: &[&'static str], more: &[&'static str]| [parts, more].concat();
-    fails(
-        &second(",30,b", ",abc,b"),
-        &at(&lsat, &["`abc` is not a number", "categorical"]),
-    );
-    fails(
-        &second(",30,b", ",inf,b"),
-        &at(&lsat, &["`inf` is not a finite number"]),
-    );
-    fails(
-        &second(",30,b", ",-Infinity,b"),
-        &at(&lsat, &["is not a finite number"]),
-    );
-    fails(
-        &second(",30,b", ",1e400,b"),
-        &at(&lsat, &["`1e400` is not a finite number"]),
-    );
-    fails(
-        &second(",30,b", ",NaN,b"),
-        &at(&lsat, &["missing", "`fill`"]),
-    );
+    fails(&second(",30,b", ",abc,b"), &at(&lsat, &["`abc` is not a number", "categorical"]));
+    fails(&second(",30,b", ",inf,b"), &at(&lsat, &["`inf` is not a finite number"]));
+    fails(&second(",30,b", ",-Infinity,b"), &at(&lsat, &["is not a finite number"]));
+    fails(&second(",30,b", ",1e400,b"), &at(&lsat, &["`1e400` is not a finite number"]));
+    fails(&second(",30,b", ",NaN,b"), &at(&lsat, &["missing", "`fill`"]));
     fails(&second(",30,b", ",,b"), &at(&lsat, &["missing", "`fill`"]));
     fails(
         &second("2.0,,30", "2.0,1e10,30"),
@@ -96,40 +81,22 @@ fn a_wrong_cell_is_named_by_file_row_and_column() {
     );
     fails(
         &second("0,2.0,", "0,3,"),
-        &[
-            "row 2",
-            "column `tier`",
-            "`3` is none of the levels `1`, `2`, `x`",
-        ],
+        &["row 2", "column `tier`", "`3` is none of the levels `1`, `2`, `x`"],
     );
     fails(
         &second(" Black ,0", "?,0"),
         &["row 2", "column `race`", "sensitive attribute is missing"],
     );
-    fails(
-        &second(" Black ,0", "Black,"),
-        &["row 2", "column `pass`", "label is missing"],
-    );
+    fails(&second(" Black ,0", "Black,"), &["row 2", "column `pass`", "label is missing"]);
 }
 
 #[test]
 fn the_error_has_its_parts_as_fields() {
     match run(&TABLE.replace(",30,b", ",abc,b")).unwrap_err() {
-        Error::Cell {
-            file,
-            row,
-            column,
-            value,
-            problem,
-        } => {
+        Error::Cell { file, row, column, value, problem } => {
             assert!(file.ends_with("bank.csv"));
             assert_eq!((row, column.as_str(), value.as_str()), (2, "lsat", "abc"));
-            assert_eq!(
-                *problem,
-                CellProblem::NotANumber {
-                    value: "abc".into()
-                }
-            );
+            assert_eq!(*problem, CellProblem::NotANumber { value: "abc".into() });
         }
         other => panic!("{other}"),
     }
@@ -137,35 +104,19 @@ fn the_error_has_its_parts_as_fields() {
 
 #[test]
 fn columns_must_be_those_of_the_schema() {
-    fails(
-        &TABLE.replace("lsat,id", "lsta,id"),
-        &["no column `lsat`", "Did you mean `lsta`?"],
-    );
-    fails(
-        &TABLE.replace("lsat,id", "lsat,name"),
-        &["column `name`", "`ignore`", "Drop it"],
-    );
+    fails(&TABLE.replace("lsat,id", "lsta,id"), &["no column `lsat`", "Did you mean `lsta`?"]);
+    fails(&TABLE.replace("lsat,id", "lsat,name"), &["column `name`", "`ignore`", "Drop it"]);
     fails(&TABLE.replace("tier,age", "tier,tier"), &["`tier` twice"]);
-    fails(
-        "race,pass,tier,age,lsat\n",
-        &["header but no rows", "A table of data"],
-    );
-    let without_id: String = TABLE
-        .lines()
-        .map(|l| format!("{}\n", l.rsplit_once(',').unwrap().0))
-        .collect();
+    fails("race,pass,tier,age,lsat\n", &["header but no rows", "A table of data"]);
+    let without_id: String =
+        TABLE.lines().map(|l| format!("{}\n", l.rsplit_once(',').unwrap().0)).collect();
     assert_eq!(run(&without_id).unwrap().rows, run(TABLE).unwrap().rows);
 }
 
 #[test]
 fn more_than_two_values_and_lonely_classes_are_warned_about() {
     let warnings = |text: &str| -> String {
-        run(text)
-            .unwrap()
-            .warnings
-            .iter()
-            .map(|w| format!("{w}\n"))
-            .collect()
+        run(text).unwrap().warnings.iter().map(|w| format!("{w}\n")).collect()
     };
     let text = warnings(&TABLE.replace("Black,1.0", "Asian,2"));
     assert!(
@@ -186,18 +137,10 @@ fn more_than_two_values_and_lonely_classes_are_warned_about() {
         text.contains("bank.csv: all 1 row(s) have a positive label in column `pass`"),
         "{text}"
     );
-    assert!(
-        text.contains("all 1 row(s) are privileged in column `race`"),
-        "{text}"
-    );
-    let many: String = (0..30)
-        .map(|i| format!("group{i:02},{},1,1,1\n", i % 2))
-        .collect();
+    assert!(text.contains("all 1 row(s) are privileged in column `race`"), "{text}");
+    let many: String = (0..30).map(|i| format!("group{i:02},{},1,1,1\n", i % 2)).collect();
     let text = warnings(&format!("race,pass,tier,age,lsat\n{many}"));
-    assert!(
-        text.contains("`group09` and more") && !text.contains("`group10`"),
-        "{text}"
-    );
+    assert!(text.contains("`group09` and more") && !text.contains("`group10`"), "{text}");
     assert!(text.contains("all 30 row(s) are unprivileged"), "{text}");
 }
 
@@ -213,13 +156,8 @@ fn prediction_needs_no_label_and_passes_over_other_columns() {
     let table = read_features_for_prediction(&path, &schema()).unwrap();
     assert_eq!(table.rows.values(), run(TABLE).unwrap().rows.values());
     std::fs::write(&path, "tier,age,lsat\n1,1,40\n").unwrap();
-    let text = read_features_for_prediction(&path, &schema())
-        .unwrap_err()
-        .to_string();
-    assert!(
-        text.contains("new.csv") && text.contains("no column `race`"),
-        "{text}"
-    );
+    let text = read_features_for_prediction(&path, &schema()).unwrap_err().to_string();
+    assert!(text.contains("new.csv") && text.contains("no column `race`"), "{text}");
 }
 
 /// The same rows as `TABLE`, with the types that a data frame would give the columns.
@@ -229,31 +167,11 @@ fn parquet_table() -> Vec<u8> {
     use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, RecordBatch, StringArray};
 
     let columns: Vec<(&str, ArrayRef)> = vec![
-        (
-            "race",
-            Arc::new(StringArray::from(vec!["White", "Black", "White", "Black"])),
-        ),
-        (
-            "pass",
-            Arc::new(BooleanArray::from(vec![true, false, false, true])),
-        ),
-        (
-            "tier",
-            Arc::new(StringArray::from(vec![
-                Some("1"),
-                Some("2"),
-                None,
-                Some("x"),
-            ])),
-        ),
-        (
-            "age",
-            Arc::new(Int32Array::from(vec![Some(1), None, Some(1), Some(1)])),
-        ),
-        (
-            "lsat",
-            Arc::new(Float64Array::from(vec![40.0, 30.0, 25.0, 20.0])),
-        ),
+        ("race", Arc::new(StringArray::from(vec!["White", "Black", "White", "Black"]))),
+        ("pass", Arc::new(BooleanArray::from(vec![true, false, false, true]))),
+        ("tier", Arc::new(StringArray::from(vec![Some("1"), Some("2"), None, Some("x")]))),
+        ("age", Arc::new(Int32Array::from(vec![Some(1), None, Some(1), Some(1)]))),
+        ("lsat", Arc::new(Float64Array::from(vec![40.0, 30.0, 25.0, 20.0]))),
     ];
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let mut bytes = Vec::new();
@@ -270,10 +188,8 @@ fn csv_and_parquet_give_the_same_rows_and_the_same_schema() {
 
     let dir = tempfile::tempdir().unwrap();
     let (csv, parquet) = (dir.path().join("a.csv"), dir.path().join("a.parquet"));
-    let without_id: String = TABLE
-        .lines()
-        .map(|line| format!("{}\n", line.rsplit_once(',').unwrap().0))
-        .collect();
+    let without_id: String =
+        TABLE.lines().map(|line| format!("{}\n", line.rsplit_once(',').unwrap().0)).collect();
     std::fs::write(&csv, without_id).unwrap();
     std::fs::write(&parquet, parquet_table()).unwrap();
     let read = |path: &Path| read_rows(path, &schema(), Purpose::Data).unwrap().rows;
@@ -310,15 +226,8 @@ fn an_infinite_parquet_number_is_refused_with_the_place() {
     let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).unwrap();
     writer.write(&batch).unwrap();
     writer.close().unwrap();
-    let text = read_rows(&path, &schema(), Purpose::Data)
-        .unwrap_err()
-        .to_string();
-    for part in [
-        "bank.parquet",
-        "row 2",
-        "column `lsat`",
-        "`-inf` is not a finite number",
-    ] {
+    let text = read_rows(&path, &schema(), Purpose::Data).unwrap_err().to_string();
+    for part in ["bank.parquet", "row 2", "column `lsat`", "`-inf` is not a finite number"] {
         assert!(text.contains(part), "{text}");
     }
 }

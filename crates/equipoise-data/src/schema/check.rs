@@ -108,11 +108,7 @@ pub enum SchemaProblem {
 }
 
 pub(super) fn version(found: u32) -> Result<(), SchemaProblem> {
-    if found == VERSION {
-        Ok(())
-    } else {
-        Err(SchemaProblem::Version { found })
-    }
+    if found == VERSION { Ok(()) } else { Err(SchemaProblem::Version { found }) }
 }
 
 pub(super) fn check(schema: &Schema) -> Result<(), SchemaProblem> {
@@ -133,14 +129,10 @@ fn columns(schema: &Schema) -> Result<(), SchemaProblem> {
     let mut seen = HashSet::new();
     for column in roles.into_iter().chain(features).chain(&schema.ignore) {
         if column.is_empty() || column.trim() != column {
-            return Err(SchemaProblem::ColumnName {
-                column: column.clone(),
-            });
+            return Err(SchemaProblem::ColumnName { column: column.clone() });
         }
         if !seen.insert(column) {
-            return Err(SchemaProblem::DuplicateColumn {
-                column: column.clone(),
-            });
+            return Err(SchemaProblem::DuplicateColumn { column: column.clone() });
         }
     }
     Ok(())
@@ -149,28 +141,17 @@ fn columns(schema: &Schema) -> Result<(), SchemaProblem> {
 fn feature(feature: &Feature) -> Result<(), SchemaProblem> {
     let column = || feature.column.clone();
     match &feature.encoding {
-        Encoding::Numeric {
-            center,
-            scale,
-            fill,
-        } => {
+        Encoding::Numeric { center, scale, fill } => {
             if !center.is_finite() {
-                return Err(SchemaProblem::Center {
-                    column: column(),
-                    center: *center,
-                });
+                return Err(SchemaProblem::Center { column: column(), center: *center });
             }
             if !scale.is_finite() || *scale <= 0.0 {
-                return Err(SchemaProblem::Scale {
-                    column: column(),
-                    scale: *scale,
-                });
+                return Err(SchemaProblem::Scale { column: column(), scale: *scale });
             }
             match fill {
-                Some(fill) if !((fill - center) / scale).is_finite() => Err(SchemaProblem::Fill {
-                    column: column(),
-                    fill: *fill,
-                }),
+                Some(fill) if !((fill - center) / scale).is_finite() => {
+                    Err(SchemaProblem::Fill { column: column(), fill: *fill })
+                }
                 _ => Ok(()),
             }
         }
@@ -197,10 +178,7 @@ fn feature(feature: &Feature) -> Result<(), SchemaProblem> {
             }
             match fill {
                 Some(fill) if !values.contains(&Value::of_text(fill)) => {
-                    Err(SchemaProblem::FillLevel {
-                        column: column(),
-                        fill: fill.clone(),
-                    })
+                    Err(SchemaProblem::FillLevel { column: column(), fill: fill.clone() })
                 }
                 _ => Ok(()),
             }

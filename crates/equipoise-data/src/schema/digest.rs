@@ -22,16 +22,8 @@ pub(super) fn digest(schema: &Schema) -> String {
     items.text(&schema.sensitive.column);
     items.value(&schema.sensitive.privileged);
     items.text(&schema.features.len().to_string());
-    schema
-        .features
-        .iter()
-        .for_each(|feature| items.feature(feature));
-    items
-        .0
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    schema.features.iter().for_each(|feature| items.feature(feature));
+    items.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 struct Items(Sha256);
@@ -40,11 +32,7 @@ impl Items {
     fn feature(&mut self, feature: &Feature) {
         self.text(&feature.column);
         match &feature.encoding {
-            Encoding::Numeric {
-                center,
-                scale,
-                fill,
-            } => {
+            Encoding::Numeric { center, scale, fill } => {
                 self.text("numeric");
                 self.number(*center);
                 self.number(*scale);

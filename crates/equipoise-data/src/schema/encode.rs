@@ -13,16 +13,8 @@ pub(crate) struct Encoder {
 }
 
 enum FeatureEncoder {
-    Numeric {
-        center: f64,
-        scale: f64,
-        fill: Option<f64>,
-    },
-    Categorical {
-        levels: Vec<String>,
-        values: Vec<Value>,
-        fill: Option<usize>,
-    },
+    Numeric { center: f64, scale: f64, fill: Option<f64> },
+    Categorical { levels: Vec<String>, values: Vec<Value>, fill: Option<usize> },
 }
 
 impl Encoder {
@@ -58,37 +50,23 @@ impl Encoder {
 impl FeatureEncoder {
     fn new(feature: &Feature) -> Self {
         match &feature.encoding {
-            Encoding::Numeric {
-                center,
-                scale,
-                fill,
-            } => Self::Numeric {
-                center: *center,
-                scale: *scale,
-                fill: *fill,
-            },
+            Encoding::Numeric { center, scale, fill } => {
+                Self::Numeric { center: *center, scale: *scale, fill: *fill }
+            }
             Encoding::Categorical { levels, fill } => {
                 let values: Vec<Value> = levels.iter().map(|level| Value::of_text(level)).collect();
                 let fill = fill.as_ref().and_then(|fill| {
                     let fill = Value::of_text(fill);
                     values.iter().position(|value| *value == fill)
                 });
-                Self::Categorical {
-                    levels: levels.clone(),
-                    values,
-                    fill,
-                }
+                Self::Categorical { levels: levels.clone(), values, fill }
             }
         }
     }
 
     fn encode(&self, cell: Cell<'_>, x: &mut Vec<f64>) -> Result<(), CellProblem> {
         match self {
-            Self::Numeric {
-                center,
-                scale,
-                fill,
-            } => {
+            Self::Numeric { center, scale, fill } => {
                 let number = match (cell, fill) {
                     (Cell::Missing, Some(fill)) => *fill,
                     (Cell::Missing, None) => return Err(CellProblem::Missing),
@@ -104,21 +82,16 @@ impl FeatureEncoder {
                 }
                 x.push(scaled);
             }
-            Self::Categorical {
-                levels,
-                values,
-                fill,
-            } => {
+            Self::Categorical { levels, values, fill } => {
                 let level = match (cell, fill) {
                     (Cell::Missing, Some(fill)) => *fill,
                     (Cell::Missing, None) => return Err(CellProblem::Missing),
-                    _ => values
-                        .iter()
-                        .position(|value| value.is(cell))
-                        .ok_or_else(|| CellProblem::UnknownLevel {
+                    _ => values.iter().position(|value| value.is(cell)).ok_or_else(|| {
+                        CellProblem::UnknownLevel {
                             value: cell.to_string(),
                             levels: levels.clone(),
-                        })?,
+                        }
+                    })?,
                 };
                 x.extend((0..levels.len()).map(|i| f64::from(i == level)));
             }
@@ -135,14 +108,11 @@ fn is(value: &Value, cell: Cell<'_>, role: &'static str) -> Result<bool, CellPro
 }
 
 fn finite(cell: Cell<'_>) -> Result<f64, CellProblem> {
-    let number = cell.number().ok_or_else(|| CellProblem::NotANumber {
-        value: cell.to_string(),
-    })?;
+    let number =
+        cell.number().ok_or_else(|| CellProblem::NotANumber { value: cell.to_string() })?;
     if number.is_finite() {
         Ok(number)
     } else {
-        Err(CellProblem::NotFinite {
-            value: cell.to_string(),
-        })
+        Err(CellProblem::NotFinite { value: cell.to_string() })
     }
 }

@@ -46,10 +46,9 @@ impl Feature {
     pub fn encoded_names(&self) -> Vec<String> {
         match &self.encoding {
             Encoding::Numeric { .. } => vec![self.column.clone()],
-            Encoding::Categorical { levels, .. } => levels
-                .iter()
-                .map(|level| format!("{}={level}", self.column))
-                .collect(),
+            Encoding::Categorical { levels, .. } => {
+                levels.iter().map(|level| format!("{}={level}", self.column)).collect()
+            }
         }
     }
 }
@@ -88,23 +87,11 @@ enum Fill {
 #[derive(Debug, thiserror::Error)]
 enum EntryProblem {
     #[error("the {kind} feature `{column}` needs `{key}`")]
-    Needs {
-        kind: &'static str,
-        column: String,
-        key: &'static str,
-    },
+    Needs { kind: &'static str, column: String, key: &'static str },
     #[error("the {kind} feature `{column}` cannot have `{key}`")]
-    CannotHave {
-        kind: &'static str,
-        column: String,
-        key: &'static str,
-    },
+    CannotHave { kind: &'static str, column: String, key: &'static str },
     #[error("the `fill` of the {kind} feature `{column}` must be {expected}")]
-    Fill {
-        kind: &'static str,
-        column: String,
-        expected: &'static str,
-    },
+    Fill { kind: &'static str, column: String, expected: &'static str },
 }
 
 impl TryFrom<Entry> for Feature {
@@ -116,21 +103,9 @@ impl TryFrom<Entry> for Feature {
             Kind::Numeric => "numeric",
             Kind::Categorical => "categorical",
         };
-        let needs = |key| EntryProblem::Needs {
-            kind,
-            column: column.clone(),
-            key,
-        };
-        let cannot_have = |key| EntryProblem::CannotHave {
-            kind,
-            column: column.clone(),
-            key,
-        };
-        let wrong_fill = |expected| EntryProblem::Fill {
-            kind,
-            column: column.clone(),
-            expected,
-        };
+        let needs = |key| EntryProblem::Needs { kind, column: column.clone(), key };
+        let cannot_have = |key| EntryProblem::CannotHave { kind, column: column.clone(), key };
+        let wrong_fill = |expected| EntryProblem::Fill { kind, column: column.clone(), expected };
         let encoding = match entry.kind {
             Kind::Numeric => {
                 if entry.levels.is_some() {
@@ -147,10 +122,9 @@ impl TryFrom<Entry> for Feature {
                 }
             }
             Kind::Categorical => {
-                for (key, there) in [
-                    ("center", entry.center.is_some()),
-                    ("scale", entry.scale.is_some()),
-                ] {
+                for (key, there) in
+                    [("center", entry.center.is_some()), ("scale", entry.scale.is_some())]
+                {
                     if there {
                         return Err(cannot_have(key));
                     }
@@ -175,11 +149,7 @@ impl From<Feature> for Entry {
     fn from(feature: Feature) -> Self {
         let column = feature.column;
         match feature.encoding {
-            Encoding::Numeric {
-                center,
-                scale,
-                fill,
-            } => Self {
+            Encoding::Numeric { center, scale, fill } => Self {
                 column,
                 kind: Kind::Numeric,
                 center: Some(center),

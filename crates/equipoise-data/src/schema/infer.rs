@@ -55,10 +55,8 @@ pub fn infer(table: Table, options: &InferOptions) -> Result<Inferred, Error> {
         .filter(|&i| !options.drop.contains(&table.columns()[i]))
         .collect();
     let columns: Vec<String> = chosen.iter().map(|&i| table.columns()[i].clone()).collect();
-    let mut statistics: Vec<Statistics> = columns
-        .iter()
-        .map(|column| Statistics::new(options.wanted(column)))
-        .collect();
+    let mut statistics: Vec<Statistics> =
+        columns.iter().map(|column| Statistics::new(options.wanted(column))).collect();
     let n_rows = table.visit(&chosen, |row, cells| {
         for (statistics, cell) in statistics.iter_mut().zip(cells) {
             statistics.add(row, *cell);
@@ -66,10 +64,7 @@ pub fn infer(table: Table, options: &InferOptions) -> Result<Inferred, Error> {
         Ok(())
     })?;
     if n_rows == 0 {
-        return Err(Error::NoRows {
-            file,
-            purpose: Purpose::Data,
-        });
+        return Err(Error::NoRows { file, purpose: Purpose::Data });
     }
     let mut proposal = Proposal {
         file,
@@ -117,10 +112,7 @@ impl Proposal<'_> {
                 statistics.n_missing
             ));
         }
-        self.features.push(Feature {
-            column: column.to_string(),
-            encoding,
-        });
+        self.features.push(Feature { column: column.to_string(), encoding });
         Ok(())
     }
 
@@ -134,19 +126,12 @@ impl Proposal<'_> {
                 column,
                 *row,
                 value,
-                CellProblem::NotANumber {
-                    value: value.clone(),
-                },
+                CellProblem::NotANumber { value: value.clone() },
             )),
             (Some(_), _) => Ok(false),
-            (None, Some((row, value))) => Err(self.cell(
-                column,
-                *row,
-                value,
-                CellProblem::NotFinite {
-                    value: value.clone(),
-                },
-            )),
+            (None, Some((row, value))) => {
+                Err(self.cell(column, *row, value, CellProblem::NotFinite { value: value.clone() }))
+            }
             (None, None) => Ok(true),
         }
     }
@@ -164,10 +149,7 @@ impl Proposal<'_> {
                 "column `{column}` is categorical although some of its values are numbers: row {row} has `{value}`; declare it numeric to have such values refused"
             ));
         }
-        Ok(Encoding::Categorical {
-            levels: statistics.distinct.names(),
-            fill: None,
-        })
+        Ok(Encoding::Categorical { levels: statistics.distinct.names(), fill: None })
     }
 
     fn add_role(
@@ -240,14 +222,8 @@ impl Proposal<'_> {
             },
             features: self.features,
         };
-        schema.validate().map_err(|problem| Error::Schema {
-            file: Some(self.file),
-            problem,
-        })?;
-        Ok(Inferred {
-            schema,
-            notes: self.notes,
-        })
+        schema.validate().map_err(|problem| Error::Schema { file: Some(self.file), problem })?;
+        Ok(Inferred { schema, notes: self.notes })
     }
 }
 
@@ -258,11 +234,7 @@ fn numeric(statistics: &Statistics) -> Encoding {
     } else {
         (statistics.mean(), statistics.deviation())
     };
-    Encoding::Numeric {
-        center,
-        scale,
-        fill: None,
-    }
+    Encoding::Numeric { center, scale, fill: None }
 }
 
 /// Every column that is named must be there, and have one role.
@@ -276,9 +248,7 @@ fn check_options(table: &Table, options: &InferOptions) -> Result<(), Error> {
     {
         table.position(column)?;
         if !seen.insert(column) {
-            return Err(Error::ColumnTwice {
-                column: column.clone(),
-            });
+            return Err(Error::ColumnTwice { column: column.clone() });
         }
     }
     Ok(())

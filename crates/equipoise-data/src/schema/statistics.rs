@@ -52,13 +52,11 @@ impl Statistics {
                 self.squares += distance * (number - self.mean);
             }
             Some(_) => {
-                self.first_infinite
-                    .get_or_insert_with(|| (row, cell.to_string()));
+                self.first_infinite.get_or_insert_with(|| (row, cell.to_string()));
             }
             None if cell == Cell::Missing => self.n_missing += 1,
             None => {
-                self.first_text
-                    .get_or_insert_with(|| (row, cell.to_string()));
+                self.first_text.get_or_insert_with(|| (row, cell.to_string()));
             }
         }
     }
@@ -91,10 +89,7 @@ mod tests {
     #[test]
     fn mean_and_deviation_are_those_of_the_numbers_present() {
         let mut statistics = Statistics::new(None);
-        for (row, text) in ["2", "4", "", "4", "4", "5", "5", "NA", "7", "9"]
-            .iter()
-            .enumerate()
-        {
+        for (row, text) in ["2", "4", "", "4", "4", "5", "5", "NA", "7", "9"].iter().enumerate() {
             statistics.add(row as u64 + 1, Cell::of_text(text));
         }
         assert_eq!(statistics.n_missing, 2);

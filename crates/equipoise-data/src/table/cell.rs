@@ -17,23 +17,13 @@ impl<'a> Cell<'a> {
         let text = text.trim();
         let missing = text.is_empty()
             || text == "?"
-            || ["na", "n/a", "nan", "null"]
-                .iter()
-                .any(|word| text.eq_ignore_ascii_case(word));
-        if missing {
-            Self::Missing
-        } else {
-            Self::Text(text)
-        }
+            || ["na", "n/a", "nan", "null"].iter().any(|word| text.eq_ignore_ascii_case(word));
+        if missing { Self::Missing } else { Self::Text(text) }
     }
 
     /// A number cell, missing where it is NaN.
     pub fn of_number(number: f64) -> Self {
-        if number.is_nan() {
-            Self::Missing
-        } else {
-            Self::Number(number)
-        }
+        if number.is_nan() { Self::Missing } else { Self::Number(number) }
     }
 
     /// The number that the cell holds, which may be infinite; `None` for other text and for nothing.
@@ -62,9 +52,9 @@ mod tests {
 
     #[test]
     fn every_spelling_of_missing_is_missing() {
-        for text in [
-            "", "  ", "NA", "na", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "?", " ? ",
-        ] {
+        for text in
+            ["", "  ", "NA", "na", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "?", " ? "]
+        {
             assert_eq!(Cell::of_text(text), Cell::Missing, "{text:?}");
         }
         assert_eq!(Cell::of_number(f64::NAN), Cell::Missing);

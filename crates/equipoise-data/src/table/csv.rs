@@ -17,26 +17,17 @@ pub(super) fn open(
     path: &Path,
     bytes: Box<dyn Read + Send>,
 ) -> Result<(Vec<String>, Reader), Error> {
-    let mut inner = csv::ReaderBuilder::new()
-        .buffer_capacity(1 << 16)
-        .from_reader(bytes);
-    let header = inner
-        .byte_headers()
-        .map_err(|error| translate(path, error))?;
+    let mut inner = csv::ReaderBuilder::new().buffer_capacity(1 << 16).from_reader(bytes);
+    let header = inner.byte_headers().map_err(|error| translate(path, error))?;
     if header.is_empty() {
-        return Err(Error::Empty {
-            file: path.to_path_buf(),
-        });
+        return Err(Error::Empty { file: path.to_path_buf() });
     }
     let columns = header
         .iter()
         .map(|name| match std::str::from_utf8(name) {
             // The decoder takes a byte order mark off only if it comes in one piece.
             Ok(name) => Ok(name.trim_start_matches('\u{feff}').trim().to_string()),
-            Err(_) => Err(Error::NotUtf8 {
-                file: path.to_path_buf(),
-                line: 1,
-            }),
+            Err(_) => Err(Error::NotUtf8 { file: path.to_path_buf(), line: 1 }),
         })
         .collect::<Result<_, _>>()?;
     Ok((columns, Reader { inner }))
@@ -51,19 +42,15 @@ impl Reader {
     ) -> Result<u64, Error> {
         let mut record = ByteRecord::new();
         let mut row = 0;
-        while self
-            .inner
-            .read_byte_record(&mut record)
-            .map_err(|error| translate(path, error))?
-        {
+        while self.inner.read_byte_record(&mut record).map_err(|error| translate(path, error))? {
             row += 1;
             let text = |&column: &usize| {
-                std::str::from_utf8(&record[column])
-                    .map(Cell::of_text)
-                    .map_err(|_| Error::NotUtf8 {
+                std::str::from_utf8(&record[column]).map(Cell::of_text).map_err(|_| {
+                    Error::NotUtf8 {
                         file: path.to_path_buf(),
                         line: record.position().map_or(0, csv::Position::line),
-                    })
+                    }
+                })
             };
             let cells = chosen.iter().map(text).collect::<Result<Vec<_>, _>>()?;
             visit(row, &cells)?;
@@ -75,26 +62,18 @@ impl Reader {
 fn translate(path: &Path, error: csv::Error) -> Error {
     let file = path.to_path_buf();
     match error.into_kind() {
-        ErrorKind::UnequalLengths {
-            pos,
-            expected_len,
-            len,
-        } => Error::RaggedRow {
+        ErrorKind::UnequalLengths { pos, expected_len, len } => Error::RaggedRow {
             file,
             row: pos.as_ref().map_or(0, csv::Position::record),
             line: pos.as_ref().map_or(0, csv::Position::line),
             expected: expected_len,
             found: len,
         },
-        ErrorKind::Utf8 { pos, .. } => Error::NotUtf8 {
-            file,
-            line: pos.as_ref().map_or(0, csv::Position::line),
-        },
+        ErrorKind::Utf8 { pos, .. } => {
+            Error::NotUtf8 { file, line: pos.as_ref().map_or(0, csv::Position::line) }
+        }
         ErrorKind::Io(source) => Error::Read { file, source },
-        other => Error::Read {
-            file,
-            source: std::io::Error::other(format!("{other:?}")),
-        },
+        other => Error::Read { file, source: std::io::Error::other(format!("{other:?}")) },
     }
 }
 

@@ -32,19 +32,12 @@ pub(super) struct Reader {
 pub(super) fn open(path: &Path, file: File) -> Result<(Vec<String>, Reader), Error> {
     // Without the Arrow schema that some writers embed, a pandas category is plain text again.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let builder = guard(path, || {
-        ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
-    })?;
-    let columns: Vec<String> = builder
-        .schema()
-        .fields()
-        .iter()
-        .map(|field| field.name().trim().to_string())
-        .collect();
+    let builder =
+        guard(path, || ParquetRecordBatchReaderBuilder::try_new_with_options(file, options))?;
+    let columns: Vec<String> =
+        builder.schema().fields().iter().map(|field| field.name().trim().to_string()).collect();
     if columns.is_empty() {
-        return Err(Error::Empty {
-            file: path.to_path_buf(),
-        });
+        return Err(Error::Empty { file: path.to_path_buf() });
     }
     Ok((columns, Reader { builder }))
 }
@@ -69,10 +62,7 @@ impl Reader {
         let mut reader = guard(path, || build(self.builder, chosen))?;
         // The projection keeps the file's order; `at[i]` is where the i-th chosen column went.
         let sorted = distinct(chosen);
-        let at: Vec<usize> = chosen
-            .iter()
-            .map(|c| sorted.partition_point(|s| s < c))
-            .collect();
+        let at: Vec<usize> = chosen.iter().map(|c| sorted.partition_point(|s| s < c)).collect();
         let mut row = 0;
         while let Some(batch) = next(path, &mut reader)? {
             let columns = at
@@ -97,16 +87,11 @@ fn build(
     chosen: &[usize],
 ) -> parquet::errors::Result<ParquetRecordBatchReader> {
     let mask = ProjectionMask::roots(builder.parquet_schema(), chosen.iter().copied());
-    let reader = builder
-        .with_projection(mask)
-        .with_batch_size(BATCH)
-        .build()?;
+    let reader = builder.with_projection(mask).with_batch_size(BATCH).build()?;
     if reader.schema().fields().len() == distinct(chosen).len() {
         Ok(reader)
     } else {
-        Err(parquet::errors::ParquetError::General(
-            "the columns do not match the schema".into(),
-        ))
+        Err(parquet::errors::ParquetError::General("the columns do not match the schema".into()))
     }
 }
 
@@ -131,10 +116,7 @@ fn guard<T>(path: &Path, decode: impl FnOnce() -> parquet::errors::Result<T>) ->
 }
 
 fn broken(path: &Path, reason: String) -> Error {
-    Error::Parquet {
-        file: path.to_path_buf(),
-        reason,
-    }
+    Error::Parquet { file: path.to_path_buf(), reason }
 }
 
 /// Writes the columns of numbers, then those of small integers. The same numbers give the same bytes:
@@ -151,18 +133,15 @@ pub(crate) fn write(
         .into_iter()
         .map(|(name, values)| (name, Arc::new(Int8Array::from(values)) as ArrayRef));
     let batch = RecordBatch::try_from_iter_with_nullable(
-        numbers
-            .chain(codes)
-            .map(|(name, array)| (name, array, false)),
+        numbers.chain(codes).map(|(name, array)| (name, array, false)),
     )
     .map_err(std::io::Error::other)?;
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_dictionary_enabled(false)
         .build();
-    let options = ArrowWriterOptions::new()
-        .with_properties(properties)
-        .with_skip_arrow_metadata(true);
+    let options =
+        ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
     let mut writer = ArrowWriter::try_new_with_options(out, batch.schema(), options)?;
     writer.write(&batch)?;
     writer.close()?;

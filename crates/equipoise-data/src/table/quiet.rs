@@ -48,14 +48,8 @@ mod tests {
     fn a_panic_becomes_its_message_and_quiet_ends() {
         let none = std::hint::black_box(None::<u8>);
         assert_eq!(catch_panics(|| 7), Ok(7));
-        assert_eq!(
-            catch_panics(|| none.expect("nothing there")),
-            Err("nothing there".into())
-        );
-        assert_eq!(
-            catch_panics(|| assert!(none.is_some(), "{} wrong", 1)),
-            Err("1 wrong".into())
-        );
+        assert_eq!(catch_panics(|| none.expect("nothing there")), Err("nothing there".into()));
+        assert_eq!(catch_panics(|| assert!(none.is_some(), "{} wrong", 1)), Err("1 wrong".into()));
         assert!(!QUIET.get());
     }
 }

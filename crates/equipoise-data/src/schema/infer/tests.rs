@@ -44,20 +44,10 @@ fn fails(text: &str, options: &InferOptions, parts: &[&str]) {
 #[test]
 fn each_column_gets_the_encoding_that_suits_it() {
     let inferred = run(TABLE, &options()).unwrap();
-    let columns: Vec<&str> = inferred
-        .schema
-        .features
-        .iter()
-        .map(|f| f.column.as_str())
-        .collect();
+    let columns: Vec<&str> = inferred.schema.features.iter().map(|f| f.column.as_str()).collect();
     assert_eq!(columns, ["lsat", "fulltime", "tier", "region"]);
     assert_eq!(inferred.schema.ignore, ["id", "constant", "empty"]);
-    let Encoding::Numeric {
-        center,
-        scale,
-        fill,
-    } = encoding(&inferred, "lsat")
-    else {
+    let Encoding::Numeric { center, scale, fill } = encoding(&inferred, "lsat") else {
         panic!("lsat is numeric");
     };
     assert!((center - 40.0).abs() < 1e-12);
@@ -65,16 +55,9 @@ fn each_column_gets_the_encoding_that_suits_it() {
     assert_eq!(*fill, None);
     assert_eq!(
         *encoding(&inferred, "fulltime"),
-        Encoding::Numeric {
-            center: 0.0,
-            scale: 1.0,
-            fill: None
-        }
+        Encoding::Numeric { center: 0.0, scale: 1.0, fill: None }
     );
-    assert!(matches!(
-        encoding(&inferred, "tier"),
-        Encoding::Numeric { .. }
-    ));
+    assert!(matches!(encoding(&inferred, "tier"), Encoding::Numeric { .. }));
     assert_eq!(
         *encoding(&inferred, "region"),
         Encoding::Categorical {
@@ -94,10 +77,7 @@ fn notes_tell_what_to_look_at() {
         "column `constant` is always `7`",
         "column `empty` has no values at all",
     ] {
-        assert!(
-            notes.iter().any(|note| note.contains(part)),
-            "{part}: {notes:?}"
-        );
+        assert!(notes.iter().any(|note| note.contains(part)), "{part}: {notes:?}");
     }
     assert_eq!(notes.len(), 5);
 }
@@ -108,29 +88,15 @@ fn overrides_decide_against_the_look_of_a_column() {
     codes.categorical = vec!["tier".into()];
     assert_eq!(
         *encoding(&run(TABLE, &codes).unwrap(), "tier"),
-        Encoding::Categorical {
-            levels: ["1", "2", "10"].map(String::from).into(),
-            fill: None
-        }
+        Encoding::Categorical { levels: ["1", "2", "10"].map(String::from).into(), fill: None }
     );
     let mixed = TABLE.replace("3,A,Asian,50", "3,A,Asian,abc");
     let inferred = run(&mixed, &options()).unwrap();
-    assert!(matches!(
-        encoding(&inferred, "lsat"),
-        Encoding::Categorical { .. }
-    ));
-    assert!(
-        inferred.notes.iter().any(|n| n.contains("row 3 has `abc`")),
-        "{:?}",
-        inferred.notes
-    );
+    assert!(matches!(encoding(&inferred, "lsat"), Encoding::Categorical { .. }));
+    assert!(inferred.notes.iter().any(|n| n.contains("row 3 has `abc`")), "{:?}", inferred.notes);
     let mut numeric = options();
     numeric.numeric = vec!["lsat".into()];
-    fails(
-        &mixed,
-        &numeric,
-        &["bank.csv", "row 3", "`lsat`", "`abc` is not a number"],
-    );
+    fails(&mixed, &numeric, &["bank.csv", "row 3", "`lsat`", "`abc` is not a number"]);
 }
 
 #[test]
@@ -155,36 +121,16 @@ fn what_cannot_be_inferred_is_an_error() {
         &with(|o| o.label.0 = "grades".into()),
         &["no column `grades`", "Did you mean `grade`?", "`fulltime`"],
     );
-    fails(
-        TABLE,
-        &with(|o| o.drop.push("nothing".into())),
-        &["no column `nothing`", "`region`"],
-    );
-    fails(
-        TABLE,
-        &with(|o| o.drop.push("grade".into())),
-        &["`grade`", "twice"],
-    );
-    fails(
-        TABLE,
-        &with(|o| o.numeric = vec!["id".into()]),
-        &["`id`", "twice"],
-    );
+    fails(TABLE, &with(|o| o.drop.push("nothing".into())), &["no column `nothing`", "`region`"]);
+    fails(TABLE, &with(|o| o.drop.push("grade".into())), &["`grade`", "twice"]);
+    fails(TABLE, &with(|o| o.numeric = vec!["id".into()]), &["`id`", "twice"]);
     fails(
         &TABLE.replace(",50,", ",1e400,"),
         &options(),
         &["row 3", "`lsat`", "`1e400` is not a finite number"],
     );
-    fails(
-        "id,grade,race\n",
-        &options(),
-        &["bank.csv", "header but no rows"],
-    );
-    fails(
-        "id,grade,race\n1,A,White\n",
-        &options(),
-        &["bank.csv", "no feature"],
-    );
+    fails("id,grade,race\n", &options(), &["bank.csv", "header but no rows"]);
+    fails("id,grade,race\n1,A,White\n", &options(), &["bank.csv", "no feature"]);
 }
 
 #[test]
@@ -194,11 +140,7 @@ fn a_hundred_levels_are_enough() {
         format!("id,grade,race,name\n{rows}")
     };
     assert!(run(&table(100), &options()).is_ok());
-    fails(
-        &table(101),
-        &options(),
-        &["bank.csv", "`name`", "more than 100", "--drop name"],
-    );
+    fails(&table(101), &options(), &["bank.csv", "`name`", "more than 100", "--drop name"]);
 }
 
 #[test]
@@ -207,9 +149,7 @@ fn the_table_can_be_read_with_the_schema_it_gave() {
     let path = dir.path().join("bank.csv");
     std::fs::write(&path, TABLE.replace("White,,0", "White,35,0")).unwrap();
     let inferred = infer(open_table(&path).unwrap(), &options()).unwrap();
-    let rows = read_rows(&path, &inferred.schema, Purpose::Data)
-        .unwrap()
-        .rows;
+    let rows = read_rows(&path, &inferred.schema, Purpose::Data).unwrap().rows;
     let mean: f64 = (0..rows.len()).map(|i| rows.x(i)[0]).sum::<f64>() / 4.0;
     assert!(mean.abs() < 1e-12);
     assert_eq!(rows.cell_counts(), [[1, 1], [1, 1]]);
@@ -225,17 +165,7 @@ fn a_rare_positive_value_is_found_among_very_many() {
         ..InferOptions::default()
     };
     let notes = run(&table, &options).unwrap().notes;
-    assert!(
-        notes[0].contains("label column `income` has more than 100 values"),
-        "{notes:?}"
-    );
-    let never = InferOptions {
-        label: ("income".into(), "500".into()),
-        ..options
-    };
-    fails(
-        &table,
-        &never,
-        &["`income`", "`500` never occurs", "`9` and more"],
-    );
+    assert!(notes[0].contains("label column `income` has more than 100 values"), "{notes:?}");
+    let never = InferOptions { label: ("income".into(), "500".into()), ..options };
+    fails(&table, &never, &["`income`", "`500` never occurs", "`9` and more"]);
 }

@@ -18,10 +18,9 @@ fn run(bytes: &[u8]) -> Result<(Vec<String>, Vec<Vec<String>>), Error> {
     gz.finish().unwrap();
     match (&plain, read(&gz_path)) {
         (Ok(plain), Ok(gz)) => assert_eq!(*plain, gz),
-        (Err(plain), Err(gz)) => assert_eq!(
-            plain.to_string(),
-            gz.to_string().replace("bank.csv.gz", "bank.csv")
-        ),
+        (Err(plain), Err(gz)) => {
+            assert_eq!(plain.to_string(), gz.to_string().replace("bank.csv.gz", "bank.csv"))
+        }
         _ => panic!("plain and compressed differ"),
     }
     plain
@@ -58,10 +57,10 @@ fn fails(bytes: &[u8], parts: &[&str]) {
 
 #[test]
 fn marks_line_ends_quotes_and_blanks_are_understood() {
-    let (columns, rows) = run(
-        "\u{feff}\"a\", b \r\n 1 ,\"x, \"\"y\"\"\"\r\n?,é\r\n\r\nnull,\"two\nlines\"".as_bytes(),
-    )
-    .unwrap();
+    let (columns, rows) =
+        run("\u{feff}\"a\", b \r\n 1 ,\"x, \"\"y\"\"\"\r\n?,é\r\n\r\nnull,\"two\nlines\""
+            .as_bytes())
+        .unwrap();
     assert_eq!(columns, ["a", "b"]);
     assert_eq!(rows, [["1", "x, \"y\""], ["∅", "é"], ["∅", "two\nlines"]]);
 }
@@ -74,10 +73,7 @@ fn a_header_alone_is_a_table_without_rows() {
 
 #[test]
 fn what_is_not_a_table_is_refused_with_the_place() {
-    fails(
-        b"a,b\n1,2\n3\n",
-        &["row 2", "line 3", "1 cells", "2 columns"],
-    );
+    fails(b"a,b\n1,2\n3\n", &["row 2", "line 3", "1 cells", "2 columns"]);
     fails(b"a,b\n\"1\n\",2\n3,4,5\n", &["row 2", "line 4", "3 cells"]);
     fails(b"a,b\n1,2\n3,caf\xe9\n", &["line 3", "UTF-8"]);
     fails(b"a,caf\xe9\n1,2\n", &["line 1", "UTF-8"]);

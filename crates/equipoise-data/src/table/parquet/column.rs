@@ -70,11 +70,7 @@ impl<'a> Column<'a> {
 
     pub(super) fn cell(&self, i: usize) -> Cell<'a> {
         fn number(array: &dyn Array, i: usize, value: impl FnOnce() -> f64) -> Cell<'static> {
-            if array.is_null(i) {
-                Cell::Missing
-            } else {
-                Cell::of_number(value())
-            }
+            if array.is_null(i) { Cell::Missing } else { Cell::of_number(value()) }
         }
         match *self {
             Self::Null => Cell::Missing,

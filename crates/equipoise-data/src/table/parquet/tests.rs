@@ -12,9 +12,7 @@ use crate::table::open_table;
 fn bytes_of(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let mut bytes = Vec::new();
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .build();
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
     writer.write(&batch).unwrap();
     writer.close().unwrap();
@@ -23,10 +21,8 @@ fn bytes_of(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
 
 fn read(path: &Path, chosen: &[&str]) -> Result<Vec<Vec<String>>, Error> {
     let table = open_table(path)?;
-    let chosen = chosen
-        .iter()
-        .map(|column| table.position(column))
-        .collect::<Result<Vec<_>, _>>()?;
+    let chosen =
+        chosen.iter().map(|column| table.position(column)).collect::<Result<Vec<_>, _>>()?;
     let mut rows = Vec::new();
     table.visit(&chosen, |_, cells| {
         rows.push(cells.iter().map(|cell| format!("{cell:?}")).collect());
@@ -41,31 +37,13 @@ fn mixed() -> Vec<u8> {
     let lists =
         ListArray::from_iter_primitive::<Int32Type, _, _>(vec![Some(vec![Some(1)]), None, None]);
     bytes_of(vec![
-        (
-            "float",
-            Arc::new(Float64Array::from(vec![Some(0.5), Some(f64::NAN), None])),
-        ),
-        (
-            "single",
-            Arc::new(Float32Array::from(vec![0.25, f32::INFINITY, -0.0])),
-        ),
-        (
-            "long",
-            Arc::new(Int64Array::from(vec![Some(-3), None, Some(7)])),
-        ),
+        ("float", Arc::new(Float64Array::from(vec![Some(0.5), Some(f64::NAN), None]))),
+        ("single", Arc::new(Float32Array::from(vec![0.25, f32::INFINITY, -0.0]))),
+        ("long", Arc::new(Int64Array::from(vec![Some(-3), None, Some(7)]))),
         ("unsigned", Arc::new(UInt64Array::from(vec![1, 2, 3]))),
-        (
-            "bool",
-            Arc::new(BooleanArray::from(vec![Some(true), Some(false), None])),
-        ),
-        (
-            "text",
-            Arc::new(StringArray::from(vec![Some(" a "), Some("NA"), None])),
-        ),
-        (
-            "large",
-            Arc::new(LargeStringArray::from(vec!["x", "", "z"])),
-        ),
+        ("bool", Arc::new(BooleanArray::from(vec![Some(true), Some(false), None]))),
+        ("text", Arc::new(StringArray::from(vec![Some(" a "), Some("NA"), None]))),
+        ("large", Arc::new(LargeStringArray::from(vec!["x", "", "z"]))),
         ("view", Arc::new(StringViewArray::from(vec!["x", "?", "z"]))),
         ("category", Arc::new(category)),
         ("date", Arc::new(Date32Array::from(vec![1, 2, 3]))),
@@ -78,9 +56,8 @@ fn every_usable_type_becomes_a_cell() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("mixed.parquet");
     std::fs::write(&path, mixed()).unwrap();
-    let columns = [
-        "category", "view", "large", "text", "bool", "unsigned", "long", "single", "float",
-    ];
+    let columns =
+        ["category", "view", "large", "text", "bool", "unsigned", "long", "single", "float"];
     let rows = read(&path, &columns).unwrap();
     assert_eq!(
         rows[0],
@@ -158,11 +135,8 @@ fn rows_are_numbered_through_all_batches() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("long.parquet");
     let n = 2 * BATCH as i64 + 5;
-    std::fs::write(
-        &path,
-        bytes_of(vec![("i", Arc::new(Int64Array::from_iter_values(1..=n)))]),
-    )
-    .unwrap();
+    std::fs::write(&path, bytes_of(vec![("i", Arc::new(Int64Array::from_iter_values(1..=n)))]))
+        .unwrap();
     let table = open_table(&path).unwrap();
     let n_rows = table.visit(&[0], |row, cells| {
         assert_eq!(cells, [Cell::Number(row as f64)]);
@@ -181,12 +155,7 @@ fn damaged_files_never_panic() {
     let sound = mixed();
     let small = {
         let mut bytes = Vec::new();
-        write(
-            &mut bytes,
-            vec![("float", vec![0.5, -1.0])],
-            vec![("long", vec![0, 1])],
-        )
-        .unwrap();
+        write(&mut bytes, vec![("float", vec![0.5, -1.0])], vec![("long", vec![0, 1])]).unwrap();
         bytes
     };
     let mut n_errors = 0;
@@ -204,9 +173,8 @@ fn damaged_files_never_panic() {
     // Fixed seed: a multiplicative generator is random enough to choose bytes.
     let mut state = 20_u64;
     let mut random = move |below: usize| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % below
     };
     for _ in 0..4000 {
@@ -222,8 +190,5 @@ fn damaged_files_never_panic() {
         }
         check(&small[..at], &["float", "long"]);
     }
-    assert!(
-        n_errors > 500 && n_tables > 500,
-        "{n_errors} errors, {n_tables} tables"
-    );
+    assert!(n_errors > 500 && n_tables > 500, "{n_errors} errors, {n_tables} tables");
 }
