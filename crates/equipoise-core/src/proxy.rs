@@ -15,6 +15,7 @@ mod rows_step;
 mod start;
 
 pub use closeness::{Closeness, Distances, measure_closeness};
+#[cfg(test)]
 pub(crate) use fair_test::fit_unregularised;
 pub use fair_test::{FairProxyTest, Separation, test_fair_proxy};
 

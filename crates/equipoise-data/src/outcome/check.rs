@@ -7,7 +7,9 @@ use super::{FORMAT, OutcomeFile, VERSION};
 #[non_exhaustive]
 pub enum OutcomeProblem {
     /// The file is of another kind.
-    #[error("has format `{found}`, but an outcome has `{FORMAT}`. Give the path of an outcome.json.")]
+    #[error(
+        "has format `{found}`, but an outcome has `{FORMAT}`. Give the path of an outcome.json."
+    )]
     Format {
         /// The format found.
         found: String,

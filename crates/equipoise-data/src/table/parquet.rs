@@ -124,10 +124,7 @@ fn broken(path: &Path, reason: String) -> Error {
 
 /// Writes the columns. The same values give the same bytes: no dictionaries, whose hashing could also
 /// merge 0 and −0.
-pub(crate) fn write(
-    out: &mut (dyn Write + Send),
-    columns: &[OutputColumn],
-) -> std::io::Result<()> {
+pub(crate) fn write(out: &mut (dyn Write + Send), columns: &[OutputColumn]) -> std::io::Result<()> {
     let array = |values: &ColumnValues| -> ArrayRef {
         match values {
             ColumnValues::Numbers(values) => Arc::new(Float64Array::from(values.clone())),
