@@ -34,8 +34,9 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     if std::env::args_os().any(|arg| arg == "--json") {
         let text = error.render().to_string();
         let message = text.split("\n\n").next().unwrap_or_default();
-        let message = message.strip_prefix("error: ").unwrap_or(message).trim();
-        let _ = print_json(&Document { error: message, hint: None });
+        let message = message.strip_prefix("error: ").unwrap_or(message);
+        let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+        let _ = print_json(&Document { error: &message, hint: None });
     }
     ExitCode::from(BAD_INPUT)
 }

@@ -30,7 +30,7 @@ impl FairnessArgs {
     pub(crate) fn resolve(&self) -> anyhow::Result<Fairness> {
         if let Some(nu) = self.nu {
             // Whatever the criterion, the range is the first thing to be right.
-            Fairness::both(nu).map_err(|error| anyhow::anyhow!("--nu {nu}: {error}"))?;
+            Fairness::both(nu).map_err(|error| anyhow::anyhow!("--{error}"))?;
         }
         match (self.fairness, self.nu) {
             (CriterionArg::Sp, None | Some(0.0)) => Ok(Fairness::SP),

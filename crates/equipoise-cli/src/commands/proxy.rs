@@ -4,9 +4,8 @@ mod summary;
 
 use std::path::PathBuf;
 
-use anyhow::Context;
 use clap::{Args, ValueEnum};
-use equipoise_core::{ProxySettings, ProxyStart, generate_proxy, test_fair_proxy};
+use equipoise_core::{Error, ProxySettings, ProxyStart, generate_proxy, test_fair_proxy};
 use equipoise_data::{
     Purpose, Schema, TableKind, WarningKind, check_output, read_rows, write_proxy,
 };
@@ -106,8 +105,11 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
         let mut bar = Bar::new(output);
         generate_proxy(&data.rows, &settings, &mut bar)
     };
-    let generated =
-        generated.map_err(name_the_option).with_context(|| args.data.display().to_string())?;
+    let generated = generated.map_err(|error| match error {
+        Error::Setting { .. } => name_the_option(error),
+        // What else can be wrong is wrong with the data.
+        other => anyhow::Error::from(other).context(args.data.display().to_string()),
+    })?;
     let test = test_fair_proxy(
         &generated.rows,
         &data.rows,

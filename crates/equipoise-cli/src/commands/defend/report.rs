@@ -61,7 +61,7 @@ impl<'a> Report<'a> {
 pub(super) fn in_words(file: &OutcomeFile, schema: &Schema) -> String {
     let settings = &file.settings;
     format!(
-        "{} for {}\n\n{}\n{}\nthe model on all {}: few rows, so noisy figures\n{}",
+        "{} for {}\n\n{}\n{}\nthe model on all {}: few rows, so noisy figures (± is 1.96 standard errors)\n{}",
         settings.defense,
         fairness_args::in_words(settings.fairness),
         weights(file),
@@ -86,7 +86,10 @@ fn weights(file: &OutcomeFile) -> String {
             bar(share, BAR),
         ]
     });
-    table(&["client", "proxy rows", "root rows", "weight", ""], rows.collect(), &[1, 2, 3])
+    let text =
+        table(&["client", "proxy rows", "root rows", "weight", ""], rows.collect(), &[1, 2, 3]);
+    let unused = if largest > 0.0 { "" } else { "this defense does not use the proxies\n" };
+    text + unused
 }
 
 fn solve_lines(file: &OutcomeFile) -> String {

@@ -97,6 +97,12 @@ impl<'a> Summary<'a> {
                 separation_in_words(self.definition_1.separation)
             ));
         }
+        if self.epsilon_met == Some(true) && self.definition_1.fair == Some(false) {
+            output.note(
+                "ε is met with the regulariser but not without it: a smaller --lambda brings the two \
+                 models together, a smaller --epsilon leaves some room",
+            );
+        }
         if !self.converged {
             output.warn("the steps ran out before the proxy was as good as it gets");
         }
@@ -114,7 +120,7 @@ impl<'a> Summary<'a> {
             &[1, 2],
         );
         let distances = |name: &str, from: Distances| {
-            vec![name.to_string(), number(from.median), number(from.minimum)]
+            vec![name.to_string(), format!("{:.4}", from.median), format!("{:.4}", from.minimum)]
         };
         let closeness = table(
             &["distance to the closest record", "median", "minimum"],
@@ -132,20 +138,31 @@ impl<'a> Summary<'a> {
         )
     }
 
+    /// The tolerance against the model that the generator worked with and against that of Definition 1.
     fn verdict(&self) -> String {
         let test = &self.definition_1;
         let measured = match test.separation {
-            Separation::None => format!("violation {}", number(test.violation)),
+            Separation::None => number(test.violation),
             other => separation_in_words(other).to_string(),
         };
-        match (self.epsilon, self.is_fair()) {
-            (Some(epsilon), Some(true)) => {
-                format!("fair (Definition 1): {measured} is within ε = {epsilon}\n")
-            }
-            (Some(epsilon), _) => {
-                format!("NOT fair (Definition 1) to ε = {epsilon}: {measured}\n")
-            }
-            (None, _) => format!("Definition 1: {measured} (give --epsilon for a verdict)\n"),
-        }
+        let line = |model: &str, violation: String, met: Option<bool>| {
+            vec![model.to_string(), violation, met.map_or("", met_in_words).to_string()]
+        };
+        let heading = match self.epsilon {
+            Some(epsilon) => format!("against ε = {epsilon}"),
+            None => "no ε given".to_string(),
+        };
+        table(
+            &["violation of the proxy's model", "", &heading],
+            vec![
+                line("with its regulariser", number(self.violation), self.epsilon_met),
+                line("without it (Definition 1)", measured, test.fair),
+            ],
+            &[],
+        )
     }
+}
+
+fn met_in_words(met: bool) -> &'static str {
+    if met { "met" } else { "NOT met" }
 }
