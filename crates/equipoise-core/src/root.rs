@@ -35,7 +35,7 @@ impl Root {
     pub fn new(clients: Vec<Rows>) -> Result<Self, Error> {
         let rows = ClientRows::new(clients)?;
         let n_rows = rows.n_rows_in_all();
-        let privileged = rows.clients().iter().map(|r| r.cell_counts()[1]).flatten().sum::<usize>();
+        let privileged = rows.clients().iter().flat_map(|r| r.cell_counts()[1]).sum::<usize>();
         if privileged == 0 || privileged == n_rows {
             return Err(Error::RootGroup { rows: n_rows, privileged });
         }

@@ -12,7 +12,7 @@ use crate::rows::{Layout, Rows};
 pub(crate) fn random_rows(seed: u64, n_rows: usize, n_x: usize, intercept: bool) -> Rows {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let uniform = Uniform::new(0.0, 1.0).unwrap();
-    let mut normal = |rng: &mut ChaCha8Rng| -> f64 { StandardNormal.sample(rng) };
+    let normal = |rng: &mut ChaCha8Rng| -> f64 { StandardNormal.sample(rng) };
     let direction: Vec<f64> = (0..n_x).map(|_| normal(&mut rng).abs() + 0.2).collect();
     let (mut x, mut s, mut y) = (vec![], vec![], vec![]);
     for _ in 0..n_rows {
