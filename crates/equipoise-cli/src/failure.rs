@@ -91,16 +91,13 @@ fn hint(error: &anyhow::Error) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use anyhow::Context;
-
     use super::in_words;
 
     #[test]
     fn causes_are_joined_and_said_once() {
-        let error = Err::<(), _>(anyhow::anyhow!("no such file"))
+        let error = anyhow::anyhow!("no such file")
             .context("a.csv: cannot be read: no such file")
-            .context("the root")
-            .unwrap_err();
+            .context("the root");
         assert_eq!(in_words(&error), "the root: a.csv: cannot be read: no such file");
     }
 }

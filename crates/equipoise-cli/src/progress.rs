@@ -35,7 +35,7 @@ impl Observer for Bar {
             let template = "  {bar:30} {pos}/{len} steps, {elapsed}  {msg}";
             let style = ProgressStyle::with_template(template)
                 .unwrap_or_else(|_| ProgressStyle::default_bar());
-            ProgressBar::new(step.of as u64).with_style(style)
+            ProgressBar::new(step.of as u64).with_style(style).with_elapsed(PATIENCE)
         });
         // A loop with a tolerance to meet may take more steps than it promised.
         bar.set_length(step.of.max(step.done) as u64);

@@ -97,7 +97,8 @@ impl<'a> Summary<'a> {
                 separation_in_words(self.definition_1.separation)
             ));
         }
-        if self.epsilon_met == Some(true) && self.definition_1.fair == Some(false) {
+        let with_model = self.definition_1.separation == Separation::None;
+        if with_model && self.epsilon_met == Some(true) && self.definition_1.fair == Some(false) {
             output.note(
                 "ε is met with the regulariser but not without it: a smaller --lambda brings the two \
                  models together, a smaller --epsilon leaves some room",
@@ -120,7 +121,7 @@ impl<'a> Summary<'a> {
             &[1, 2],
         );
         let distances = |name: &str, from: Distances| {
-            vec![name.to_string(), format!("{:.4}", from.median), format!("{:.4}", from.minimum)]
+            vec![name.to_string(), distance(from.median), distance(from.minimum)]
         };
         let closeness = table(
             &["distance to the closest record", "median", "minimum"],
@@ -161,6 +162,11 @@ impl<'a> Summary<'a> {
             &[],
         )
     }
+}
+
+/// Four decimals, so that small distances line up; a proxy that ran away has a large one.
+fn distance(value: f64) -> String {
+    if value < 1e4 { format!("{value:.4}") } else { number(value) }
 }
 
 fn met_in_words(met: bool) -> &'static str {
