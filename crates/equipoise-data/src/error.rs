@@ -11,6 +11,7 @@ pub use cell::CellProblem;
 pub(crate) use list::list;
 
 use crate::model::ModelProblem;
+use crate::outcome::OutcomeProblem;
 use crate::schema::SchemaProblem;
 
 /// Why a file could not be read or written: what, where, and what to do.
@@ -233,6 +234,32 @@ pub enum Error {
         file: Option<PathBuf>,
         /// What is wrong.
         problem: ModelProblem,
+    },
+    /// JSON that does not have the shape of an outcome.
+    #[error("{file}: is not an outcome: {source}")]
+    OutcomeSyntax {
+        /// The file.
+        file: PathBuf,
+        /// What and where.
+        source: serde_json::Error,
+    },
+    /// An outcome contradicts itself.
+    #[error("{}: {problem}", place(file, "the outcome"))]
+    Outcome {
+        /// The file, where the outcome came from one.
+        file: Option<PathBuf>,
+        /// What is wrong.
+        problem: OutcomeProblem,
+    },
+    /// The roots of all clients together cannot measure fairness.
+    #[error("{folder}, column `{column}`: {source}")]
+    Root {
+        /// The folder of roots.
+        folder: PathBuf,
+        /// The sensitive column.
+        column: String,
+        /// What is missing.
+        source: equipoise_core::Error,
     },
     /// A folder of clients holds something that is not a table.
     #[error(

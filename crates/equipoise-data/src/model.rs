@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use equipoise_core::Rows;
+use equipoise_core::{Rows, is_selected};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -18,6 +18,26 @@ const VERSION: u32 = 1;
 pub struct Model {
     schema: Schema,
     theta: Vec<f64>,
+}
+
+/// What the model says about one row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prediction {
+    /// `a·θ`.
+    pub score: f64,
+    /// `σ(a·θ)`, the probability of the positive label by the model.
+    pub probability: f64,
+    /// Whether the row is selected.
+    pub selected: bool,
+}
+
+impl Prediction {
+    fn of(score: f64) -> Self {
+        // exp is only taken of −|score|: it cannot overflow.
+        let e = (-score.abs()).exp();
+        let probability = if score > 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) };
+        Self { score, probability, selected: is_selected(score) }
+    }
 }
 
 /// What is wrong with a model.
@@ -132,6 +152,11 @@ impl Model {
         check_layout(rows, &self.schema)?;
         let score = |i| rows.a(i).iter().zip(&self.theta).map(|(a, t)| a * t).sum();
         Ok((0..rows.len()).map(score).collect())
+    }
+
+    /// Score, probability and decision for each row. Labels are not looked at.
+    pub fn predict(&self, rows: &Rows) -> Result<Vec<Prediction>, Error> {
+        Ok(self.score(rows)?.into_iter().map(Prediction::of).collect())
     }
 
     fn checked(schema: Schema, theta: Vec<f64>) -> Result<Self, ModelProblem> {

@@ -42,6 +42,12 @@ pub fn write_json(path: &Path, value: &impl Serialize, force: bool) -> Result<()
     })
 }
 
+/// Whether a file could be written there: what takes long can so be refused before it begins.
+pub fn check_output(path: &Path, force: bool) -> Result<(), Error> {
+    parent(path)?;
+    check_target(path, force)
+}
+
 /// The folder that a new file or folder goes to, which must exist.
 pub(crate) fn parent(path: &Path) -> Result<PathBuf, Error> {
     let folder = match path.parent() {

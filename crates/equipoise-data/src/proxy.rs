@@ -4,45 +4,27 @@
 use std::path::Path;
 
 use equipoise_core::Rows;
-use flate2::{Compression, GzBuilder};
 
 use crate::error::{CellProblem, Error, Purpose};
-use crate::output_file::write_atomically;
+use crate::output_table::{ColumnValues, OutputColumn, write_table};
 use crate::schema::Schema;
-use crate::table::{Cell, Table, TableKind, open_table, write_csv, write_parquet};
+use crate::table::{Cell, Table, open_table};
 
 /// Writes a proxy as the kind of table that the extension says. The same rows give the same bytes.
 pub fn write_proxy(path: &Path, rows: &Rows, schema: &Schema, force: bool) -> Result<(), Error> {
-    let kind = TableKind::of(path)?;
     check_layout(rows, schema)?;
     if rows.is_empty() {
         return Err(Error::NoRows { file: path.to_path_buf(), purpose: Purpose::Proxy });
     }
-    let columns = columns(schema);
-    write_atomically(path, force, |out| match kind {
-        TableKind::Csv => write_csv(out, &columns, lines(rows)),
-        TableKind::CsvGz => {
-            // No name and no time in the header: they would make equal proxies differ.
-            let mut gz = GzBuilder::new().mtime(0).write(out, Compression::default());
-            write_csv(&mut gz, &columns, lines(rows))?;
-            gz.finish().map(|_| ())
-        }
-        TableKind::Parquet => {
-            let n_x = rows.layout().n_x;
-            let feature = |i| (0..rows.len()).map(|row| rows.x(row)[i]).collect();
-            let features = (0..n_x).map(|i| (columns[i].as_str(), feature(i)));
-            let privileged = (0..rows.len()).map(|i| i8::from(rows.is_privileged(i)));
-            let labels = (0..rows.len()).map(|i| if rows.is_positive(i) { 1 } else { -1 });
-            write_parquet(
-                out,
-                features.collect(),
-                vec![
-                    (columns[n_x].as_str(), privileged.collect()),
-                    (columns[n_x + 1].as_str(), labels.collect()),
-                ],
-            )
-        }
-    })
+    let feature = |i| (0..rows.len()).map(|row| rows.x(row)[i]).collect();
+    let privileged = (0..rows.len()).map(|i| i8::from(rows.is_privileged(i))).collect();
+    let labels = (0..rows.len()).map(|i| if rows.is_positive(i) { 1 } else { -1 }).collect();
+    let values = (0..rows.layout().n_x)
+        .map(|i| ColumnValues::Numbers(feature(i)))
+        .chain([ColumnValues::Codes(privileged), ColumnValues::Codes(labels)]);
+    let columns: Vec<OutputColumn> =
+        columns(schema).into_iter().zip(values).map(|(n, v)| OutputColumn::new(n, v)).collect();
+    write_table(path, &columns, force)
 }
 
 /// Reads a proxy. The columns may come in any order, but none may be missing and none be added.
@@ -93,15 +75,6 @@ fn positions(table: &Table, columns: &[String], schema: &Schema) -> Result<Vec<u
         });
     }
     columns.iter().map(|column| table.position(column)).collect()
-}
-
-fn lines(rows: &Rows) -> impl Iterator<Item = Vec<f64>> {
-    (0..rows.len()).map(|i| {
-        let mut line = rows.x(i).to_vec();
-        line.push(f64::from(rows.is_privileged(i)));
-        line.push(rows.labels()[i]);
-        line
-    })
 }
 
 fn number(cell: Cell<'_>) -> Result<f64, CellProblem> {

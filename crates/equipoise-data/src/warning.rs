@@ -80,6 +80,18 @@ pub enum WarningKind {
     },
 }
 
+impl WarningKind {
+    /// A name that programs can go by.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::ManyLabelValues { .. } => "many-label-values",
+            Self::ManySensitiveValues { .. } => "many-sensitive-values",
+            Self::OneClass { .. } => "one-class",
+            Self::OneGroup { .. } => "one-group",
+        }
+    }
+}
+
 impl std::fmt::Display for Warning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.client {

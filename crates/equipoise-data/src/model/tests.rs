@@ -89,3 +89,12 @@ fn a_changed_file_is_refused() {
     let text = Model::read(Path::new("nowhere/model.json")).unwrap_err().to_string();
     assert!(text.contains("nowhere/model.json: cannot be read"), "{text}");
 }
+
+#[test]
+fn probabilities_stay_between_0_and_1_and_agree_with_the_decision() {
+    for (score, probability) in [(0.0, 0.5), (1e4, 1.0), (-1e4, 0.0), (3f64.ln(), 0.75)] {
+        let prediction = Prediction::of(score);
+        assert!((prediction.probability - probability).abs() < 1e-15, "{score}");
+        assert_eq!(prediction.selected, score > 0.0);
+    }
+}

@@ -7,6 +7,7 @@ use csv::{ByteRecord, ErrorKind};
 
 use super::Cell;
 use crate::error::Error;
+use crate::output_table::{ColumnValues, OutputColumn};
 
 /// A CSV file behind its header.
 pub(super) struct Reader {
@@ -77,16 +78,21 @@ fn translate(path: &Path, error: csv::Error) -> Error {
     }
 }
 
-/// Writes a header and rows of numbers, each number so short that it still reads back bit for bit.
+/// Writes a header and rows, each number so short that it still reads back bit for bit.
 pub(crate) fn write(
     out: &mut (dyn Write + Send),
-    columns: &[String],
-    rows: impl Iterator<Item = Vec<f64>>,
+    columns: &[OutputColumn],
+    n_rows: usize,
 ) -> std::io::Result<()> {
     let mut writer = csv::WriterBuilder::new().from_writer(out);
-    writer.write_record(columns)?;
-    for row in rows {
-        writer.write_record(row.iter().map(|value| shortest(*value)))?;
+    writer.write_record(columns.iter().map(|column| &column.name))?;
+    for row in 0..n_rows {
+        writer.write_record(columns.iter().map(|column| match &column.values {
+            ColumnValues::Numbers(values) => shortest(values[row]),
+            ColumnValues::Codes(values) => values[row].to_string(),
+            ColumnValues::Counts(values) => values[row].to_string(),
+            ColumnValues::Texts(values) => values[row].clone(),
+        }))?;
     }
     writer.flush()
 }

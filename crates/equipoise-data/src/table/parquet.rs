@@ -7,7 +7,9 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, Int8Array, RecordBatch, RecordBatchReader};
+use arrow_array::{
+    ArrayRef, Float64Array, Int8Array, RecordBatch, RecordBatchReader, StringArray, UInt64Array,
+};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -20,6 +22,7 @@ use self::column::Column;
 use super::Cell;
 use super::quiet::catch_panics;
 use crate::error::Error;
+use crate::output_table::{ColumnValues, OutputColumn};
 
 /// Rows decoded at a time: they are held in memory, the rest of the file is not.
 const BATCH: usize = 4096;
@@ -119,21 +122,19 @@ fn broken(path: &Path, reason: String) -> Error {
     Error::Parquet { file: path.to_path_buf(), reason }
 }
 
-/// Writes the columns of numbers, then those of small integers. The same numbers give the same bytes:
-/// no dictionaries, whose hashing could also merge 0 and −0.
-pub(crate) fn write(
-    out: &mut (dyn Write + Send),
-    numbers: Vec<(&str, Vec<f64>)>,
-    codes: Vec<(&str, Vec<i8>)>,
-) -> std::io::Result<()> {
-    let numbers = numbers
-        .into_iter()
-        .map(|(name, values)| (name, Arc::new(Float64Array::from(values)) as ArrayRef));
-    let codes = codes
-        .into_iter()
-        .map(|(name, values)| (name, Arc::new(Int8Array::from(values)) as ArrayRef));
+/// Writes the columns. The same values give the same bytes: no dictionaries, whose hashing could also
+/// merge 0 and −0.
+pub(crate) fn write(out: &mut (dyn Write + Send), columns: &[OutputColumn]) -> std::io::Result<()> {
+    let array = |values: &ColumnValues| -> ArrayRef {
+        match values {
+            ColumnValues::Numbers(values) => Arc::new(Float64Array::from(values.clone())),
+            ColumnValues::Codes(values) => Arc::new(Int8Array::from(values.clone())),
+            ColumnValues::Counts(values) => Arc::new(UInt64Array::from(values.clone())),
+            ColumnValues::Texts(values) => Arc::new(StringArray::from(values.clone())),
+        }
+    };
     let batch = RecordBatch::try_from_iter_with_nullable(
-        numbers.chain(codes).map(|(name, array)| (name, array, false)),
+        columns.iter().map(|column| (column.name.as_str(), array(&column.values), false)),
     )
     .map_err(std::io::Error::other)?;
     let properties = WriterProperties::builder()

@@ -3,7 +3,7 @@
 use arrow_array::types::Int32Type;
 use arrow_array::{
     BooleanArray, Date32Array, DictionaryArray, Float32Array, Int64Array, LargeStringArray,
-    ListArray, StringArray, StringViewArray, UInt64Array,
+    ListArray, StringViewArray,
 };
 
 use super::*;
@@ -155,7 +155,9 @@ fn damaged_files_never_panic() {
     let sound = mixed();
     let small = {
         let mut bytes = Vec::new();
-        write(&mut bytes, vec![("float", vec![0.5, -1.0])], vec![("long", vec![0, 1])]).unwrap();
+        let floats = OutputColumn::new("float", ColumnValues::Numbers(vec![0.5, -1.0]));
+        let codes = OutputColumn::new("long", ColumnValues::Codes(vec![0, 1]));
+        write(&mut bytes, &[floats, codes]).unwrap();
         bytes
     };
     let mut n_errors = 0;

@@ -1,0 +1,10 @@
+//! One file per command: its arguments, what it does, what it prints.
+
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod defend;
+pub(crate) mod evaluate;
+pub(crate) mod predict;
+pub(crate) mod proxy;
+pub(crate) mod schema;
+mod setting;

@@ -1,0 +1,104 @@
+//! `equipoise defend`: the coordinator's side, from proxies and root to one model.
+
+mod report;
+mod settings_args;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::Context;
+use clap::Args;
+use equipoise_core::{Defense, Termination, solve};
+use equipoise_data::{
+    ColumnValues, Model, OutcomeFile, OutputColumn, OutputFolder, Schema, load_round, write_table,
+};
+
+use crate::answer::Answer;
+use crate::output::Output;
+use crate::progress::Bar;
+
+/// Weigh the proxies by the root and publish one model
+///
+/// Reads one proxy and one root per client, finds the weights whose model is accurate and fair on the
+/// root, and writes outcome.json, model.json and weights.csv into a new folder. Exit code 1 means that
+/// the steps ran out before the weights were stationary; the folder is written all the same.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  equipoise defend --proxies proxies --root roots --schema schema.toml --fairness sp -o outcome")]
+pub(crate) struct DefendArgs {
+    /// Folder of proxies, one table per client, named by the client
+    #[arg(long, value_name = "DIR")]
+    proxies: PathBuf,
+    /// Folder of roots, tables of raw rows, one per client
+    #[arg(long, value_name = "DIR")]
+    root: PathBuf,
+    /// The schema that all agreed on
+    #[arg(long, value_name = "FILE")]
+    schema: PathBuf,
+    #[command(flatten)]
+    settings: settings_args::SettingsArgs,
+    /// Folder to write to; it must not exist
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Replace the folder if it is an earlier output
+    #[arg(long)]
+    force: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> {
+    let settings = args.settings.resolve()?;
+    // Made and dropped: what cannot be written is refused before the solve and not after it.
+    drop(OutputFolder::create(&args.output, args.force)?);
+    let schema = Schema::read(&args.schema)?;
+    let loaded = load_round(&args.proxies, &args.root, &schema)?;
+    let warnings = loaded.proxy_warnings.iter().chain(&loaded.root_warnings);
+    warnings.for_each(|warning| output.warn(warning));
+
+    let (solved, seconds) = {
+        let mut bar = Bar::new(output);
+        let started = Instant::now();
+        let solved = solve(&loaded.round, &settings, &mut bar);
+        (solved, started.elapsed().as_secs_f64())
+    };
+    // The root is the only thing that a solve can still refuse.
+    let outcome = solved.with_context(|| args.root.display().to_string())?;
+    let file =
+        OutcomeFile::new(&schema, &loaded.round, &outcome, loaded.outcome_warnings(), seconds)?;
+    let model = Model::new(schema, outcome.theta)?;
+    write(&args.output, args.force, &file, &model)?;
+
+    outcome.warnings.iter().for_each(|warning| output.warn(warning));
+    let rho_max = settings.outer.rho.max;
+    if settings.defense == Defense::Bilevel && outcome.rho > 0.0 && outcome.rho < rho_max {
+        output.note(format!(
+            "the steps ended at ρ = {}, before --rho-max {rho_max}: fairness counts for less than \
+             it would with more --iterations",
+            outcome.rho
+        ));
+    }
+    output.note(format!("wrote {}", args.output.display()));
+    let report = report::Report::new(&args.output, &file);
+    output.result(&report, || report::in_words(&file, model.schema()))?;
+    Ok(Answer::holds(outcome.termination != Termination::IterationLimit))
+}
+
+/// All three files, or none of them.
+fn write(path: &Path, force: bool, file: &OutcomeFile, model: &Model) -> anyhow::Result<()> {
+    let folder = OutputFolder::create(path, force)?;
+    file.write(&folder.path().join("outcome.json"), false)?;
+    model.write(&folder.path().join("model.json"), false)?;
+    let clients = &file.clients;
+    let ids = clients.iter().map(|client| client.id.clone()).collect();
+    let weights = clients.iter().map(|client| client.weight).collect();
+    let rows = clients.iter().map(|client| client.proxy_rows as u64).collect();
+    let columns = [
+        OutputColumn::new("client", ColumnValues::Texts(ids)),
+        OutputColumn::new("weight", ColumnValues::Numbers(weights)),
+        OutputColumn::new("rows", ColumnValues::Counts(rows)),
+    ];
+    write_table(&folder.path().join("weights.csv"), &columns, false)?;
+    folder.commit()?;
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! `equipoise proxy`: the client's side, a dataset to send instead of the data.
+
+mod summary;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use equipoise_core::{Error, ProxySettings, ProxyStart, generate_proxy, test_fair_proxy};
+use equipoise_data::{
+    Purpose, Schema, TableKind, WarningKind, check_output, read_rows, write_proxy,
+};
+
+use crate::answer::Answer;
+use crate::commands::setting::name_the_option;
+use crate::fairness_args::FairnessArgs;
+use crate::output::Output;
+use crate::progress::Bar;
+
+/// Make a proxy of a client's data, to be sent instead of it
+///
+/// Generates rows whose model is accurate and fair on the client's own data. They start from a smoothed
+/// sample, not from the data, and the summary tells how close they come to real rows. With --epsilon the
+/// exit code is 1 if the finished proxy is not fair to that tolerance.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  equipoise proxy north.csv --schema schema.toml --fairness sp --epsilon 0.01 -o proxies/north.parquet")]
+pub(crate) struct ProxyArgs {
+    /// Table of the client's raw rows
+    data: PathBuf,
+    /// The schema that all agreed on
+    #[arg(long, value_name = "FILE")]
+    schema: PathBuf,
+    #[command(flatten)]
+    fairness: FairnessArgs,
+    /// Rows of the proxy [default: as many as the data has]
+    #[arg(long, value_name = "N")]
+    rows: Option<usize>,
+    /// Largest violation that counts as fair [default: as small as it gets]
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    epsilon: Option<f64>,
+    /// Seed of the sample that the rows start from [default: 1]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Where the rows start
+    #[arg(long, value_enum, default_value_t = InitArg::Smoothed, value_name = "START")]
+    init: InitArg,
+    /// Regularisation of the proxy's model [default: 1e-4]
+    #[arg(long, value_name = "L", allow_negative_numbers = true)]
+    lambda: Option<f64>,
+    /// File to write the proxy to; its name without extension is the client's id
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Replace the file if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum InitArg {
+    /// From a smoothed sample of the data
+    Smoothed,
+    /// From the data itself: for experiments only
+    Data,
+}
+
+impl ProxyArgs {
+    fn settings(&self) -> anyhow::Result<ProxySettings> {
+        let defaults = ProxySettings::new(self.fairness.resolve()?);
+        Ok(ProxySettings {
+            rows: self.rows,
+            epsilon: self.epsilon,
+            start: match self.init {
+                InitArg::Smoothed => ProxyStart::Smoothed,
+                InitArg::Data => ProxyStart::Data,
+            },
+            lambda: self.lambda.unwrap_or(defaults.lambda),
+            seed: self.seed.unwrap_or(defaults.seed),
+            ..defaults
+        })
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
+    let settings = args.settings()?;
+    TableKind::of(&args.output)?;
+    check_output(&args.output, args.force)?;
+    let schema = Schema::read(&args.schema)?;
+    let data = read_rows(&args.data, &schema, Purpose::Data)?;
+    for warning in &data.warnings {
+        // Data of one class or one group is refused below, with the reason.
+        if !matches!(warning.kind, WarningKind::OneClass { .. } | WarningKind::OneGroup { .. }) {
+            output.warn(warning);
+        }
+    }
+    if settings.start == ProxyStart::Data {
+        output.warn(
+            "--init data starts from the private rows themselves: the proxy is then close to a \
+             copy of them. Use it for experiments only, and do not send it.",
+        );
+    }
+
+    let generated = {
+        let mut bar = Bar::new(output);
+        generate_proxy(&data.rows, &settings, &mut bar)
+    };
+    let generated = generated.map_err(|error| match error {
+        Error::Setting { .. } => name_the_option(error),
+        // What else can be wrong is wrong with the data.
+        other => anyhow::Error::from(other).context(args.data.display().to_string()),
+    })?;
+    let test = test_fair_proxy(
+        &generated.rows,
+        &data.rows,
+        settings.fairness,
+        settings.epsilon.unwrap_or(0.0),
+    )?;
+    write_proxy(&args.output, &generated.rows, &schema, args.force)?;
+    output.note(format!("wrote {}", args.output.display()));
+
+    let summary = summary::Summary::new(&args.output, &generated, &test, &settings, &schema);
+    summary.warn(output);
+    output.result(&summary, || summary.in_words())?;
+    Ok(Answer::holds(summary.is_fair() != Some(false)))
+}

@@ -1,0 +1,21 @@
+//! Settings that are out of range, told by the option that set them.
+
+use equipoise_core::Error;
+
+/// The error, with the option instead of the setting where there is one.
+pub(crate) fn name_the_option(error: Error) -> anyhow::Error {
+    let Error::Setting { name, found, range } = &error else { return error.into() };
+    let option = match *name {
+        "lambda" => "--lambda",
+        "rows" => "--rows",
+        "epsilon" => "--epsilon",
+        "inner.tolerance" => "--inner-tolerance",
+        "outer.iterations" => "--iterations",
+        "outer.learning_rate" => "--learning-rate",
+        "outer.rho.start" => "--rho-start",
+        "outer.rho.max" => "--rho-max",
+        _ => return error.into(),
+    };
+    let range = range.replace("outer.rho.start", "--rho-start");
+    anyhow::anyhow!("{option} must be {range}, found {found}")
+}

@@ -1,0 +1,103 @@
+//! How a failure is told: one message with its causes, maybe a hint, exit code 2.
+
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use serde::Serialize;
+
+use crate::output::{Output, print_json, say};
+
+/// Exit code of bad usage or input.
+const BAD_INPUT: u8 = 2;
+
+/// Tells of an error and gives the exit code.
+pub(crate) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
+    let (message, hint) = (in_words(error), hint(error));
+    say("error", &message);
+    if let Some(hint) = hint {
+        say("hint", hint);
+    }
+    if output.json {
+        // If stdout is closed, the message on stderr has to do.
+        let _ = print_json(&Document { error: &message, hint });
+    }
+    ExitCode::from(BAD_INPUT)
+}
+
+/// Tells what is wrong with what was typed, or prints the help that was asked for.
+pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
+    // If stdout or stderr is closed, there is nobody to tell.
+    let _ = error.print();
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        return ExitCode::SUCCESS;
+    }
+    if std::env::args_os().any(|arg| arg == "--json") {
+        let text = error.render().to_string();
+        let message = text.split("\n\n").next().unwrap_or_default();
+        let message = message.strip_prefix("error: ").unwrap_or(message);
+        let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+        let _ = print_json(&Document { error: &message, hint: None });
+    }
+    ExitCode::from(BAD_INPUT)
+}
+
+/// A failure in JSON.
+#[derive(Serialize)]
+struct Document<'a> {
+    error: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+}
+
+/// The message and its causes, joined. A cause that the message already tells is left out.
+fn in_words(error: &anyhow::Error) -> String {
+    let mut message = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string();
+        let cause = cause.trim_end();
+        if message.is_empty() {
+            message.push_str(cause);
+        } else if !message.contains(cause) {
+            message.push_str(": ");
+            message.push_str(cause);
+        }
+    }
+    message
+}
+
+/// What to do about it, where the message does not say so itself.
+fn hint(error: &anyhow::Error) -> Option<&'static str> {
+    use equipoise_core::Error;
+    match error.chain().find_map(|cause| cause.downcast_ref::<Error>())? {
+        Error::RootGroup { .. } => Some(
+            "add root rows of the group that is missing, for at least one client, or check the \
+             privileged value in the schema",
+        ),
+        Error::RootPositives { .. } => Some(
+            "add positive root rows of the group that has none, or ask for statistical parity \
+             (--fairness sp)",
+        ),
+        Error::NoPositives { .. } => Some(
+            "equal opportunity compares positive rows; statistical parity (--fairness sp) does \
+             without them",
+        ),
+        Error::OneClass { .. } | Error::OneGroup { .. } => Some(
+            "check the positive and the privileged value in the schema; such data alone cannot \
+             show what is fair",
+        ),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+
+    #[test]
+    fn causes_are_joined_and_said_once() {
+        let error = anyhow::anyhow!("no such file")
+            .context("a.csv: cannot be read: no such file")
+            .context("the root");
+        assert_eq!(in_words(&error), "the root: a.csv: cannot be read: no such file");
+    }
+}

@@ -1,0 +1,53 @@
+//! Progress on a terminal, once there is something to wait for.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use equipoise_core::{Observer, Progress};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::figures::number;
+use crate::output::Output;
+
+/// Shows a bar after the first second, if stderr is a terminal; takes it away when dropped.
+pub(crate) struct Bar {
+    started: Instant,
+    wanted: bool,
+    bar: Option<ProgressBar>,
+}
+
+/// Work that is done sooner needs no bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+impl Bar {
+    pub(crate) fn new(output: &Output) -> Self {
+        let wanted = !output.quiet && std::io::stderr().is_terminal();
+        Self { started: Instant::now(), wanted, bar: None }
+    }
+}
+
+impl Observer for Bar {
+    fn on_step(&mut self, step: Progress<'_>) {
+        if !self.wanted || self.started.elapsed() < PATIENCE {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| {
+            let template = "  {bar:30} {pos}/{len} steps, {elapsed}  {msg}";
+            let style = ProgressStyle::with_template(template)
+                .unwrap_or_else(|_| ProgressStyle::default_bar());
+            ProgressBar::new(step.of as u64).with_style(style).with_elapsed(PATIENCE)
+        });
+        // A loop with a tolerance to meet may take more steps than it promised.
+        bar.set_length(step.of.max(step.done) as u64);
+        bar.set_position(step.done as u64);
+        bar.set_message(format!("ρ {}, violation {}", step.rho, number(step.violation)));
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Bad usage and bad input: exit code 2, a message that names the place, and nothing written.
+
+use crate::world::{HEADER, World};
+
+/// What to break in a sound world, what to run then, and what the message must name.
+struct Case {
+    name: &'static str,
+    broken: fn(&World),
+    command: &'static str,
+    says: &'static [&'static str],
+}
+
+const PROXY: &str = "proxy bad.csv --schema schema.toml --fairness sp -o OUT.parquet";
+const DEFEND: &str =
+    "defend --proxies proxies --root roots --schema schema.toml --fairness sp -o OUT";
+
+/// Runs every case in a world of its own.
+fn refuse(cases: &[Case]) {
+    for case in cases {
+        let world = World::with_proxies();
+        (case.broken)(&world);
+        let before = world.names();
+        let run = world.run(case.command);
+        let told = format!("{}:\n{}{}", case.name, run.stdout, run.stderr);
+        assert_eq!(run.code, 2, "{told}");
+        assert!(run.stderr.contains("error: "), "{told}");
+        assert!(!run.stderr.contains("panicked"), "{told}");
+        assert_eq!(run.stdout, "", "{told}");
+        for part in case.says {
+            assert!(run.stderr.contains(part), "no {part:?} in {told}");
+        }
+        assert_eq!(world.names(), before, "{}: something was written", case.name);
+    }
+}
+
+/// Writes `bad.csv`: a sound row, then the given one.
+fn with_row(world: &World, row: &str) {
+    world.write("bad.csv", &format!("{HEADER}\n1,50,1,coast,A,1\n{row}\n"));
+}
+
+#[test]
+fn bad_tables_are_refused_where_they_are_bad() {
+    refuse(&[
+        Case {
+            name: "missing column",
+            broken: |w| w.write("bad.csv", "id,scores,work,region,group,passed\n1,5,1,coast,A,1\n"),
+            command: PROXY,
+            says: &["bad.csv", "no column `score`", "Did you mean `scores`"],
+        },
+        Case {
+            name: "extra column",
+            broken: |w| w.write("bad.csv", &format!("{HEADER},age\n1,50,1,coast,A,1,30\n")),
+            command: PROXY,
+            says: &["bad.csv", "`age`", "ignore"],
+        },
+        Case {
+            name: "unknown category",
+            broken: |w| with_row(w, "2,50,1,moon,A,1"),
+            command: PROXY,
+            says: &["bad.csv, row 2, column `region`", "`moon`", "`coast`"],
+        },
+        Case {
+            name: "NaN",
+            broken: |w| with_row(w, "2,NaN,1,coast,A,1"),
+            command: PROXY,
+            says: &["bad.csv, row 2, column `score`"],
+        },
+        Case {
+            name: "Inf",
+            broken: |w| with_row(w, "2,Inf,1,coast,A,1"),
+            command: PROXY,
+            says: &["bad.csv, row 2, column `score`", "finite"],
+        },
+        Case {
+            name: "1e400",
+            broken: |w| with_row(w, "2,1e400,1,coast,A,1"),
+            command: PROXY,
+            says: &["bad.csv, row 2, column `score`", "1e400", "finite"],
+        },
+        Case {
+            name: "empty file",
+            broken: |w| w.write("bad.csv", ""),
+            command: PROXY,
+            says: &["bad.csv", "is empty"],
+        },
+        Case {
+            name: "header only",
+            broken: |w| w.write("bad.csv", &format!("{HEADER}\n")),
+            command: PROXY,
+            says: &["bad.csv", "no rows"],
+        },
+        Case {
+            name: "ragged row",
+            broken: |w| with_row(w, "2,50,1,coast"),
+            command: PROXY,
+            says: &["bad.csv, row 2 (line 3)", "4 cells", "6 columns"],
+        },
+        Case {
+            name: "unknown extension to read",
+            broken: |w| w.write("bad.xlsx", "x"),
+            command: "proxy bad.xlsx --schema schema.toml --fairness sp -o OUT.parquet",
+            says: &["bad.xlsx", ".csv.gz"],
+        },
+        Case {
+            name: "unknown extension to write",
+            broken: |_| {},
+            command: "proxy east.csv --schema schema.toml --fairness sp -o OUT.xlsx",
+            says: &["OUT.xlsx", ".parquet"],
+        },
+        Case {
+            name: "missing table",
+            broken: |_| {},
+            command: "schema infer none.csv --label passed=1 --sensitive group=A -o OUT.toml",
+            says: &["none.csv", "cannot be read"],
+        },
+        Case {
+            name: "folder that is not there",
+            broken: |_| {},
+            command: "proxy east.csv --schema schema.toml --fairness sp -o none/OUT.csv",
+            says: &["none", "does not exist"],
+        },
+    ]);
+}
+
+#[test]
+fn bad_rounds_are_refused_and_the_client_is_named() {
+    refuse(&[
+        Case {
+            name: "root without proxy, proxy without root",
+            broken: |w| {
+                std::fs::rename(w.path("roots/east.csv"), w.path("roots/west.csv")).unwrap()
+            },
+            command: DEFEND,
+            says: &["Without a root: `east`", "Without a proxy: `west`"],
+        },
+        Case {
+            name: "root without both groups",
+            broken: |w| {
+                for client in ["east", "north", "south"] {
+                    let root = format!("{HEADER}\n1,50,1,coast,B,1\n2,40,0,hills,B,0\n");
+                    w.write(&format!("roots/{client}.csv"), &root);
+                }
+            },
+            command: DEFEND,
+            says: &["roots", "`group`", "both groups", "hint: "],
+        },
+        Case {
+            name: "root without positives of one group, for equal opportunity",
+            broken: |w| {
+                for client in ["east", "north", "south"] {
+                    let root = format!("{HEADER}\n1,50,1,coast,B,0\n2,40,0,hills,A,1\n");
+                    w.write(&format!("roots/{client}.csv"), &root);
+                }
+            },
+            command: "defend --proxies proxies --root roots --schema schema.toml --fairness eo -o OUT",
+            says: &["roots", "positive root rows in both groups", "hint: "],
+        },
+        Case {
+            name: "corrupt Parquet",
+            broken: |w| w.write("proxies/east.parquet", "PAR1 and then nothing sound PAR1"),
+            command: DEFEND,
+            says: &["proxies/east.parquet", "not a sound Parquet file"],
+        },
+        Case {
+            name: "proxy with no rows",
+            broken: |w| {
+                let header = w.read("proxies/south.csv").lines().next().unwrap().to_string();
+                w.write("proxies/south.csv", &(header + "\n"));
+            },
+            command: DEFEND,
+            says: &["proxies/south.csv", "no rows"],
+        },
+        Case {
+            name: "raw rows among the proxies",
+            broken: |w| {
+                std::fs::copy(w.path("south.csv"), w.path("proxies/south.csv")).unwrap();
+            },
+            command: DEFEND,
+            says: &["proxies/south.csv", "raw rows"],
+        },
+        Case {
+            name: "empty folder",
+            broken: |w| std::fs::create_dir(w.path("none")).unwrap(),
+            command: "defend --proxies none --root roots --schema schema.toml --fairness sp -o OUT",
+            says: &["none", "no client"],
+        },
+        Case {
+            name: "output folder that exists",
+            broken: |w| std::fs::create_dir(w.path("OUT")).unwrap(),
+            command: DEFEND,
+            says: &["OUT", "already exists", "--force"],
+        },
+        Case {
+            name: "output file that exists",
+            broken: |w| w.write("OUT.parquet", "mine"),
+            command: "proxy east.csv --schema schema.toml --fairness sp -o OUT.parquet",
+            says: &["OUT.parquet", "already exists", "--force"],
+        },
+    ]);
+}
+
+#[test]
+fn bad_schemas_and_models_are_refused() {
+    refuse(&[
+        Case {
+            name: "schema with an unknown key",
+            broken: |w| {
+                let schema = w.read("schema.toml").replace("[label]", "colour = 1\n[label]");
+                w.write("schema.toml", &schema);
+            },
+            command: DEFEND,
+            says: &["schema.toml", "colour"],
+        },
+        Case {
+            name: "missing schema",
+            broken: |w| std::fs::remove_file(w.path("schema.toml")).unwrap(),
+            command: DEFEND,
+            says: &["schema.toml", "cannot be read"],
+        },
+        Case {
+            name: "a label value that never occurs",
+            broken: |_| {},
+            command: "schema infer data.csv --label passed=yes --sensitive group=A -o OUT.toml",
+            says: &["data.csv", "`passed`", "`yes`", "`0`, `1`"],
+        },
+        Case {
+            name: "a label without a value",
+            broken: |_| {},
+            command: "schema infer data.csv --label passed --sensitive group=A -o OUT.toml",
+            says: &["--label", "passed=1"],
+        },
+        Case {
+            name: "a schema as a model",
+            broken: |_| {},
+            command: "predict schema.toml test.csv -o OUT.csv",
+            says: &["schema.toml", "not a model"],
+        },
+    ]);
+}
+
+#[test]
+fn bad_options_are_refused_by_name() {
+    let sp = "defend --proxies proxies --root roots --schema schema.toml -o OUT --fairness";
+    let cases: [(&str, &[&str]); 11] = [
+        ("both --nu 1.5", &["--nu", "between 0 and 1", "1.5"]),
+        ("both --nu -0.1", &["--nu", "between 0 and 1", "-0.1"]),
+        ("both --nu NaN", &["--nu", "between 0 and 1"]),
+        ("both", &["--fairness both needs --nu"]),
+        ("sp --nu 0.5", &["--nu 0.5", "--fairness sp"]),
+        ("eo --nu 0", &["--nu 0", "--fairness eo"]),
+        ("sp --lambda 0", &["--lambda", "above 0"]),
+        ("sp --rho-start 10 --rho-max 1", &["--rho-max", "at least --rho-start"]),
+        ("sp --iterations 0", &["--iterations", "at least 1"]),
+        ("sp --threads 0", &["--threads", "from 1 to"]),
+        ("dp", &["dp", "sp"]),
+    ];
+    let world = World::with_proxies();
+    let before = world.names();
+    for (options, says) in cases {
+        let run = world.run(&format!("{sp} {options}")).expect(2);
+        assert_eq!(run.stdout, "", "{options}");
+        run.says(&["error: "]).says(says);
+    }
+    let proxy = "proxy east.csv --schema schema.toml --fairness sp -o OUT.csv";
+    world.run(&format!("{proxy} --rows 0")).expect(2).says(&["error: --rows", "at least 1"]);
+    world.run(&format!("{proxy} --epsilon -1")).expect(2).says(&["error: --epsilon"]);
+    assert_eq!(world.names(), before);
+    // ν that says the same as the criterion is let through.
+    world.run(&format!("{sp} sp --nu 0 --defense pooled")).expect(0);
+}

@@ -1,0 +1,100 @@
+//! `--json` is one document and nothing else; every help has an example.
+
+use crate::world::World;
+
+#[test]
+fn every_command_prints_one_json_document() {
+    let world = World::with_proxies();
+    let sp = "--schema schema.toml --fairness sp";
+    let cases: [(String, &[&str]); 8] = [
+        (
+            "schema infer data.csv --label passed=1 --sensitive group=A".into(),
+            &["path", "digest", "schema", "notes"],
+        ),
+        ("schema show schema.toml".into(), &["digest", "encoded", "theta", "schema"]),
+        (
+            format!("proxy east.csv {sp} --rows 50 --epsilon 0.1 -o p.csv"),
+            &["path", "rows", "loss", "violation", "epsilon_met", "closeness", "definition_1"],
+        ),
+        (
+            format!("check proxies/east.parquet --data east.csv {sp} --epsilon 0.1"),
+            &["fair", "violation", "epsilon", "separation", "theta", "proxy_rows", "data_rows"],
+        ),
+        (
+            format!("defend --proxies proxies --root roots {sp} -o out"),
+            &[
+                "path",
+                "weights",
+                "theta",
+                "features",
+                "objective",
+                "violation",
+                "termination",
+                "evaluations",
+                "seconds",
+            ],
+        ),
+        (
+            "evaluate out/model.json test.csv".into(),
+            &["rows", "accuracy", "balanced_accuracy", "auc", "spd", "eod", "groups"],
+        ),
+        (
+            "predict out/model.json test.csv -o s.parquet".into(),
+            &["path", "rows", "selected", "positive"],
+        ),
+        ("completions bash".into(), &["shell", "script"]),
+    ];
+    for (arguments, keys) in cases {
+        let document = world.run(&format!("{arguments} --json")).expect(0).json();
+        for key in keys {
+            assert!(document.get(key).is_some(), "{arguments}: no {key} in {document}");
+        }
+    }
+    let outcome = world.json("out/outcome.json");
+    assert_eq!(outcome["weights"].as_object().unwrap().len(), 3);
+    assert_eq!(outcome["features"][6], "(intercept)");
+}
+
+#[test]
+fn failures_are_one_json_document_too() {
+    let world = World::new();
+    for arguments in [
+        "evaluate none.json test.csv",
+        "defend --proxies proxies",
+        "frobnicate",
+        "check a.csv --data b.csv --schema schema.toml --fairness sp --epsilon 0.1",
+    ] {
+        let run = world.run(&format!("{arguments} --json")).expect(2);
+        let document = run.json();
+        assert!(document["error"].as_str().is_some_and(|text| !text.is_empty()), "{document}");
+        assert!(run.stderr.starts_with("error: "), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn every_help_reads_to_an_example_and_the_commands_come_in_the_order_of_a_round() {
+    let world = World::new();
+    let commands = [
+        "",
+        "schema",
+        "schema infer",
+        "schema show",
+        "proxy",
+        "check",
+        "defend",
+        "evaluate",
+        "predict",
+        "completions",
+    ];
+    for command in commands {
+        for flag in ["--help", "-h"] {
+            let help = world.run(&format!("{command} {flag}")).expect(0).stdout;
+            assert!(help.contains("Example"), "{command}: {help}");
+            assert!(help.contains("--json") && help.contains("--threads"), "{command}: {help}");
+        }
+    }
+    let help = world.run("--help").stdout;
+    let order = ["  schema ", "  proxy ", "  check ", "  defend ", "  evaluate ", "  predict "];
+    let places: Vec<usize> = order.iter().map(|name| help.find(name).unwrap()).collect();
+    assert!(places.is_sorted(), "{help}");
+}

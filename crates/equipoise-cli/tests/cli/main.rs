@@ -1,0 +1,10 @@
+//! The real binary, in temporary folders, on data that the tests make themselves.
+#![allow(clippy::unwrap_used)]
+
+mod bad_input;
+mod json_and_help;
+mod same_every_time;
+mod verdicts;
+mod warnings;
+mod whole_round;
+mod world;

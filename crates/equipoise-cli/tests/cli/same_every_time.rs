@@ -1,0 +1,36 @@
+//! Two runs, and any number of threads, write the same bytes.
+
+use crate::world::World;
+
+#[test]
+fn threads_and_repetition_change_nothing_but_the_seconds() {
+    let world = World::with_proxies();
+    for (folder, threads) in [("one", 1), ("two", 2), ("again", 2)] {
+        world.defend(&format!("--fairness sp --threads {threads} -o {folder}")).expect(0);
+    }
+    let outcome = |folder: &str| {
+        let text = world.read(&format!("{folder}/outcome.json"));
+        let (before, seconds) = text.split_once("\n  \"seconds\": ").unwrap();
+        assert!(seconds.trim_end_matches("\n}\n").parse::<f64>().unwrap() >= 0.0);
+        before.to_string()
+    };
+    for folder in ["two", "again"] {
+        assert_eq!(outcome("one"), outcome(folder));
+        for file in ["model.json", "weights.csv"] {
+            assert_eq!(world.read(&format!("one/{file}")), world.read(&format!("{folder}/{file}")));
+        }
+    }
+}
+
+#[test]
+fn proxies_are_the_same_bytes_for_one_seed_and_others_for_another() {
+    let world = World::new();
+    let make = |name: &str, more: &str| {
+        let options = format!("--schema schema.toml --fairness sp --rows 60 {more} -o {name}");
+        world.run(&format!("proxy east.csv {options}")).expect(0);
+        std::fs::read(world.path(name)).unwrap()
+    };
+    let first = make("a.parquet", "--threads 1");
+    assert_eq!(first, make("b.parquet", "--threads 2"));
+    assert_ne!(first, make("c.parquet", "--seed 2"));
+}

@@ -1,0 +1,87 @@
+//! What is accepted with a warning, and what is refused with the reason.
+
+use crate::world::{HEADER, World, table};
+
+#[test]
+fn a_label_with_three_values_is_accepted_and_the_values_are_named() {
+    let world = World::new();
+    let more = world.read("data.csv") + "400,50,1,coast,A,perhaps\n";
+    world.write("three.csv", &more);
+    let infer = "schema infer three.csv --label passed=1 --sensitive group=A --drop id";
+    world.run(infer).expect(0).says(&["note:", "`passed`", "`0`, `1`, `perhaps`"]);
+    let proxy = "proxy three.csv --schema schema.toml --fairness sp --rows 50 -o p.csv";
+    world.run(proxy).expect(0).says(&["warning:", "three.csv", "`0`, `1`, `perhaps`"]);
+}
+
+/// Rows of the client, but only those whose group or label (the last two columns) is this.
+fn only(world: &World, column: usize, value: &str) -> String {
+    let text = world.read("south.csv");
+    let rows = text.lines().skip(1).filter(|row| row.split(',').nth(column) == Some(value));
+    table(&rows.map(String::from).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_client_of_one_class_or_one_group_is_warned_of_by_defend() {
+    for (column, value, code, says) in
+        [(5, "1", "one-class", "have a positive label"), (4, "B", "one-group", "are unprivileged")]
+    {
+        let world = World::with_proxies();
+        world.write("part.csv", &only(&world, column, value));
+        world.write_encoded("part.csv", "proxies/south.csv");
+        let few: Vec<String> = world.read("part.csv").lines().take(15).map(String::from).collect();
+        world.write("roots/south.csv", &(few.join("\n") + "\n"));
+        let run = world.defend("--fairness sp --defense pooled -o out").expect(0);
+        let run = run.says(&["warning: client `south`", "proxies/south.csv", "roots/south.csv"]);
+        run.says(&[says]);
+        let warnings = &world.json("out/outcome.json")["warnings"];
+        for (i, table) in ["proxy", "root"].iter().enumerate() {
+            assert_eq!(warnings[i]["code"], code, "{warnings}");
+            assert_eq!(warnings[i]["client"], "south");
+            assert_eq!(warnings[i]["table"], *table);
+        }
+    }
+}
+
+#[test]
+fn a_client_of_one_class_or_one_group_cannot_make_a_proxy() {
+    for (column, value, says) in
+        [(5, "1", "all labels are the same"), (4, "B", "all rows are of one group")]
+    {
+        let world = World::new();
+        world.write("part.csv", &only(&world, column, value));
+        world
+            .run("proxy part.csv --schema schema.toml --fairness sp -o p.parquet")
+            .expect(2)
+            .says(&["error: part.csv", says, "hint:"]);
+        assert!(!world.path("p.parquet").exists());
+    }
+}
+
+#[test]
+fn a_proxy_that_starts_from_the_data_is_warned_of() {
+    let world = World::new();
+    world
+        .run("proxy east.csv --schema schema.toml --fairness sp --init data -o p.csv")
+        .expect(0)
+        .says(&["warning: --init data", "experiments only"]);
+}
+
+#[test]
+fn quiet_leaves_warnings_and_takes_notes() {
+    let world = World::new();
+    let infer = "schema infer data.csv --label passed=1 --sensitive group=A -o s.toml";
+    assert_eq!(world.run(&format!("{infer} -q")).expect(0).stderr, "");
+    world.write("constant.csv", &format!("{HEADER}\n1,2,1,coast,A,1\n2,3,1,hills,B,0\n"));
+    let constant = "schema infer constant.csv --label passed=1 --sensitive group=A";
+    world.run(constant).expect(0).says(&["note: column `work` is always `1`"]);
+}
+
+#[test]
+fn figures_that_have_no_value_are_explained() {
+    let world = World::with_proxies();
+    world.defend("--fairness sp --defense pooled -o out").expect(0);
+    world.write("part.csv", &only(&world, 4, "B"));
+    let run = world.run("evaluate out/model.json part.csv").expect(0);
+    assert!(run.stdout.contains("no row is of the privileged group"), "{}", run.stdout);
+    assert!(world.run("evaluate out/model.json part.csv --json").json()["spd"].is_null());
+}

@@ -1,0 +1,102 @@
+//! A round by hand, from a table to predictions.
+
+use equipoise_data::{Model, OutcomeFile};
+
+use crate::world::{CLIENTS, World};
+
+#[test]
+fn a_round_from_schema_to_predictions() {
+    let world = World::with_proxies();
+    let shown = world.run("schema show schema.toml").expect(0).stdout;
+    for part in ["region=coast, region=hills, region=plain", "`A` is 1", "5 encoded columns"] {
+        assert!(shown.contains(part), "{shown}");
+    }
+
+    let checked = world
+        .run("check proxies/east.parquet --data east.csv --schema schema.toml --fairness sp --epsilon 0.05")
+        .expect(0);
+    assert!(checked.stdout.starts_with("fair: violation"), "{}", checked.stdout);
+
+    let defended = world.defend("--fairness sp -o out").expect(0);
+    for part in ["east", "█", "converged", "134", "60 root rows"] {
+        assert!(defended.stdout.contains(part), "no {part:?} in {}", defended.stdout);
+    }
+
+    let outcome = OutcomeFile::read(&world.path("out/outcome.json")).unwrap();
+    assert_eq!(outcome.weights.keys().collect::<Vec<_>>(), CLIENTS.iter().collect::<Vec<_>>());
+    assert!((outcome.weights.values().sum::<f64>() - 1.0).abs() < 1e-9);
+    assert!(outcome.weights["south"] < 0.1, "the biased client counts: {:?}", outcome.weights);
+    assert_eq!(outcome.clients[2].proxy_rows, 130);
+    assert_eq!(outcome.schema_digest, world.schema().digest());
+    assert_eq!(outcome.evaluations, outcome.counts.evaluations);
+    assert!(!outcome.trace.is_empty());
+
+    let weights = world.read("out/weights.csv");
+    let lines: Vec<&str> = weights.lines().collect();
+    assert_eq!((lines[0], lines.len()), ("client,weight,rows", 4));
+    assert!(lines[1].starts_with("east,") && lines[3].ends_with(",130"), "{weights}");
+
+    let model = Model::read(&world.path("out/model.json")).unwrap();
+    assert_eq!(model.theta(), outcome.theta);
+
+    let evaluated = world.run("evaluate out/model.json test.csv").expect(0).stdout;
+    for part in ["accuracy", "AUC", "SPD", "EOD", "±", "group = A", "group ≠ A"] {
+        assert!(evaluated.contains(part), "{evaluated}");
+    }
+    let metrics = world.run("evaluate out/model.json test.csv --json").expect(0).json();
+    assert_eq!(metrics["rows"], 300);
+    assert!(metrics["accuracy"].as_f64().unwrap() > 0.7, "{metrics}");
+    assert!(metrics["groups"]["privileged"]["selection_rate"].is_number());
+
+    for name in ["scores.csv", "scores.csv.gz", "scores.parquet"] {
+        world.run(&format!("predict out/model.json test.csv -o {name}")).expect(0);
+    }
+    let scores = world.read("scores.csv");
+    assert_eq!(scores.lines().next(), Some("row,score,probability,selected"));
+    assert_eq!(scores.lines().count(), 301);
+    for line in scores.lines().skip(1) {
+        let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        assert_eq!(cells[1] > 0.0, cells[3] == 1.0, "{line}");
+        assert!((cells[2] - 1.0 / (1.0 + (-cells[1]).exp())).abs() < 1e-12, "{line}");
+    }
+}
+
+#[test]
+fn predictions_need_no_label_and_let_other_columns_through() {
+    let world = World::with_proxies();
+    world.defend("--fairness sp --defense pooled -o out").expect(0);
+    world.write("new.csv", "name,group,region,work,score\nx,A,coast,1,70\ny,B,plain,0,20\n");
+    let done = world.run("predict out/model.json new.csv -o s.csv --json").expect(0).json();
+    assert_eq!((&done["rows"], &done["selected"]), (&2.into(), &1.into()));
+    assert!(world.read("s.csv").lines().nth(2).unwrap().ends_with(",0"));
+}
+
+#[test]
+fn every_defense_and_profile_gives_a_model() {
+    let world = World::with_proxies();
+    for defense in ["pooled", "fedasl", "fednolowe", "root-only"] {
+        let run = world.defend(&format!("--fairness eo --defense {defense} -o {defense} --json"));
+        let document = run.expect(0).json();
+        assert_eq!(document["termination"], "direct");
+        assert_eq!(document["theta"].as_array().unwrap().len(), 7);
+    }
+    let paper = "--fairness both --nu 0.5 --profile paper --inner lbfgs --iterations 40 -o paper";
+    let document = world.defend(&format!("{paper} --json")).expect(0).json();
+    assert_eq!(document["termination"], "schedule-completed");
+    let client = "--fairness sp --root-weighting client --iterations 60 --rho-start 1 --rho-max 10";
+    let code = world.defend(&format!("{client} -o client --json")).code;
+    assert!(code == 0 || code == 1);
+    let outcome = world.json("client/outcome.json");
+    assert_eq!(outcome["settings"]["root_weighting"], "client");
+    assert_eq!(outcome["settings"]["outer"]["rho"]["max"], 10.0);
+}
+
+#[test]
+fn force_replaces_an_earlier_outcome_and_nothing_else() {
+    let world = World::with_proxies();
+    world.defend("--fairness sp --defense pooled -o out").expect(0);
+    world.defend("--fairness sp --defense root-only -o out --force").expect(0);
+    assert_eq!(world.json("out/outcome.json")["settings"]["defense"], "root-only");
+    world.defend("--fairness sp -o roots --force").expect(2).says(&["roots", "not replaced"]);
+    assert!(world.path("roots/east.csv").exists());
+}

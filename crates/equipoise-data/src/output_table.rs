@@ -1,0 +1,128 @@
+//! Tables that are written: named columns of one length, as CSV or Parquet by the file's extension.
+
+use std::path::Path;
+
+use flate2::{Compression, GzBuilder};
+
+use crate::error::Error;
+use crate::output_file::write_atomically;
+use crate::table::{TableKind, write_csv, write_parquet};
+
+/// A column to be written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputColumn {
+    /// Its name in the header.
+    pub name: String,
+    /// Its values, one per row.
+    pub values: ColumnValues,
+}
+
+/// The values of a column, and with them its type in Parquet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ColumnValues {
+    /// 64-bit floats; they read back bit for bit.
+    Numbers(Vec<f64>),
+    /// 8-bit integers, for a few known values.
+    Codes(Vec<i8>),
+    /// 64-bit integers.
+    Counts(Vec<u64>),
+    /// Text.
+    Texts(Vec<String>),
+}
+
+impl OutputColumn {
+    /// A column with this name.
+    pub fn new(name: impl Into<String>, values: ColumnValues) -> Self {
+        Self { name: name.into(), values }
+    }
+}
+
+impl ColumnValues {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numbers(values) => values.len(),
+            Self::Codes(values) => values.len(),
+            Self::Counts(values) => values.len(),
+            Self::Texts(values) => values.len(),
+        }
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Writes columns as the kind of table that the extension says, whole or not at all. The same values give
+/// the same bytes. Columns of different lengths are a [`Error::Write`].
+pub fn write_table(path: &Path, columns: &[OutputColumn], force: bool) -> Result<(), Error> {
+    let kind = TableKind::of(path)?;
+    write_atomically(path, force, |out| {
+        let n_rows = columns.first().map_or(0, |column| column.values.len());
+        if let Some(odd) = columns.iter().find(|column| column.values.len() != n_rows) {
+            let found = odd.values.len();
+            return Err(std::io::Error::other(format!(
+                "column `{}` has {found} rows, not {n_rows}",
+                odd.name
+            )));
+        }
+        match kind {
+            TableKind::Csv => write_csv(out, columns, n_rows),
+            TableKind::CsvGz => {
+                // No name and no time in the header: they would make equal tables differ.
+                let mut gz = GzBuilder::new().mtime(0).write(out, Compression::default());
+                write_csv(&mut gz, columns, n_rows)?;
+                gz.finish().map(|_| ())
+            }
+            TableKind::Parquet => write_parquet(out, columns),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::table::{Cell, open_table};
+
+    fn columns() -> Vec<OutputColumn> {
+        vec![
+            OutputColumn::new("client", ColumnValues::Texts(vec!["a, b".into(), "c".into()])),
+            OutputColumn::new("rows", ColumnValues::Counts(vec![12, 7])),
+            OutputColumn::new("weight", ColumnValues::Numbers(vec![0.1, -1e-300])),
+            OutputColumn::new("code", ColumnValues::Codes(vec![-1, 1])),
+        ]
+    }
+
+    #[test]
+    fn every_kind_of_table_reads_back_what_was_written() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["t.csv", "t.csv.gz", "t.parquet"] {
+            let path = dir.path().join(name);
+            write_table(&path, &columns(), false).unwrap();
+            let table = open_table(&path).unwrap();
+            assert_eq!(table.columns(), ["client", "rows", "weight", "code"]);
+            let (mut texts, mut numbers) = (Vec::new(), Vec::new());
+            let visit = |_: u64, cells: &[Cell<'_>]| {
+                texts.push(cells[0].to_string());
+                numbers.extend(cells[1..].iter().map(|cell| cell.number().unwrap()));
+                Ok(())
+            };
+            assert_eq!(table.visit(&[0, 1, 2, 3], visit).unwrap(), 2, "{name}");
+            assert_eq!(texts, ["a, b", "c"]);
+            assert_eq!(numbers, [12.0, 0.1, -1.0, 7.0, -1e-300, 1.0]);
+        }
+    }
+
+    #[test]
+    fn columns_of_different_lengths_and_unknown_kinds_leave_no_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut uneven = columns();
+        uneven[1].values = ColumnValues::Counts(vec![1]);
+        let error = write_table(&dir.path().join("t.csv"), &uneven, false).unwrap_err();
+        assert!(error.to_string().contains("`rows` has 1 rows, not 2"), "{error}");
+        assert!(write_table(&dir.path().join("t.txt"), &columns(), false).is_err());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+}
