@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::answer::Answer;
-use crate::commands::{check, completions, defend, evaluate, predict, proxy, schema};
+use crate::commands::{check, completions, defend, demo, evaluate, predict, proxy, schema};
 use crate::output::Output;
 
 /// One-shot fair collaborative learning with a server that defends itself.
@@ -35,9 +35,10 @@ pub(crate) struct GlobalArgs {
     pub(crate) quiet: bool,
 }
 
-/// The commands, in the order of a round.
+/// The commands: the demo, then those of a round in their order.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Demo(demo::DemoArgs),
     #[command(subcommand)]
     Schema(schema::SchemaCommand),
     Proxy(proxy::ProxyArgs),
@@ -52,6 +53,7 @@ impl Command {
     /// Runs the command.
     pub(crate) fn run(self, output: &Output) -> anyhow::Result<Answer> {
         match self {
+            Self::Demo(args) => demo::run(&args, output),
             Self::Schema(command) => schema::run(&command, output),
             Self::Proxy(args) => proxy::run(&args, output),
             Self::Check(args) => check::run(&args, output),
@@ -64,6 +66,9 @@ impl Command {
 }
 
 const EXAMPLE: &str = "\
+Start here:
+  equipoise demo
+
 Example, a whole round:
   equipoise schema infer north.csv --label passed=1 --sensitive group=A -o schema.toml
   equipoise proxy north.csv --schema schema.toml --fairness sp -o proxies/north.parquet

@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod defend;
+pub(crate) mod demo;
 pub(crate) mod evaluate;
 pub(crate) mod predict;
 pub(crate) mod proxy;

@@ -24,23 +24,30 @@ impl Bar {
         let wanted = !output.quiet && std::io::stderr().is_terminal();
         Self { started: Instant::now(), wanted, bar: None }
     }
-}
 
-impl Observer for Bar {
-    fn on_step(&mut self, step: Progress<'_>) {
+    /// Shows how far the work is.
+    pub(crate) fn show(&mut self, done: usize, of: usize, message: impl FnOnce() -> String) {
         if !self.wanted || self.started.elapsed() < PATIENCE {
             return;
         }
         let bar = self.bar.get_or_insert_with(|| {
-            let template = "  {bar:30} {pos}/{len} steps, {elapsed}  {msg}";
+            let template = "  {bar:30} {pos}/{len}, {elapsed}  {msg}";
             let style = ProgressStyle::with_template(template)
                 .unwrap_or_else(|_| ProgressStyle::default_bar());
-            ProgressBar::new(step.of as u64).with_style(style).with_elapsed(PATIENCE)
+            ProgressBar::new(of as u64).with_style(style).with_elapsed(PATIENCE)
         });
         // A loop with a tolerance to meet may take more steps than it promised.
-        bar.set_length(step.of.max(step.done) as u64);
-        bar.set_position(step.done as u64);
-        bar.set_message(format!("ρ {}, violation {}", step.rho, number(step.violation)));
+        bar.set_length(of.max(done) as u64);
+        bar.set_position(done as u64);
+        bar.set_message(message());
+    }
+}
+
+impl Observer for Bar {
+    fn on_step(&mut self, step: Progress<'_>) {
+        self.show(step.done, step.of, || {
+            format!("ρ {}, violation {}", step.rho, number(step.violation))
+        });
     }
 }
 

@@ -87,8 +87,15 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
 /// All three files, or none of them.
 fn write(path: &Path, force: bool, file: &OutcomeFile, model: &Model) -> anyhow::Result<()> {
     let folder = OutputFolder::create(path, force)?;
-    file.write(&folder.path().join("outcome.json"), false)?;
-    model.write(&folder.path().join("model.json"), false)?;
+    write_files(folder.path(), file, model)?;
+    folder.commit()?;
+    Ok(())
+}
+
+/// outcome.json, model.json and weights.csv, into a folder that exists.
+pub(crate) fn write_files(folder: &Path, file: &OutcomeFile, model: &Model) -> anyhow::Result<()> {
+    file.write(&folder.join("outcome.json"), false)?;
+    model.write(&folder.join("model.json"), false)?;
     let clients = &file.clients;
     let ids = clients.iter().map(|client| client.id.clone()).collect();
     let weights = clients.iter().map(|client| client.weight).collect();
@@ -98,7 +105,6 @@ fn write(path: &Path, force: bool, file: &OutcomeFile, model: &Model) -> anyhow:
         OutputColumn::new("weight", ColumnValues::Numbers(weights)),
         OutputColumn::new("rows", ColumnValues::Counts(rows)),
     ];
-    write_table(&folder.path().join("weights.csv"), &columns, false)?;
-    folder.commit()?;
+    write_table(&folder.join("weights.csv"), &columns, false)?;
     Ok(())
 }
