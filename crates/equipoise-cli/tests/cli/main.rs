@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod bad_input;
+mod demo;
 mod json_and_help;
 mod same_every_time;
 mod verdicts;
