@@ -29,4 +29,59 @@ pub enum Error {
         /// The value found.
         found: f64,
     },
+    /// A dataset that the program does not know.
+    #[error("there is no dataset called `{name}`; known are law-school and dutch")]
+    UnknownDataset {
+        /// The name asked for.
+        name: String,
+    },
+    /// A dataset's file cannot be read.
+    #[error("dataset {dataset}: {file} cannot be read; name the folder that holds it with --data")]
+    DatasetFile {
+        /// The dataset.
+        dataset: &'static str,
+        /// The file.
+        file: String,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A dataset's file is not the file that is expected.
+    #[error("dataset {dataset}: {file} is another file: its sha256 is {found}, not {expected}")]
+    DatasetDigest {
+        /// The dataset.
+        dataset: &'static str,
+        /// The file.
+        file: String,
+        /// The digest it should have.
+        expected: &'static str,
+        /// The digest it has.
+        found: String,
+    },
+    /// The journal of an experiment cannot be read or written.
+    #[error("{file} cannot be read or written")]
+    Journal {
+        /// The file.
+        file: String,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A line of the journal is not a cell.
+    #[error("{file}, line {line}: not a finished cell; remove the line to have it run again")]
+    JournalLine {
+        /// The file.
+        file: String,
+        /// The line, counted from 1.
+        line: usize,
+        /// Why.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The folder holds an experiment with other settings.
+    #[error("{folder} holds an experiment with other settings; choose another folder")]
+    OtherExperiment {
+        /// The folder.
+        folder: String,
+    },
 }

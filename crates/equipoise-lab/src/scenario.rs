@@ -129,13 +129,21 @@ pub struct Scenario {
 /// Told when a client's proxy is made: (done, of).
 pub type OnClient<'a> = dyn FnMut(usize, usize) + 'a;
 
-impl Scenario {
-    /// Splits `population` and makes the proxies.
-    pub fn build(
-        population: &Rows,
-        settings: &ScenarioSettings,
-        on_client: &mut OnClient<'_>,
-    ) -> Result<Self, Error> {
+/// A population shared out among clients and ranked, before it is decided who is unreliable. Fair proxies
+/// are made once, when a scenario first needs them.
+#[derive(Debug, Clone)]
+pub struct Split {
+    settings: ScenarioSettings,
+    clients: Vec<ScenarioClient>,
+    /// Clients from the most unfair to the fairest.
+    by_unfairness: Vec<usize>,
+    fair: Vec<Option<(Rows, ProxySummary)>>,
+}
+
+impl Split {
+    /// Shares `population` out and ranks the clients. Kind and unreliable share of the settings are not
+    /// looked at yet.
+    pub fn new(population: &Rows, settings: &ScenarioSettings) -> Result<Self, Error> {
         let mut rng = ChaCha8Rng::seed_from_u64(settings.seed);
         let mut order: Vec<usize> = (0..population.len()).collect();
         order.shuffle(&mut rng);
@@ -145,36 +153,57 @@ impl Scenario {
             let id = format!("c{:0width$}", number + 1);
             clients.push(split_client(id, population, own, settings, &mut rng)?);
         }
-
         let mut by_unfairness: Vec<usize> = (0..clients.len()).collect();
         by_unfairness.sort_by(|&a, &b| clients[b].unfairness.total_cmp(&clients[a].unfairness));
-        for &unreliable in by_unfairness.iter().take(settings.n_unreliable()) {
-            clients[unreliable].reliable = false;
-        }
+        let fair = vec![None; clients.len()];
+        Ok(Self { settings: *settings, clients, by_unfairness, fair })
+    }
 
-        let reliable: Vec<usize> = (0..clients.len()).filter(|&c| clients[c].reliable).collect();
-        match settings.kind {
-            ScenarioKind::Realistic => {
-                for (done, &client) in reliable.iter().enumerate() {
-                    on_client(done, reliable.len());
-                    give_fair_proxy(&mut clients[client], settings)?;
-                }
-            }
-            ScenarioKind::Ideal => {
-                if let Some(&fairest) = by_unfairness.last().filter(|_| !reliable.is_empty()) {
-                    on_client(0, 1);
-                    give_fair_proxy(&mut clients[fairest], settings)?;
-                    let (proxy, summary) =
-                        (clients[fairest].proxy.clone(), clients[fairest].summary.clone());
-                    for &client in &reliable {
-                        clients[client].proxy = proxy.clone();
-                        clients[client].summary = summary.clone();
-                    }
-                }
-            }
+    /// The round in which this share of the clients, the most unfair ones, is unreliable.
+    pub fn scenario(
+        &mut self,
+        kind: ScenarioKind,
+        unreliable_share: f64,
+        on_client: &mut OnClient<'_>,
+    ) -> Result<Scenario, Error> {
+        let settings = ScenarioSettings { kind, unreliable_share, ..self.settings };
+        let mut clients = self.clients.clone();
+        let (unreliable, reliable) = self.by_unfairness.split_at(settings.n_unreliable());
+        let reliable = reliable.to_vec();
+        unreliable.iter().for_each(|&client| clients[client].reliable = false);
+        for (done, &client) in reliable.iter().enumerate() {
+            on_client(done, reliable.len());
+            let source = match kind {
+                ScenarioKind::Realistic => client,
+                // The fairest client's proxy stands for all.
+                ScenarioKind::Ideal => reliable[reliable.len() - 1],
+            };
+            let (proxy, summary) = self.fair_proxy(source)?;
+            (clients[client].proxy, clients[client].summary) = (proxy, Some(summary));
         }
         on_client(reliable.len(), reliable.len());
-        Ok(Self { clients })
+        Ok(Scenario { clients })
+    }
+
+    fn fair_proxy(&mut self, client: usize) -> Result<(Rows, ProxySummary), Error> {
+        if let Some(made) = &self.fair[client] {
+            return Ok(made.clone());
+        }
+        let made = make_fair_proxy(&self.clients[client], &self.settings)?;
+        self.fair[client] = Some(made.clone());
+        Ok(made)
+    }
+}
+
+impl Scenario {
+    /// Splits `population` and makes the proxies.
+    pub fn build(
+        population: &Rows,
+        settings: &ScenarioSettings,
+        on_client: &mut OnClient<'_>,
+    ) -> Result<Self, Error> {
+        let mut split = Split::new(population, settings)?;
+        split.scenario(settings.kind, settings.unreliable_share, on_client)
     }
 
     /// What the server sees.
@@ -240,7 +269,10 @@ fn split_client(
     })
 }
 
-fn give_fair_proxy(client: &mut ScenarioClient, settings: &ScenarioSettings) -> Result<(), Error> {
+fn make_fair_proxy(
+    client: &ScenarioClient,
+    settings: &ScenarioSettings,
+) -> Result<(Rows, ProxySummary), Error> {
     let number: u64 = client.id.bytes().fold(0, |sum, byte| sum * 31 + u64::from(byte));
     let (start, solver) = match settings.generator {
         Generator::Smoothed => (ProxyStart::Smoothed, ProxySolver::SmallestMove),
@@ -255,9 +287,7 @@ fn give_fair_proxy(client: &mut ScenarioClient, settings: &ScenarioSettings) -> 
         ..ProxySettings::new(settings.fairness)
     };
     let generated = generate_proxy(&client.train, &proxy_settings, &mut Unobserved)?;
-    client.proxy = generated.rows;
-    client.summary = Some(generated.summary);
-    Ok(())
+    Ok((generated.rows, generated.summary))
 }
 
 /// |SPD| or |EOD|, or their mean weighted by ν; a figure that cannot be measured counts as 0.

@@ -1,0 +1,116 @@
+//! The datasets that experiments run on.
+
+use equipoise_core::Rows;
+use equipoise_data::{InferOptions, Purpose, infer, open_table, read_rows};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+/// A dataset that the program knows: where its columns are and what its file must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dataset {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Its name in tables.
+    pub title: &'static str,
+    /// The file in a data folder.
+    pub file: &'static str,
+    /// Label column and positive value.
+    pub label: (&'static str, &'static str),
+    /// Sensitive column and privileged value.
+    pub sensitive: (&'static str, &'static str),
+    /// Columns whose numbers are codes, one-hot in our own preprocessing.
+    pub codes: &'static [&'static str],
+    /// What the file's content must hash to.
+    pub sha256: &'static str,
+}
+
+/// The paper's two datasets, as Le Quy et al. cleaned them.
+pub const DATASETS: [Dataset; 2] = [
+    Dataset {
+        name: "law-school",
+        title: "Law School",
+        file: "law_school.csv",
+        label: ("pass_bar", "1"),
+        sensitive: ("race", "White"),
+        codes: &["fam_inc", "tier"],
+        sha256: "23c1b173f3480beb7afc4957b107a9917dfc4a8dc9d87ea6034ec35222152452",
+    },
+    Dataset {
+        name: "dutch",
+        title: "Dutch",
+        file: "dutch.csv",
+        label: ("occupation", "1"),
+        sensitive: ("sex", "male"),
+        codes: &[
+            "household_position",
+            "household_size",
+            "prev_residence_place",
+            "citizenship",
+            "country_birth",
+            "economic_status",
+            "cur_eco_activity",
+            "marital_status",
+        ],
+        sha256: "c0e1df7e2ca07fa84aa99b5565c7b782a381e2fab377648a6d920174d04ce090",
+    },
+];
+
+/// How raw columns become features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preprocessing {
+    /// The paper's regime: numbers standardised, 0/1 columns kept, codes taken as numbers, no intercept.
+    #[default]
+    Paper,
+    /// Codes as one-hot columns, and an intercept.
+    OneHot,
+}
+
+impl Dataset {
+    /// The dataset of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        DATASETS.into_iter().find(|dataset| dataset.name == name)
+    }
+
+    /// Its file in a data folder, which must be there and be the file that is expected.
+    pub fn locate(&self, folder: &Path) -> Result<PathBuf, Error> {
+        let file = folder.join(self.file);
+        let content = std::fs::read(&file).map_err(|source| Error::DatasetFile {
+            dataset: self.name,
+            file: file.display().to_string(),
+            source,
+        })?;
+        let found: String =
+            Sha256::digest(&content).iter().map(|byte| format!("{byte:02x}")).collect();
+        if found != self.sha256 {
+            return Err(Error::DatasetDigest {
+                dataset: self.name,
+                file: file.display().to_string(),
+                expected: self.sha256,
+                found,
+            });
+        }
+        Ok(file)
+    }
+
+    /// Its rows, encoded.
+    pub fn load(&self, folder: &Path, preprocessing: Preprocessing) -> Result<Rows, Error> {
+        let file = self.locate(folder)?;
+        let own = |(column, value): (&str, &str)| (column.to_owned(), value.to_owned());
+        let mut options = InferOptions {
+            label: own(self.label),
+            sensitive: own(self.sensitive),
+            intercept: false,
+            ..InferOptions::default()
+        };
+        if preprocessing == Preprocessing::OneHot {
+            options.intercept = true;
+            options.categorical = self.codes.iter().map(|&code| code.to_owned()).collect();
+        }
+        let schema = infer(open_table(&file)?, &options)?.schema;
+        Ok(read_rows(&file, &schema, Purpose::Data)?.rows)
+    }
+}

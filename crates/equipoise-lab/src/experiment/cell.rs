@@ -1,0 +1,174 @@
+//! One cell of the grid: a round, and every defense on it.
+
+use equipoise_core::{
+    Criterion, Defense, InnerSettings, Metrics, Termination, Unobserved, fit_logistic, solve,
+};
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+use super::settings::ExperimentSettings;
+use crate::error::Error;
+use crate::scenario::{Scenario, ScenarioKind, unfairness};
+
+/// Where in the grid.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellKey {
+    /// Name of the dataset.
+    pub dataset: String,
+    /// The fairness asked for.
+    pub fairness: Criterion,
+    /// What the reliable clients send.
+    pub scenario: ScenarioKind,
+    /// Share of unreliable clients.
+    pub unreliable: f64,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// What is run on a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Variant {
+    /// A defense as it is.
+    Defense(Defense),
+    /// The method with ρ = 0 throughout: accuracy on the root alone.
+    BilevelWithoutPenalty,
+}
+
+impl Variant {
+    /// Every defense, and the method without its penalty.
+    pub const ALL: [Self; 6] = [
+        Self::Defense(Defense::Bilevel),
+        Self::BilevelWithoutPenalty,
+        Self::Defense(Defense::Pooled),
+        Self::Defense(Defense::Fedasl),
+        Self::Defense(Defense::Fednolowe),
+        Self::Defense(Defense::RootOnly),
+    ];
+
+    /// Its name in tables.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Defense(defense) => defense.name(),
+            Self::BilevelWithoutPenalty => "bilevel-rho0",
+        }
+    }
+}
+
+/// A finished cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Where in the grid.
+    pub key: CellKey,
+    /// Ids of the clients, in the order of all weights.
+    pub clients: Vec<String>,
+    /// Ids of the unreliable ones.
+    pub unreliable_clients: Vec<String>,
+    /// |SPD| or |EOD| on each client's test rows of a model trained on its proxy alone (Figure 2).
+    pub proxy_unfairness: Vec<f64>,
+    /// Each defense.
+    pub results: Vec<DefenseResult>,
+}
+
+/// A defense on a cell's round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DefenseResult {
+    /// Which.
+    pub variant: Variant,
+    /// Share of the reliable clients' test rows whose label is met.
+    pub accuracy: Option<f64>,
+    /// Mean of true positive and true negative rate there.
+    pub balanced_accuracy: Option<f64>,
+    /// Area under the curve there.
+    pub auc: Option<f64>,
+    /// Statistical parity difference there, signed.
+    pub spd: Option<f64>,
+    /// Equal opportunity difference there, signed.
+    pub eod: Option<f64>,
+    /// `P` at the end.
+    pub objective: f64,
+    /// Size of the violation on the root.
+    pub violation: f64,
+    /// How the solve stopped.
+    pub termination: Termination,
+    /// The weights.
+    pub weights: Vec<f64>,
+    /// How long the solve took.
+    pub seconds: f64,
+}
+
+impl DefenseResult {
+    /// The signed figure that the cell's fairness is about.
+    pub fn difference(&self, criterion: Criterion) -> Option<f64> {
+        if criterion == Criterion::Eo { self.eod } else { self.spd }
+    }
+}
+
+impl CellKey {
+    /// Position in the grid, for sorting: positions of its parts in the settings' lists.
+    pub(super) fn order(&self, settings: &ExperimentSettings) -> (usize, usize, usize, usize, u64) {
+        fn at<T: PartialEq>(list: &[T], item: &T) -> usize {
+            list.iter().position(|other| other == item).unwrap_or(list.len())
+        }
+        (
+            at(&settings.datasets, &self.dataset),
+            at(&settings.fairness, &self.fairness),
+            at(&settings.scenarios, &self.scenario),
+            at(&settings.unreliable, &self.unreliable),
+            self.seed,
+        )
+    }
+}
+
+impl Cell {
+    pub(super) fn run(
+        key: CellKey,
+        scenario: &Scenario,
+        settings: &ExperimentSettings,
+    ) -> Result<Self, Error> {
+        let round = scenario.round()?;
+        let test = scenario.test_rows()?;
+        let mut results = Vec::new();
+        for &variant in &settings.variants {
+            let checked = settings.solve(key.fairness, variant).validate()?;
+            let started = Instant::now();
+            let outcome = solve(&round, &checked, &mut Unobserved)?;
+            let seconds = started.elapsed().as_secs_f64();
+            let metrics = Metrics::of(&outcome.theta, &test)?;
+            results.push(DefenseResult {
+                variant,
+                accuracy: metrics.accuracy,
+                balanced_accuracy: metrics.balanced_accuracy,
+                auc: metrics.auc,
+                spd: metrics.spd,
+                eod: metrics.eod,
+                objective: outcome.objective,
+                violation: outcome.violation,
+                termination: outcome.termination,
+                weights: outcome.weights,
+                seconds,
+            });
+        }
+        let fairness = settings.solve(key.fairness, Variant::BilevelWithoutPenalty).fairness;
+        let proxy_unfairness = scenario
+            .clients
+            .iter()
+            .map(|client| {
+                let model =
+                    fit_logistic(&client.proxy, settings.lambda, &InnerSettings::default())?;
+                Ok(unfairness(&Metrics::of(&model, &client.test)?, fairness))
+            })
+            .collect::<Result<Vec<_>, Error>>()?;
+        let ids = |wanted: &dyn Fn(bool) -> bool| -> Vec<String> {
+            let chosen = scenario.clients.iter().filter(|client| wanted(client.reliable));
+            chosen.map(|client| client.id.clone()).collect()
+        };
+        Ok(Self {
+            key,
+            clients: ids(&|_| true),
+            unreliable_clients: ids(&|reliable| !reliable),
+            proxy_unfairness,
+            results,
+        })
+    }
+}

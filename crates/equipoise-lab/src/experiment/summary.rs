@@ -1,0 +1,138 @@
+//! Cells of all seeds together, and the plain table of every single one.
+
+use equipoise_core::Criterion;
+use equipoise_data::write_atomically;
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::cell::{Cell, Variant};
+use crate::error::Error;
+use crate::scenario::ScenarioKind;
+
+/// One defense in one cell, over all seeds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CellSummary {
+    /// Name of the dataset.
+    pub dataset: String,
+    /// What the reliable clients send.
+    pub scenario: ScenarioKind,
+    /// The fairness asked for.
+    pub fairness: Criterion,
+    /// Share of unreliable clients.
+    pub unreliable: f64,
+    /// Name of the defense.
+    pub defense: &'static str,
+    /// Number of seeds.
+    pub seeds: usize,
+    /// Mean accuracy, in percent.
+    pub accuracy_mean: f64,
+    /// Its standard deviation over the seeds.
+    pub accuracy_std: f64,
+    /// Mean balanced accuracy, in percent.
+    pub balanced_accuracy_mean: f64,
+    /// Mean of |SPD| or |EOD|.
+    pub fairness_mean: f64,
+    /// Its standard deviation over the seeds.
+    pub fairness_std: f64,
+    /// Weights, one list per seed.
+    pub weights: Vec<Vec<f64>>,
+    /// Unreliable clients, one list per seed.
+    pub unreliable_clients: Vec<Vec<String>>,
+    /// Mean time of a solve.
+    pub seconds: f64,
+}
+
+/// The cells, sorted as [`run_experiment`](super::run_experiment) gives them, over their seeds.
+pub fn summarise(cells: &[Cell], variants: &[Variant]) -> Vec<CellSummary> {
+    let same_place = |a: &Cell, b: &Cell| {
+        (&a.key.dataset, a.key.fairness, a.key.scenario, a.key.unreliable)
+            == (&b.key.dataset, b.key.fairness, b.key.scenario, b.key.unreliable)
+    };
+    let mut summaries = Vec::new();
+    for seeds in cells.chunk_by(same_place) {
+        for &variant in variants {
+            let results: Vec<_> = seeds
+                .iter()
+                .filter_map(|cell| cell.results.iter().find(|result| result.variant == variant))
+                .collect();
+            let criterion = seeds[0].key.fairness;
+            let mean_std = |values: Vec<f64>| -> (f64, f64) {
+                let n = values.len() as f64;
+                let mean = values.iter().sum::<f64>() / n;
+                let square = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
+                (mean, if values.len() > 1 { (square / (n - 1.0)).sqrt() } else { 0.0 })
+            };
+            let percent = |value: Option<f64>| 100.0 * value.unwrap_or(f64::NAN);
+            let (accuracy_mean, accuracy_std) =
+                mean_std(results.iter().map(|r| percent(r.accuracy)).collect());
+            let (balanced_accuracy_mean, _) =
+                mean_std(results.iter().map(|r| percent(r.balanced_accuracy)).collect());
+            let (fairness_mean, fairness_std) = mean_std(
+                results.iter().map(|r| r.difference(criterion).unwrap_or(f64::NAN).abs()).collect(),
+            );
+            let (seconds, _) = mean_std(results.iter().map(|r| r.seconds).collect());
+            summaries.push(CellSummary {
+                dataset: seeds[0].key.dataset.clone(),
+                scenario: seeds[0].key.scenario,
+                fairness: criterion,
+                unreliable: seeds[0].key.unreliable,
+                defense: variant.name(),
+                seeds: results.len(),
+                accuracy_mean,
+                accuracy_std,
+                balanced_accuracy_mean,
+                fairness_mean,
+                fairness_std,
+                weights: results.iter().map(|r| r.weights.clone()).collect(),
+                unreliable_clients: seeds.iter().map(|c| c.unreliable_clients.clone()).collect(),
+                seconds,
+            });
+        }
+    }
+    summaries
+}
+
+/// Every cell, seed and defense, one line each, without timings: the same bytes for the same experiment.
+pub fn write_results_csv(path: &Path, cells: &[Cell]) -> Result<(), Error> {
+    let mut text = String::from(
+        "dataset,fairness,scenario,unreliable,seed,defense,accuracy,balanced_accuracy,auc,spd,eod,\
+         objective,violation,termination,unreliable_clients,weights\n",
+    );
+    for cell in cells {
+        for result in &cell.results {
+            let key = &cell.key;
+            let figure = |value: Option<f64>| value.map(|v| v.to_string()).unwrap_or_default();
+            let weights: Vec<String> = result.weights.iter().map(f64::to_string).collect();
+            let words = [word(&key.fairness), word(&key.scenario), word(&result.termination)];
+            let [fairness, scenario, termination] = &words;
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "{},{fairness},{scenario},{},{},{},{},{},{},{},{},{},{},{termination},{},{}",
+                key.dataset,
+                key.unreliable,
+                key.seed,
+                result.variant.name(),
+                figure(result.accuracy),
+                figure(result.balanced_accuracy),
+                figure(result.auc),
+                figure(result.spd),
+                figure(result.eod),
+                result.objective,
+                result.violation,
+                cell.unreliable_clients.join(" "),
+                weights.join(" "),
+            );
+        }
+    }
+    Ok(write_atomically(path, true, |writer| writer.write_all(text.as_bytes()))?)
+}
+
+/// The name that a value has in JSON.
+fn word(value: &impl Serialize) -> String {
+    serde_json::to_value(value)
+        .ok()
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default()
+}
