@@ -1,0 +1,228 @@
+//! What drawings share: the frame, text of known size, patterns.
+
+use crate::markup::{Markup, Px};
+
+/// Where a chart is drawn.
+pub(crate) struct Canvas<'a> {
+    pub(crate) screen: Screen,
+    /// Ids of the elements that say what the drawing shows.
+    pub(crate) labelled_by: &'a str,
+}
+
+/// The two sizes of every drawing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Screen {
+    /// A phone.
+    Narrow,
+    /// A desk, or paper.
+    Wide,
+}
+
+/// Where text is anchored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// Height of letters in a drawing, as the style sheet sets it.
+pub(crate) const FONT_SIZE: f64 = 13.0;
+
+/// Series after the last colour begin again at the first.
+pub(crate) const N_COLOURS: usize = 6;
+/// Fills by pattern: solid, two hatches and dots, so that grey paper tells them apart.
+pub(crate) const N_FILLS: usize = 4;
+
+impl Canvas<'_> {
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.screen == Screen::Narrow
+    }
+
+    /// The width that drawings are laid out for.
+    pub(crate) fn width(&self) -> f64 {
+        match self.screen {
+            Screen::Narrow => 340.0,
+            Screen::Wide => 760.0,
+        }
+    }
+
+    /// The frame of a drawing. One that is wider than the canvas scrolls in its box.
+    pub(crate) fn frame(
+        &self,
+        markup: &mut Markup,
+        (width, height): (f64, f64),
+        content: impl FnOnce(&mut Markup),
+    ) {
+        let class = match self.screen {
+            Screen::Narrow => "plot narrow",
+            Screen::Wide => "plot wide",
+        };
+        let view_box = format!("0 0 {} {}", Px(width), Px(height));
+        let style = if width > self.width() {
+            format!("width:{}px;max-width:none", Px(width))
+        } else {
+            String::new()
+        };
+        markup.element("div", &[("class", &class)], |markup| {
+            let attributes: crate::markup::Attributes<'_> = &[
+                ("viewBox", &view_box),
+                ("role", &"img"),
+                ("aria-labelledby", &self.labelled_by),
+                ("style", &style),
+            ];
+            let shown = if style.is_empty() { &attributes[..3] } else { attributes };
+            markup.element("svg", shown, content);
+        });
+    }
+
+    /// A drawing of nothing.
+    pub(crate) fn empty_frame(&self, markup: &mut Markup) {
+        let width = self.width();
+        self.frame(markup, (width, 60.0), |markup| {
+            text(markup, (width / 2.0, 34.0), Anchor::Middle, "muted", "No figures to draw");
+        });
+    }
+}
+
+/// Text at a baseline.
+pub(crate) fn text(
+    markup: &mut Markup,
+    (x, y): (f64, f64),
+    anchor: Anchor,
+    class: &'static str,
+    content: &str,
+) {
+    let anchor = match anchor {
+        Anchor::Start => "start",
+        Anchor::Middle => "middle",
+        Anchor::End => "end",
+    };
+    markup.leaf(
+        "text",
+        &[("x", &Px(x)), ("y", &Px(y)), ("text-anchor", &anchor), ("class", &class)],
+        content,
+    );
+}
+
+/// A name in at most `width`, cut with an ellipsis where it is longer; the whole is then shown on hover.
+pub(crate) fn fitted_text(
+    markup: &mut Markup,
+    at: (f64, f64),
+    anchor: Anchor,
+    width: f64,
+    name: &str,
+) {
+    let short = fit(name, width);
+    if short == name {
+        return text(markup, at, anchor, "name", name);
+    }
+    markup.element("g", &[], |markup| {
+        markup.leaf("title", &[], name);
+        text(markup, at, anchor, "name", &short);
+    });
+}
+
+pub(crate) fn line(
+    markup: &mut Markup,
+    (x1, y1): (f64, f64),
+    (x2, y2): (f64, f64),
+    class: &'static str,
+) {
+    markup.empty(
+        "line",
+        &[("x1", &Px(x1)), ("y1", &Px(y1)), ("x2", &Px(x2)), ("y2", &Px(y2)), ("class", &class)],
+    );
+}
+
+/// A horizontal interval with caps.
+pub(crate) fn whisker(markup: &mut Markup, from: f64, to: f64, y: f64) {
+    line(markup, (from, y), (to, y), "whisker");
+    line(markup, (from, y - 4.0), (from, y + 4.0), "whisker");
+    line(markup, (to, y - 4.0), (to, y + 4.0), "whisker");
+}
+
+/// How wide text is, about: no font is at hand here, so letters count by their usual widths.
+pub(crate) fn text_width(text: &str) -> f64 {
+    FONT_SIZE * text.chars().map(letter_width).sum::<f64>()
+}
+
+fn letter_width(letter: char) -> f64 {
+    match letter {
+        'i' | 'j' | 'l' | 't' | 'f' | 'r' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' | ' '
+        | '(' | ')' => 0.34,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' | '—' | '…' => 0.92,
+        'A'..='Z' => 0.7,
+        '\u{202f}' => 0.2,
+        c if (c as u32) < 0x1100 => 0.58,
+        _ => 1.05,
+    }
+}
+
+fn fit(name: &str, width: f64) -> String {
+    if text_width(name) <= width {
+        return name.to_owned();
+    }
+    let mut room = width - text_width("…");
+    let mut short: String = name
+        .chars()
+        .take_while(|&letter| {
+            room -= FONT_SIZE * letter_width(letter);
+            room >= 0.0
+        })
+        .collect();
+    short.truncate(short.trim_end().len());
+    short.push('…');
+    short
+}
+
+/// The patterns that fills refer to, once per page.
+pub(crate) fn write_patterns(markup: &mut Markup) {
+    let svg: crate::markup::Attributes<'_> =
+        &[("class", &"patterns"), ("width", &"0"), ("height", &"0"), ("aria-hidden", &"true")];
+    markup.element("svg", svg, |markup| {
+        markup.element("defs", &[], |markup| {
+            for colour in 0..N_COLOURS {
+                write_pattern(markup, "hatch", colour, "M-2 2L2 -2M0 8L8 0M6 10L10 6");
+                write_pattern(markup, "back", colour, "M-2 6L2 10M0 0L8 8M6 -2L10 2");
+                write_pattern(markup, "dots", colour, "M2 2h0M6 6h0");
+            }
+        });
+    });
+}
+
+fn write_pattern(markup: &mut Markup, name: &str, colour: usize, path: &'static str) {
+    let id = format!("{name}-{colour}");
+    let ground = format!("ground c{colour}");
+    let strokes = format!("{name} k{colour}");
+    let pattern: crate::markup::Attributes<'_> =
+        &[("id", &id), ("width", &"8"), ("height", &"8"), ("patternUnits", &"userSpaceOnUse")];
+    markup.element("pattern", pattern, |markup| {
+        markup.empty("rect", &[("width", &"8"), ("height", &"8"), ("class", &ground)]);
+        markup.empty("path", &[("d", &path), ("class", &strokes)]);
+    });
+}
+
+/// The class of a bar's fill: colour by number, pattern by `fill`.
+pub(crate) fn fill_class(colour: usize, fill: usize) -> String {
+    let colour = colour % N_COLOURS;
+    match fill % N_FILLS {
+        0 => format!("bar c{colour} k{colour}"),
+        1 => format!("bar hatch{colour} k{colour}"),
+        2 => format!("bar dots{colour} k{colour}"),
+        _ => format!("bar back{colour} k{colour}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_is_cut_to_its_room() {
+        assert_eq!(fit("client", 200.0), "client");
+        let short = fit("a-client-with-a-very-long-name-indeed", 100.0);
+        assert!(short.ends_with('…') && text_width(&short) <= 100.0, "{short}");
+        assert_eq!(fit("abc", 0.0), "…");
+    }
+}
