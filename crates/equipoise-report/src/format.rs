@@ -21,6 +21,7 @@ impl Format {
         let Some(value) = value.filter(|v| v.is_finite()) else { return MISSING.to_owned() };
         match *self {
             Self::Auto => auto(value),
+            _ if value.abs() >= 1e12 => scientific(value, 2),
             Self::Fixed(decimals) => fixed(value, decimals),
             Self::Percent(decimals) => format!("{}\u{202f}%", fixed(100.0 * value, decimals)),
         }
@@ -29,7 +30,7 @@ impl Format {
     /// The value with its half interval: "0.04 ± 0.02".
     pub(crate) fn write_with_error(&self, value: Option<f64>, error: Option<f64>) -> String {
         match error.filter(|e| e.is_finite()) {
-            Some(error) => format!("{} ± {}", self.write(value), self.write(Some(error))),
+            Some(error) => format!("{} ±\u{a0}{}", self.write(value), self.write(Some(error))),
             None => self.write(value),
         }
     }
@@ -183,6 +184,7 @@ mod tests {
     fn a_rounded_zero_has_no_sign() {
         assert_eq!(Format::Fixed(2).write(Some(-0.001)), "0.00");
         assert_eq!(Format::Percent(1).write(Some(0.1234)), "12.3\u{202f}%");
+        assert_eq!(Format::Fixed(3).write(Some(1e300)), "10³⁰⁰");
     }
 
     #[test]

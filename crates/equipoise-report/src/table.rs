@@ -94,7 +94,7 @@ impl Table {
         ];
         markup.element("div", scroll, |markup| {
             markup.element("table", &[], |markup| {
-                markup.leaf("caption", &[], &self.caption);
+                markup.element("caption", &[], |markup| markup.leaf("span", &[], &self.caption));
                 markup.element("thead", &[], |markup| {
                     markup.element("tr", &[], |markup| self.write_headings(markup));
                 });

@@ -73,6 +73,9 @@ impl Bars {
         let bottom = top + row * self.bars.len() as f64;
         canvas.frame(markup, (canvas.width(), bottom + AXIS_HEIGHT), |markup| {
             area.draw_axis(markup, top, bottom, &self.axis);
+            if let Some(reference) = &self.reference {
+                area.draw_reference(markup, reference, (TOP, bottom));
+            }
             for (i, bar) in self.bars.iter().enumerate() {
                 let y = top + row * i as f64;
                 if narrow {
@@ -91,9 +94,6 @@ impl Bars {
                 let hover = format!("{}: {}", bar.label, self.remark(bar, false));
                 let remark = self.remark(bar, narrow);
                 area.draw_bar(markup, (bar.value, bar.error), place, &fill, &remark, &hover);
-            }
-            if let Some(reference) = &self.reference {
-                area.draw_reference(markup, reference, (TOP, bottom));
             }
         });
     }
@@ -148,14 +148,15 @@ impl BarArea {
         });
         let reach = ends.flat_map(|(v, e)| [v - e, v + e]).chain([0.0]);
         let scale = Scale::linear(reach, axis.format, if canvas.is_narrow() { 4.0 } else { 6.0 });
-        let room = |negative: bool| {
-            values
-                .clone()
-                .filter(|(value, _, _)| (finite(*value).unwrap_or(0.0) < 0.0) == negative)
-                .map(|(_, _, printed)| text_width(&printed) + 12.0)
-                .fold(14.0, f64::max)
-        };
-        Self { left: names + room(true), right: canvas.width() - room(false), scale }
+        let texts: Vec<(bool, f64, f64)> = values
+            .map(|(value, error, printed)| {
+                let (value, error) = (finite(value).unwrap_or(0.0), finite(error).unwrap_or(0.0));
+                let end = if value < 0.0 { value - error } else { value + error };
+                (value < 0.0, scale.fraction(end), text_width(&printed) + 8.0)
+            })
+            .collect();
+        let (left, right) = fit_beside_texts(names, canvas.width(), &texts);
+        Self { left, right, scale }
     }
 
     pub(crate) fn draw_axis(&self, markup: &mut Markup, top: f64, bottom: f64, axis: &Axis) {
@@ -187,7 +188,7 @@ impl BarArea {
         let baseline = y + height / 2.0 + 4.5;
         let zero = self.x(0.0);
         let Some(value) = finite(value) else {
-            return text(markup, (zero + 6.0, baseline), Anchor::Start, "value", printed);
+            return text(markup, (zero + 6.0, baseline), Anchor::Start, "value halo", printed);
         };
         let end = self.x(value);
         let (from, to) = (zero.min(end), zero.max(end));
@@ -211,7 +212,7 @@ impl BarArea {
         }
         let (x, anchor) =
             if value < 0.0 { (reach.0 - 6.0, Anchor::End) } else { (reach.1 + 6.0, Anchor::Start) };
-        text(markup, (x, baseline), anchor, "value", printed);
+        text(markup, (x, baseline), anchor, "value halo", printed);
     }
 
     fn draw_reference(
@@ -234,6 +235,26 @@ impl BarArea {
     fn x(&self, value: f64) -> f64 {
         self.left + self.scale.fraction(value) * (self.right - self.left)
     }
+}
+
+/// The widest area between `from` and `to` that leaves room for what is printed at the ends of bars: for each
+/// whether it stands to the left, where the bar ends (0 to 1) and how wide it is.
+fn fit_beside_texts(from: f64, to: f64, texts: &[(bool, f64, f64)]) -> (f64, f64) {
+    /// Half a tick's name stands out on either side.
+    const EDGE: f64 = 18.0;
+    let to_left = || texts.iter().filter(|text| text.0);
+    let to_right = || texts.iter().filter(|text| !text.0);
+    let left = to_left().map(|text| from + text.2).fold(from + EDGE, f64::max);
+    let right = to_right()
+        .filter(|text| text.1 > 0.0)
+        .map(|&(_, end, width)| left + (to - width - left) / end)
+        .fold(to - EDGE, f64::min);
+    // With the right edge known, bars that end far from the left edge give room back to the left one.
+    let left = to_left()
+        .filter(|text| text.1 < 1.0)
+        .map(|&(_, end, width)| (from + width - end * right) / (1.0 - end))
+        .fold(from + EDGE, f64::max);
+    (left, right.max(left + 20.0))
 }
 
 impl Reference {

@@ -115,11 +115,11 @@ pub(crate) fn fitted_text(
 ) {
     let short = fit(name, width);
     if short == name {
-        return text(markup, at, anchor, "name", name);
+        return text(markup, at, anchor, "name halo", name);
     }
     markup.element("g", &[], |markup| {
         markup.leaf("title", &[], name);
-        text(markup, at, anchor, "name", &short);
+        text(markup, at, anchor, "name halo", &short);
     });
 }
 
@@ -147,14 +147,16 @@ pub(crate) fn text_width(text: &str) -> f64 {
     FONT_SIZE * text.chars().map(letter_width).sum::<f64>()
 }
 
+/// In heights of letters, as the wider of the usual fonts have it: too much room is better than a cut name.
 fn letter_width(letter: char) -> f64 {
     match letter {
-        'i' | 'j' | 'l' | 't' | 'f' | 'r' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' | ' '
-        | '(' | ')' => 0.34,
-        'm' | 'w' | 'M' | 'W' | '%' | '@' | '—' | '…' => 0.92,
-        'A'..='Z' => 0.7,
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' | ' ' | '\u{a0}' => 0.33,
+        'f' | 'r' | 't' | '(' | ')' | '-' => 0.41,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' | '—' | '…' => 0.98,
+        'A'..='Z' => 0.73,
+        '±' | '=' | '\u{2212}' | '+' => 0.84,
         '\u{202f}' => 0.2,
-        c if (c as u32) < 0x1100 => 0.58,
+        c if (c as u32) < 0x1100 => 0.63,
         _ => 1.05,
     }
 }

@@ -22,6 +22,8 @@ pub struct Heatmap {
 const CELL_HEIGHT: f64 = 34.0;
 const WIDEST_ROW_NAME: f64 = 190.0;
 const WIDEST_COLUMN: f64 = 110.0;
+/// Names of columns may make them this wide, where values do not.
+const WIDEST_NAME: f64 = 84.0;
 /// Below this width columns have no room for their names: the drawing scrolls instead.
 const NARROWEST_COLUMN: f64 = 54.0;
 const SCALE_STEPS: usize = 6;
@@ -40,6 +42,7 @@ impl Heatmap {
             .iter()
             .flatten()
             .map(|v| text_width(&self.values_axis.format.write(*v)) + 8.0)
+            .chain(self.columns.iter().map(|name| (text_width(name) + 8.0).min(WIDEST_NAME)))
             .fold(NARROWEST_COLUMN, f64::max);
         let cell = ((canvas.width() - names - 2.0) / n_columns).min(WIDEST_COLUMN).max(printed);
         let width = canvas.width().max(names + cell * n_columns + 2.0);

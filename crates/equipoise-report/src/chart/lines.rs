@@ -41,7 +41,9 @@ pub struct Marker {
 }
 
 const PLOT_HEIGHT: f64 = 250.0;
-const MARKER_HEIGHT: f64 = 20.0;
+const TITLE_HEIGHT: f64 = 26.0;
+const MARKER_STEP: f64 = 17.0;
+const MARKER_ROWS: usize = 3;
 const LABEL_STEP: f64 = 16.0;
 const WIDEST_LABEL: f64 = 170.0;
 /// More series than this have no room for their names beside their ends.
@@ -99,24 +101,45 @@ impl Lines {
             let widest = self.series.iter().map(|s| text_width(&s.name)).fold(0.0, f64::max);
             widest.min(WIDEST_LABEL) + 22.0
         };
-        let marker_height = if self.markers.is_empty() { 0.0 } else { MARKER_HEIGHT };
-        Plot::new(x, y, canvas.width() - labels, 24.0 + marker_height, PLOT_HEIGHT)
+        let mut plot = Plot::new(x, y, canvas.width() - labels, TITLE_HEIGHT, PLOT_HEIGHT);
+        let rows = self.marker_rows(&plot).into_iter().flatten().max().map_or(0, |row| row + 1);
+        let added = MARKER_STEP * rows as f64;
+        plot.top += added;
+        plot.bottom += added;
+        plot
+    }
+
+    /// The row above the plot that each marker's name stands in; none where every row is taken.
+    fn marker_rows(&self, plot: &Plot) -> Vec<Option<usize>> {
+        let mut free_from = [f64::MIN; MARKER_ROWS];
+        let place = |marker: &Marker| {
+            let x = plot.at_x(marker.x);
+            let end = x + text_width(&marker.label) + 10.0;
+            let inside =
+                (0.0..=1.0).contains(&plot.x.fraction(marker.x)) && end < plot.right + 24.0;
+            let row = free_from.iter().position(|&free| inside && x >= free)?;
+            free_from[row] = end;
+            Some(row)
+        };
+        self.markers.iter().map(place).collect()
     }
 
     fn draw_markers(&self, markup: &mut Markup, plot: &Plot) {
-        let top = plot.top - MARKER_HEIGHT;
-        let mut free_from = f64::MIN;
-        for marker in self.markers.iter().filter(|m| (0.0..=1.0).contains(&plot.x.fraction(m.x))) {
+        let rows = self.marker_rows(plot);
+        let top =
+            |row: Option<usize>| plot.top - 4.0 - MARKER_STEP * row.map_or(0, |r| r + 1) as f64;
+        let inside = |marker: &Marker| (0.0..=1.0).contains(&plot.x.fraction(marker.x));
+        for (marker, row) in self.markers.iter().zip(&rows).filter(|(marker, _)| inside(marker)) {
             let x = plot.at_x(marker.x);
             markup.element("g", &[], |markup| {
                 markup.leaf("title", &[], &marker.label);
-                line(markup, (x, top + 6.0), (x, plot.bottom), "stage");
+                line(markup, (x, top(*row)), (x, plot.bottom), "stage");
             });
-            let width = text_width(&marker.label);
-            if x + 4.0 > free_from && x + width < plot.right + 30.0 {
-                text(markup, (x + 4.0, top + 14.0), Anchor::Start, "tick", &marker.label);
-                free_from = x + width + 12.0;
-            }
+        }
+        // After all lines: a name may cross the line of the next marker.
+        for (marker, row) in self.markers.iter().zip(&rows).filter(|(_, row)| row.is_some()) {
+            let at = (plot.at_x(marker.x) + 4.0, top(*row) + 10.0);
+            text(markup, at, Anchor::Start, "tick halo", &marker.label);
         }
     }
 

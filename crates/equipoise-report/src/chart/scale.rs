@@ -83,7 +83,9 @@ impl Scale {
 }
 
 fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    values.filter(|v| v.is_finite()).fold(None, |range, v| {
+    // Far beyond any figure, and the difference of two such ends is still a number.
+    let values = values.filter(|v| v.is_finite()).map(|v| v.clamp(-1e300, 1e300));
+    values.fold(None, |range, v| {
         Some(range.map_or((v, v), |(low, high): (f64, f64)| (low.min(v), high.max(v))))
     })
 }

@@ -16,7 +16,7 @@ const MOST_NAMES: usize = 5;
 impl OutcomeReport<'_> {
     pub(super) fn clients_section(&self) -> Section {
         let lead = "A weight says how much a client's proxy counts in the model; all weights add up \
-                    to 100 %. A proxy of weight 0 had no influence at all.";
+                    to 100\u{202f}%. A proxy of weight 0 had no influence at all.";
         Section {
             heading: "Who counted how much".to_owned(),
             lead: lead.to_owned(),
@@ -59,7 +59,7 @@ impl OutcomeReport<'_> {
             return "This defense uses no proxy, so every weight is 0.".to_owned();
         }
         let mut sentence = format!(
-            "{} of {} more than 1 % of the weight; the largest weight is {}, of {}.",
+            "{} of {} more than 1\u{202f}% of the weight; the largest weight is {}, of {}.",
             count(self.n_counting_clients()),
             counted(self.clients.len(), "client has", "clients have"),
             SHARE.write(Some(heaviest.weight)),

@@ -109,7 +109,13 @@ impl OutcomeReport<'_> {
             let at = |point: &TracePoint| {
                 (point.iteration as f64, point.weights.get(c).copied().unwrap_or(f64::NAN))
             };
-            Series { name: self.clients[c].id.clone(), points: trace.iter().map(at).collect() }
+            // A point without a value between two starts: the line ends there and begins anew.
+            let runs = trace.chunk_by(|a, b| a.start == b.start);
+            let points = runs.flat_map(|run| {
+                let end = run.last().map_or(f64::NAN, |point| point.iteration as f64);
+                run.iter().map(at).chain([(end, f64::NAN)])
+            });
+            Series { name: self.clients[c].id.clone(), points: points.collect() }
         };
         let series: Vec<Series> = order.iter().map(line).collect();
         let shown = match self.clients.len() {
@@ -121,7 +127,7 @@ impl OutcomeReport<'_> {
         Chart {
             title: "Weights, step by step".to_owned(),
             sentence: format!(
-                "How the weights of {shown}, moved from the first step to the last{}. The weights of \
+                "How the weights of {shown} moved, from the first step to the last{}. The weights of \
                  the result are in “Who counted how much”.",
                 self.starts_phrase()
             ),

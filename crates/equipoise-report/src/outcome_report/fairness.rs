@@ -26,7 +26,7 @@ impl OutcomeReport<'_> {
         blocks.push(Block::Table(self.measured_table()));
         let lead = "Differences compare the privileged group with the other: 0 means that both are \
                     treated alike, above 0 that the privileged group fares better. The thin lines are \
-                    95 % intervals: few rows make them wide.";
+                    95\u{202f}% intervals: few rows make them wide.";
         Some(Section { heading: "How fair it is".to_owned(), lead: lead.to_owned(), blocks })
     }
 
@@ -38,10 +38,11 @@ impl OutcomeReport<'_> {
         let charts = pooled.into_iter().chain([primary]).map(|m| Block::Chart(rates(m)));
         Some(Section {
             heading: "What each group experiences".to_owned(),
-            lead:
-                "Equal selection rates are what statistical parity asks for, equal true positive \
-                   rates what equal opportunity asks for."
-                    .to_owned(),
+            lead: "The selection rate is the share of all rows that the model decides in favour of, \
+                   the true positive rate that share among rows labelled positive. Statistical \
+                   parity asks for equal selection rates, equal opportunity for equal true positive \
+                   rates."
+                .to_owned(),
             blocks: charts.collect(),
         })
     }
@@ -114,7 +115,7 @@ impl OutcomeReport<'_> {
         let interval =
             last.metrics.spd.zip(last.metrics.spd_standard_error).map(|(value, error)| {
                 format!(
-                    " For SPD of {}: {}",
+                    " The interval of SPD with {} {}",
                     last.parts().0,
                     wording::zero_in_interval(value, Z95 * error)
                 )
@@ -138,7 +139,7 @@ impl OutcomeReport<'_> {
             ]
         };
         Table {
-            caption: "Everything that was measured; ± gives 95 % intervals".to_owned(),
+            caption: "Everything that was measured; ± gives 95\u{202f}% intervals".to_owned(),
             columns: vec![
                 Column::text("Model and rows"),
                 Column::number("Rows"),
@@ -184,11 +185,11 @@ fn differences_table(models: &[&Measured]) -> Table {
 type Rate = (&'static str, fn(&GroupMetrics) -> Option<f64>);
 
 const RATES: [Rate; 5] = [
-    ("Selected", |group| group.selection_rate),
-    ("Selected, of the positive (true positive rate)", |group| group.true_positive_rate),
-    ("Selected, of the negative (false positive rate)", |group| group.false_positive_rate),
-    ("Decided as labelled (accuracy)", |group| group.accuracy),
-    ("Labelled positive (base rate)", |group| group.base_rate),
+    ("Selection rate", |group| group.selection_rate),
+    ("True positive rate", |group| group.true_positive_rate),
+    ("False positive rate", |group| group.false_positive_rate),
+    ("Accuracy", |group| group.accuracy),
+    ("Base rate", |group| group.base_rate),
 ];
 
 fn rates(measured: &Measured) -> Chart {

@@ -20,11 +20,11 @@ impl OutcomeReport<'_> {
                 figure(
                     "Balanced accuracy",
                     Format::Percent(1).write(metrics.balanced_accuracy),
-                    "50 % is what a model reaches that always says the same",
+                    "50\u{202f}% is what a model reaches that always says the same",
                 ),
-                figure("Statistical parity difference (SPD)", spd(metrics), &spd_note(metrics)),
+                figure("Statistical parity (SPD)", spd(metrics), &spd_note(metrics)),
                 figure(
-                    "Equal opportunity difference (EOD)",
+                    "Equal opportunity (EOD)",
                     eod(metrics),
                     "true positive rate, privileged group minus the other; 0 is equal",
                 ),
@@ -36,7 +36,7 @@ impl OutcomeReport<'_> {
             figure(
                 "Clients that count",
                 format!("{} of {}", count(counting), count(self.clients.len())),
-                "with more than 1 % of the weight",
+                "with more than 1\u{202f}% of the weight",
             ),
             figure("How the solver stopped", stopped.to_owned(), how),
         ]);

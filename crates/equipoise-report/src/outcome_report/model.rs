@@ -29,7 +29,7 @@ impl OutcomeReport<'_> {
         }
         let mut sentence = match all.iter().max_by(|a, b| size(a.1).total_cmp(&size(b.1))) {
             Some((name, value)) => format!(
-                "{}; the largest in size is {name} with {}. Bars to the right speak for selection, \
+                "{}; the largest in size is “{name}” with {}. Bars to the right speak for selection, \
                  bars to the left against it.",
                 counted(all.len(), "coefficient", "coefficients"),
                 Format::Auto.write(Some(*value))

@@ -74,11 +74,11 @@ pub(crate) fn inner_solver(solver: InnerSolver) -> &'static str {
     }
 }
 
-/// Whether an interval holds 0, in a sentence.
+/// Whether an interval holds 0, as the end of a sentence.
 pub(crate) fn zero_in_interval(value: f64, half: f64) -> &'static str {
     if value.abs() <= half {
-        "The interval includes 0: these rows alone do not show that the groups are treated differently."
+        "includes 0: these rows alone do not show that the groups are treated differently."
     } else {
-        "The interval excludes 0: chance in the choice of rows does not explain the difference."
+        "excludes 0: chance in the choice of rows does not explain the difference."
     }
 }

@@ -113,7 +113,11 @@ pub(crate) fn metrics(privileged: f64, other: f64, rows: usize, error: f64) -> M
 }
 
 /// A report on the outcome, its clients called `name` and a number.
-pub(crate) fn report<'a>(outcome: &'a Outcome, features: &'a [String], name: &str) -> OutcomeReport<'a> {
+pub(crate) fn report<'a>(
+    outcome: &'a Outcome,
+    features: &'a [String],
+    name: &str,
+) -> OutcomeReport<'a> {
     let clients = outcome.weights.iter().enumerate().map(|(c, &weight)| ReportClient {
         id: format!("{name} {}", c + 1),
         weight,
