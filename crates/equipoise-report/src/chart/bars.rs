@@ -207,7 +207,7 @@ impl BarArea {
         let mut reach = (from, to);
         if let Some(error) = finite(error) {
             let (low, high) = (self.x(value - error), self.x(value + error));
-            whisker(markup, low, high, y + height / 2.0);
+            whisker(markup, (low, y + height / 2.0), (high, y + height / 2.0));
             reach = (from.min(low), to.max(high));
         }
         let (x, anchor) =
@@ -241,7 +241,7 @@ impl BarArea {
 /// whether it stands to the left, where the bar ends (0 to 1) and how wide it is.
 fn fit_beside_texts(from: f64, to: f64, texts: &[(bool, f64, f64)]) -> (f64, f64) {
     /// Half a tick's name stands out on either side.
-    const EDGE: f64 = 18.0;
+    const EDGE: f64 = 24.0;
     let to_left = || texts.iter().filter(|text| text.0);
     let to_right = || texts.iter().filter(|text| !text.0);
     let left = to_left().map(|text| from + text.2).fold(from + EDGE, f64::max);

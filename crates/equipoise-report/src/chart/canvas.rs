@@ -135,11 +135,15 @@ pub(crate) fn line(
     );
 }
 
-/// A horizontal interval with caps.
-pub(crate) fn whisker(markup: &mut Markup, from: f64, to: f64, y: f64) {
-    line(markup, (from, y), (to, y), "whisker");
-    line(markup, (from, y - 4.0), (from, y + 4.0), "whisker");
-    line(markup, (to, y - 4.0), (to, y + 4.0), "whisker");
+/// An interval with caps, along x or along y, edged so that it stands out from what it crosses.
+pub(crate) fn whisker(markup: &mut Markup, from: (f64, f64), to: (f64, f64)) {
+    let cap = if from.1 == to.1 { (0.0, 4.0) } else { (4.0, 0.0) };
+    for class in ["whisker-edge", "whisker"] {
+        line(markup, from, to, class);
+        for (x, y) in [from, to] {
+            line(markup, (x - cap.0, y - cap.1), (x + cap.0, y + cap.1), class);
+        }
+    }
 }
 
 /// How wide text is, about: no font is at hand here, so letters count by their usual widths.

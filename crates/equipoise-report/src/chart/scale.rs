@@ -18,6 +18,9 @@ pub(crate) struct Tick {
     pub(crate) label: String,
 }
 
+/// Far beyond any figure; the difference of two such ends is still a number.
+const LARGEST: f64 = 1e300;
+
 impl Scale {
     /// A linear axis over the values, with about `n_ticks` ticks.
     pub(crate) fn linear(values: impl Iterator<Item = f64>, format: Format, n_ticks: f64) -> Self {
@@ -72,6 +75,7 @@ impl Scale {
 
     /// Where a value lies: 0 at the low end, 1 at the high one.
     pub(crate) fn fraction(&self, value: f64) -> f64 {
+        let value = value.clamp(-LARGEST, LARGEST);
         let value = if self.log { value.log10() } else { value };
         (value - self.low) / (self.high - self.low)
     }
@@ -83,8 +87,7 @@ impl Scale {
 }
 
 fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    // Far beyond any figure, and the difference of two such ends is still a number.
-    let values = values.filter(|v| v.is_finite()).map(|v| v.clamp(-1e300, 1e300));
+    let values = values.filter(|v| v.is_finite()).map(|v| v.clamp(-LARGEST, LARGEST));
     values.fold(None, |range, v| {
         Some(range.map_or((v, v), |(low, high): (f64, f64)| (low.min(v), high.max(v))))
     })

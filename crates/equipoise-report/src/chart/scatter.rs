@@ -1,6 +1,6 @@
 //! Points in a plane, with intervals and names: accuracy against fairness.
 
-use super::canvas::{Anchor, Canvas, line, text, text_width};
+use super::canvas::{Anchor, Canvas, line, text, text_width, whisker};
 use super::labels::{Area, place_label};
 use super::legend::{Swatch, write_legend, write_mark};
 use super::lines::Plot;
@@ -109,13 +109,10 @@ impl Scatter {
 fn draw_errors(markup: &mut Markup, plot: &Plot, point: &Point) {
     let (x, y) = (plot.at_x(point.x), plot.at_y(point.y));
     if let Some(error) = finite(point.x_error) {
-        super::canvas::whisker(markup, plot.at_x(point.x - error), plot.at_x(point.x + error), y);
+        whisker(markup, (plot.at_x(point.x - error), y), (plot.at_x(point.x + error), y));
     }
     if let Some(error) = finite(point.y_error) {
-        let (low, high) = (plot.at_y(point.y - error), plot.at_y(point.y + error));
-        line(markup, (x, low), (x, high), "whisker");
-        line(markup, (x - 4.0, low), (x + 4.0, low), "whisker");
-        line(markup, (x - 4.0, high), (x + 4.0, high), "whisker");
+        whisker(markup, (x, plot.at_y(point.y - error)), (x, plot.at_y(point.y + error)));
     }
 }
 
