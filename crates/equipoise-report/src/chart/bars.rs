@@ -1,6 +1,8 @@
 //! Horizontal bars, one per thing, each with its name and its value.
 
-use super::canvas::{Anchor, Canvas, fill_class, fitted_text, line, text, text_width, whisker};
+use super::canvas::{
+    Anchor, Canvas, centred_text, fill_class, fitted_text, line, text, text_width, whisker,
+};
 use super::scale::Scale;
 use super::{Axis, finite};
 use crate::markup::{Markup, Px};
@@ -73,9 +75,6 @@ impl Bars {
         let bottom = top + row * self.bars.len() as f64;
         canvas.frame(markup, (canvas.width(), bottom + AXIS_HEIGHT), |markup| {
             area.draw_axis(markup, top, bottom, &self.axis);
-            if let Some(reference) = &self.reference {
-                area.draw_reference(markup, reference, (TOP, bottom));
-            }
             for (i, bar) in self.bars.iter().enumerate() {
                 let y = top + row * i as f64;
                 if narrow {
@@ -92,8 +91,15 @@ impl Bars {
                 let fill = fill_class(0, usize::from(bar.tag.is_some()));
                 let place = (y + if narrow { 22.0 } else { 6.0 }, BAR_HEIGHT);
                 let hover = format!("{}: {}", bar.label, self.remark(bar, false));
+                area.draw_bar(markup, (bar.value, bar.error), place, &fill, &hover);
+            }
+            if let Some(reference) = &self.reference {
+                area.draw_reference(markup, reference, (TOP, bottom));
+            }
+            for (i, bar) in self.bars.iter().enumerate() {
+                let middle = top + row * i as f64 + if narrow { 31.0 } else { 15.0 };
                 let remark = self.remark(bar, narrow);
-                area.draw_bar(markup, (bar.value, bar.error), place, &fill, &remark, &hover);
+                area.draw_value(markup, (bar.value, bar.error), middle, &remark);
             }
         });
     }
@@ -132,6 +138,8 @@ pub(crate) const AXIS_HEIGHT: f64 = 46.0;
 pub(crate) struct BarArea {
     left: f64,
     right: f64,
+    /// Of the whole drawing.
+    width: f64,
     scale: Scale,
 }
 
@@ -156,7 +164,7 @@ impl BarArea {
             })
             .collect();
         let (left, right) = fit_beside_texts(names, canvas.width(), &texts);
-        Self { left, right, scale }
+        Self { left, right, width: canvas.width(), scale }
     }
 
     pub(crate) fn draw_axis(&self, markup: &mut Markup, top: f64, bottom: f64, axis: &Axis) {
@@ -173,46 +181,53 @@ impl BarArea {
                 free_from = x + half + 6.0;
             }
         }
-        text(markup, (middle, bottom + 38.0), Anchor::Middle, "axis", &axis.title);
+        centred_text(markup, (middle, bottom + 38.0), self.width, "axis", &axis.title);
     }
 
+    /// The bar with its interval.
     pub(crate) fn draw_bar(
         &self,
         markup: &mut Markup,
         (value, error): (Option<f64>, Option<f64>),
         (y, height): (f64, f64),
         fill: &str,
-        printed: &str,
         hover: &str,
     ) {
-        let baseline = y + height / 2.0 + 4.5;
-        let zero = self.x(0.0);
-        let Some(value) = finite(value) else {
-            return text(markup, (zero + 6.0, baseline), Anchor::Start, "value halo", printed);
-        };
-        let end = self.x(value);
-        let (from, to) = (zero.min(end), zero.max(end));
+        let Some(value) = finite(value) else { return };
+        let (zero, end) = (self.x(0.0), self.x(value));
         markup.element("g", &[], |markup| {
             markup.leaf("title", &[], hover);
             let place: crate::markup::Attributes<'_> = &[
-                ("x", &Px(from)),
+                ("x", &Px(zero.min(end))),
                 ("y", &Px(y)),
                 // A value of 0 is a hair, not nothing.
-                ("width", &Px((to - from).max(1.0))),
+                ("width", &Px((end - zero).abs().max(1.0))),
                 ("height", &Px(height)),
                 ("class", &fill),
             ];
             markup.empty("rect", place);
         });
-        let mut reach = (from, to);
         if let Some(error) = finite(error) {
-            let (low, high) = (self.x(value - error), self.x(value + error));
-            whisker(markup, (low, y + height / 2.0), (high, y + height / 2.0));
-            reach = (from.min(low), to.max(high));
+            let middle = y + height / 2.0;
+            whisker(markup, (self.x(value - error), middle), (self.x(value + error), middle));
         }
-        let (x, anchor) =
-            if value < 0.0 { (reach.0 - 6.0, Anchor::End) } else { (reach.1 + 6.0, Anchor::Start) };
-        text(markup, (x, baseline), anchor, "value halo", printed);
+    }
+
+    /// What is printed at the end of the bar whose middle is at `y`.
+    pub(crate) fn draw_value(
+        &self,
+        markup: &mut Markup,
+        (value, error): (Option<f64>, Option<f64>),
+        y: f64,
+        printed: &str,
+    ) {
+        let (value, error) = (finite(value).unwrap_or(0.0), finite(error).unwrap_or(0.0));
+        let (x, anchor) = if value < 0.0 {
+            (self.x(value - error) - 6.0, Anchor::End)
+        } else {
+            (self.x(value + error) + 6.0, Anchor::Start)
+        };
+        text(markup, (x, y + 4.5), anchor, "value halo", printed);
     }
 
     fn draw_reference(
@@ -227,9 +242,7 @@ impl BarArea {
         }
         let x = self.x(reference.value);
         line(markup, (x, top + 14.0), (x, bottom), "reference");
-        let half = text_width(&reference.label) / 2.0;
-        let x = x.clamp(half, (self.right - half).max(half));
-        text(markup, (x, top + 8.0), Anchor::Middle, "tick", &reference.label);
+        centred_text(markup, (x, top + 8.0), self.width, "tick", &reference.label);
     }
 
     fn x(&self, value: f64) -> f64 {

@@ -165,21 +165,38 @@ fn letter_width(letter: char) -> f64 {
     }
 }
 
-fn fit(name: &str, width: f64) -> String {
+/// Cut in the middle: names of one kind often differ only at their ends.
+pub(crate) fn fit(name: &str, width: f64) -> String {
     if text_width(name) <= width {
         return name.to_owned();
     }
+    let letters: Vec<char> = name.chars().collect();
     let mut room = width - text_width("…");
-    let mut short: String = name
-        .chars()
-        .take_while(|&letter| {
-            room -= FONT_SIZE * letter_width(letter);
-            room >= 0.0
-        })
-        .collect();
-    short.truncate(short.trim_end().len());
-    short.push('…');
-    short
+    let (mut head, mut tail) = (0, letters.len());
+    while head < tail {
+        // Two letters of the head for one of the tail.
+        let from_head = head <= 2 * (letters.len() - tail);
+        room -= FONT_SIZE * letter_width(letters[if from_head { head } else { tail - 1 }]);
+        if room < 0.0 {
+            break;
+        }
+        if from_head { head += 1 } else { tail -= 1 }
+    }
+    letters[..head].iter().chain(&['…']).chain(&letters[tail..]).collect()
+}
+
+/// Text centred at x, moved or cut where it would leave the drawing.
+pub(crate) fn centred_text(
+    markup: &mut Markup,
+    (x, y): (f64, f64),
+    width: f64,
+    class: &'static str,
+    content: &str,
+) {
+    let shown = fit(content, width - 4.0);
+    // Axis titles are bold, hence a little wider than what is measured.
+    let half = (0.55 * text_width(&shown)).min(width / 2.0);
+    text(markup, (x.clamp(half, width - half), y), Anchor::Middle, class, &shown);
 }
 
 /// The patterns that fills refer to, once per page.
@@ -228,7 +245,11 @@ mod tests {
     fn a_long_name_is_cut_to_its_room() {
         assert_eq!(fit("client", 200.0), "client");
         let short = fit("a-client-with-a-very-long-name-indeed", 100.0);
-        assert!(short.ends_with('…') && text_width(&short) <= 100.0, "{short}");
+        assert!(text_width(&short) <= 100.0, "{short}");
+        assert!(
+            short.starts_with("a-cl") && short.contains('…') && short.ends_with("eed"),
+            "{short}"
+        );
         assert_eq!(fit("abc", 0.0), "…");
     }
 }

@@ -84,7 +84,8 @@ impl GroupedBars {
                     let top = y + above + BAR_STEP * i as f64 + if narrow { 4.0 } else { 8.0 };
                     let values = (quantity.value, quantity.error);
                     let fill = fill_class(i, i);
-                    area.draw_bar(markup, values, (top, BAR_HEIGHT), &fill, &printed, &hover);
+                    area.draw_bar(markup, values, (top, BAR_HEIGHT), &fill, &hover);
+                    area.draw_value(markup, values, top + BAR_HEIGHT / 2.0, &printed);
                 }
                 y += height(group);
             }

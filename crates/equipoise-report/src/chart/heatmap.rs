@@ -1,6 +1,6 @@
 //! Values by row and column: the darker (on dark paper: the brighter) the more, and each printed.
 
-use super::canvas::{Anchor, Canvas, fitted_text, text, text_width};
+use super::canvas::{Anchor, Canvas, fit, fitted_text, text, text_width};
 use super::{Axis, finite};
 use crate::markup::{Markup, Px};
 
@@ -64,7 +64,7 @@ impl Heatmap {
                     self.draw_cell(markup, value, place, &hover);
                 }
             }
-            self.draw_scale(markup, names, bottom + 14.0);
+            self.draw_scale(markup, (names, bottom + 14.0), width);
         });
     }
 
@@ -85,7 +85,7 @@ impl Heatmap {
     }
 
     /// Tiles from 0 to the maximum, with the title of the values.
-    fn draw_scale(&self, markup: &mut Markup, left: f64, top: f64) {
+    fn draw_scale(&self, markup: &mut Markup, (left, top): (f64, f64), width: f64) {
         let zero = self.values_axis.format.write(Some(0.0));
         let most = self.values_axis.format.write(Some(self.max));
         let start = left + text_width(&zero) + 8.0;
@@ -96,7 +96,8 @@ impl Heatmap {
         }
         let end = start + 18.0 * SCALE_STEPS as f64 + 8.0;
         text(markup, (end, top + 12.0), Anchor::Start, "tick", &most);
-        text(markup, (left, top + 34.0), Anchor::Start, "axis", &self.values_axis.title);
+        let title = fit(&self.values_axis.title, 0.9 * (width - left));
+        text(markup, (left, top + 34.0), Anchor::Start, "axis", &title);
     }
 
     /// Where a value lies between 0 and the maximum.

@@ -1,7 +1,7 @@
 //! Lines: how something moved, step by step.
 
 use super::Axis;
-use super::canvas::{Anchor, Canvas, fitted_text, line, text, text_width};
+use super::canvas::{Anchor, Canvas, centred_text, fit, fitted_text, line, text, text_width};
 use super::labels::spread;
 use super::legend::{Swatch, line_class, write_legend};
 use super::scale::Scale;
@@ -67,7 +67,7 @@ impl Lines {
         let plot = self.plot(canvas);
         let height = plot.bottom + 46.0;
         canvas.frame(markup, (canvas.width(), height), |markup| {
-            plot.draw_axes(markup, &self.x, &self.y);
+            plot.draw_axes(markup, canvas.width(), &self.x, &self.y);
             self.draw_markers(markup, &plot);
             for (i, series) in self.series.iter().enumerate() {
                 markup.element("g", &[], |markup| {
@@ -190,7 +190,7 @@ impl Plot {
         self.bottom - self.y.fraction(value) * (self.bottom - self.top)
     }
 
-    pub(crate) fn draw_axes(&self, markup: &mut Markup, x_axis: &Axis, y_axis: &Axis) {
+    pub(crate) fn draw_axes(&self, markup: &mut Markup, width: f64, x_axis: &Axis, y_axis: &Axis) {
         for tick in &self.y.ticks {
             let y = self.at_y(tick.value);
             let class = if tick.value == 0.0 { "zero" } else { "grid" };
@@ -209,9 +209,9 @@ impl Plot {
         }
         line(markup, (self.left, self.bottom), (self.right, self.bottom), "zero");
         let middle = (self.left + self.right) / 2.0;
-        text(markup, (middle, self.bottom + 40.0), Anchor::Middle, "axis", &x_axis.title);
+        centred_text(markup, (middle, self.bottom + 40.0), width, "axis", &x_axis.title);
         // Upright at the top: nobody likes to tilt the head.
-        text(markup, (2.0, 13.0), Anchor::Start, "axis", &y_axis.title);
+        text(markup, (2.0, 13.0), Anchor::Start, "axis", &fit(&y_axis.title, 0.9 * width));
     }
 
     fn draw_series(&self, markup: &mut Markup, number: usize, series: &Series) {

@@ -1,6 +1,6 @@
 //! Points in a plane, with intervals and names: accuracy against fairness.
 
-use super::canvas::{Anchor, Canvas, line, text, text_width, whisker};
+use super::canvas::{Anchor, Canvas, fit, line, text, text_width, whisker};
 use super::labels::{Area, place_label};
 use super::legend::{Swatch, write_legend, write_mark};
 use super::lines::Plot;
@@ -44,6 +44,7 @@ pub struct Point {
 }
 
 const PLOT_HEIGHT: f64 = 320.0;
+const WIDEST_NAME: f64 = 150.0;
 
 impl Scatter {
     pub(crate) fn write_legend(&self, markup: &mut Markup) {
@@ -68,7 +69,7 @@ impl Scatter {
         }
         let plot = self.plot(&points, canvas);
         canvas.frame(markup, (canvas.width(), plot.bottom + 46.0), |markup| {
-            plot.draw_axes(markup, &self.x, &self.y);
+            plot.draw_axes(markup, canvas.width(), &self.x, &self.y);
             for tick in &plot.x.ticks {
                 let x = plot.at_x(tick.value);
                 let class = if tick.value == 0.0 { "zero" } else { "grid" };
@@ -138,9 +139,10 @@ fn draw_names(markup: &mut Markup, plot: &Plot, points: &[(usize, &Point)]) {
     }
     for (_, point) in points.iter().filter(|(_, point)| !point.label.is_empty()) {
         let at = (plot.at_x(point.x), plot.at_y(point.y));
-        let area = place_label(at, text_width(&point.label), &taken, &bounds);
+        let label = fit(&point.label, WIDEST_NAME);
+        let area = place_label(at, text_width(&label), &taken, &bounds);
         let middle = (area.left + area.right) / 2.0;
-        text(markup, (middle, area.bottom - 3.5), Anchor::Middle, "name halo", &point.label);
+        text(markup, (middle, area.bottom - 3.5), Anchor::Middle, "name halo", &label);
         taken.push(area);
     }
 }

@@ -120,7 +120,7 @@ impl OutcomeReport<'_> {
         let series: Vec<Series> = order.iter().map(line).collect();
         let shown = match self.clients.len() {
             n if n > MOST_LINES => {
-                format!("the {MOST_LINES} clients of largest weight, of {}", count(n))
+                format!("the {MOST_LINES} clients (of {}) with the largest weights", count(n))
             }
             n => counted(n, "client", "clients"),
         };
