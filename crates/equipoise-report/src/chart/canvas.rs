@@ -193,8 +193,8 @@ pub(crate) fn centred_text(
     class: &'static str,
     content: &str,
 ) {
-    let shown = fit(content, width - 4.0);
     // Axis titles are bold, hence a little wider than what is measured.
+    let shown = fit(content, 0.88 * width);
     let half = (0.55 * text_width(&shown)).min(width / 2.0);
     text(markup, (x.clamp(half, width - half), y), Anchor::Middle, class, &shown);
 }
