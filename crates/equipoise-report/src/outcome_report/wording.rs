@@ -79,6 +79,6 @@ pub(crate) fn zero_in_interval(value: f64, half: f64) -> &'static str {
     if value.abs() <= half {
         "includes 0: these rows alone do not show that the groups are treated differently."
     } else {
-        "excludes 0: chance in the choice of rows does not explain the difference."
+        "excludes 0: chance in the choice of rows alone hardly explains the difference."
     }
 }
