@@ -1,0 +1,206 @@
+//! How numbers are written. What has no value, or none that is finite, is a dash.
+
+/// Stands for a figure that there is none of.
+pub(crate) const MISSING: &str = "–";
+
+/// How the values of an axis or a chart are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Format {
+    /// As many digits as the size of the number asks for; powers of ten for very large and small ones.
+    #[default]
+    Auto,
+    /// A fixed number of decimals.
+    Fixed(usize),
+    /// A share as a percentage with this many decimals: 0.25 is "25 %".
+    Percent(usize),
+}
+
+impl Format {
+    /// The value in words of this format.
+    pub fn write(&self, value: Option<f64>) -> String {
+        let Some(value) = value.filter(|v| v.is_finite()) else { return MISSING.to_owned() };
+        match *self {
+            Self::Auto => auto(value),
+            _ if value.abs() >= 1e12 => scientific(value, 2),
+            Self::Fixed(decimals) => fixed(value, decimals),
+            Self::Percent(decimals) => format!("{}\u{202f}%", fixed(100.0 * value, decimals)),
+        }
+    }
+
+    /// The value with its half interval: "0.04 ± 0.02".
+    pub(crate) fn write_with_error(&self, value: Option<f64>, error: Option<f64>) -> String {
+        match error.filter(|e| e.is_finite()) {
+            Some(error) => format!("{} ±\u{a0}{}", self.write(value), self.write(Some(error))),
+            None => self.write(value),
+        }
+    }
+
+    /// Names of the ticks of a linear axis: all with the decimals that their step needs.
+    pub(crate) fn write_tick(&self, value: f64, step: f64) -> String {
+        match self {
+            Self::Percent(_) => {
+                format!("{}\u{202f}%", fixed(100.0 * value, decimals(100.0 * step)))
+            }
+            _ if value != 0.0 && !(1e-4..1e6).contains(&step) => scientific(value, 1),
+            _ => grouped(value, decimals(step)),
+        }
+    }
+
+    /// Names of the ticks of a logarithmic axis.
+    pub(crate) fn write_log_tick(&self, value: f64) -> String {
+        match self {
+            Self::Percent(_) => format!("{}\u{202f}%", auto(100.0 * value)),
+            _ if (1e-3..1e5).contains(&value) => {
+                grouped(value, if value < 1.0 { decimals(value) } else { 0 })
+            }
+            _ => scientific(value, 0),
+        }
+    }
+}
+
+/// A count, its thousands apart: "12 345".
+pub(crate) fn count(n: usize) -> String {
+    grouped(n as f64, 0)
+}
+
+/// "1 client", "2 clients".
+pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { many })
+}
+
+/// "a", "a and b", "a, b and c".
+pub(crate) fn listed(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+fn auto(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 {
+        "0".to_owned()
+    } else if !(1e-4..1e6).contains(&size) {
+        scientific(value, 2)
+    } else {
+        let whole = size.log10().floor() as i32;
+        let digits = grouped(value, usize::try_from(3 - whole).unwrap_or(0).min(6));
+        if digits.contains('.') {
+            digits.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            digits
+        }
+    }
+}
+
+fn fixed(value: f64, decimals: usize) -> String {
+    grouped(value, decimals)
+}
+
+/// Fixed decimals, a real minus sign, thousands apart from five digits on.
+fn grouped(value: f64, decimals: usize) -> String {
+    let digits = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
+    let mut text = String::new();
+    if value < 0.0 && digits.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
+        text.push('\u{2212}');
+    }
+    for (i, digit) in whole.chars().enumerate() {
+        if whole.len() > 4 && i > 0 && (whole.len() - i).is_multiple_of(3) {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text + fraction
+}
+
+/// "1.2×10⁻⁵".
+fn scientific(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$e}", value.abs());
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let mantissa = match mantissa.trim_end_matches('0').trim_end_matches('.') {
+        trimmed if mantissa.contains('.') => trimmed,
+        _ => mantissa,
+    };
+    let sign = if value < 0.0 { "\u{2212}" } else { "" };
+    let power: String = exponent.chars().map(superscript).collect();
+    if mantissa == "1" {
+        format!("{sign}10{power}")
+    } else {
+        format!("{sign}{mantissa}×10{power}")
+    }
+}
+
+fn superscript(character: char) -> char {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    match character.to_digit(10) {
+        Some(digit) => DIGITS[digit as usize % 10],
+        None => '⁻',
+    }
+}
+
+/// Decimals that a step needs: 0.05 needs two.
+fn decimals(step: f64) -> usize {
+    let mut decimals = 0;
+    let mut scaled = step.abs();
+    while decimals < 8 && (scaled - scaled.round()).abs() > 1e-6 * scaled.max(1e-9) {
+        scaled *= 10.0;
+        decimals += 1;
+    }
+    decimals
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_their_size_asks_for() {
+        let texts = [0.0, 0.25, -1.5, 12.3456, 1234.0, 123_456.7, 1e-7, -2.5e9]
+            .map(|x| Format::Auto.write(Some(x)));
+        let expected = [
+            "0",
+            "0.25",
+            "\u{2212}1.5",
+            "12.35",
+            "1234",
+            "123\u{202f}457",
+            "10⁻⁷",
+            "\u{2212}2.5×10⁹",
+        ];
+        assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn what_has_no_value_is_a_dash() {
+        for value in [None, Some(f64::NAN), Some(f64::INFINITY)] {
+            assert_eq!(Format::Fixed(3).write(value), "–");
+        }
+        assert_eq!(Format::Fixed(1).write_with_error(Some(1.0), Some(f64::NAN)), "1.0");
+    }
+
+    #[test]
+    fn a_rounded_zero_has_no_sign() {
+        assert_eq!(Format::Fixed(2).write(Some(-0.001)), "0.00");
+        assert_eq!(Format::Percent(1).write(Some(0.1234)), "12.3\u{202f}%");
+        assert_eq!(Format::Fixed(3).write(Some(1e300)), "10³⁰⁰");
+    }
+
+    #[test]
+    fn ticks_have_the_decimals_of_their_step() {
+        assert_eq!(Format::Auto.write_tick(0.1, 0.05), "0.10");
+        assert_eq!(Format::Percent(1).write_tick(0.2, 0.1), "20\u{202f}%");
+        assert_eq!(Format::Auto.write_tick(2000.0, 500.0), "2000");
+        let logs = [1e-5, 0.01, 100.0, 1e6].map(|x| Format::Auto.write_log_tick(x));
+        assert_eq!(logs, ["10⁻⁵", "0.01", "100", "10⁶"]);
+    }
+
+    #[test]
+    fn lists_read_as_a_sentence_does() {
+        let items = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!(listed(&items[..1]), "a");
+        assert_eq!(listed(&items[..2]), "a and b");
+        assert_eq!(listed(&items), "a, b and c");
+    }
+}

@@ -1,0 +1,32 @@
+//! Figures in, one self-contained HTML page out.
+//!
+//! Two layers. The lower one is a small set of blocks: a [`Page`] has [`Section`]s, a section has
+//! [`Block`]s (paragraphs, notices, tiles, tables, charts), and [`Page::render`] writes them. The upper one,
+//! [`OutcomeReport`], arranges what is known about one outcome into such a page, for a reader who audits
+//! and does not program.
+//!
+//! What holds for every page:
+//! - it asks for nothing: no script, font, image or style from elsewhere, and a policy in its head that
+//!   forbids the browser to fetch any;
+//! - all text is escaped on its way in, in one place (`markup.rs`); there is no way to pass markup in;
+//! - every chart says in a sentence what it shows and carries its numbers as a table;
+//! - nothing is computed here but positions on paper: figures come in and are formatted. What has no
+//!   value, or none that is finite, is shown as "–".
+
+mod block;
+mod chart;
+mod format;
+mod markup;
+mod outcome_report;
+mod page;
+mod table;
+
+pub use block::{Block, Figure, NoticeKind};
+pub use chart::{
+    Axis, Bar, Bars, Chart, ChartKind, GroupedBars, Heatmap, Lines, Marker, Point, Quantity,
+    Reference, Scatter, ScatterSeries, Series,
+};
+pub use format::Format;
+pub use outcome_report::{Measured, OutcomeReport, ReportClient};
+pub use page::{Page, Section};
+pub use table::{Align, Cell, Column, Table};

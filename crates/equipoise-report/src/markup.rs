@@ -1,0 +1,142 @@
+//! The one place where text becomes HTML: a writer that escapes every text and attribute it is given and
+//! closes every element it opens.
+
+use std::fmt::{Display, Write};
+
+/// Attributes of an element, by name. Values are escaped.
+pub(crate) type Attributes<'a> = &'a [(&'a str, &'a dyn Display)];
+
+/// HTML under construction.
+#[derive(Debug, Default)]
+pub(crate) struct Markup {
+    html: String,
+}
+
+impl Markup {
+    /// An element with what `content` writes inside.
+    pub(crate) fn element(
+        &mut self,
+        tag: &'static str,
+        attributes: Attributes<'_>,
+        content: impl FnOnce(&mut Self),
+    ) {
+        self.open(tag, attributes);
+        self.html.push('>');
+        content(self);
+        self.html.push_str("</");
+        self.html.push_str(tag);
+        self.html.push('>');
+    }
+
+    /// An element with only text inside.
+    pub(crate) fn leaf(&mut self, tag: &'static str, attributes: Attributes<'_>, text: &str) {
+        self.element(tag, attributes, |markup| markup.text(text));
+    }
+
+    /// An element without content, such as `meta` or an SVG shape.
+    pub(crate) fn empty(&mut self, tag: &'static str, attributes: Attributes<'_>) {
+        self.open(tag, attributes);
+        self.html.push_str("/>");
+    }
+
+    /// Text, escaped.
+    pub(crate) fn text(&mut self, text: &str) {
+        escape_into(&mut self.html, text);
+    }
+
+    /// Markup of our own that must not be escaped: the document type and the style sheet.
+    pub(crate) fn verbatim(&mut self, ours: &'static str) {
+        self.html.push_str(ours);
+    }
+
+    /// A line break in the source, for those who read it.
+    pub(crate) fn newline(&mut self) {
+        self.html.push('\n');
+    }
+
+    pub(crate) fn into_html(self) -> String {
+        self.html
+    }
+
+    fn open(&mut self, tag: &'static str, attributes: Attributes<'_>) {
+        self.html.push('<');
+        self.html.push_str(tag);
+        for (name, value) in attributes {
+            self.html.push(' ');
+            self.html.push_str(name);
+            self.html.push_str("=\"");
+            // Through a string of its own: what Display writes must not reach the page unescaped.
+            escape_into(&mut self.html, &value.to_string());
+            self.html.push('"');
+        }
+    }
+}
+
+/// A coordinate: one decimal is a tenth of a pixel.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Px(pub(crate) f64);
+
+impl Display for Px {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let tenths = (self.0 * 10.0).round();
+        if tenths % 10.0 == 0.0 {
+            write!(f, "{:.0}", tenths / 10.0 + 0.0)
+        } else {
+            write!(f, "{:.1}", tenths / 10.0)
+        }
+    }
+}
+
+fn escape_into(html: &mut String, text: &str) {
+    for character in text.chars() {
+        match character {
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&quot;"),
+            '\'' => html.push_str("&#39;"),
+            '\n' | '\t' => html.push(character),
+            c if c.is_control() || reorders_text(c) => html.push('\u{fffd}'),
+            c => html.push(c),
+        }
+    }
+}
+
+/// Characters that change the direction of what follows: one client's name could rearrange the figures
+/// printed beside it.
+fn reorders_text(character: char) -> bool {
+    matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Writes formatted text to a string; writing to memory cannot fail.
+pub(crate) fn append(to: &mut String, text: std::fmt::Arguments<'_>) {
+    let _ = to.write_fmt(text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_attributes_are_escaped() {
+        let mut markup = Markup::default();
+        markup.leaf("b", &[("title", &"\"><i>")], "<script>'&'");
+        assert_eq!(
+            markup.into_html(),
+            "<b title=\"&quot;&gt;&lt;i&gt;\">&lt;script&gt;&#39;&amp;&#39;</b>"
+        );
+    }
+
+    #[test]
+    fn characters_that_control_or_reorder_text_are_replaced() {
+        let mut markup = Markup::default();
+        markup.text("a\u{0}b\u{202e}c\u{1b}");
+        assert_eq!(markup.into_html(), "a\u{fffd}b\u{fffd}c\u{fffd}");
+    }
+
+    #[test]
+    fn coordinates_are_short_and_never_minus_zero() {
+        let texts = [12.0, 12.34, -0.01, -3.25].map(|x| Px(x).to_string());
+        assert_eq!(texts, ["12", "12.3", "0", "-3.3"]);
+    }
+}

@@ -1,0 +1,119 @@
+//! The clients and their weights.
+
+use equipoise_core::Defense;
+
+use super::{MOST_BARS, OutcomeReport, ReportClient};
+use crate::block::Block;
+use crate::chart::{Axis, Bar, Bars, Chart, ChartKind, Reference};
+use crate::format::{Format, count, counted, listed};
+use crate::page::Section;
+use crate::table::{Cell, Column, Table};
+
+const SHARE: Format = Format::Percent(1);
+/// So many clients are named in a sentence; more are counted.
+const MOST_NAMES: usize = 5;
+
+impl OutcomeReport<'_> {
+    pub(super) fn clients_section(&self) -> Section {
+        let lead = "A weight says how much a client's proxy counts in the model; all weights add up \
+                    to 100\u{202f}%. A proxy of weight 0 had no influence at all.";
+        Section {
+            heading: "Who counted how much".to_owned(),
+            lead: lead.to_owned(),
+            blocks: vec![Block::Chart(self.weights_chart())],
+        }
+    }
+
+    fn weights_chart(&self) -> Chart {
+        let n_clients = self.clients.len();
+        let mut shown: Vec<&ReportClient> = self.clients.iter().collect();
+        if n_clients > MOST_BARS {
+            shown.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+            shown.truncate(MOST_BARS);
+        }
+        let bars = shown.iter().map(|client| Bar {
+            label: client.id.clone(),
+            value: Some(client.weight),
+            error: None,
+            tag: client.tag.clone(),
+        });
+        let equal_share = Reference::new(1.0 / n_clients.max(1) as f64, "equal share");
+        Chart {
+            title: "Weight of each client".to_owned(),
+            sentence: self.weights_sentence(),
+            kind: ChartKind::Bars(Bars {
+                axis: Axis::new("Share of the weight", SHARE),
+                bars: bars.collect(),
+                reference: (n_clients > 1).then_some(equal_share),
+            }),
+            table: self.clients_table(),
+        }
+    }
+
+    fn weights_sentence(&self) -> String {
+        let Some(heaviest) = self.clients.iter().max_by(|a, b| a.weight.total_cmp(&b.weight))
+        else {
+            return "There are no clients to show.".to_owned();
+        };
+        if self.outcome.settings.defense == Defense::RootOnly {
+            return "This defense uses no proxy, so every weight is 0.".to_owned();
+        }
+        let mut sentence = format!(
+            "{} of {} more than 1\u{202f}% of the weight; the largest weight is {}, of {}.",
+            count(self.n_counting_clients()),
+            counted(self.clients.len(), "client has", "clients have"),
+            SHARE.write(Some(heaviest.weight)),
+            heaviest.id,
+        );
+        if self.clients.len() > MOST_BARS {
+            sentence += &format!(
+                " Shown are the {MOST_BARS} largest of {} weights; the table has all of them.",
+                count(self.clients.len())
+            );
+        }
+        sentence + &self.tags_sentence()
+    }
+
+    fn tags_sentence(&self) -> String {
+        let tagged: Vec<String> = self
+            .clients
+            .iter()
+            .filter_map(|client| {
+                let tag = client.tag.as_ref()?;
+                Some(format!("{} ({tag}, {})", client.id, SHARE.write(Some(client.weight))))
+            })
+            .collect();
+        match tagged.len() {
+            0 => String::new(),
+            1..=MOST_NAMES => format!(" Hatched: {}.", listed(&tagged)),
+            n => format!(" Hatched: {} clients with a remark.", count(n)),
+        }
+    }
+
+    fn clients_table(&self) -> Table {
+        let tagged = self.clients.iter().any(|client| client.tag.is_some());
+        let mut columns = vec![
+            Column::text("Client"),
+            Column::number("Weight"),
+            Column::number("Proxy rows"),
+            Column::number("Root rows"),
+        ];
+        if tagged {
+            columns.push(Column::text("Remark"));
+        }
+        let row = |client: &ReportClient| {
+            let mut row = vec![
+                Cell::text(&client.id),
+                Cell::number(client.weight, Format::Percent(2)),
+                Cell::text(count(client.proxy_rows)),
+                Cell::text(count(client.root_rows)),
+            ];
+            if tagged {
+                row.push(Cell::text(client.tag.as_deref().unwrap_or("")));
+            }
+            row
+        };
+        let rows = self.clients.iter().map(row).collect();
+        Table { caption: "Weights and rows of every client".to_owned(), columns, rows }
+    }
+}

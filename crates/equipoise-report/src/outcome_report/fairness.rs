@@ -1,0 +1,244 @@
+//! How fair the model is, against the pooled model where that was measured on the same rows.
+
+use equipoise_core::{GroupMetrics, Metrics};
+
+use super::key_figures::{eod, spd};
+use super::{Measured, OutcomeReport, Z95, wording};
+use crate::block::Block;
+use crate::chart::{Axis, Chart, ChartKind, GroupedBars, Quantity};
+use crate::format::{Format, count};
+use crate::page::Section;
+use crate::table::{Cell, Column, Table};
+
+const RATE: Format = Format::Percent(1);
+const DIFFERENCE: Format = Format::Fixed(3);
+
+impl OutcomeReport<'_> {
+    pub(super) fn fairness_section(&self) -> Option<Section> {
+        let mut blocks: Vec<Block> = self
+            .tables_measured()
+            .into_iter()
+            .map(|rows| Block::Chart(self.differences(rows)))
+            .collect();
+        if blocks.is_empty() {
+            return None;
+        }
+        blocks.push(Block::Table(self.measured_table()));
+        let lead = "Differences compare the privileged group with the other: 0 means that both are \
+                    treated alike, above 0 that the privileged group fares better. The thin lines are \
+                    95\u{202f}% intervals: few rows make them wide.";
+        Some(Section { heading: "How fair it is".to_owned(), lead: lead.to_owned(), blocks })
+    }
+
+    pub(super) fn groups_section(&self) -> Option<Section> {
+        let primary = self.primary()?;
+        let (_, rows) = primary.parts();
+        let pooled =
+            self.on(rows).into_iter().find(|m| m.parts().0 == "pooled" && m.name != primary.name);
+        let charts = pooled.into_iter().chain([primary]).map(|m| Block::Chart(rates(m)));
+        Some(Section {
+            heading: "What each group experiences".to_owned(),
+            lead: "The selection rate is the share of all rows that the model decides in favour of, \
+                   the true positive rate that share among rows labelled positive. Statistical \
+                   parity asks for equal selection rates, equal opportunity for equal true positive \
+                   rates."
+                .to_owned(),
+            blocks: charts.collect(),
+        })
+    }
+
+    /// The tables that were measured on, each once, in the order given.
+    fn tables_measured(&self) -> Vec<&str> {
+        let mut tables: Vec<&str> = Vec::new();
+        for (_, rows) in self.measured.iter().map(Measured::parts) {
+            if !tables.contains(&rows) {
+                tables.push(rows);
+            }
+        }
+        tables
+    }
+
+    fn on(&self, rows: &str) -> Vec<&Measured> {
+        let mut on: Vec<&Measured> = self.measured.iter().filter(|m| m.parts().1 == rows).collect();
+        // Before, then after.
+        on.sort_by_key(|m| m.parts().0 != "pooled");
+        on
+    }
+
+    fn differences(&self, rows: &str) -> Chart {
+        let models = self.on(rows);
+        let spds = models.iter().map(|m| with_error(m.metrics.spd, m.metrics.spd_standard_error));
+        let eods = models.iter().map(|m| with_error(m.metrics.eod, m.metrics.eod_standard_error));
+        let groups = vec![
+            ("Selection rates (SPD)".to_owned(), spds.collect()),
+            ("True positive rates (EOD)".to_owned(), eods.collect()),
+        ];
+        let title = match rows {
+            "" => "Differences between the groups".to_owned(),
+            rows => format!("Differences between the groups on {rows}"),
+        };
+        Chart {
+            title,
+            sentence: self.differences_sentence(rows, &models),
+            kind: ChartKind::GroupedBars(GroupedBars {
+                axis: Axis::new("Privileged group minus the other", DIFFERENCE),
+                series: models.iter().map(|m| m.parts().0.to_owned()).collect(),
+                groups,
+            }),
+            table: differences_table(&models),
+        }
+    }
+
+    fn differences_sentence(&self, rows: &str, models: &[&Measured]) -> String {
+        let own = self.outcome.settings.defense.name();
+        let find = |name: &str| models.iter().find(|m| m.parts().0 == name);
+        let on = if rows.is_empty() { String::new() } else { format!("On {rows}, ") };
+        let (sentence, last) = match (find("pooled"), find(own)) {
+            (Some(pooled), Some(this)) if own != "pooled" => (
+                format!(
+                    "{on}SPD is {} with all proxies pooled and {} with {own}; EOD is {} and {}.",
+                    spd(&pooled.metrics),
+                    spd(&this.metrics),
+                    eod(&pooled.metrics),
+                    eod(&this.metrics)
+                ),
+                *this,
+            ),
+            (_, this) => {
+                let Some(this) = this.copied().or(models.first().copied()) else {
+                    return "Nothing was measured.".to_owned();
+                };
+                let (spd, eod) = (spd(&this.metrics), eod(&this.metrics));
+                (format!("{on}SPD of {} is {spd} and EOD is {eod}.", this.parts().0), this)
+            }
+        };
+        let interval =
+            last.metrics.spd.zip(last.metrics.spd_standard_error).map(|(value, error)| {
+                format!(
+                    " The interval of SPD with {} {}",
+                    last.parts().0,
+                    wording::zero_in_interval(value, Z95 * error)
+                )
+            });
+        sentence + interval.as_deref().unwrap_or("")
+    }
+
+    fn measured_table(&self) -> Table {
+        let primary = self.primary().map(|m| &m.name);
+        let row = |m: &Measured| {
+            let metrics = &m.metrics;
+            let name = Cell::text(&m.name);
+            vec![
+                if Some(&m.name) == primary { name.strong() } else { name },
+                Cell::text(count(metrics.rows)),
+                Cell::number(metrics.accuracy, RATE),
+                Cell::number(metrics.balanced_accuracy, RATE),
+                Cell::number(metrics.auc, DIFFERENCE),
+                Cell::text(spd(metrics)),
+                Cell::text(eod(metrics)),
+            ]
+        };
+        Table {
+            caption: "Everything that was measured; ± gives 95\u{202f}% intervals".to_owned(),
+            columns: vec![
+                Column::text("Model and rows"),
+                Column::number("Rows"),
+                Column::number("Accuracy"),
+                Column::number("Balanced accuracy"),
+                Column::number("AUC"),
+                Column::number("SPD"),
+                Column::number("EOD"),
+            ],
+            rows: self.measured.iter().map(row).collect(),
+        }
+    }
+}
+
+fn with_error(value: Option<f64>, standard_error: Option<f64>) -> Quantity {
+    Quantity { value, error: standard_error.map(|e| Z95 * e) }
+}
+
+fn differences_table(models: &[&Measured]) -> Table {
+    let row = |m: &&Measured| {
+        vec![
+            Cell::text(m.parts().0),
+            Cell::number(m.metrics.spd, DIFFERENCE),
+            Cell::number(m.metrics.spd_standard_error, DIFFERENCE),
+            Cell::number(m.metrics.eod, DIFFERENCE),
+            Cell::number(m.metrics.eod_standard_error, DIFFERENCE),
+        ]
+    };
+    Table {
+        caption: "Differences and their standard errors".to_owned(),
+        columns: vec![
+            Column::text("Model"),
+            Column::number("SPD"),
+            Column::number("its standard error"),
+            Column::number("EOD"),
+            Column::number("its standard error"),
+        ],
+        rows: models.iter().map(row).collect(),
+    }
+}
+
+/// A rate of a group, by name.
+type Rate = (&'static str, fn(&GroupMetrics) -> Option<f64>);
+
+const RATES: [Rate; 5] = [
+    ("Selection rate", |group| group.selection_rate),
+    ("True positive rate", |group| group.true_positive_rate),
+    ("False positive rate", |group| group.false_positive_rate),
+    ("Accuracy", |group| group.accuracy),
+    ("Base rate", |group| group.base_rate),
+];
+
+fn rates(measured: &Measured) -> Chart {
+    let groups = &measured.metrics.groups;
+    let both = |rate: fn(&GroupMetrics) -> Option<f64>| {
+        [rate(&groups.privileged), rate(&groups.unprivileged)]
+    };
+    Chart {
+        title: format!("Rates by group: {}", measured.name),
+        sentence: rates_sentence(&measured.metrics),
+        kind: ChartKind::GroupedBars(GroupedBars {
+            axis: Axis::new("Share of rows", RATE),
+            series: vec!["privileged group".to_owned(), "other group".to_owned()],
+            groups: RATES
+                .map(|(name, rate)| (name.to_owned(), both(rate).map(Quantity::new).to_vec()))
+                .to_vec(),
+        }),
+        table: Table {
+            caption: format!(
+                "Rates of {} privileged and {} other rows",
+                count(groups.privileged.rows),
+                count(groups.unprivileged.rows)
+            ),
+            columns: vec![
+                Column::text("Rate"),
+                Column::number("Privileged group"),
+                Column::number("Other group"),
+            ],
+            rows: RATES
+                .iter()
+                .map(|&(name, rate)| {
+                    let [privileged, other] = both(rate).map(|value| Cell::number(value, RATE));
+                    vec![Cell::text(name), privileged, other]
+                })
+                .collect(),
+        },
+    }
+}
+
+fn rates_sentence(metrics: &Metrics) -> String {
+    let (privileged, other) = (&metrics.groups.privileged, &metrics.groups.unprivileged);
+    format!(
+        "The model selects {} of the privileged group ({} rows) and {} of the other ({} rows); among \
+         rows labelled positive {} and {}.",
+        RATE.write(privileged.selection_rate),
+        count(privileged.rows),
+        RATE.write(other.selection_rate),
+        count(other.rows),
+        RATE.write(privileged.true_positive_rate),
+        RATE.write(other.true_positive_rate),
+    )
+}

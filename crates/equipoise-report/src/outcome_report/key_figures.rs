@@ -1,0 +1,72 @@
+//! The tiles at the top.
+
+use equipoise_core::Metrics;
+
+use super::{OutcomeReport, Z95, wording};
+use crate::block::Figure;
+use crate::format::{Format, MISSING, count, counted};
+
+/// A client with at most this share of the weight hardly counts.
+const LITTLE_WEIGHT: f64 = 0.01;
+
+impl OutcomeReport<'_> {
+    pub(super) fn key_figures(&self) -> Vec<Figure> {
+        let mut figures = Vec::new();
+        if let Some(primary) = self.primary() {
+            let metrics = &primary.metrics;
+            let measured_on = format!("{}, {}", primary.name, counted(metrics.rows, "row", "rows"));
+            figures.extend([
+                figure("Accuracy", Format::Percent(1).write(metrics.accuracy), &measured_on),
+                figure(
+                    "Balanced accuracy",
+                    Format::Percent(1).write(metrics.balanced_accuracy),
+                    "50\u{202f}% is what a model reaches that always says the same",
+                ),
+                figure("Statistical parity (SPD)", spd(metrics), &spd_note(metrics)),
+                figure(
+                    "Equal opportunity (EOD)",
+                    eod(metrics),
+                    "true positive rate, privileged group minus the other; 0 is equal",
+                ),
+            ]);
+        }
+        let counting = self.n_counting_clients();
+        let (stopped, how) = wording::termination(self.outcome.termination);
+        figures.extend([
+            figure(
+                "Clients that count",
+                format!("{} of {}", count(counting), count(self.clients.len())),
+                "with more than 1\u{202f}% of the weight",
+            ),
+            figure("How the solver stopped", stopped.to_owned(), how),
+        ]);
+        figures
+    }
+
+    pub(super) fn n_counting_clients(&self) -> usize {
+        self.clients.iter().filter(|client| client.weight > LITTLE_WEIGHT).count()
+    }
+}
+
+pub(super) fn spd(metrics: &Metrics) -> String {
+    Format::Fixed(3).write_with_error(metrics.spd, metrics.spd_standard_error.map(|e| Z95 * e))
+}
+
+pub(super) fn eod(metrics: &Metrics) -> String {
+    Format::Fixed(3).write_with_error(metrics.eod, metrics.eod_standard_error.map(|e| Z95 * e))
+}
+
+fn spd_note(metrics: &Metrics) -> String {
+    let rate = |rate| Format::Percent(1).write(rate);
+    let groups = &metrics.groups;
+    format!(
+        "selected: {} of the privileged group, {} of the other; 0 is equal",
+        rate(groups.privileged.selection_rate),
+        rate(groups.unprivileged.selection_rate)
+    )
+}
+
+fn figure(label: &str, value: String, note: &str) -> Figure {
+    let note = if value == MISSING { "no such rows".to_owned() } else { note.to_owned() };
+    Figure { label: label.to_owned(), value, note }
+}

@@ -1,0 +1,73 @@
+//! The model: what each feature adds to a score.
+
+use super::{MOST_BARS, OutcomeReport};
+use crate::block::Block;
+use crate::chart::{Axis, Bar, Bars, Chart, ChartKind};
+use crate::format::{Format, count, counted};
+use crate::page::Section;
+use crate::table::{Cell, Column, Table};
+
+impl OutcomeReport<'_> {
+    pub(super) fn model_section(&self) -> Section {
+        Section {
+            heading: "The model".to_owned(),
+            lead:
+                "A row is selected when the sum of its feature values times these coefficients is \
+                   above 0. Coefficients compare only between features on the same scale."
+                    .to_owned(),
+            blocks: vec![Block::Chart(self.coefficients_chart())],
+        }
+    }
+
+    fn coefficients_chart(&self) -> Chart {
+        let all = self.coefficients();
+        let size = |value: f64| value.abs();
+        let mut shown: Vec<&(String, f64)> = all.iter().collect();
+        if all.len() > MOST_BARS {
+            shown.sort_by(|a, b| size(b.1).total_cmp(&size(a.1)));
+            shown.truncate(MOST_BARS);
+        }
+        let mut sentence = match all.iter().max_by(|a, b| size(a.1).total_cmp(&size(b.1))) {
+            Some((name, value)) => format!(
+                "{}; the largest in size is “{name}” with {}. Bars to the right speak for selection, \
+                 bars to the left against it.",
+                counted(all.len(), "coefficient", "coefficients"),
+                Format::Auto.write(Some(*value))
+            ),
+            None => "The model has no coefficients.".to_owned(),
+        };
+        if all.len() > MOST_BARS {
+            sentence += &format!(
+                " Shown are the {MOST_BARS} largest in size of {}; the table has all of them.",
+                count(all.len())
+            );
+        }
+        Chart {
+            title: "Coefficients".to_owned(),
+            sentence,
+            kind: ChartKind::Bars(Bars {
+                axis: Axis::new("Coefficient", Format::Fixed(3)),
+                bars: shown.into_iter().map(|(name, value)| Bar::new(name, *value)).collect(),
+                reference: None,
+            }),
+            table: Table {
+                caption: "Every coefficient of the model".to_owned(),
+                columns: vec![Column::text("Feature"), Column::number("Coefficient")],
+                rows: all
+                    .iter()
+                    .map(|(name, value)| {
+                        vec![Cell::text(name), Cell::number(*value, Format::Fixed(6))]
+                    })
+                    .collect(),
+            },
+        }
+    }
+
+    /// Names and values; a coefficient without a name gets its number.
+    fn coefficients(&self) -> Vec<(String, f64)> {
+        let name = |i: usize| {
+            self.features.get(i).cloned().unwrap_or_else(|| format!("coefficient {}", i + 1))
+        };
+        self.outcome.theta.iter().enumerate().map(|(i, &value)| (name(i), value)).collect()
+    }
+}

@@ -1,0 +1,142 @@
+//! Tables: a caption, named columns, rows of cells.
+
+use crate::format::Format;
+use crate::markup::Markup;
+
+/// A table. A wide one scrolls in a box of its own.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Table {
+    /// What the table holds, in a line.
+    pub caption: String,
+    /// Names and alignments.
+    pub columns: Vec<Column>,
+    /// Rows; the first cell of each names it.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Its heading.
+    pub name: String,
+    /// Where its cells stand.
+    pub align: Align,
+}
+
+/// Where the text of a cell stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Align {
+    /// At the left: text.
+    #[default]
+    Left,
+    /// At the right: numbers.
+    Right,
+}
+
+/// A cell: text that is ready to be read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cell {
+    /// The text.
+    pub text: String,
+    /// Whether it stands out.
+    pub strong: bool,
+}
+
+impl Column {
+    /// A column of text.
+    pub fn text(name: impl Into<String>) -> Self {
+        Self { name: name.into(), align: Align::Left }
+    }
+
+    /// A column of numbers.
+    pub fn number(name: impl Into<String>) -> Self {
+        Self { name: name.into(), align: Align::Right }
+    }
+}
+
+impl Cell {
+    /// Text as it is.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), strong: false }
+    }
+
+    /// A number in a format; none is a dash.
+    pub fn number(value: impl Into<Option<f64>>, format: Format) -> Self {
+        Self::text(format.write(value.into()))
+    }
+
+    /// The same, standing out.
+    pub fn strong(self) -> Self {
+        Self { strong: true, ..self }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
+impl Table {
+    pub(crate) fn write(&self, markup: &mut Markup) {
+        // Focusable, so that a keyboard can scroll it.
+        let scroll: crate::markup::Attributes<'_> = &[
+            ("class", &"scroll"),
+            ("tabindex", &"0"),
+            ("role", &"region"),
+            ("aria-label", &self.caption),
+        ];
+        markup.element("div", scroll, |markup| {
+            markup.element("table", &[], |markup| {
+                markup.element("caption", &[], |markup| markup.leaf("span", &[], &self.caption));
+                markup.element("thead", &[], |markup| {
+                    markup.element("tr", &[], |markup| self.write_headings(markup));
+                });
+                markup.element("tbody", &[], |markup| {
+                    for row in &self.rows {
+                        markup.element("tr", &[], |markup| self.write_row(markup, row));
+                    }
+                });
+            });
+        });
+        markup.newline();
+    }
+
+    fn write_headings(&self, markup: &mut Markup) {
+        for column in &self.columns {
+            let class = column.align.class();
+            markup.leaf("th", &[("scope", &"col"), ("class", &class)], &column.name);
+        }
+    }
+
+    fn write_row(&self, markup: &mut Markup, row: &[Cell]) {
+        for (i, cell) in row.iter().enumerate() {
+            let align = self.columns.get(i).map_or(Align::Left, |column| column.align);
+            let class = if cell.strong {
+                format!("{} strong", align.class())
+            } else {
+                align.class().to_owned()
+            };
+            if i == 0 {
+                markup.leaf("th", &[("scope", &"row"), ("class", &class)], &cell.text);
+            } else {
+                markup.leaf("td", &[("class", &class)], &cell.text);
+            }
+        }
+    }
+}
+
+impl Align {
+    fn class(self) -> &'static str {
+        match self {
+            Self::Left => "left",
+            Self::Right => "right",
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! What must hold for every page: it is well-formed, asks for nothing, escapes what clients wrote, and
+//! gives every chart its sentence and its numbers.
+#![allow(clippy::unwrap_used)]
+
+mod html_check;
+mod sample_pages;
+
+use equipoise_core::{Defense, Groups, Metrics, Outcome, Termination};
+use equipoise_report::{
+    Axis, Bar, Bars, Block, Chart, ChartKind, Format, GroupedBars, Heatmap, Lines, Measured, Page,
+    Point, Quantity, ReportClient, Scatter, ScatterSeries, Section, Series, Table,
+};
+use html_check::{Tag, read_balanced};
+use sample_pages::{features, metrics, one_of_each, outcome, report};
+
+const HOSTILE: &str = "<script>alert(1)</script>&\"'";
+
+fn sample_html(name: &str) -> [String; 2] {
+    let outcome = outcome(6);
+    let mut features = features();
+    features[0] = name.to_owned();
+    let mut report = report(&outcome, &features, name);
+    report.title = name.to_owned();
+    report.round = name.to_owned();
+    report.clients[2].tag = Some(name.to_owned());
+    report.measured[0].name = format!("bilevel on {name}");
+    report.measured.push(Measured { name: name.to_owned(), metrics: metrics(0.5, 0.5, 10, 0.1) });
+    report.warnings.push(name.to_owned());
+    [report.render(), one_of_each(name).render()]
+}
+
+fn checked(html: &str) -> Vec<Tag> {
+    let tags = read_balanced(html).unwrap();
+    assert!(!html.contains("NaN") && !html.contains("inf\""), "a number that is none was written");
+    tags
+}
+
+fn page_of(kind: ChartKind) -> String {
+    let chart = Chart {
+        title: "Title".to_owned(),
+        sentence: "Sentence.".to_owned(),
+        kind,
+        table: Table::default(),
+    };
+    let blocks = vec![Block::Chart(chart)];
+    let section = Section { heading: "Heading".to_owned(), lead: String::new(), blocks };
+    Page { title: "Page".to_owned(), subtitle: String::new(), sections: vec![section] }.render()
+}
+
+#[test]
+fn the_check_of_balance_finds_what_is_not_balanced() {
+    for wrong in ["<p>", "<p></b>", "</p>", "<p a=\"1></p>", "<p a></p>", "a > b<br/>", "<%>"] {
+        assert!(read_balanced(&format!("<!DOCTYPE html>{wrong}")).is_err(), "{wrong}");
+    }
+    assert!(read_balanced("<!DOCTYPE html><p a=\"1 > 0\"><br/>text</p>").is_ok());
+}
+
+#[test]
+fn what_a_client_wrote_never_becomes_markup() {
+    for html in sample_html(HOSTILE) {
+        assert!(checked(&html).iter().all(|tag| tag.name != "script"));
+        assert!(!html.contains("<script"));
+        assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;&amp;&quot;&#39;"));
+    }
+}
+
+#[test]
+fn a_page_asks_for_nothing() {
+    for html in sample_html("bank") {
+        for forbidden in ["http://", "https://", "src=", "@import", "<script", "//fonts"] {
+            assert!(!html.contains(forbidden), "{forbidden}");
+        }
+        for link in checked(&html).iter().filter_map(|tag| tag.attribute("href")) {
+            assert!(link.starts_with('#') || link == "data:,", "{link}");
+        }
+        let mut styles = html.match_indices("url(");
+        assert!(styles.all(|(at, _)| html[at..].starts_with("url(#")));
+    }
+}
+
+#[test]
+fn every_chart_has_a_title_a_sentence_and_a_table() {
+    for html in sample_html("bank") {
+        let tags = checked(&html);
+        let ids: Vec<&str> = tags.iter().filter_map(|tag| tag.attribute("id")).collect();
+        let images: Vec<&Tag> =
+            tags.iter().filter(|tag| tag.attribute("role") == Some("img")).collect();
+        let charts = tags.iter().filter(|t| t.attribute("class") == Some("chart")).count();
+        assert!(charts >= 6);
+        assert_eq!(images.len(), 2 * charts);
+        assert_eq!(html.matches("<details>").count(), charts);
+        for image in images {
+            let labels = image.attribute("aria-labelledby").unwrap();
+            assert!(labels.split(' ').all(|label| ids.contains(&label)), "{labels}");
+        }
+        assert!(!html.contains("-sentence\"></p>"), "a sentence is empty");
+    }
+}
+
+#[test]
+fn ids_are_unique_and_cells_have_scopes() {
+    for html in sample_html("bank") {
+        let tags = checked(&html);
+        let mut ids: Vec<&str> = tags.iter().filter_map(|tag| tag.attribute("id")).collect();
+        let n = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), n);
+        assert!(tags.iter().filter(|t| t.name == "th").all(|t| t.attribute("scope").is_some()));
+    }
+}
+
+#[test]
+fn a_direct_defense_has_no_path_to_show() {
+    let mut direct: Outcome = outcome(3);
+    direct.trace.clear();
+    direct.gap = None;
+    direct.termination = Termination::Direct;
+    direct.settings.defense = Defense::RootOnly;
+    let features = features();
+    let html = report(&direct, &features, "bank").render();
+    checked(&html);
+    assert!(html.contains("there is no path to show"));
+    assert!(html.contains("Computed directly") && html.contains("uses no proxy"));
+}
+
+#[test]
+fn one_client_is_enough() {
+    let (outcome, features) = (outcome(1), features());
+    let html = report(&outcome, &features, "bank").render();
+    checked(&html);
+    assert!(html.contains("1 client sent one proxy"), "{}", &html[..200]);
+    assert!(html.contains("1 of 1 client has more"));
+}
+
+#[test]
+fn of_many_clients_the_largest_are_drawn_and_all_are_listed() {
+    let (outcome, features) = (outcome(200), features());
+    let report = report(&outcome, &features, "bank");
+    let html = report.render();
+    checked(&html);
+    assert!(html.contains("Shown are the 30 largest of 200 weights"));
+    let heading = |section: &Section| section.heading == "Who counted how much";
+    let page = report.page();
+    let section = page.sections.iter().find(|section| heading(section)).unwrap();
+    let [Block::Chart(Chart { kind: ChartKind::Bars(bars), table, .. })] = &section.blocks[..]
+    else {
+        panic!("{section:?}")
+    };
+    assert_eq!((bars.bars.len(), table.rows.len()), (30, 200));
+    assert!(bars.bars.is_sorted_by(|a, b| a.value >= b.value));
+}
+
+#[test]
+fn figures_that_there_are_none_of_are_dashes() {
+    let mut outcome = outcome(2);
+    outcome.objective = f64::NAN;
+    outcome.theta[1] = f64::NAN;
+    outcome.trace[3].objective = f64::NAN;
+    outcome.trace[4].violation = 0.0;
+    let features = features();
+    let mut report = report(&outcome, &features, "bank");
+    report.seconds = None;
+    let full = metrics(0.5, 0.4, 10, f64::NAN);
+    let mut group = full.groups.unprivileged.clone();
+    group.rows = 0;
+    group.selection_rate = None;
+    group.true_positive_rate = None;
+    let groups = Groups { unprivileged: group, ..full.groups.clone() };
+    let none = Metrics { accuracy: None, spd: None, eod: None, auc: None, groups, ..full };
+    report.measured = vec![Measured { name: "bilevel on the root".to_owned(), metrics: none }];
+    let html = report.render();
+    checked(&html);
+    assert!(html.contains("<dd class=\"value\">–</dd>"));
+    assert!(html.contains("no row is of the unprivileged group"));
+}
+
+#[test]
+fn nothing_measured_is_a_page_without_those_sections() {
+    let (outcome, features) = (outcome(4), Vec::new());
+    let mut report = report(&outcome, &features, "bank");
+    report.measured.clear();
+    report.clients = Vec::<ReportClient>::new();
+    let html = report.render();
+    checked(&html);
+    assert!(!html.contains("How fair it is") && html.contains("coefficient 1"));
+}
+
+#[test]
+fn charts_of_nothing_of_one_point_and_of_equal_values_are_drawn() {
+    let axis = || Axis::new("axis", Format::Auto);
+    let bars = |values: &[f64]| {
+        let bars = values.iter().map(|&value| Bar::new("bar", value)).collect();
+        ChartKind::Bars(Bars { axis: axis(), bars, reference: None })
+    };
+    let grouped = |values: &[f64]| {
+        let quantities = values.iter().map(|&value| Quantity::new(value)).collect();
+        let groups = vec![("group".to_owned(), quantities)];
+        ChartKind::GroupedBars(GroupedBars { axis: axis(), series: Vec::new(), groups })
+    };
+    let lines = |values: &[f64], log_y: bool| {
+        let points = values.iter().enumerate().map(|(i, &y)| (i as f64, y)).collect();
+        let series = vec![Series { name: "series".to_owned(), points }];
+        ChartKind::Lines(Lines { x: axis(), y: axis(), log_y, series, markers: Vec::new() })
+    };
+    let scatter = |values: &[f64]| {
+        let point = |&y: &f64| Point { label: "p".to_owned(), x: y, y, ..Point::default() };
+        let points = values.iter().map(point).collect();
+        let series = vec![ScatterSeries { name: "series".to_owned(), points }];
+        ChartKind::Scatter(Scatter { x: axis(), y: axis(), series })
+    };
+    let heatmap = |values: &[f64]| {
+        ChartKind::Heatmap(Heatmap {
+            values_axis: axis(),
+            rows: vec!["row".to_owned()],
+            columns: values.iter().map(|_| "column".to_owned()).collect(),
+            values: vec![values.iter().copied().map(Some).collect()],
+            max: 0.0,
+        })
+    };
+    let cases: [&[f64]; 9] = [
+        &[],
+        &[0.5],
+        &[2.0, 2.0, 2.0],
+        &[0.0, 0.0],
+        &[-1.0, -3.0],
+        &[f64::NAN, f64::INFINITY],
+        &[f64::NAN, 1.0],
+        &[1e-300, 1e300],
+        &[f64::MIN, f64::MAX],
+    ];
+    for values in cases {
+        for kind in [
+            bars(values),
+            grouped(values),
+            lines(values, false),
+            lines(values, true),
+            scatter(values),
+            heatmap(values),
+        ] {
+            let html = page_of(kind);
+            checked(&html);
+        }
+    }
+}
+
+#[test]
+fn negative_bars_end_left_of_zero() {
+    let bars = vec![Bar::new("down", -1.0), Bar::new("up", 1.0)];
+    let axis = Axis::new("axis", Format::Fixed(1));
+    let tags = checked(&page_of(ChartKind::Bars(Bars { axis, bars, reference: None })));
+    let rects: Vec<f64> = tags
+        .iter()
+        .filter(|t| t.name == "rect" && t.attribute("class") == Some("bar c0 k0"))
+        .map(|t| t.attribute("x").unwrap().parse().unwrap())
+        .collect();
+    assert_eq!(rects.len(), 4);
+    assert!(rects[0] < rects[1] && rects[2] < rects[3]);
+}
