@@ -3,7 +3,9 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::answer::Answer;
-use crate::commands::{check, completions, defend, demo, evaluate, predict, proxy, schema};
+use crate::commands::{
+    check, completions, defend, demo, evaluate, experiment, predict, proxy, schema,
+};
 use crate::output::Output;
 
 /// One-shot fair collaborative learning with a server that defends itself.
@@ -46,6 +48,7 @@ pub(crate) enum Command {
     Defend(defend::DefendArgs),
     Evaluate(evaluate::EvaluateArgs),
     Predict(predict::PredictArgs),
+    Experiment(experiment::ExperimentArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -60,6 +63,7 @@ impl Command {
             Self::Defend(args) => defend::run(&args, output),
             Self::Evaluate(args) => evaluate::run(&args, output),
             Self::Predict(args) => predict::run(&args, output),
+            Self::Experiment(args) => experiment::run(&args, output),
             Self::Completions(args) => completions::run(&args, output),
         }
     }

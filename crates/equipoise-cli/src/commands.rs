@@ -5,6 +5,7 @@ pub(crate) mod completions;
 pub(crate) mod defend;
 pub(crate) mod demo;
 pub(crate) mod evaluate;
+pub(crate) mod experiment;
 pub(crate) mod predict;
 pub(crate) mod proxy;
 pub(crate) mod schema;

@@ -1,5 +1,6 @@
 //! `equipoise defend`: the coordinator's side, from proxies and root to one model.
 
+pub(crate) mod page;
 mod report;
 mod settings_args;
 
@@ -10,9 +11,11 @@ use anyhow::Context;
 use clap::Args;
 use equipoise_core::{Defense, Termination, solve};
 use equipoise_data::{
-    ColumnValues, Model, OutcomeFile, OutputColumn, OutputFolder, Schema, load_round, write_table,
+    ColumnValues, Model, OutcomeFile, OutputColumn, OutputFolder, Schema, load_round,
+    write_atomically, write_table,
 };
 
+use self::page::PageContext;
 use crate::answer::Answer;
 use crate::output::Output;
 use crate::progress::Bar;
@@ -20,7 +23,8 @@ use crate::progress::Bar;
 /// Weigh the proxies by the root and publish one model
 ///
 /// Reads one proxy and one root per client, finds the weights whose model is accurate and fair on the
-/// root, and writes outcome.json, model.json and weights.csv into a new folder. Exit code 1 means that
+/// root, and writes outcome.json, model.json, weights.csv and report.html, a page for
+/// people, into a new folder. Exit code 1 means that
 /// the steps ran out before the weights were stationary; the folder is written all the same.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -66,8 +70,10 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     let outcome = solved.with_context(|| args.root.display().to_string())?;
     let file =
         OutcomeFile::new(&schema, &loaded.round, &outcome, loaded.outcome_warnings(), seconds)?;
+    let measured = page::measured_on_root(&loaded.round, &outcome)?;
+    let page = page::render(&file, &outcome, PageContext { unreliable: &[], measured });
     let model = Model::new(schema, outcome.theta)?;
-    write(&args.output, args.force, &file, &model)?;
+    write(&args.output, args.force, &file, &model, &page)?;
 
     outcome.warnings.iter().for_each(|warning| output.warn(warning));
     let rho_max = settings.outer.rho.max;
@@ -84,16 +90,28 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     Ok(Answer::holds(outcome.termination != Termination::IterationLimit))
 }
 
-/// All three files, or none of them.
-fn write(path: &Path, force: bool, file: &OutcomeFile, model: &Model) -> anyhow::Result<()> {
+/// All files, or none of them.
+fn write(
+    path: &Path,
+    force: bool,
+    file: &OutcomeFile,
+    model: &Model,
+    page: &str,
+) -> anyhow::Result<()> {
     let folder = OutputFolder::create(path, force)?;
-    write_files(folder.path(), file, model)?;
+    write_files(folder.path(), file, model, page)?;
     folder.commit()?;
     Ok(())
 }
 
-/// outcome.json, model.json and weights.csv, into a folder that exists.
-pub(crate) fn write_files(folder: &Path, file: &OutcomeFile, model: &Model) -> anyhow::Result<()> {
+/// outcome.json, model.json, weights.csv and report.html, into a folder that exists.
+pub(crate) fn write_files(
+    folder: &Path,
+    file: &OutcomeFile,
+    model: &Model,
+    page: &str,
+) -> anyhow::Result<()> {
+    write_atomically(&folder.join("report.html"), false, |out| out.write_all(page.as_bytes()))?;
     file.write(&folder.join("outcome.json"), false)?;
     model.write(&folder.join("model.json"), false)?;
     let clients = &file.clients;

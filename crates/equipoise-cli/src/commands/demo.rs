@@ -8,8 +8,10 @@ use clap::Args;
 use equipoise_core::Defense;
 use equipoise_data::{Model, OutcomeFile, OutputFolder};
 use equipoise_lab::{DefenseRun, Demo, DemoSettings};
+use equipoise_report::Measured;
 
 use crate::answer::Answer;
+use crate::commands::defend::page::{self, PageContext};
 use crate::commands::defend::write_files;
 use crate::output::Output;
 use crate::progress::Bar;
@@ -66,22 +68,45 @@ pub(crate) fn run(args: &DemoArgs, output: &Output) -> anyhow::Result<Answer> {
     };
     let mut runs = Vec::new();
     for defense in Defense::ALL {
-        let run = demo.defend(defense, &mut Bar::new(output))?;
-        write_run(&demo, &run, &folder)?;
-        runs.push(run);
+        runs.push(demo.defend(defense, &mut Bar::new(output))?);
     }
+    runs.iter().try_for_each(|run| write_run(&demo, run, &runs, &folder))?;
     folder.commit()?;
     let story = story::Story::new(&path, &demo, &runs);
     output.result(&story, || story::in_words(&demo, &runs, &path))?;
     Ok(Answer::Done)
 }
 
-/// A folder per defense, as `defend` writes it.
-fn write_run(demo: &Demo, run: &DefenseRun, folder: &OutputFolder) -> anyhow::Result<()> {
+/// A folder per defense, as `defend` writes it; the page compares with the pooled model on the test rows.
+fn write_run(
+    demo: &Demo,
+    run: &DefenseRun,
+    runs: &[DefenseRun],
+    folder: &OutputFolder,
+) -> anyhow::Result<()> {
     let place = folder.path().join(run.defense.name());
     std::fs::create_dir(&place)?;
     let round = demo.scenario.round()?;
     let file = OutcomeFile::new(&demo.schema, &round, &run.outcome, Vec::new(), run.seconds)?;
     let model = Model::new(demo.schema.clone(), run.outcome.theta.clone())?;
-    write_files(&place, &file, &model)
+    let compared = runs
+        .iter()
+        .filter(|other| other.defense == Defense::Pooled && other.defense != run.defense);
+    let measured = std::iter::once(run)
+        .chain(compared)
+        .map(|run| Measured {
+            name: format!("{} on the test rows", run.defense),
+            metrics: run.metrics.clone(),
+        })
+        .collect();
+    let unreliable: Vec<&str> = demo
+        .scenario
+        .clients
+        .iter()
+        .filter(|client| !client.reliable)
+        .map(|client| client.id.as_str())
+        .collect();
+    let context = PageContext { unreliable: &unreliable, measured };
+    let page = page::render(&file, &run.outcome, context);
+    write_files(&place, &file, &model, &page)
 }

@@ -46,8 +46,7 @@ impl Journal {
             })?;
             cells.push(cell);
         }
-        let mut file =
-            OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
+        let mut file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
         file.set_len(whole.len() as u64).map_err(failed)?;
         if known.is_none() {
             file.write_all(header.as_bytes()).map_err(failed)?;
@@ -57,7 +56,8 @@ impl Journal {
 
     /// Keeps a finished cell.
     pub(super) fn append(&mut self, cell: &Cell) -> Result<(), Error> {
-        let written = self.file.write_all(to_line(cell).as_bytes()).and_then(|()| self.file.flush());
+        let written =
+            self.file.write_all(to_line(cell).as_bytes()).and_then(|()| self.file.flush());
         written.map_err(|source| Error::Journal { file: self.path.display().to_string(), source })
     }
 }
