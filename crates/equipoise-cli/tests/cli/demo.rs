@@ -41,8 +41,14 @@ fn every_step_of_the_demo_can_be_done_again_by_hand_to_the_bit() {
 
 #[test]
 fn a_reliable_clients_proxy_is_fair_and_an_unreliable_ones_is_not() {
+    for seed in 1..=5 {
+        check_every_proxy(seed);
+    }
+}
+
+fn check_every_proxy(seed: u64) {
     let world = World::new();
-    let said = world.run("demo --seed 5 --out demo --json").expect(0).json();
+    let said = world.run(&format!("demo --seed {seed} --out demo --json")).expect(0).json();
     for client in said["clients"].as_array().unwrap() {
         let id = client["id"].as_str().unwrap();
         let fair = client["reliable"].as_bool().unwrap();

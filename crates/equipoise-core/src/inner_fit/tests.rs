@@ -58,7 +58,7 @@ fn models_agree_with_scikit_learn_to_a_millionth() {
             .map(|c| Rows::new(layout, &c.x, &is_one(&c.s), &is_one(&c.y)).unwrap())
             .collect();
         if case.lambda == 0.0 {
-            let (found, separation) = fit_unregularised(&clients[0]).unwrap();
+            let (found, separation) = fit_unregularised(&clients[0], &clients[0]).unwrap();
             assert_eq!(separation, Separation::None, "{}", case.name);
             assert_close(&found, &case.theta, 1e-6);
             continue;

@@ -72,15 +72,22 @@ pub fn test_fair_proxy(
     if proxy.is_empty() || data.is_empty() {
         return Err(Error::NoRows);
     }
-    let (theta, separation) = fit_unregularised(proxy)?;
+    let (theta, separation) = fit_unregularised(proxy, data)?;
     let violations = Covariance::of(data).violation(&theta);
     let violation = violations.size(fairness);
     let fair = separation == Separation::None && violation <= epsilon;
     Ok(FairProxyTest { fair, violation, violations, epsilon, separation, theta })
 }
 
-/// The minimiser of the mean loss, or the direction, at length 1, that shows there is none.
-pub(crate) fn fit_unregularised(rows: &Rows) -> Result<(Vec<f64>, Separation), Error> {
+/// The minimiser of the mean loss of `rows`, or the direction, at length 1, that shows there is none.
+///
+/// Entries of `θ` that nearly do not matter to `rows`, such as the sum of one-hot columns beside an
+/// intercept, may take long to settle. They need not, where `judged`, the rows that the model is for, do
+/// not see them either.
+pub(crate) fn fit_unregularised(
+    rows: &Rows,
+    judged: &Rows,
+) -> Result<(Vec<f64>, Separation), Error> {
     let source = ClientRows::new(vec![rows.clone()])?;
     let mean_square = rows.values().iter().map(|v| v * v).sum::<f64>() / rows.values().len() as f64;
     let settings = InnerSettings { tolerance: 1e-10, ..InnerSettings::default() };
@@ -95,7 +102,7 @@ pub(crate) fn fit_unregularised(rows: &Rows) -> Result<(Vec<f64>, Separation), E
         if let Some(before) = last {
             let change: Vec<f64> = point.theta.iter().zip(&before).map(|(t, b)| t - b).collect();
             let distances = signed_distances(rows, &change);
-            let largest = distances.iter().fold(0.0f64, |most, d| most.max(d.abs()));
+            let largest = largest_size(&distances);
             if largest <= SETTLED {
                 return Ok((polish(&source, point, &settings)?, Separation::None));
             }
@@ -106,6 +113,9 @@ pub(crate) fn fit_unregularised(rows: &Rows) -> Result<(Vec<f64>, Separation), E
                 let separation = if complete { Separation::Complete } else { proved };
                 let direction = if complete { &point.theta } else { &change };
                 return Ok((at_length_one(direction), separation));
+            }
+            if largest_size(&signed_distances(judged, &change)) <= SETTLED {
+                return Ok((point.theta, Separation::None));
             }
         }
         last = Some(point.theta.clone());
@@ -132,6 +142,10 @@ fn polish(
 /// `y_i a_i·d` of every row.
 fn signed_distances(rows: &Rows, direction: &[f64]) -> Vec<f64> {
     (0..rows.len()).map(|i| rows.labels()[i] * dot(rows.a(i), direction)).collect()
+}
+
+fn largest_size(distances: &[f64]) -> f64 {
+    distances.iter().fold(0.0f64, |most, d| most.max(d.abs()))
 }
 
 /// What a direction proves whose largest distance is not 0.

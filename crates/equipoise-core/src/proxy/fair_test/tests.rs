@@ -13,6 +13,10 @@ fn rows(intercept: bool, cases: &[(&[f64], bool, bool)]) -> Rows {
     Rows::new(layout, &x, &s, &y).unwrap()
 }
 
+fn fit_alone(rows: &Rows) -> Result<(Vec<f64>, Separation), Error> {
+    fit_unregularised(rows, rows)
+}
+
 /// The direction proves it: no row is behind its plane, and one is in front.
 fn assert_proves_separation(rows: &Rows, direction: &[f64]) {
     let distances = signed_distances(rows, direction);
@@ -32,7 +36,7 @@ fn complete_separation_is_proved() {
             (&[-1.0], false, false),
         ],
     );
-    let (direction, separation) = fit_unregularised(&separable).unwrap();
+    let (direction, separation) = fit_alone(&separable).unwrap();
     assert_eq!(separation, Separation::Complete);
     assert_proves_separation(&separable, &direction);
 }
@@ -41,7 +45,7 @@ fn complete_separation_is_proved() {
 fn a_single_class_is_complete_separation_where_there_is_an_intercept() {
     let one_class =
         rows(true, &[(&[2.0], true, true), (&[-3.0], false, true), (&[0.1], true, true)]);
-    let (direction, separation) = fit_unregularised(&one_class).unwrap();
+    let (direction, separation) = fit_alone(&one_class).unwrap();
     assert_eq!(separation, Separation::Complete);
     assert_proves_separation(&one_class, &direction);
 }
@@ -60,7 +64,7 @@ fn quasi_separation_is_proved() {
             (&[-0.5, 1.0], false, true),
         ],
     );
-    let (direction, separation) = fit_unregularised(&quasi).unwrap();
+    let (direction, separation) = fit_alone(&quasi).unwrap();
     assert_eq!(separation, Separation::Quasi);
     assert_proves_separation(&quasi, &direction);
 }
@@ -73,12 +77,36 @@ fn linearly_dependent_columns_have_a_model() {
     let s: Vec<bool> = (0..200).map(|i| base.is_privileged(i)).collect();
     let y: Vec<bool> = (0..200).map(|i| base.is_positive(i)).collect();
     let dependent = Rows::new(Layout { n_x: 3, intercept: true }, &x, &s, &y).unwrap();
-    let (theta, separation) = fit_unregularised(&dependent).unwrap();
+    let (theta, separation) = fit_alone(&dependent).unwrap();
     assert_eq!(separation, Separation::None);
     // Its scores are those of the model without the copy.
-    let (plain, _) = fit_unregularised(&base).unwrap();
+    let (plain, _) = fit_alone(&base).unwrap();
     for i in 0..200 {
         assert!((dot(dependent.a(i), &theta) - dot(base.a(i), &plain)).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn a_direction_that_only_noise_sees_does_not_hide_the_verdict() {
+    // The data has x_3 = x_1 + x_2 exactly; the proxy has it up to noise that a model can fit.
+    let (base, data) = (random_rows(3, 400, 2, true), random_rows(4, 500, 2, true));
+    let with_sum = |rows: &Rows, noise: f64| {
+        let noisy = |i: usize| noise * ((i * i) as f64 * 0.37).sin();
+        let x: Vec<f64> = (0..rows.len())
+            .flat_map(|i| [rows.x(i)[0], rows.x(i)[1], rows.x(i)[0] + rows.x(i)[1] + noisy(i)])
+            .collect();
+        let s: Vec<bool> = (0..rows.len()).map(|i| rows.is_privileged(i)).collect();
+        let y: Vec<bool> = (0..rows.len()).map(|i| rows.is_positive(i)).collect();
+        Rows::new(Layout { n_x: 3, intercept: true }, &x, &s, &y).unwrap()
+    };
+    let plain = test_fair_proxy(&base, &data, Fairness::SP, 0.0).unwrap();
+    for noise in [1e-9, 1e-7, 1e-6, 1e-5] {
+        let found =
+            test_fair_proxy(&with_sum(&base, noise), &with_sum(&data, 0.0), Fairness::SP, 0.0)
+                .unwrap();
+        assert_eq!(found.separation, Separation::None, "noise {noise}");
+        // What the noise explains by chance, at 400 rows, is small.
+        assert!((found.violation - plain.violation).abs() < 0.02, "noise {noise}: {found:?}");
     }
 }
 
@@ -92,11 +120,11 @@ fn one_row_moved_to_the_wrong_side_ends_separation() {
             line.iter().zip(&x).enumerate().map(|(i, (c, x))| (&x[..], i % 3 == 0, c.1)).collect();
         rows(false, &cases)
     };
-    assert_eq!(fit_unregularised(&build(&line)).unwrap().1, Separation::Complete);
+    assert_eq!(fit_alone(&build(&line)).unwrap().1, Separation::Complete);
     let mut mixed = line;
     mixed.push((-0.5, true));
     mixed.push((0.25, false));
-    assert_eq!(fit_unregularised(&build(&mixed)).unwrap().1, Separation::None);
+    assert_eq!(fit_alone(&build(&mixed)).unwrap().1, Separation::None);
 }
 
 #[test]
