@@ -9,6 +9,7 @@ mod failure;
 mod fairness_args;
 mod figures;
 mod output;
+mod paths;
 mod progress;
 mod threads;
 

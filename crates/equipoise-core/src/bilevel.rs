@@ -28,6 +28,8 @@ pub(crate) struct Evaluation {
     pub(crate) violation: Violation,
     pub(crate) gradient: Vec<f64>,
     pub(crate) theta: Vec<f64>,
+    /// Norm of the inner gradient at the model.
+    pub(crate) inner_gradient_norm: f64,
 }
 
 impl<'a> Bilevel<'a> {
@@ -68,7 +70,6 @@ impl<'a> Bilevel<'a> {
         counts.inner_fits += 1;
         counts.inner_iterations += fit.iterations;
         counts.inner_not_converged += usize::from(!fit.converged);
-        counts.final_inner_gradient_norm = fit.gradient_norm;
         counts.largest_residual = counts.largest_residual.max(hypergradient.residual);
         counts.diagonals_raised += fit.diagonals_raised;
         counts.diagonals_raised += usize::from(hypergradient.diagonal_raised);
@@ -80,6 +81,7 @@ impl<'a> Bilevel<'a> {
             violation: outer.violation,
             gradient: hypergradient.gradient,
             theta,
+            inner_gradient_norm: fit.gradient_norm,
         })
     }
 

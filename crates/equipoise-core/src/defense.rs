@@ -110,7 +110,7 @@ fn fit_from_scratch(
     counts.inner_fits += 1;
     counts.inner_iterations += fit.iterations;
     counts.inner_not_converged += usize::from(!fit.converged);
-    counts.final_inner_gradient_norm = fit.gradient_norm;
+    counts.final_inner_gradient_norm = counts.final_inner_gradient_norm.max(fit.gradient_norm);
     counts.diagonals_raised += fit.diagonals_raised;
     Ok(fit)
 }

@@ -28,6 +28,26 @@ pub enum Error {
         /// Feature, counted from 0.
         feature: usize,
     },
+    /// A feature is too large to compute with.
+    #[error("row {row}, feature {feature} (both counted from 0) is {found:e}: beyond ±1e12")]
+    TooLarge {
+        /// Row, counted from 0.
+        row: usize,
+        /// Feature, counted from 0.
+        feature: usize,
+        /// The value.
+        found: f64,
+    },
+    /// A proxy of so few rows that its model says nothing.
+    #[error(
+        "a proxy needs at least {least} rows, more than its model has coefficients; found {found}"
+    )]
+    FewProxyRows {
+        /// Rows asked for.
+        found: usize,
+        /// Rows needed.
+        least: usize,
+    },
     /// A round or a table needs at least one client.
     #[error("there is no client")]
     NoClients,
@@ -140,6 +160,9 @@ pub enum Error {
         /// Positive rows with s = 0.
         others: usize,
     },
+    /// The eigenvalues of a covariance could not be computed.
+    #[error("the eigenvalues of the data's covariance could not be computed")]
+    NoEigenvalues,
     /// The rows behind [`ClientStatistics`](crate::ClientStatistics) could not be read.
     #[error("the rows could not be read")]
     Source(#[source] Box<dyn std::error::Error + Send + Sync>),

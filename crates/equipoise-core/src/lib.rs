@@ -91,7 +91,7 @@ pub use proxy::{
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};
-pub use rows::{Layout, Rows};
+pub use rows::{LARGEST_VALUE, Layout, Rows};
 pub use settings::{CheckedSettings, OuterSettings, OuterSolver, RhoSchedule, Settings};
 pub use simplex::project_onto_simplex;
 pub use solve::solve;

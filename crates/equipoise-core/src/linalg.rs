@@ -5,6 +5,7 @@ use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, Side};
 
 use crate::error::Error;
+use crate::logistic::dot;
 
 /// `A = L Lᵀ`, ready to solve with as often as needed.
 pub(crate) struct Cholesky {
@@ -52,6 +53,47 @@ impl Cholesky {
     }
 }
 
+/// The orthogonal projection onto the range of a positive semidefinite matrix.
+#[derive(Debug, Clone)]
+pub(crate) struct RangeProjection {
+    n: usize,
+    /// All `n × n` entries, row after row.
+    entries: Vec<f64>,
+}
+
+/// Eigenvalues below this share of the largest count as 0.
+const NULL_EIGENVALUE: f64 = 1e-10;
+
+impl RangeProjection {
+    /// From the lower triangle of the matrix.
+    pub(crate) fn new(triangle: &[f64], n: usize) -> Result<Self, Error> {
+        let at = |i: usize, j: usize| triangle[i.max(j) * (i.max(j) + 1) / 2 + i.min(j)];
+        let matrix = Mat::from_fn(n, n, at);
+        let eigen = matrix.self_adjoint_eigen(Side::Lower).map_err(|_| Error::NoEigenvalues)?;
+        let (vectors, values) = (eigen.U(), eigen.S().column_vector());
+        let largest = (0..n).map(|k| values[k]).fold(0.0, f64::max);
+        let mut entries = vec![0.0; n * n];
+        for k in (0..n).filter(|&k| values[k] > NULL_EIGENVALUE * largest) {
+            for i in 0..n {
+                for j in 0..n {
+                    entries[i * n + j] += vectors[(i, k)] * vectors[(j, k)];
+                }
+            }
+        }
+        Ok(Self { n, entries })
+    }
+
+    /// The projection of `v`.
+    pub(crate) fn apply(&self, v: &[f64]) -> Vec<f64> {
+        self.entries.chunks_exact(self.n).map(|row| dot(row, v)).collect()
+    }
+
+    /// Entry `(i, j)` of the projection.
+    pub(crate) fn entry(&self, i: usize, j: usize) -> f64 {
+        self.entries[i * self.n + j]
+    }
+}
+
 /// `‖A x − b‖ / ‖b‖` with `A = triangle + shift·I`: how well a solve went. 0 where `b` is 0.
 pub(crate) fn relative_residual(triangle: &[f64], shift: f64, x: &[f64], b: &[f64]) -> f64 {
     let n = x.len();
@@ -93,6 +135,20 @@ mod tests {
         assert_eq!(cholesky.added_to_diagonal, 0.0);
         assert!(relative_residual(&triangle, 1.0, &x, &b) < 1e-14);
         assert!(relative_residual(&triangle, 1.0, &[1.0, -2.0, 3.1], &b) > 1e-2);
+    }
+
+    #[test]
+    fn a_projection_keeps_the_range_and_drops_the_rest() {
+        // The range is the plane orthogonal to (1, 1, 1).
+        let triangle = [2.0, -1.0, 2.0, -1.0, -1.0, 2.0];
+        let projection = RangeProjection::new(&triangle, 3).unwrap();
+        let close = |found: Vec<f64>, expected: [f64; 3]| {
+            found.iter().zip(expected).all(|(f, e)| (f - e).abs() < 1e-14)
+        };
+        assert!(close(projection.apply(&[1.0, 1.0, 1.0]), [0.0; 3]));
+        assert!(close(projection.apply(&[1.0, -1.0, 0.0]), [1.0, -1.0, 0.0]));
+        assert!(close(projection.apply(&[3.0, 0.0, 0.0]), [2.0, -1.0, -1.0]));
+        assert!((projection.entry(0, 0) - 2.0 / 3.0).abs() < 1e-14);
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub struct Counts {
     pub inner_iterations: usize,
     /// Inner fits that stopped before their tolerance; their last iterate was used.
     pub inner_not_converged: usize,
-    /// Norm of the inner gradient at the resulting model.
+    /// Norm of the inner gradient at the resulting model; the largest one where it is an average of models.
     pub final_inner_gradient_norm: f64,
     /// Largest relative residual of a linear solve for the hypergradient.
     pub largest_residual: f64,

@@ -37,6 +37,7 @@ pub(crate) fn minimise(
         Some(tolerance) if gap <= tolerance => Termination::Converged,
         Some(_) => Termination::IterationLimit,
     };
+    problem.counts.final_inner_gradient_norm = evaluation.inner_gradient_norm;
     Ok(Defended {
         weights,
         theta: evaluation.theta,
@@ -49,7 +50,12 @@ pub(crate) fn minimise(
 
 /// What a feasible direction promises at most, as a share of `max(1, P)`.
 fn relative_gap(weights: &[f64], evaluation: &Evaluation) -> f64 {
-    frank_wolfe_gap(weights, &evaluation.gradient) / evaluation.objective.abs().max(1.0)
+    let scale = evaluation.objective.abs().max(1.0);
+    if scale.is_finite() {
+        frank_wolfe_gap(weights, &evaluation.gradient) / scale
+    } else {
+        f64::NAN
+    }
 }
 
 /// Whether the convergence test, if there is one, is met.

@@ -155,6 +155,10 @@ pub fn generate_proxy(
 ) -> Result<GeneratedProxy, Error> {
     settings.check()?;
     check_cells(data, settings.fairness)?;
+    let (n_rows, least) = (settings.rows.unwrap_or(data.len()), data.layout().n() + 1);
+    if n_rows < least {
+        return Err(Error::FewProxyRows { found: n_rows, least });
+    }
     let start = start::start_rows(data, settings)?;
     let mut generator = Generator::new(data, start, settings)?;
     let (start_loss, start_violation) = (generator.loss(), generator.size());
@@ -177,7 +181,7 @@ pub fn generate_proxy(
                 weights: &[],
             });
             if !moved {
-                converged = true;
+                converged = !generator.was_stuck();
                 break;
             }
         }

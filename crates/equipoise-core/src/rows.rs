@@ -5,6 +5,10 @@
 
 use crate::error::Error;
 
+/// Largest size of an encoded feature. Squares of it, summed over any table, stay far from overflow; an
+/// encoded value is about 1 as a rule, so nothing of use is larger.
+pub const LARGEST_VALUE: f64 = 1e12;
+
 /// Which entries a row `a` has, and where: the features first, then the sensitive attribute, then the
 /// constant 1 of the intercept, if there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +61,10 @@ impl Rows {
         }
         if let Some(at) = x.iter().position(|v| !v.is_finite()) {
             return Err(Error::NotFinite { row: at / layout.n_x, feature: at % layout.n_x });
+        }
+        if let Some(at) = x.iter().position(|v| v.abs() > LARGEST_VALUE) {
+            let (row, feature) = (at / layout.n_x, at % layout.n_x);
+            return Err(Error::TooLarge { row, feature, found: x[at] });
         }
         let mut values = Vec::with_capacity(n_rows * layout.n());
         for (row, &s) in sensitive.iter().enumerate() {
@@ -146,6 +154,13 @@ impl Rows {
             counts[usize::from(self.is_privileged(i))][usize::from(self.is_positive(i))] += 1;
         }
         counts
+    }
+
+    /// The same rows with column `k` divided by `scales[k]`, for fits that must not depend on units.
+    pub(crate) fn with_columns_divided(&self, scales: &[f64]) -> Self {
+        let values = self.values.chunks_exact(scales.len());
+        let values = values.flat_map(|a| a.iter().zip(scales).map(|(v, s)| v / s)).collect();
+        Self { layout: self.layout, values, labels: self.labels.clone() }
     }
 
     /// The features of row `i`, for the proxy generator, which moves them.

@@ -34,7 +34,8 @@ pub struct Settings {
 pub struct OuterSettings {
     /// The method. Default: Gauss–Newton.
     pub solver: OuterSolver,
-    /// Most steps, over all stages of the schedule. At least 1. Default: 400; the paper's: 2000.
+    /// Most steps, over all stages of the schedule, of a descent; Gauss–Newton may repeat the last stage from
+    /// other starts. At least 1. Default: 400; the paper's: 2000.
     pub iterations: usize,
     /// Adam's step size; Gauss–Newton finds its own. Above 0. Default: 0.1.
     pub learning_rate: f64,
@@ -92,8 +93,9 @@ impl Settings {
         }
     }
 
-    /// The profile `paper`: exactly the constants of the paper's experiments, all 2000 Adam steps, and
-    /// the weights after the last of them.
+    /// The profile `paper`: the constants of the paper's experiments, all 2000 Adam steps, and the weights
+    /// after the last of them. The inner problem is solved to the paper's tolerance, by Newton's method
+    /// unless L-BFGS is asked for: its minimiser is unique, so the choice is one of speed.
     pub fn paper(fairness: Fairness) -> Self {
         let outer = OuterSettings {
             solver: OuterSolver::Adam,

@@ -32,7 +32,9 @@ pub fn project_onto_simplex(point: &[f64]) -> Vec<f64> {
 pub(crate) fn frank_wolfe_gap(weights: &[f64], gradient: &[f64]) -> f64 {
     let here: f64 = weights.iter().zip(gradient).map(|(w, g)| w * g).sum();
     let lowest = gradient.iter().copied().fold(f64::INFINITY, f64::min);
-    (here - lowest).max(0.0)
+    let gap = here - lowest;
+    // Rounding may make it negative; a gap that is not a number must stay one.
+    if gap < 0.0 { 0.0 } else { gap }
 }
 
 #[cfg(test)]

@@ -7,11 +7,12 @@
 //!    differentiate (`hypergradient`), step, project (`simplex`), until done.
 //! 3. Whatever the defense, its model is measured on the root by the same objective.
 
+use crate::defense::Defense;
 use crate::error::Error;
 use crate::inner_fit::ridge;
 use crate::observer::Observer;
 use crate::outcome::{Outcome, Termination, Warning};
-use crate::root::OuterObjective;
+use crate::root::{OuterObjective, RootWeighting};
 use crate::round::Round;
 use crate::settings::CheckedSettings;
 
@@ -27,19 +28,28 @@ pub fn solve(
     let defended = settings.defense.run(round, settings, observer)?;
 
     let rho = settings.outer.rho.last(settings.outer.iterations);
-    let objective = OuterObjective {
+    // The model is measured on the root as it is. Only the objective of a method that weighted the root
+    // rows is the one that it minimised.
+    let pooled = OuterObjective {
         root: round.root(),
         fairness: settings.fairness,
-        weighting: settings.root_weighting,
+        weighting: RootWeighting::Pooled,
         ridge: ridge(settings.lambda, round.proxies().n()),
     };
-    let measured = objective.evaluate(&defended.theta, &defended.weights, rho)?;
+    let measured = pooled.evaluate(&defended.theta, &defended.weights, rho)?;
+    let objective = match settings.defense {
+        Defense::Bilevel => {
+            let minimised = OuterObjective { weighting: settings.root_weighting, ..pooled };
+            minimised.evaluate(&defended.theta, &defended.weights, rho)?.value
+        }
+        _ => measured.value,
+    };
     let mut warnings = defended.counts.warnings();
     if let (Termination::IterationLimit, Some(gap)) = (defended.termination, defended.gap) {
         warnings.push(Warning::NotStationary { gap });
     }
     Ok(Outcome {
-        objective: measured.value,
+        objective,
         root_loss: measured.loss,
         rho,
         violation: measured.violation.size(settings.fairness),

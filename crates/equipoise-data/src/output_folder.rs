@@ -9,8 +9,29 @@ use tempfile::TempDir;
 use crate::error::Error;
 use crate::output_file::{builder, parent, sync_folder};
 
-/// Files of which every output folder has at least one.
-const OURS: [&str; 2] = ["outcome.json", "schema.toml"];
+/// Everything that an output folder of this program may hold, at its top. A folder with anything else in
+/// it is somebody's work, and is never replaced.
+const OURS: [&str; 16] = [
+    "outcome.json",
+    "model.json",
+    "weights.csv",
+    "report.html",
+    "schema.toml",
+    "population.csv",
+    "test.csv",
+    "data",
+    "root",
+    "proxies",
+    "bilevel",
+    "pooled",
+    "fedasl",
+    "fednolowe",
+    "root-only",
+    "demo.json",
+];
+
+/// Of these, a folder to be replaced must hold one: they are written by nothing else.
+const MARKS: [&str; 2] = ["outcome.json", "demo.json"];
 
 /// A folder under construction, beside the place where it will be. Dropped without
 /// [`commit`](Self::commit), it is gone.
@@ -86,14 +107,14 @@ fn check_target(path: &Path, force: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// Empty, or with a file that our outputs have and without hidden files, which they never have.
+/// Empty, or with a file that only our outputs have and with nothing that they do not have.
 fn looks_like_ours(folder: &Path) -> io::Result<bool> {
     let names = fs::read_dir(folder)?
         .map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned()))
         .collect::<io::Result<Vec<String>>>()?;
-    let ours = names.iter().any(|name| OURS.contains(&name.as_str()));
-    let hidden = names.iter().any(|name| name.starts_with('.'));
-    Ok(names.is_empty() || (ours && !hidden))
+    let marked = names.iter().any(|name| MARKS.contains(&name.as_str()));
+    let ours = names.iter().all(|name| OURS.contains(&name.as_str()));
+    Ok(names.is_empty() || (marked && ours))
 }
 
 #[cfg(test)]

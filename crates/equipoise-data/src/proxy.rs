@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use equipoise_core::Rows;
+use equipoise_core::{LARGEST_VALUE, Rows};
 
 use crate::error::{CellProblem, Error, Purpose};
 use crate::output_table::{ColumnValues, OutputColumn, write_table};
@@ -79,7 +79,10 @@ fn positions(table: &Table, columns: &[String], schema: &Schema) -> Result<Vec<u
 
 fn number(cell: Cell<'_>) -> Result<f64, CellProblem> {
     match cell.number() {
-        Some(number) if number.is_finite() => Ok(number),
+        Some(number) if number.abs() <= LARGEST_VALUE => Ok(number),
+        Some(number) if number.is_finite() => {
+            Err(CellProblem::TooLarge { value: cell.to_string() })
+        }
         Some(_) => Err(CellProblem::NotFinite { value: cell.to_string() }),
         None if cell == Cell::Missing => Err(CellProblem::MissingInProxy),
         None => Err(CellProblem::NotEncoded { value: cell.to_string() }),

@@ -63,9 +63,11 @@ fn read(
     let mut kinds: Vec<WarningKind> = Vec::new();
     kinds.extend(warning::many_labels(schema, &reading.label_values));
     kinds.extend(warning::many_groups(schema, &reading.sensitive_values));
-    if with_labels {
-        kinds.extend(warning::one_sided(schema, &rows));
-    }
+    // Rows to be scored have no labels, so only their groups can be one-sided.
+    let one_sided = warning::one_sided(schema, &rows).into_iter();
+    kinds.extend(
+        one_sided.filter(|kind| with_labels || matches!(kind, WarningKind::OneGroup { .. })),
+    );
     let warnings =
         kinds.into_iter().map(|kind| Warning { file: file.clone(), client: None, kind }).collect();
     Ok(EncodedTable { rows, warnings })

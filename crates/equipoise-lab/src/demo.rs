@@ -73,11 +73,13 @@ pub struct DefenseRun {
 impl DemoSettings {
     fn check(&self) -> Result<(), Error> {
         let refuse = |name, range, found| Err(Error::Setting { name, range, found });
-        if self.n_clients < 2 || self.n_clients * 100 > self.n_people {
+        if self.n_clients < 2 || self.n_clients > self.n_people / 100 {
             return refuse("clients", "at least 2, with 100 people each", self.n_clients as f64);
         }
-        if !(0.0..1.0).contains(&self.unreliable_share) {
-            return refuse("unreliable", "at least 0 and below 1", self.unreliable_share);
+        let reliable = 1.0 - 0.5 / self.n_clients as f64;
+        if !(0.0..reliable).contains(&self.unreliable_share) {
+            let range = "at least 0, and leave at least one client reliable";
+            return refuse("unreliable", range, self.unreliable_share);
         }
         Ok(())
     }

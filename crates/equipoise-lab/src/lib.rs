@@ -16,6 +16,6 @@ pub use experiment::{
 };
 pub use population::{COLUMNS, LABEL, Person, SENSITIVE, make_population};
 pub use scenario::{
-    Generator, Members, OnClient, Scenario, ScenarioClient, ScenarioKind, ScenarioSettings,
+    Generator, Members, OnClient, Scenario, ScenarioClient, ScenarioKind, ScenarioSettings, Split,
     unfairness,
 };

@@ -229,7 +229,9 @@ impl Scenario {
 
     /// The sum of the weights of unreliable clients.
     pub fn unreliable_weight(&self, weights: &[f64]) -> f64 {
-        self.clients.iter().zip(weights).filter(|(c, _)| !c.reliable).map(|(_, w)| w).sum()
+        let unreliable = self.clients.iter().zip(weights).filter(|(client, _)| !client.reliable);
+        // The sum of nothing is −0, which would be printed so.
+        unreliable.map(|(_, w)| w).sum::<f64>() + 0.0
     }
 }
 

@@ -7,9 +7,8 @@ mod settings_args;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::Context;
 use clap::Args;
-use equipoise_core::{Defense, Termination, solve};
+use equipoise_core::{Defense, Error, Termination, solve};
 use equipoise_data::{
     ColumnValues, Model, OutcomeFile, OutputColumn, OutputFolder, Schema, load_round,
     write_atomically, write_table,
@@ -66,8 +65,11 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
         let solved = solve(&loaded.round, &settings, &mut bar);
         (solved, started.elapsed().as_secs_f64())
     };
-    // The root is the only thing that a solve can still refuse.
-    let outcome = solved.with_context(|| args.root.display().to_string())?;
+    let outcome = solved.map_err(|error| {
+        let of_root = matches!(error, Error::RootGroup { .. } | Error::RootPositives { .. });
+        let place = if of_root { &args.root } else { &args.proxies };
+        anyhow::Error::from(error).context(place.display().to_string())
+    })?;
     let file =
         OutcomeFile::new(&schema, &loaded.round, &outcome, loaded.outcome_warnings(), seconds)?;
     let measured = page::measured_on_root(&loaded.round, &outcome)?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use equipoise_core::Defense;
-use equipoise_data::{Model, OutcomeFile, OutputFolder};
+use equipoise_data::{Model, OutcomeFile, OutputFolder, write_json};
 use equipoise_lab::{DefenseRun, Demo, DemoSettings};
 use equipoise_report::Measured;
 
@@ -71,8 +71,9 @@ pub(crate) fn run(args: &DemoArgs, output: &Output) -> anyhow::Result<Answer> {
         runs.push(demo.defend(defense, &mut Bar::new(output))?);
     }
     runs.iter().try_for_each(|run| write_run(&demo, run, &runs, &folder))?;
-    folder.commit()?;
     let story = story::Story::new(&path, &demo, &runs);
+    write_json(&folder.path().join("demo.json"), &story, false)?;
+    folder.commit()?;
     output.result(&story, || story::in_words(&demo, &runs, &path))?;
     Ok(Answer::Done)
 }

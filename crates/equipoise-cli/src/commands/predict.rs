@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::answer::Answer;
 use crate::figures::{count, rate};
 use crate::output::Output;
+use crate::paths::refuse_input_as_output;
 
 /// Score the rows of a table
 ///
@@ -45,6 +46,7 @@ struct Document<'a> {
 pub(crate) fn run(args: &PredictArgs, output: &Output) -> anyhow::Result<Answer> {
     TableKind::of(&args.output)?;
     check_output(&args.output, args.force)?;
+    refuse_input_as_output(&args.output, &[&args.model, &args.data])?;
     let model = Model::read(&args.model)?;
     let data = read_features_for_prediction(&args.data, model.schema())?;
     data.warnings.iter().for_each(|warning| output.warn(warning));

@@ -5,7 +5,9 @@ mod summary;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use equipoise_core::{Error, ProxySettings, ProxyStart, generate_proxy, test_fair_proxy};
+use equipoise_core::{
+    Error, ProxySettings, ProxyStart, Separation, generate_proxy, test_fair_proxy,
+};
 use equipoise_data::{
     Purpose, Schema, TableKind, WarningKind, check_output, read_rows, write_proxy,
 };
@@ -14,6 +16,7 @@ use crate::answer::Answer;
 use crate::commands::setting::name_the_option;
 use crate::fairness_args::FairnessArgs;
 use crate::output::Output;
+use crate::paths::refuse_input_as_output;
 use crate::progress::Bar;
 
 /// Make a proxy of a client's data, to be sent instead of it
@@ -86,6 +89,7 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     let settings = args.settings()?;
     TableKind::of(&args.output)?;
     check_output(&args.output, args.force)?;
+    refuse_input_as_output(&args.output, &[&args.data, &args.schema])?;
     let schema = Schema::read(&args.schema)?;
     let data = read_rows(&args.data, &schema, Purpose::Data)?;
     for warning in &data.warnings {
@@ -107,6 +111,7 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     };
     let generated = generated.map_err(|error| match error {
         Error::Setting { .. } => name_the_option(error),
+        Error::FewProxyRows { .. } => anyhow::Error::from(error).context("--rows"),
         // What else can be wrong is wrong with the data.
         other => anyhow::Error::from(other).context(args.data.display().to_string()),
     })?;
@@ -122,5 +127,5 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     let summary = summary::Summary::new(&args.output, &generated, &test, &settings, &schema);
     summary.warn(output);
     output.result(&summary, || summary.in_words())?;
-    Ok(Answer::holds(summary.is_fair() != Some(false)))
+    Ok(Answer::holds(test.separation == Separation::None && summary.is_fair() != Some(false)))
 }

@@ -41,7 +41,8 @@ pub(super) fn fit(
             passes += 1;
             let trial_value = problem.value(&trial.theta, &trial.statistics);
             let trial_gradient = problem.gradient(&trial.theta, &trial.statistics);
-            let descends = trial_value <= value + SUFFICIENT_DECREASE * length * slope;
+            let descends =
+                trial_value < value && trial_value <= value + SUFFICIENT_DECREASE * length * slope;
             let at_the_noise = (trial_value - value).abs() <= VALUE_NOISE * value.abs()
                 && norm(&trial_gradient) < norm(&gradient);
             if descends || at_the_noise {

@@ -21,7 +21,9 @@ pub(super) fn batch_terms(margins: &[f64; BATCH]) -> BatchTerms {
     for r in 0..BATCH {
         let near = 1.0 / (1.0 + e[r]);
         let far = e[r] * near;
-        terms.loss[r] = (-margins[r]).max(0.0) + log_1p_of_unit(e[r]);
+        // Not `max`, which would lose a NaN: a loss that cannot be computed must not look like none.
+        let linear = if margins[r] > 0.0 { 0.0 } else { -margins[r] };
+        terms.loss[r] = linear + log_1p_of_unit(e[r]);
         terms.miss[r] = if margins[r] > 0.0 { far } else { near };
         terms.curvature[r] = near * far;
     }
@@ -128,6 +130,11 @@ mod tests {
         assert_eq!(exp_of_negative(0.0), 1.0);
         assert_eq!(exp_of_negative(-1e300), 0.0);
         assert_eq!(exp_of_negative(f64::NEG_INFINITY), 0.0);
+    }
+
+    #[test]
+    fn a_margin_that_is_not_a_number_gives_a_loss_that_is_none() {
+        assert!(batch_terms(&[f64::NAN; BATCH]).loss.iter().all(|loss| loss.is_nan()));
     }
 
     #[test]

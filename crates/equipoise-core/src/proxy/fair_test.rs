@@ -48,7 +48,7 @@ pub enum Separation {
     Undecided,
 }
 
-/// The regularisers, relative to the mean square of the rows' entries.
+/// The regularisers, for columns whose root mean square is 1.
 const REGULARISERS: [f64; 4] = [1e-7, 1e-9, 1e-11, 1e-13];
 
 /// Change of any row's score between two regularisers below which the model has settled. A separable
@@ -88,17 +88,40 @@ pub(crate) fn fit_unregularised(
     rows: &Rows,
     judged: &Rows,
 ) -> Result<(Vec<f64>, Separation), Error> {
+    let scales = root_mean_squares(rows);
+    let (theta, separation) =
+        fit_scaled(&rows.with_columns_divided(&scales), &judged.with_columns_divided(&scales))?;
+    // The model of the columns as they are; a direction is brought back to length 1.
+    let theta: Vec<f64> = theta.iter().zip(&scales).map(|(t, s)| t / s).collect();
+    let theta = if separation == Separation::None { theta } else { at_length_one(&theta) };
+    Ok((theta, separation))
+}
+
+/// The root mean square of each column, which the fit divides by so that it does not depend on the units
+/// of the features; 1 for a column of zeros.
+fn root_mean_squares(rows: &Rows) -> Vec<f64> {
+    let n = rows.layout().n();
+    let mut sums = vec![0.0; n];
+    for a in rows.values().chunks_exact(n) {
+        sums.iter_mut().zip(a).for_each(|(sum, v)| *sum += v * v);
+    }
+    sums.iter().map(|sum| if *sum > 0.0 { (sum / rows.len() as f64).sqrt() } else { 1.0 }).collect()
+}
+
+/// The same for rows whose columns have size 1.
+fn fit_scaled(rows: &Rows, judged: &Rows) -> Result<(Vec<f64>, Separation), Error> {
     let source = ClientRows::new(vec![rows.clone()])?;
-    let mean_square = rows.values().iter().map(|v| v * v).sum::<f64>() / rows.values().len() as f64;
     let settings = InnerSettings { tolerance: 1e-10, ..InnerSettings::default() };
     let mut point = FitPoint::origin(&source)?;
     let mut last: Option<Vec<f64>> = None;
-    for regulariser in REGULARISERS {
-        let ridge = regulariser * mean_square;
+    for ridge in REGULARISERS {
         let problem = InnerProblem { rows: &source, weights: &[1.0], ridge };
         // The tolerance follows the regulariser: its own pull on θ must not be lost below it.
         let tolerance = settings.tolerance.min(0.01 * ridge);
         point = problem.fit(point, &InnerSettings { tolerance, ..settings })?.point;
+        if point.theta.iter().any(|t| !t.is_finite()) {
+            return Ok((vec![0.0; point.theta.len()], Separation::Undecided));
+        }
         if let Some(before) = last {
             let change: Vec<f64> = point.theta.iter().zip(&before).map(|(t, b)| t - b).collect();
             let distances = signed_distances(rows, &change);
@@ -162,7 +185,7 @@ fn separation_along(distances: &[f64], largest: f64) -> Option<Separation> {
 
 fn at_length_one(direction: &[f64]) -> Vec<f64> {
     let length = norm(direction);
-    direction.iter().map(|d| d / length).collect()
+    if length > 0.0 { direction.iter().map(|d| d / length).collect() } else { direction.to_vec() }
 }
 
 #[cfg(test)]

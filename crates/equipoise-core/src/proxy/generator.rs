@@ -1,12 +1,13 @@
 //! The proxy rows on their way, and the steps that they take.
 
+use super::start::varying_directions;
 use super::{ProxySettings, ProxySolver, rows_step};
 use crate::adam::Adam;
 use crate::client_rows::ClientRows;
 use crate::error::Error;
 use crate::fairness::{Covariance, Fairness, Violation};
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, ridge};
-use crate::linalg::{Cholesky, norm};
+use crate::linalg::{Cholesky, RangeProjection, norm};
 use crate::logistic::dot;
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, Statistics};
@@ -23,6 +24,10 @@ pub(super) struct Generator {
     proxy: ClientRows,
     at: Measured,
     adam: Option<(Adam, f64)>,
+    /// The directions in which rows may move.
+    varying: RangeProjection,
+    /// Whether the last ρ ended because no step descended, although one should have.
+    stuck: bool,
 }
 
 /// A proxy's model, and that model on the client's data.
@@ -36,6 +41,7 @@ impl Generator {
     pub(super) fn new(data: &Rows, start: Rows, settings: &ProxySettings) -> Result<Self, Error> {
         let proxy = ClientRows::new(vec![start])?;
         let covariance = Covariance::of(data);
+        let varying = varying_directions(data)?;
         let data = ClientRows::new(vec![data.clone()])?;
         let ridge = ridge(settings.lambda, proxy.n());
         let origin = FitPoint::origin(&proxy)?;
@@ -46,7 +52,7 @@ impl Generator {
             ProxySolver::SmallestMove => None,
             ProxySolver::Adam => Some((Adam::new(n_variables), settings.learning_rate)),
         };
-        Ok(Self { data, covariance, fairness, ridge, proxy, at, adam })
+        Ok(Self { data, covariance, fairness, ridge, proxy, at, adam, varying, stuck: false })
     }
 
     /// Size of the violation on the data.
@@ -57,6 +63,11 @@ impl Generator {
     /// `F` at this ρ.
     pub(super) fn value(&self, rho: f64) -> f64 {
         self.at.value(self.fairness, rho)
+    }
+
+    /// Whether the last ρ ended because no step descended; forgets it.
+    pub(super) fn was_stuck(&mut self) -> bool {
+        std::mem::take(&mut self.stuck)
     }
 
     /// Mean loss on the data.
@@ -132,7 +143,8 @@ impl Generator {
         if -slope <= RELATIVE_DECREASE * before || norm(&wanted) == 0.0 {
             return Ok(false);
         }
-        let step = rows_step::smallest_step(&self.proxy, &self.at.point, &wanted, self.ridge)?;
+        let (point, varying) = (&self.at.point, &self.varying);
+        let step = rows_step::smallest_step(&self.proxy, point, &wanted, self.ridge, varying)?;
         let rows = self.proxy.clients()[0].clone();
         let mut length = 1.0;
         for _ in 0..20 {
@@ -142,6 +154,7 @@ impl Generator {
                 &self.at.point.theta,
                 &step,
                 length,
+                &self.varying,
             );
             let start = FitPoint::at(&self.proxy, self.at.point.theta.clone())?;
             let trial = measure(&self.proxy, start, &self.data, &self.covariance, self.ridge)?;
@@ -152,6 +165,7 @@ impl Generator {
             length *= 0.5;
         }
         self.proxy.clients_mut()[0] = rows;
+        self.stuck = true;
         Ok(false)
     }
 }

@@ -7,13 +7,14 @@
 //!
 //! `−(1/N) C_jᵀ v = −(1/N) [ −y_j p_j v_x + q_j (a_j·v) θ_x ]`, with `v = H⁻¹ ∇F`.
 //!
-//! The move of all rows that changes `θ` by `δ` and is smallest in the Euclidean norm has the same form:
-//! `x_j` moves by `−(1/N) C_jᵀ z` with `z = M⁻¹ H δ`, where `M = (1/N²) Σ_j C_j C_jᵀ` is only `n × n`.
+//! Rows shall move only in directions in which the data varies; `Q` is the projection onto them. The move of
+//! all rows that changes `θ` by `δ` and is smallest in the Euclidean norm has the same form: `x_j` moves by
+//! `−(1/N) Q C_jᵀ z` with `z = M⁻¹ H δ`, where `M = (1/N²) Σ_j C_j Q C_jᵀ` is only `n × n`.
 
 use crate::client_rows::{ClientRows, add_outer_product};
 use crate::error::Error;
 use crate::inner_fit::{FitPoint, InnerProblem};
-use crate::linalg::Cholesky;
+use crate::linalg::{Cholesky, RangeProjection};
 use crate::logistic::{dot, loss_terms};
 use crate::rows::Rows;
 use crate::statistics::triangle;
@@ -22,26 +23,36 @@ use rayon::prelude::*;
 /// Rows that one thread takes at a time; sums are added in the order of the rows.
 const BLOCK_ROWS: usize = 1024;
 
-/// `z`, for which moving every row by `−(1/N) C_jᵀ z` changes the model by `wanted`, to first order.
+/// `z`, for which moving every row by `−(1/N) Q C_jᵀ z` changes the model by `wanted`, to first order.
 pub(super) fn smallest_step(
     proxy: &ClientRows,
     fitted: &FitPoint,
     wanted: &[f64],
     ridge: f64,
+    varying: &RangeProjection,
 ) -> Result<Vec<f64>, Error> {
     let n = wanted.len();
     let problem = InnerProblem { rows: proxy, weights: &[1.0], ridge };
     let change = multiply(&problem.hessian(&fitted.statistics), ridge, wanted);
-    let reach = reach(&proxy.clients()[0], &fitted.theta);
+    let reach = reach(&proxy.clients()[0], &fitted.theta, varying);
     Ok(Cholesky::new(&reach, n, 0.0)?.solve(&change))
 }
 
-/// Puts every row of `from`, moved by `−(length/N) C_jᵀ z`, into `into`.
-pub(super) fn move_rows(from: &Rows, into: &mut Rows, theta: &[f64], z: &[f64], length: f64) {
+/// Puts every row of `from`, moved by `−(length/N) Q C_jᵀ z`, into `into`.
+pub(super) fn move_rows(
+    from: &Rows,
+    into: &mut Rows,
+    theta: &[f64],
+    z: &[f64],
+    length: f64,
+    varying: &RangeProjection,
+) {
     let scale = -length / from.len() as f64;
+    let n_x = from.layout().n_x;
+    let (z_moves, theta_moves) = (varying.apply(&z[..n_x]), varying.apply(&theta[..n_x]));
     for j in 0..from.len() {
         let (along_z, along_theta) = row_factors(from, j, theta, z);
-        let moved = from.x(j).iter().zip(z).zip(theta);
+        let moved = from.x(j).iter().zip(&z_moves).zip(&theta_moves);
         let target = into.x_mut(j);
         for (value, ((x, z), t)) in target.iter_mut().zip(moved) {
             *value = x + scale * (along_z * z + along_theta * t);
@@ -67,9 +78,9 @@ fn row_factors(rows: &Rows, j: usize, theta: &[f64], z: &[f64]) -> (f64, f64) {
     (-y * terms.miss, terms.curvature * dot(a, z))
 }
 
-/// `M = (1/N²) Σ_j C_j C_jᵀ`, the lower triangle row by row. With `r = Σ y_j p_j q_j a_j`,
-/// `N² M = (Σ p_j²) E Eᵀ − (E θ_x) rᵀ − r (E θ_x)ᵀ + ‖θ_x‖² Σ q_j² a_j a_jᵀ`.
-fn reach(rows: &Rows, theta: &[f64]) -> Vec<f64> {
+/// `M = (1/N²) Σ_j C_j Q C_jᵀ`, the lower triangle row by row. With `r = Σ y_j p_j q_j a_j` and `t = Q θ_x`,
+/// `N² M = (Σ p_j²) E Q Eᵀ − (E t) rᵀ − r (E t)ᵀ + (θ_x·t) Σ q_j² a_j a_jᵀ`.
+fn reach(rows: &Rows, theta: &[f64], varying: &RangeProjection) -> Vec<f64> {
     let n = theta.len();
     let n_x = rows.layout().n_x;
     let sums: Vec<ReachSums> = (0..rows.len())
@@ -80,14 +91,16 @@ fn reach(rows: &Rows, theta: &[f64]) -> Vec<f64> {
     let mut all = ReachSums::zeros(n);
     sums.iter().for_each(|sums| all.add(sums));
 
-    let theta_x_squared = dot(&theta[..n_x], &theta[..n_x]);
+    let t = varying.apply(&theta[..n_x]);
+    let theta_x_squared = dot(&theta[..n_x], &t);
     let feature = |v: &[f64], i: usize| if i < n_x { v[i] } else { 0.0 };
     let n_rows_squared = (rows.len() as f64).powi(2);
     let mut reach = Vec::with_capacity(triangle(n));
     for i in 0..n {
         for j in 0..=i {
-            let identity = if i == j && i < n_x { all.miss_squared } else { 0.0 };
-            let cross = feature(theta, i) * all.r[j] + all.r[i] * feature(theta, j);
+            let both = i < n_x && j < n_x;
+            let identity = if both { all.miss_squared * varying.entry(i, j) } else { 0.0 };
+            let cross = feature(&t, i) * all.r[j] + all.r[i] * feature(&t, j);
             let gram = theta_x_squared * all.gram[i * (i + 1) / 2 + j];
             reach.push((identity - cross + gram) / n_rows_squared);
         }

@@ -11,7 +11,8 @@ use rand_distr::{Distribution, StandardNormal};
 use super::{ProxySettings, ProxyStart};
 use crate::client_rows::add_outer_product;
 use crate::error::Error;
-use crate::linalg::Cholesky;
+use crate::linalg::{Cholesky, RangeProjection};
+use crate::logistic::dot;
 use crate::rows::Rows;
 use crate::statistics::triangle;
 
@@ -30,10 +31,17 @@ pub(super) fn start_rows(data: &Rows, settings: &ProxySettings) -> Result<Rows, 
     }
 }
 
+/// The projection onto the directions in which the data varies. One-hot columns add up to 1, constant
+/// columns stay: what holds in every row of the data shall hold in every row of the proxy.
+pub(super) fn varying_directions(data: &Rows) -> Result<RangeProjection, Error> {
+    RangeProjection::new(&Moments::of(data, |_| true).covariance, data.layout().n_x)
+}
+
 fn sample_smoothed(data: &Rows, n_rows: usize, seed: u64) -> Result<Rows, Error> {
     let layout = data.layout();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let everyone = Moments::of(data, |_| true);
+    let varying = varying_directions(data)?;
     let (mut x, mut sensitive, mut positive) = (Vec::new(), Vec::new(), Vec::new());
     let sizes = share_out(n_rows, data.cell_counts().as_flattened());
     for (cell, size) in sizes.into_iter().enumerate() {
@@ -44,7 +52,7 @@ fn sample_smoothed(data: &Rows, n_rows: usize, seed: u64) -> Result<Rows, Error>
         let own = Moments::of(data, |i| data.is_privileged(i) == s && data.is_positive(i) == y);
         let gaussian = Gaussian::new(own.drawn_towards(&everyone))?;
         for _ in 0..size {
-            gaussian.sample_into(&mut x, &mut rng);
+            x.extend(gaussian.sample(&varying, &mut rng));
             sensitive.push(s);
             positive.push(y);
         }
@@ -117,11 +125,11 @@ impl Gaussian {
         Ok(Self { mean: moments.mean, lower })
     }
 
-    fn sample_into(&self, x: &mut Vec<f64>, rng: &mut ChaCha8Rng) {
+    /// A sample. The factor of a singular covariance is off by rounding, which the projection removes.
+    fn sample(&self, varying: &RangeProjection, rng: &mut ChaCha8Rng) -> Vec<f64> {
         let noise: Vec<f64> = self.mean.iter().map(|_| StandardNormal.sample(rng)).collect();
-        for (mean, row) in self.mean.iter().zip(&self.lower) {
-            x.push(mean + row.iter().zip(&noise).map(|(l, z)| l * z).sum::<f64>());
-        }
+        let away: Vec<f64> = self.lower.iter().map(|row| dot(row, &noise)).collect();
+        self.mean.iter().zip(varying.apply(&away)).map(|(mean, away)| mean + away).collect()
     }
 }
 

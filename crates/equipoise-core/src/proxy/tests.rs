@@ -77,6 +77,28 @@ fn adam_makes_fair_proxies_too_and_moves_rows_further() {
 }
 
 #[test]
+fn what_holds_in_every_row_of_the_data_holds_in_every_row_of_the_proxy() {
+    // Two one-hot columns that add up to 1 beside an intercept, and a constant column.
+    let base = random_rows(18, 900, 2, true);
+    let x: Vec<f64> = (0..900)
+        .flat_map(|i| {
+            let level = f64::from(u8::from((i * 7) % 5 < 2));
+            [base.x(i)[0], base.x(i)[1], level, 1.0 - level, 3.0]
+        })
+        .collect();
+    let s: Vec<bool> = (0..900).map(|i| base.is_privileged(i)).collect();
+    let y: Vec<bool> = (0..900).map(|i| base.is_positive(i)).collect();
+    let data = Rows::new(Layout { n_x: 5, intercept: true }, &x, &s, &y).unwrap();
+    let made = generate(&data, ProxySettings::new(Fairness::SP));
+    for i in 0..made.rows.len() {
+        let row = made.rows.x(i);
+        assert!((row[2] + row[3] - 1.0).abs() < 1e-9 && (row[4] - 3.0).abs() < 1e-9, "{row:?}");
+    }
+    let test = test_fair_proxy(&made.rows, &data, Fairness::SP, 2e-3).unwrap();
+    assert!(test.fair, "{test:?}");
+}
+
+#[test]
 fn a_tolerance_ends_the_work_early_and_is_met() {
     let data = random_rows(13, 1000, 3, true);
     let loose =

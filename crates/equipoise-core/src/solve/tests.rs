@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::defense::Defense;
 use crate::fairness::Fairness;
 use crate::inner_fit::InnerSolver;
 use crate::observer::{Progress, Unobserved};
@@ -141,6 +140,30 @@ fn the_observer_is_told_every_step() {
     let round = random_round(6, 2, 60, 2, true);
     solve(&round, &settings.validate().unwrap(), &mut count).unwrap();
     assert_eq!(count.0, (1..=12).collect::<Vec<_>>());
+}
+
+#[test]
+fn figures_on_the_root_do_not_depend_on_how_the_method_weights_it() {
+    let round = random_round(9, 3, 120, 3, true);
+    for defense in [Defense::Pooled, Defense::RootOnly] {
+        let with = |root_weighting| {
+            let outcome = solve_with(&round, |s| {
+                s.defense = defense;
+                s.root_weighting = root_weighting;
+            });
+            (outcome.root_loss, outcome.violation, outcome.objective)
+        };
+        assert_eq!(with(RootWeighting::Pooled), with(RootWeighting::Client));
+    }
+    let literal = solve_with(&round, |s| s.root_weighting = RootWeighting::Client);
+    let metrics_loss = crate::root::OuterObjective {
+        root: round.root(),
+        fairness: Fairness::SP,
+        weighting: RootWeighting::Pooled,
+        ridge: 0.0,
+    };
+    let plain = metrics_loss.evaluate(&literal.theta, &literal.weights, 0.0).unwrap();
+    assert_eq!(literal.root_loss, plain.loss);
 }
 
 #[test]

@@ -21,9 +21,17 @@ pub enum CellProblem {
         /// The cell.
         value: String,
     },
-    /// A number that leaves the range of a 64-bit float once it is centred and scaled.
+    /// An encoded number too large to compute with.
     #[error(
-        "`{value}` is not finite any more after (value − {center}) / {scale}. Correct the value, or the schema's center and scale."
+        "`{value}` is beyond ±1e12, where encoded values are about 1. Encode the rows through the schema."
+    )]
+    TooLarge {
+        /// The cell.
+        value: String,
+    },
+    /// A number too large to compute with once it is centred and scaled.
+    #[error(
+        "`{value}` is beyond ±1e12 after (value − {center:e}) / {scale:e}. Correct the value, or the schema's center and scale."
     )]
     OverflowsWhenScaled {
         /// The cell.

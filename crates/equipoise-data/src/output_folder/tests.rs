@@ -40,13 +40,13 @@ fn our_own_folder_is_replaced_with_force_and_only_at_the_commit() {
     let text = OutputFolder::create(&target, false).unwrap_err().to_string();
     assert!(text.contains("out") && text.contains("--force"), "{text}");
 
-    fs::write(target.join("schema.toml"), "old").unwrap();
+    fs::write(target.join("demo.json"), "old").unwrap();
     fs::create_dir(target.join("proxies")).unwrap();
     let folder = OutputFolder::create(&target, true).unwrap();
     fs::write(folder.path().join("outcome.json"), "new").unwrap();
-    assert_eq!(names(&target), ["proxies", "schema.toml"]);
+    assert_eq!(names(&target), ["demo.json", "proxies"]);
     drop(folder);
-    assert_eq!(names(&target), ["proxies", "schema.toml"]);
+    assert_eq!(names(&target), ["demo.json", "proxies"]);
 
     let folder = OutputFolder::create(&target, true).unwrap();
     fs::write(folder.path().join("outcome.json"), "new").unwrap();
@@ -77,6 +77,16 @@ fn somebody_elses_work_is_never_replaced() {
     fs::create_dir(&thesis).unwrap();
     fs::write(thesis.join("thesis.tex"), "").unwrap();
     refuses(&thesis);
+    // Our own names beside somebody's file, and a project that only looks like a round.
+    let outcome = dir.path().join("outcome");
+    fs::create_dir(&outcome).unwrap();
+    fs::write(outcome.join("outcome.json"), "").unwrap();
+    fs::write(outcome.join("notes.txt"), "").unwrap();
+    refuses(&outcome);
+    let project = dir.path().join("project");
+    fs::create_dir_all(project.join("proxies")).unwrap();
+    fs::write(project.join("schema.toml"), "").unwrap();
+    refuses(&project);
     let repository = dir.path().join("repository");
     fs::create_dir_all(repository.join(".git")).unwrap();
     fs::write(repository.join("schema.toml"), "").unwrap();

@@ -36,7 +36,7 @@ fn bits(rows: &Rows) -> Vec<u64> {
 /// Every finite bit pattern is as likely as any other, and the ordinary numbers come too.
 fn finite() -> impl Strategy<Value = f64> {
     prop_oneof![
-        any::<u64>().prop_map(f64::from_bits).prop_filter("finite", |value| value.is_finite()),
+        any::<u64>().prop_map(f64::from_bits).prop_filter("in range", |value| value.abs() <= 1e12),
         -10.0..10.0_f64,
         prop::sample::select(vec![0.0, -0.0, 1.0, f64::MAX, f64::MIN_POSITIVE, 5e-324, 0.1]),
     ]

@@ -4,6 +4,7 @@ use super::{Encoding, Feature, Schema};
 use crate::error::CellProblem;
 use crate::table::Cell;
 use crate::value::Value;
+use equipoise_core::LARGEST_VALUE;
 
 /// A schema made ready for many rows: all its values are parsed.
 pub(crate) struct Encoder {
@@ -73,7 +74,7 @@ impl FeatureEncoder {
                     _ => finite(cell)?,
                 };
                 let scaled = (number - center) / scale;
-                if !scaled.is_finite() {
+                if !scaled.is_finite() || scaled.abs() > LARGEST_VALUE {
                     return Err(CellProblem::OverflowsWhenScaled {
                         value: cell.to_string(),
                         center: *center,

@@ -26,13 +26,13 @@ pub(super) struct SettingsArgs {
     /// Regularisation of the model [default: 1e-4]
     #[arg(long, value_name = "L", allow_negative_numbers = true)]
     lambda: Option<f64>,
-    /// Most steps of the weights [default: 2000]
+    /// Most steps of the weights [default: 400; profile paper: 2000]
     #[arg(long, value_name = "N")]
     iterations: Option<usize>,
-    /// Size of the steps [default: 0.1]
+    /// Size of Adam's steps; only with --profile paper [default: 0.1]
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
     learning_rate: Option<f64>,
-    /// Gradient norm at which a fit is done [default: 1e-7]
+    /// Gradient norm at which a fit is done [default: 1e-11; profile paper: 1e-7]
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     inner_tolerance: Option<f64>,
     /// First factor of the fairness penalty; 0 switches it off for good [default: 10]
@@ -59,9 +59,9 @@ enum DefenseArg {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ProfileArg {
-    /// Stop when the weights are stationary; keep the best
+    /// Gauss–Newton steps, until the weights are stationary
     Default,
-    /// The paper's experiments: all 2000 steps; keep the last
+    /// The paper's experiments: all 2000 Adam steps; keep the last
     Paper,
 }
 
@@ -77,7 +77,7 @@ enum RootWeightingArg {
 enum InnerArg {
     /// Newton's method
     Newton,
-    /// Limited-memory BFGS
+    /// Limited-memory BFGS, the paper's; only with --profile paper
     Lbfgs,
 }
 
@@ -85,6 +85,16 @@ impl SettingsArgs {
     /// The checked settings.
     pub(super) fn resolve(&self) -> anyhow::Result<CheckedSettings> {
         let fairness = self.fairness.resolve()?;
+        if self.profile == ProfileArg::Default {
+            anyhow::ensure!(
+                self.learning_rate.is_none(),
+                "--learning-rate is the size of Adam's steps: use it with --profile paper"
+            );
+            anyhow::ensure!(
+                self.inner == InnerArg::Newton,
+                "--inner lbfgs is not accurate enough for Gauss–Newton steps: use it with --profile paper"
+            );
+        }
         let mut settings = match self.profile {
             ProfileArg::Default => Settings::new(fairness),
             ProfileArg::Paper => Settings::paper(fairness),

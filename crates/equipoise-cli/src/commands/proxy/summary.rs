@@ -104,6 +104,16 @@ impl<'a> Summary<'a> {
                  models together, a smaller --epsilon leaves some room",
             );
         }
+        let (proxy, data) =
+            (self.closeness.proxy_to_data.median, self.closeness.data_to_data.median);
+        if proxy > 10.0 * data && data > 0.0 {
+            output.warn(format!(
+                "proxy rows lie {} from the nearest row of the data at the median, where rows of the \
+                 data lie {} from each other: the proxy is fair, but does not look like the data",
+                number(proxy),
+                number(data)
+            ));
+        }
         if !self.converged {
             output.warn("the steps ran out before the proxy was as good as it gets");
         }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::show;
 use crate::answer::Answer;
 use crate::output::Output;
+use crate::paths::refuse_input_as_output;
 
 /// Propose a schema from a table
 ///
@@ -60,6 +61,7 @@ struct Document<'a> {
 pub(crate) fn run(args: &InferArgs, output: &Output) -> anyhow::Result<Answer> {
     if let Some(path) = &args.output {
         check_output(path, args.force)?;
+        refuse_input_as_output(path, &[&args.data])?;
     }
     let options = InferOptions {
         label: args.label.clone(),

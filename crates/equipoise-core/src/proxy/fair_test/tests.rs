@@ -144,6 +144,38 @@ fn the_verdict_follows_the_tolerance_and_the_data() {
 }
 
 #[test]
+fn the_verdict_does_not_depend_on_the_units_of_a_feature() {
+    let (proxy, data) = (random_rows(1, 300, 3, true), random_rows(2, 400, 3, true));
+    let plain = test_fair_proxy(&proxy, &data, Fairness::SP, 0.0).unwrap();
+    for scale in [1e-8, 1e-3, 1e5, 1e8, 1e11] {
+        let scales = [1.0 / scale, 1.0, 1.0, 1.0, 1.0];
+        let scaled = test_fair_proxy(
+            &proxy.with_columns_divided(&scales),
+            &data.with_columns_divided(&scales),
+            Fairness::SP,
+            0.0,
+        )
+        .unwrap();
+        assert_eq!(scaled.separation, Separation::None, "scale {scale}");
+        assert!((scaled.violation - plain.violation).abs() < 1e-6, "scale {scale}: {scaled:?}");
+    }
+}
+
+#[test]
+fn large_noise_features_do_not_hide_that_the_label_follows_the_group() {
+    // Features are noise of any size; the label is the group, but for every fifth row.
+    for scale in [1.0, 1e4, 1e8, 1e11] {
+        let x: Vec<f64> = (0..300).map(|i| scale * (f64::from(i) * 1.7).sin()).collect();
+        let s: Vec<bool> = (0..300).map(|i| i % 2 == 0).collect();
+        let y: Vec<bool> = (0..300).map(|i| (i % 2 == 0) != (i % 5 == 0)).collect();
+        let proxy = Rows::new(Layout { n_x: 1, intercept: true }, &x, &s, &y).unwrap();
+        let test =
+            test_fair_proxy(&proxy, &random_rows(2, 50, 1, true), Fairness::SP, 0.05).unwrap();
+        assert!(!test.fair && test.separation == Separation::None, "scale {scale}: {test:?}");
+    }
+}
+
+#[test]
 fn a_separable_proxy_is_never_fair() {
     let separable = rows(true, &[(&[2.0], true, true), (&[-1.0], false, false)]);
     let test =

@@ -9,6 +9,10 @@ use crate::test_rows::random_rows;
 
 const RIDGE: f64 = 1e-3;
 
+fn identity(n: usize) -> Vec<f64> {
+    (0..n).flat_map(|i| (0..=i).map(move |j| f64::from(i == j))).collect()
+}
+
 fn fit(rows: &Rows) -> (ClientRows, FitPoint) {
     let source = ClientRows::new(vec![rows.clone()]).unwrap();
     let problem = InnerProblem { rows: &source, weights: &[1.0], ridge: RIDGE };
@@ -62,11 +66,12 @@ proptest! {
         let rows = random_rows(seed, 60, n_x, intercept);
         let (source, point) = fit(&rows);
         let n = point.theta.len();
-        let z = smallest_step(&source, &point, &wanted[..n], RIDGE).unwrap();
+        let everywhere = RangeProjection::new(&identity(n_x), n_x).unwrap();
+        let z = smallest_step(&source, &point, &wanted[..n], RIDGE, &everywhere).unwrap();
         let h = 1e-5;
         let at = |length: f64| {
             let mut moved = rows.clone();
-            move_rows(&rows, &mut moved, &point.theta, &z, length);
+            move_rows(&rows, &mut moved, &point.theta, &z, length, &everywhere);
             fit(&moved).1.theta
         };
         let (up, down) = (at(h), at(-h));
