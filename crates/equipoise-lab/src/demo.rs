@@ -23,7 +23,7 @@ pub struct DemoSettings {
     pub n_clients: usize,
     /// Share of clients that send their biased rows as they are, between 0 and 1. Default: 0.6.
     pub unreliable_share: f64,
-    /// Share of each client's training rows in the root. Default: 1 %.
+    /// Share of each client's training rows in the root. Above 0, at most 1. Default: 1.5 %.
     pub root_share: f64,
     /// The fairness asked for. Default: statistical parity.
     pub fairness: Fairness,
@@ -37,7 +37,7 @@ impl Default for DemoSettings {
             n_people: 20_000,
             n_clients: 5,
             unreliable_share: 0.6,
-            root_share: 0.01,
+            root_share: 0.015,
             fairness: Fairness::SP,
             seed: 1,
         }
@@ -75,6 +75,9 @@ impl DemoSettings {
         let refuse = |name, range, found| Err(Error::Setting { name, range, found });
         if self.n_clients < 2 || self.n_clients > self.n_people / 100 {
             return refuse("clients", "at least 2, with 100 people each", self.n_clients as f64);
+        }
+        if !(self.root_share > 0.0 && self.root_share <= 1.0) {
+            return refuse("root-share", "above 0 and at most 1", self.root_share);
         }
         let reliable = 1.0 - 0.5 / self.n_clients as f64;
         if !(0.0..reliable).contains(&self.unreliable_share) {

@@ -73,7 +73,7 @@ pub fn run_experiment(
     })?;
 
     let mut cells = lock(&state).1.clone();
-    cells.sort_by(|a, b| a.key.order(settings).cmp(&b.key.order(settings)));
+    cells.sort_by_key(|cell| cell.key.order(settings));
     Ok(cells)
 }
 

@@ -36,6 +36,9 @@ pub(crate) struct DemoArgs {
     /// Share of clients that are unreliable
     #[arg(long, value_name = "SHARE", default_value_t = 0.6)]
     unreliable: f64,
+    /// Share of each client's training rows that the server holds as root
+    #[arg(long, value_name = "SHARE", default_value_t = 0.015)]
+    root_share: f64,
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -52,6 +55,7 @@ pub(crate) fn run(args: &DemoArgs, output: &Output) -> anyhow::Result<Answer> {
     let settings = DemoSettings {
         n_clients: args.clients,
         unreliable_share: args.unreliable,
+        root_share: args.root_share,
         seed: args.seed,
         ..DemoSettings::default()
     };
