@@ -12,7 +12,7 @@ mod summary;
 
 pub use cell::{Cell, CellKey, DefenseResult, Variant};
 pub use settings::{ExperimentSettings, Profile};
-pub use summary::{CellSummary, summarise, write_results_csv};
+pub use summary::{CellSummary, json_name, summarise, write_results_csv};
 
 use rayon::prelude::*;
 use std::path::Path;

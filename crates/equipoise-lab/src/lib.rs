@@ -12,7 +12,7 @@ pub use demo::{DefenseRun, Demo, DemoSettings};
 pub use error::Error;
 pub use experiment::{
     Cell, CellKey, CellSummary, DefenseResult, ExperimentSettings, OnCell, Profile, Variant,
-    run_experiment, summarise, write_results_csv,
+    json_name, run_experiment, summarise, write_results_csv,
 };
 pub use population::{COLUMNS, LABEL, Person, SENSITIVE, make_population};
 pub use scenario::{

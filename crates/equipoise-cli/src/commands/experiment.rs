@@ -66,8 +66,8 @@ fn in_words(summaries: &[CellSummary]) -> String {
     let rows = summaries.iter().map(|cell| {
         vec![
             cell.dataset.clone(),
-            options::word(&cell.fairness),
-            options::word(&cell.scenario),
+            json_name(&cell.fairness),
+            json_name(&cell.scenario),
             format!("{:.0} %", 100.0 * cell.unreliable),
             cell.defense.to_owned(),
             format!("{:.2} ± {:.2}", cell.accuracy_mean, cell.accuracy_std),

@@ -124,7 +124,7 @@ fn termination_in_words(file: &OutcomeFile) -> String {
             format!("all steps of the schedule done (gap {gap}, not tested)")
         }
         Termination::IterationLimit => {
-            format!("NOT converged: the steps ran out with a gap of {gap}")
+            format!("NOT converged: stopped with a gap of {gap} of the objective")
         }
         Termination::Direct => "direct: this defense has a formula for its weights".to_string(),
     }

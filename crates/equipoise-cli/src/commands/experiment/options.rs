@@ -3,7 +3,6 @@
 use clap::{Args, ValueEnum};
 use equipoise_core::{Criterion, Defense, RootWeighting};
 use equipoise_lab::{ExperimentSettings, Generator, Preprocessing, Profile, ScenarioKind, Variant};
-use serde::Serialize;
 
 /// Which cells, and how they are run.
 #[derive(Debug, Args)]
@@ -129,12 +128,4 @@ impl ExperimentOptions {
             root_weighting: self.root_weighting.value(),
         }
     }
-}
-
-/// The name that a value has in JSON.
-pub(super) fn word(value: &impl Serialize) -> String {
-    serde_json::to_value(value)
-        .ok()
-        .and_then(|value| value.as_str().map(str::to_owned))
-        .unwrap_or_default()
 }
