@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use clap::Args;
 use equipoise_lab::{
-    CellSummary, ExperimentSettings, run_experiment, summarise, write_results_csv,
+    CellSummary, ExperimentSettings, json_name, run_experiment, summarise, write_results_csv,
 };
 use serde::Serialize;
 
