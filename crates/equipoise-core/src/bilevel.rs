@@ -66,12 +66,8 @@ impl<'a> Bilevel<'a> {
 
         let counts = &mut self.counts;
         counts.evaluations += 1;
-        counts.passes += fit.passes;
-        counts.inner_fits += 1;
-        counts.inner_iterations += fit.iterations;
-        counts.inner_not_converged += usize::from(!fit.converged);
+        counts.add_fit(&fit);
         counts.largest_residual = counts.largest_residual.max(hypergradient.residual);
-        counts.diagonals_raised += fit.diagonals_raised;
         counts.diagonals_raised += usize::from(hypergradient.diagonal_raised);
 
         let theta = fit.point.theta.clone();

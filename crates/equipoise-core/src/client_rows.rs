@@ -10,7 +10,7 @@ use crate::statistics::{ClientStatistics, Order, Statistics};
 
 /// Rows that are summed by one thread in one go. The sums of the blocks are added in the order of the
 /// rows, so the grouping, and with it every bit of the result, is the same for any number of threads.
-const BLOCK_ROWS: usize = 1024;
+pub(crate) const BLOCK_ROWS: usize = 1024;
 
 /// Below this many rows a pass is not worth the hand-over to other threads. The blocks stay the same.
 const PARALLEL_ROWS: usize = 4 * BLOCK_ROWS;

@@ -106,11 +106,9 @@ fn fit_from_scratch(
 ) -> Result<Fit, Error> {
     let problem = InnerProblem { rows, weights, ridge: ridge(settings.lambda, rows.n()) };
     let fit = problem.fit(FitPoint::origin(rows)?, &settings.inner)?;
-    counts.passes += fit.passes + 1;
-    counts.inner_fits += 1;
-    counts.inner_iterations += fit.iterations;
-    counts.inner_not_converged += usize::from(!fit.converged);
+    // The origin's own pass comes on top of the fit's.
+    counts.passes += 1;
+    counts.add_fit(&fit);
     counts.final_inner_gradient_norm = counts.final_inner_gradient_norm.max(fit.gradient_norm);
-    counts.diagonals_raised += fit.diagonals_raised;
     Ok(fit)
 }

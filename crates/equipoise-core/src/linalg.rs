@@ -18,12 +18,11 @@ impl Cholesky {
     /// Factors `A + shift·I`. Where rounding has made the matrix indefinite, a multiple of the identity
     /// is added, from 1e-14 of its largest diagonal entry upwards, and told in `added_to_diagonal`.
     pub(crate) fn new(triangle: &[f64], n: usize, shift: f64) -> Result<Self, Error> {
-        let at = |i: usize, j: usize| triangle[i * (i + 1) / 2 + j];
-        let largest = (0..n).map(|i| at(i, i)).fold(0.0, f64::max) + shift;
+        let largest = (0..n).map(|i| symmetric_entry(triangle, i, i)).fold(0.0, f64::max) + shift;
         let mut added = 0.0;
         loop {
             let matrix = Mat::from_fn(n, n, |i, j| {
-                let entry = at(i.max(j), i.min(j));
+                let entry = symmetric_entry(triangle, i, j);
                 if i == j { entry + shift + added } else { entry }
             });
             match Llt::new(matrix.as_ref(), Side::Lower) {
@@ -67,8 +66,7 @@ const NULL_EIGENVALUE: f64 = 1e-10;
 impl RangeProjection {
     /// From the lower triangle of the matrix.
     pub(crate) fn new(triangle: &[f64], n: usize) -> Result<Self, Error> {
-        let at = |i: usize, j: usize| triangle[i.max(j) * (i.max(j) + 1) / 2 + i.min(j)];
-        let matrix = Mat::from_fn(n, n, at);
+        let matrix = Mat::from_fn(n, n, |i, j| symmetric_entry(triangle, i, j));
         let eigen = matrix.self_adjoint_eigen(Side::Lower).map_err(|_| Error::NoEigenvalues)?;
         let (vectors, values) = (eigen.U(), eigen.S().column_vector());
         let largest = (0..n).map(|k| values[k]).fold(0.0, f64::max);
@@ -110,6 +108,12 @@ pub(crate) fn relative_residual(triangle: &[f64], shift: f64, x: &[f64], b: &[f6
     }
     let size = norm(b);
     if size == 0.0 { 0.0 } else { norm(&residual) / size }
+}
+
+/// Entry `(i, j)` of a symmetric matrix given as its lower triangle, row by row.
+pub(crate) fn symmetric_entry(triangle: &[f64], i: usize, j: usize) -> f64 {
+    let (row, column) = (i.max(j), i.min(j));
+    triangle[row * (row + 1) / 2 + column]
 }
 
 /// Euclidean norm.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::fairness::Violation;
+use crate::inner_fit::Fit;
 use crate::settings::Settings;
 
 /// The result of a defense on a round.
@@ -150,6 +151,15 @@ impl std::fmt::Display for Warning {
 const RESIDUAL_WORTH_A_WARNING: f64 = 1e-8;
 
 impl Counts {
+    /// Counts an inner fit.
+    pub(crate) fn add_fit(&mut self, fit: &Fit) {
+        self.passes += fit.passes;
+        self.inner_fits += 1;
+        self.inner_iterations += fit.iterations;
+        self.inner_not_converged += usize::from(!fit.converged);
+        self.diagonals_raised += fit.diagonals_raised;
+    }
+
     /// The warnings that the counts call for.
     pub(crate) fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();

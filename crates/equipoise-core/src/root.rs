@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::client_rows::ClientRows;
 use crate::error::Error;
 use crate::fairness::{Covariance, Fairness, Violation};
+use crate::linalg::symmetric_entry;
 use crate::logistic::dot;
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order};
@@ -143,8 +144,8 @@ impl OuterObjective<'_> {
         covariance.add_penalty_hessian(self.fairness, rho, &mut lower);
         let n = theta.len();
         let entry = |i: usize, j: usize| {
-            let lower = lower[i.max(j) * (i.max(j) + 1) / 2 + i.min(j)];
-            if i == j { lower + self.ridge } else { lower }
+            let entry = symmetric_entry(&lower, i, j);
+            if i == j { entry + self.ridge } else { entry }
         };
         Ok((0..n * n).map(|at| entry(at / n, at % n)).collect())
     }

@@ -3,7 +3,7 @@
 //! What is written is what a consortium would have: a schema, each client's own rows, the root, and one
 //! proxy per client. So each step of the demo can be done again by hand with the other commands.
 
-use equipoise_core::{Defense, Fairness, Metrics, Observer, Outcome, Rows, Settings, solve};
+use equipoise_core::{Defense, Fairness, Metrics, Observer, Outcome, Round, Rows, Settings, solve};
 use equipoise_data::{
     InferOptions, Purpose, Schema, infer, open_table, read_rows, write_atomically, write_proxy,
 };
@@ -45,7 +45,6 @@ impl Default for DemoSettings {
 }
 
 /// The round of the demo, before any defense.
-#[derive(Debug, Clone)]
 pub struct Demo {
     /// The settings it was made with.
     pub settings: DemoSettings,
@@ -53,6 +52,8 @@ pub struct Demo {
     pub schema: Schema,
     /// The clients and what they send.
     pub scenario: Scenario,
+    /// What the server sees of them.
+    pub round: Round,
     /// Rows that the defenses are judged on: the reliable clients' test rows.
     pub test: Rows,
 }
@@ -127,7 +128,8 @@ impl Demo {
         let scenario = Scenario::build(&rows, &scenario_settings, on_client)?;
         write_clients(folder, &people, &scenario, &schema)?;
         let test = scenario.test_rows()?;
-        Ok(Self { settings, schema, scenario, test })
+        let round = scenario.round()?;
+        Ok(Self { settings, schema, scenario, round, test })
     }
 
     /// Runs a defense on the round, with the default profile.
@@ -136,10 +138,9 @@ impl Demo {
         defense: Defense,
         observer: &mut dyn Observer,
     ) -> Result<DefenseRun, Error> {
-        let round = self.scenario.round()?;
         let settings = Settings { defense, ..Settings::new(self.settings.fairness) }.validate()?;
         let started = Instant::now();
-        let outcome = solve(&round, &settings, observer)?;
+        let outcome = solve(&self.round, &settings, observer)?;
         let seconds = started.elapsed().as_secs_f64();
         let metrics = Metrics::of(&outcome.theta, &self.test)?;
         Ok(DefenseRun { defense, outcome, metrics, seconds })

@@ -60,7 +60,7 @@ pub fn run_experiment(
         let Some((_, rows)) = populations.iter().find(|(known, _)| *known == dataset) else {
             return Ok(());
         };
-        let mut split = Split::new(rows, &settings.scenario(fairness, seed)?)?;
+        let mut split = Split::new(rows, &settings.scenario(fairness, seed))?;
         for key in open {
             let scenario = split.scenario(key.scenario, key.unreliable, &mut |_, _| {})?;
             let cell = Cell::run(key, &scenario, settings)?;

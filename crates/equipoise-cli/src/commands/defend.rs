@@ -72,7 +72,7 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     })?;
     let file =
         OutcomeFile::new(&schema, &loaded.round, &outcome, loaded.outcome_warnings(), seconds)?;
-    let measured = page::measured_on_root(&loaded.round, &outcome)?;
+    let measured = page::measured_on_root(&loaded.round, &file)?;
     let page = page::render(&file, &outcome, PageContext { unreliable: &[], measured });
     let model = Model::new(schema, outcome.theta)?;
     write(&args.output, args.force, &file, &model, &page)?;

@@ -91,8 +91,7 @@ fn write_run(
 ) -> anyhow::Result<()> {
     let place = folder.path().join(run.defense.name());
     std::fs::create_dir(&place)?;
-    let round = demo.scenario.round()?;
-    let file = OutcomeFile::new(&demo.schema, &round, &run.outcome, Vec::new(), run.seconds)?;
+    let file = OutcomeFile::new(&demo.schema, &demo.round, &run.outcome, Vec::new(), run.seconds)?;
     let model = Model::new(demo.schema.clone(), run.outcome.theta.clone())?;
     let compared = runs
         .iter()

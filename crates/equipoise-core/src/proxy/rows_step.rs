@@ -11,17 +11,14 @@
 //! all rows that changes `θ` by `δ` and is smallest in the Euclidean norm has the same form: `x_j` moves by
 //! `−(1/N) Q C_jᵀ z` with `z = M⁻¹ H δ`, where `M = (1/N²) Σ_j C_j Q C_jᵀ` is only `n × n`.
 
-use crate::client_rows::{ClientRows, add_outer_product};
+use crate::client_rows::{BLOCK_ROWS, ClientRows, add_outer_product};
 use crate::error::Error;
 use crate::inner_fit::{FitPoint, InnerProblem};
-use crate::linalg::{Cholesky, RangeProjection};
+use crate::linalg::{Cholesky, RangeProjection, symmetric_entry};
 use crate::logistic::{dot, loss_terms};
 use crate::rows::Rows;
 use crate::statistics::triangle;
 use rayon::prelude::*;
-
-/// Rows that one thread takes at a time; sums are added in the order of the rows.
-const BLOCK_ROWS: usize = 1024;
 
 /// `z`, for which moving every row by `−(1/N) Q C_jᵀ z` changes the model by `wanted`, to first order.
 pub(super) fn smallest_step(
@@ -101,7 +98,7 @@ fn reach(rows: &Rows, theta: &[f64], varying: &RangeProjection) -> Vec<f64> {
             let both = i < n_x && j < n_x;
             let identity = if both { all.miss_squared * varying.entry(i, j) } else { 0.0 };
             let cross = feature(&t, i) * all.r[j] + all.r[i] * feature(&t, j);
-            let gram = theta_x_squared * all.gram[i * (i + 1) / 2 + j];
+            let gram = theta_x_squared * symmetric_entry(&all.gram, i, j);
             reach.push((identity - cross + gram) / n_rows_squared);
         }
     }
@@ -141,7 +138,7 @@ impl ReachSums {
 
 /// `(A + shift·I) x` of a symmetric `A` given as its lower triangle.
 fn multiply(triangle: &[f64], shift: f64, x: &[f64]) -> Vec<f64> {
-    let entry = |i: usize, j: usize| triangle[i.max(j) * (i.max(j) + 1) / 2 + i.min(j)];
+    let entry = |i: usize, j: usize| symmetric_entry(triangle, i, j);
     let n = x.len();
     (0..n).map(|i| shift * x[i] + (0..n).map(|j| entry(i, j) * x[j]).sum::<f64>()).collect()
 }

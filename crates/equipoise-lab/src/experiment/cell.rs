@@ -6,7 +6,7 @@ use equipoise_core::{
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
-use super::settings::ExperimentSettings;
+use super::settings::{ExperimentSettings, fairness_of};
 use crate::error::Error;
 use crate::scenario::{Scenario, ScenarioKind, unfairness};
 
@@ -149,7 +149,7 @@ impl Cell {
                 seconds,
             });
         }
-        let fairness = settings.solve(key.fairness, Variant::BilevelWithoutPenalty).fairness;
+        let fairness = fairness_of(key.fairness);
         let proxy_unfairness = scenario
             .clients
             .iter()

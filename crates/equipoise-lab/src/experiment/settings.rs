@@ -154,8 +154,8 @@ impl ExperimentSettings {
     }
 
     /// How a population is split; kind and share are chosen later.
-    pub(super) fn scenario(&self, fairness: usize, seed: u64) -> Result<ScenarioSettings, Error> {
-        Ok(ScenarioSettings {
+    pub(super) fn scenario(&self, fairness: usize, seed: u64) -> ScenarioSettings {
+        ScenarioSettings {
             n_clients: self.n_clients,
             root_share: self.root_share,
             proxy_rows: self.proxy_rows,
@@ -167,7 +167,7 @@ impl ExperimentSettings {
                 0.0,
                 seed,
             )
-        })
+        }
     }
 
     /// The settings of a solve.
@@ -187,7 +187,8 @@ impl ExperimentSettings {
     }
 }
 
-fn fairness_of(criterion: Criterion) -> Fairness {
+/// The fairness that a criterion of the grid stands for.
+pub(super) fn fairness_of(criterion: Criterion) -> Fairness {
     match criterion {
         Criterion::Eo => Fairness::EO,
         Criterion::Sp | Criterion::Both => Fairness::SP,

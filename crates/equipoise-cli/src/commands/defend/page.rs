@@ -49,18 +49,16 @@ pub(crate) fn render(file: &OutcomeFile, outcome: &Outcome, context: PageContext
 }
 
 /// The model and, as what it is compared with, the pooled one, both on the root.
-pub(crate) fn measured_on_root(round: &Round, outcome: &Outcome) -> anyhow::Result<Vec<Measured>> {
-    let parts: Vec<&Rows> = round.root().rows().clients().iter().collect();
-    let root = Rows::concat(&parts)?;
-    let measure = |defense: Defense, theta: &[f64]| -> anyhow::Result<Measured> {
-        let metrics = Metrics::of(theta, &root)?;
-        Ok(Measured { name: format!("{defense} on the root"), metrics })
-    };
-    let mut measured = vec![measure(outcome.settings.defense, &outcome.theta)?];
-    if outcome.settings.defense != Defense::Pooled {
-        let settings = Settings { defense: Defense::Pooled, ..outcome.settings }.validate()?;
-        let pooled = solve(round, &settings, &mut Unobserved)?;
-        measured.push(measure(Defense::Pooled, &pooled.theta)?);
+pub(crate) fn measured_on_root(round: &Round, file: &OutcomeFile) -> anyhow::Result<Vec<Measured>> {
+    let named =
+        |defense: Defense, metrics| Measured { name: format!("{defense} on the root"), metrics };
+    let settings = file.settings;
+    let mut measured = vec![named(settings.defense, file.root_metrics.clone())];
+    if settings.defense != Defense::Pooled {
+        let pooled = Settings { defense: Defense::Pooled, ..settings }.validate()?;
+        let theta = solve(round, &pooled, &mut Unobserved)?.theta;
+        let root = Rows::concat(&round.root().rows().clients().iter().collect::<Vec<_>>())?;
+        measured.push(named(Defense::Pooled, Metrics::of(&theta, &root)?));
     }
     Ok(measured)
 }
