@@ -15,7 +15,9 @@
 
 mod block;
 mod chart;
+mod convergence;
 mod format;
+mod markdown;
 mod markup;
 mod outcome_report;
 mod page;
@@ -26,6 +28,7 @@ pub use chart::{
     Axis, Bar, Bars, Chart, ChartKind, GroupedBars, Heatmap, Lines, Marker, Point, Quantity,
     Reference, Scatter, ScatterSeries, Series,
 };
+pub use convergence::Convergence;
 pub use format::Format;
 pub use outcome_report::{Measured, OutcomeReport, ReportClient};
 pub use page::{Page, Section};

@@ -1,6 +1,6 @@
 //! Tables: a caption, named columns, rows of cells.
 
-use crate::format::Format;
+use crate::format::{Format, MISSING};
 use crate::markup::Markup;
 
 /// A table. A wide one scrolls in a box of its own.
@@ -34,10 +34,12 @@ pub enum Align {
 }
 
 /// A cell: text that is ready to be read.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cell {
     /// The text.
     pub text: String,
+    /// The number behind the text, if it is one: what a program reads.
+    pub number: Option<f64>,
     /// Whether it stands out.
     pub strong: bool,
 }
@@ -57,12 +59,13 @@ impl Column {
 impl Cell {
     /// Text as it is.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), strong: false }
+        Self { text: text.into(), number: None, strong: false }
     }
 
     /// A number in a format; none is a dash.
     pub fn number(value: impl Into<Option<f64>>, format: Format) -> Self {
-        Self::text(format.write(value.into()))
+        let value = value.into();
+        Self { number: value, ..Self::text(format.write(value)) }
     }
 
     /// The same, standing out.
@@ -84,6 +87,22 @@ impl From<String> for Cell {
 }
 
 impl Table {
+    /// The table as CSV: numbers in full, as a program reads them; no value is an empty field.
+    pub fn to_csv(&self) -> String {
+        let headings = self.columns.iter().map(|column| csv_field(&column.name));
+        let mut text = headings.collect::<Vec<_>>().join(",") + "\n";
+        for row in &self.rows {
+            let fields = row.iter().map(|cell| match cell.number {
+                Some(number) if number.is_finite() => number.to_string(),
+                Some(_) => String::new(),
+                None if cell.text == MISSING => String::new(),
+                None => csv_field(&cell.text),
+            });
+            text += &(fields.collect::<Vec<_>>().join(",") + "\n");
+        }
+        text
+    }
+
     pub(crate) fn write(&self, markup: &mut Markup) {
         // Focusable, so that a keyboard can scroll it.
         let scroll: crate::markup::Attributes<'_> = &[
@@ -132,11 +151,40 @@ impl Table {
     }
 }
 
+/// A field of a CSV file, in quotes where it needs them.
+fn csv_field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
 impl Align {
     fn class(self) -> &'static str {
         match self {
             Self::Left => "left",
             Self::Right => "right",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_csv_file_has_numbers_in_full_and_quotes_where_needed() {
+        let table = Table {
+            caption: String::new(),
+            columns: vec![Column::text("a, \"b\""), Column::number("x")],
+            rows: vec![
+                vec!["one\ntwo".into(), Cell::number(-0.123_456_789, Format::Fixed(2))],
+                vec!["three".into(), Cell::number(None, Format::Fixed(2))],
+                vec!["four".into(), Cell::number(f64::NAN, Format::Auto)],
+            ],
+        };
+        let expected = "\"a, \"\"b\"\"\",x\n\"one\ntwo\",-0.123456789\nthree,\nfour,\n";
+        assert_eq!(table.to_csv(), expected);
     }
 }
