@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use equipoise_core::{Observer, Progress};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
 use crate::figures::number;
 use crate::output::Output;
@@ -14,6 +14,8 @@ pub(crate) struct Bar {
     started: Instant,
     wanted: bool,
     bar: Option<ProgressBar>,
+    /// How much was done when the work began: what an earlier run left took no time.
+    done_before: Option<usize>,
 }
 
 /// Work that is done sooner needs no bar.
@@ -22,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 impl Bar {
     pub(crate) fn new(output: &Output) -> Self {
         let wanted = !output.quiet && std::io::stderr().is_terminal();
-        Self { started: Instant::now(), wanted, bar: None }
+        Self { started: Instant::now(), wanted, bar: None, done_before: None }
     }
 
     /// Shows how far the work is.
@@ -43,6 +45,24 @@ impl Bar {
     }
 }
 
+impl Bar {
+    /// Shows how far the work is and how long it may take, judged by what was done since the first call.
+    pub(crate) fn show_with_time_left(&mut self, done: usize, of: usize, things: &str) {
+        let before = *self.done_before.get_or_insert(done);
+        let elapsed = self.started.elapsed();
+        self.show(done, of, || match time_left(elapsed, done.saturating_sub(before), of - done) {
+            Some(left) => format!("{things}, about {} left", HumanDuration(left)),
+            None => things.to_owned(),
+        });
+    }
+}
+
+/// As long for each as for those that are done; none is done, none can tell.
+fn time_left(elapsed: Duration, done: usize, open: usize) -> Option<Duration> {
+    let each = elapsed.checked_div(u32::try_from(done).ok()?)?;
+    each.checked_mul(u32::try_from(open).ok()?)
+}
+
 impl Observer for Bar {
     fn on_step(&mut self, step: Progress<'_>) {
         self.show(step.done, step.of, || {
@@ -56,5 +76,18 @@ impl Drop for Bar {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_left_is_told_once_something_is_done() {
+        let minute = Duration::from_secs(60);
+        assert_eq!(time_left(minute, 0, 10), None);
+        assert_eq!(time_left(minute, 6, 3), Some(Duration::from_secs(30)));
+        assert_eq!(time_left(minute, 6, 0), Some(Duration::ZERO));
     }
 }

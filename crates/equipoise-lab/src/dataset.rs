@@ -65,6 +65,8 @@ pub enum Preprocessing {
     /// The paper's regime: numbers standardised, 0/1 columns kept, codes taken as numbers, no intercept.
     #[default]
     Paper,
+    /// The paper's, with an intercept.
+    Intercept,
     /// Codes as one-hot columns, and an intercept.
     OneHot,
 }
@@ -75,16 +77,29 @@ impl Dataset {
         DATASETS.into_iter().find(|dataset| dataset.name == name)
     }
 
-    /// Its file in a data folder, which must be there and be the file that is expected.
-    pub fn locate(&self, folder: &Path) -> Result<PathBuf, Error> {
-        let file = folder.join(self.file);
-        let content = std::fs::read(&file).map_err(|source| Error::DatasetFile {
+    /// Its file among these places, files or folders; it must be the file that is expected.
+    pub fn locate(&self, places: &[PathBuf]) -> Result<PathBuf, Error> {
+        let mut missed = None;
+        for place in places {
+            let file = if place.is_dir() { place.join(self.file) } else { place.clone() };
+            match self.check(&file) {
+                Ok(()) => return Ok(file),
+                // A file that is there and another one says more than one that is not there.
+                Err(error @ Error::DatasetDigest { .. }) => missed = Some(error),
+                Err(error) => missed = missed.or(Some(error)),
+            }
+        }
+        Err(missed.unwrap_or(Error::NoData { dataset: self.name }))
+    }
+
+    /// Whether a file is the one that is expected.
+    fn check(&self, file: &Path) -> Result<(), Error> {
+        let content = std::fs::read(file).map_err(|source| Error::DatasetFile {
             dataset: self.name,
             file: file.display().to_string(),
             source,
         })?;
-        let found: String =
-            Sha256::digest(&content).iter().map(|byte| format!("{byte:02x}")).collect();
+        let found = hex(&Sha256::digest(&content));
         if found != self.sha256 {
             return Err(Error::DatasetDigest {
                 dataset: self.name,
@@ -93,24 +108,28 @@ impl Dataset {
                 found,
             });
         }
-        Ok(file)
+        Ok(())
     }
 
     /// Its rows, encoded.
-    pub fn load(&self, folder: &Path, preprocessing: Preprocessing) -> Result<Rows, Error> {
-        let file = self.locate(folder)?;
+    pub fn load(&self, places: &[PathBuf], preprocessing: Preprocessing) -> Result<Rows, Error> {
+        let file = self.locate(places)?;
         let own = |(column, value): (&str, &str)| (column.to_owned(), value.to_owned());
         let mut options = InferOptions {
             label: own(self.label),
             sensitive: own(self.sensitive),
-            intercept: false,
+            intercept: preprocessing != Preprocessing::Paper,
             ..InferOptions::default()
         };
         if preprocessing == Preprocessing::OneHot {
-            options.intercept = true;
             options.categorical = self.codes.iter().map(|&code| code.to_owned()).collect();
         }
         let schema = infer(open_table(&file)?, &options)?.schema;
         Ok(read_rows(&file, &schema, Purpose::Data)?.rows)
     }
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::error::Error;
-use crate::population::{COLUMNS, LABEL, Person, SENSITIVE, make_population};
+use crate::population::{LABEL, Person, SENSITIVE, make_population, write_people};
 use crate::scenario::{OnClient, Scenario, ScenarioKind, ScenarioSettings};
 
 /// What the demo can be told.
@@ -169,16 +169,6 @@ fn write_clients(
     let tested: Vec<usize> =
         scenario.judged_clients().flat_map(|client| client.members.test.iter().copied()).collect();
     write_people(&folder.join("test.csv"), people, &tested)
-}
-
-fn write_people(path: &Path, people: &[Person], members: &[usize]) -> Result<(), Error> {
-    let mut text = COLUMNS.join(",");
-    for &member in members {
-        text.push('\n');
-        text.push_str(&people[member].join(","));
-    }
-    text.push('\n');
-    write_text(path, &text)
 }
 
 fn write_text(path: &Path, text: &str) -> Result<(), Error> {

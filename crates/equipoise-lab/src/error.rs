@@ -30,11 +30,39 @@ pub enum Error {
         found: f64,
     },
     /// A dataset that the program does not know.
-    #[error("there is no dataset called `{name}`; known are law-school and dutch")]
+    #[error("there is no dataset called `{name}`; there are law-school, dutch, synthetic and csv")]
     UnknownDataset {
         /// The name asked for.
         name: String,
     },
+    /// A cell of an experiment cannot be run.
+    #[error("{place}: {problem}")]
+    Cell {
+        /// Which.
+        place: String,
+        /// Why.
+        problem: Box<Error>,
+    },
+    /// A list names a thing twice.
+    #[error("{what} is named twice")]
+    Twice {
+        /// The thing.
+        what: String,
+    },
+    /// No place was named to look for a dataset.
+    #[error("dataset {dataset}: name its file, or the folder that holds it, with --data")]
+    NoData {
+        /// The dataset.
+        dataset: &'static str,
+    },
+    /// An own table needs its schema.
+    #[error(
+        "dataset csv: name the table's schema with --schema (`equipoise schema infer` makes one)"
+    )]
+    NoSchema,
+    /// An own table was asked for and none named.
+    #[error("dataset csv: name the table with --data FILE")]
+    NoOwnTable,
     /// A dataset's file cannot be read.
     #[error("dataset {dataset}: {file} cannot be read; name the folder that holds it with --data")]
     DatasetFile {

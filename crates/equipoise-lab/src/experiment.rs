@@ -1,83 +1,186 @@
-//! The paper's experiments: a grid of scenarios, every defense on each, several seeds.
+//! The paper's experiments: a grid of scenarios, every defense on each, several seeds; and ablations of it.
 //!
 //! The unit of work is a split: one dataset, one fairness, one seed. Its cells, scenario kind by share of
 //! unreliable clients, use the same clients and the same fair proxies. A finished cell is appended to
 //! `results.jsonl` at once, so that an interrupted run goes on where it stopped; at the end all cells are
 //! written, sorted and without timings, to `results.csv`, whose bytes do not depend on threads or order.
 
+mod ablation;
 mod cell;
 mod journal;
 mod settings;
 mod summary;
 
+pub use ablation::{Ablation, Change};
 pub use cell::{Cell, CellKey, DefenseResult, Variant};
 pub use settings::{ExperimentSettings, Profile};
-pub use summary::{CellSummary, json_name, summarise, write_results_csv};
+pub use summary::{CellSummary, Spread, json_name, summarise, write_results_csv};
 
+use equipoise_core::Rows;
 use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Mutex;
 
-use crate::dataset::Dataset;
+use crate::dataset::Preprocessing;
 use crate::error::Error;
 use crate::scenario::Split;
-use journal::Journal;
+use crate::source::{Sources, rows_digest};
+use journal::{Header, Journal};
+use settings::Unit;
 
 /// Told of each finished cell: (done, of).
 pub type OnCell<'a> = dyn Fn(usize, usize) + Sync + 'a;
 
-/// Runs what is not yet in the folder's journal, and returns all cells, sorted.
+/// What an experiment gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experiment {
+    /// How it was run.
+    pub settings: ExperimentSettings,
+    /// The ablations asked for.
+    pub ablations: Vec<Ablation>,
+    /// The grid's cells, sorted.
+    pub grid: Vec<Cell>,
+    /// The ablations' cells, sorted by change.
+    pub changed: Vec<Cell>,
+}
+
+/// Runs what is not yet in the folder's journal: the grid, then the ablations.
 ///
 /// `folder` is made where it is not there; one that holds another experiment is refused.
 pub fn run_experiment(
     settings: &ExperimentSettings,
-    data: &Path,
+    ablations: &[Ablation],
+    sources: &Sources,
     folder: &Path,
     on_cell: &OnCell<'_>,
-) -> Result<Vec<Cell>, Error> {
+) -> Result<Experiment, Error> {
     settings.check()?;
-    let (journal, finished) = Journal::open(folder, settings)?;
-    let populations = settings
-        .datasets()?
+    let stages: Vec<Vec<Unit>> = [settings.grid()]
         .into_iter()
-        .map(|dataset| Ok((dataset, dataset.load(data, settings.preprocessing)?)))
-        .collect::<Result<Vec<_>, Error>>()?;
-    let of = settings.n_cells()?;
-    let state = Mutex::new((journal, finished));
-    let done = || lock(&state).1.len();
-    on_cell(done(), of);
+        .chain(ablations.iter().map(|&ablation| settings.ablation(ablation)))
+        .collect();
+    let populations = Populations::load(&stages, sources)?;
+    let header = Header {
+        settings,
+        rows: settings
+            .datasets
+            .iter()
+            .filter_map(|name| {
+                let rows = populations.get(name, settings.preprocessing)?;
+                Some((name.as_str(), rows_digest(rows)))
+            })
+            .collect(),
+    };
+    let (journal, finished) = Journal::open(folder, &header)?;
+    let wanted: Vec<&CellKey> = stages.iter().flatten().flat_map(|unit| &unit.keys).collect();
+    let run = Run { populations, state: Mutex::new((journal, finished)), wanted, on_cell };
+    run.tell();
+    for stage in &stages {
+        stage.par_iter().try_for_each(|unit| run.unit(unit))?;
+    }
 
-    let splits: Vec<(Dataset, usize, u64)> = settings.splits()?;
-    splits.par_iter().try_for_each(|&(dataset, fairness, seed)| -> Result<(), Error> {
-        let open: Vec<CellKey> = settings
-            .keys_of(dataset, fairness, seed)
-            .into_iter()
-            .filter(|key| !lock(&state).1.iter().any(|cell| &cell.key == key))
-            .collect();
-        if open.is_empty() {
-            return Ok(());
-        }
-        let Some((_, rows)) = populations.iter().find(|(known, _)| *known == dataset) else {
-            return Ok(());
-        };
-        let mut split = Split::new(rows, &settings.scenario(fairness, seed))?;
-        for key in open {
-            let scenario = split.scenario(key.scenario, key.unreliable, &mut |_, _| {})?;
-            let cell = Cell::run(key, &scenario, settings)?;
-            let mut state = lock(&state);
-            state.0.append(&cell)?;
-            state.1.push(cell);
-            on_cell(state.1.len(), of);
-        }
-        Ok(())
-    })?;
-
-    let mut cells = lock(&state).1.clone();
-    cells.sort_by_key(|cell| cell.key.order(settings));
-    Ok(cells)
+    let changes: Vec<Change> = ablations.iter().flat_map(|ablation| ablation.changes()).collect();
+    let mut cells = run.finished();
+    cells.sort_by_key(|cell| cell.key.order(settings, &changes));
+    let (grid, changed) = cells.into_iter().partition(|cell| cell.key.change.is_none());
+    Ok(Experiment { settings: settings.clone(), ablations: ablations.to_vec(), grid, changed })
 }
 
-/// A thread that panicked while holding the lock leaves whole cells behind: they can be used.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+/// Datasets as encoded rows, one set per preprocessing.
+struct Populations(Vec<(String, Preprocessing, Rows)>);
+
+impl Populations {
+    fn load(stages: &[Vec<Unit>], sources: &Sources) -> Result<Self, Error> {
+        let mut populations = Self(Vec::new());
+        for unit in stages.iter().flatten() {
+            let preprocessing = unit.settings.preprocessing;
+            if populations.get(&unit.dataset, preprocessing).is_none() {
+                let rows = sources.load(&unit.dataset, preprocessing)?;
+                populations.0.push((unit.dataset.clone(), preprocessing, rows));
+            }
+        }
+        Ok(populations)
+    }
+
+    fn get(&self, dataset: &str, preprocessing: Preprocessing) -> Option<&Rows> {
+        let mut all = self.0.iter();
+        all.find(|known| (&*known.0, known.1) == (dataset, preprocessing)).map(|(_, _, rows)| rows)
+    }
+}
+
+/// An experiment that is running.
+struct Run<'a> {
+    populations: Populations,
+    state: Mutex<(Journal, Vec<Cell>)>,
+    wanted: Vec<&'a CellKey>,
+    on_cell: &'a OnCell<'a>,
+}
+
+impl Run<'_> {
+    /// Runs the cells of a unit that are not finished, several at a time.
+    fn unit(&self, unit: &Unit) -> Result<(), Error> {
+        let open: Vec<&CellKey> = {
+            let state = self.lock();
+            let is_open = |key: &&CellKey| !state.1.iter().any(|cell| cell.key == **key);
+            unit.keys.iter().filter(is_open).collect()
+        };
+        let rows = self.populations.get(&unit.dataset, unit.settings.preprocessing);
+        let (Some(rows), false) = (rows, open.is_empty()) else { return Ok(()) };
+        let scenarios: Vec<_> = open.iter().map(|key| (key.scenario, key.unreliable)).collect();
+        let split = Split::new(rows, &unit.scenario)
+            .and_then(|split| split.make_proxies(&scenarios).map(|()| split));
+        let split = match split {
+            Ok(split) => split,
+            Err(problem) => return self.give_up(&open, problem.into()),
+        };
+        open.par_iter().try_for_each(|&key| {
+            let cell = split
+                .scenario(key.scenario, key.unreliable, &mut |_, _| {})
+                .map_err(Error::from)
+                .and_then(|scenario| Cell::run(key.clone(), &scenario, &unit.settings));
+            match cell {
+                Ok(cell) => self.keep(cell),
+                Err(problem) => self.give_up(&[key], problem),
+            }
+        })
+    }
+
+    /// What is changed may ask too much of the data, and that is kept; the grid's own settings may not.
+    fn give_up(&self, keys: &[&CellKey], problem: Error) -> Result<(), Error> {
+        match keys {
+            [key, ..] if key.change.is_none() => {
+                Err(Error::Cell { place: key.to_string(), problem: Box::new(problem) })
+            }
+            _ => keys.iter().try_for_each(|&key| self.keep(Cell::failed(key.clone(), &problem))),
+        }
+    }
+
+    fn keep(&self, cell: Cell) -> Result<(), Error> {
+        {
+            let mut state = self.lock();
+            state.0.append(&cell)?;
+            state.1.push(cell);
+        }
+        self.tell();
+        Ok(())
+    }
+
+    /// A folder may hold ablations that were asked for earlier and are not now: they are not counted.
+    fn finished(&self) -> Vec<Cell> {
+        let state = self.lock();
+        state.1.iter().filter(|cell| self.wanted.contains(&&cell.key)).cloned().collect()
+    }
+
+    fn tell(&self) {
+        let done = {
+            let state = self.lock();
+            state.1.iter().filter(|cell| self.wanted.contains(&&cell.key)).count()
+        };
+        (self.on_cell)(done, self.wanted.len());
+    }
+
+    /// A thread that panicked while holding the lock leaves whole cells behind: they can be used.
+    fn lock(&self) -> std::sync::MutexGuard<'_, (Journal, Vec<Cell>)> {
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
 }

@@ -1,21 +1,26 @@
-//! Scenarios: populations, the split into clients, reliable and unreliable ones, the round they make.
+//! Scenarios and experiments: populations, their split into reliable and unreliable clients, the rounds these
+//! make; grids of such rounds, and their results as a page.
 
 mod dataset;
 mod demo;
 mod error;
 mod experiment;
 mod population;
+mod results;
 mod scenario;
+mod source;
 
 pub use dataset::{DATASETS, Dataset, Preprocessing};
 pub use demo::{DefenseRun, Demo, DemoSettings};
 pub use error::Error;
 pub use experiment::{
-    Cell, CellKey, CellSummary, DefenseResult, ExperimentSettings, OnCell, Profile, Variant,
-    json_name, run_experiment, summarise, write_results_csv,
+    Ablation, Cell, CellKey, CellSummary, Change, DefenseResult, Experiment, ExperimentSettings,
+    OnCell, Profile, Spread, Variant, json_name, run_experiment, summarise, write_results_csv,
 };
 pub use population::{COLUMNS, LABEL, Person, SENSITIVE, make_population};
+pub use results::Results;
 pub use scenario::{
-    Generator, Members, OnClient, Scenario, ScenarioClient, ScenarioKind, ScenarioSettings, Split,
-    unfairness,
+    Generator, Members, OnClient, ProxySize, Scenario, ScenarioClient, ScenarioKind,
+    ScenarioSettings, Split, unfairness,
 };
+pub use source::{OWN_TABLE, SYNTHETIC, Sources, dataset_title};

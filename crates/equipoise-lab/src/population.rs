@@ -4,9 +4,13 @@
 //! repaid: partly through these features, partly beyond them, as past decisions leave their traces in
 //! data. A model trained on it as it is favours group A. Every value depends on the seed alone.
 
+use equipoise_data::write_atomically;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
+use std::path::Path;
+
+use crate::error::Error;
 
 /// The columns, in order: ten features of mixed kinds, then sensitive attribute and label.
 pub const COLUMNS: [&str; 12] = [
@@ -89,6 +93,17 @@ fn make_person(rng: &mut ChaCha8Rng) -> Person {
         if in_a { "A" } else { "B" }.to_owned(),
         if repaid { "yes" } else { "no" }.to_owned(),
     ]
+}
+
+/// Writes some of the people as a CSV file.
+pub(crate) fn write_people(path: &Path, people: &[Person], members: &[usize]) -> Result<(), Error> {
+    let mut text = COLUMNS.join(",");
+    for &member in members {
+        text.push('\n');
+        text.push_str(&people[member].join(","));
+    }
+    text.push('\n');
+    Ok(write_atomically(path, false, |writer| writer.write_all(text.as_bytes()))?)
 }
 
 #[cfg(test)]

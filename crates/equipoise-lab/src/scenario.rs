@@ -13,7 +13,9 @@ use equipoise_core::{
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
 
 /// What the reliable clients send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +39,25 @@ pub enum Generator {
     Adam,
 }
 
+/// How many rows a fair proxy has.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProxySize {
+    /// This many.
+    Rows(usize),
+    /// So many times the client's training rows; at least one row.
+    Share(f64),
+}
+
+impl ProxySize {
+    fn rows(self, n_train: usize) -> usize {
+        match self {
+            Self::Rows(rows) => rows,
+            Self::Share(share) => ((share * n_train as f64).round() as usize).max(1),
+        }
+    }
+}
+
 /// How a population becomes a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScenarioSettings {
@@ -52,8 +73,8 @@ pub struct ScenarioSettings {
     pub test_share: f64,
     /// Share of a client's training rows that the server holds as root; at least one row.
     pub root_share: f64,
-    /// Rows of a fair proxy; `None`: as many as the client's training rows.
-    pub proxy_rows: Option<usize>,
+    /// How many rows a fair proxy has.
+    pub proxy_size: ProxySize,
     /// How fair proxies are made.
     pub generator: Generator,
     /// λ of the local models and of the generator.
@@ -72,7 +93,7 @@ impl ScenarioSettings {
             unreliable_share,
             test_share: 0.2,
             root_share: 0.005,
-            proxy_rows: None,
+            proxy_size: ProxySize::Share(1.0),
             generator: Generator::Smoothed,
             lambda: 1e-4,
             seed,
@@ -137,7 +158,8 @@ pub struct Split {
     clients: Vec<ScenarioClient>,
     /// Clients from the most unfair to the fairest.
     by_unfairness: Vec<usize>,
-    fair: Vec<Option<(Rows, ProxySummary)>>,
+    /// Made when first needed.
+    fair: Vec<OnceLock<(Rows, ProxySummary)>>,
 }
 
 impl Split {
@@ -155,29 +177,33 @@ impl Split {
         }
         let mut by_unfairness: Vec<usize> = (0..clients.len()).collect();
         by_unfairness.sort_by(|&a, &b| clients[b].unfairness.total_cmp(&clients[a].unfairness));
-        let fair = vec![None; clients.len()];
+        let fair = vec![OnceLock::new(); clients.len()];
         Ok(Self { settings: *settings, clients, by_unfairness, fair })
+    }
+
+    /// Makes the fair proxies that these scenarios, kind and share, will need, several at a time.
+    pub fn make_proxies(&self, scenarios: &[(ScenarioKind, f64)]) -> Result<(), Error> {
+        let mut sources: Vec<usize> =
+            scenarios.iter().flat_map(|&(kind, share)| self.proxy_sources(kind, share)).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        sources.into_par_iter().try_for_each(|client| self.fair_proxy(client).map(|_| ()))
     }
 
     /// The round in which this share of the clients, the most unfair ones, is unreliable.
     pub fn scenario(
-        &mut self,
+        &self,
         kind: ScenarioKind,
         unreliable_share: f64,
         on_client: &mut OnClient<'_>,
     ) -> Result<Scenario, Error> {
-        let settings = ScenarioSettings { kind, unreliable_share, ..self.settings };
         let mut clients = self.clients.clone();
-        let (unreliable, reliable) = self.by_unfairness.split_at(settings.n_unreliable());
-        let reliable = reliable.to_vec();
+        let (unreliable, reliable) =
+            self.by_unfairness.split_at(self.n_unreliable(unreliable_share));
         unreliable.iter().for_each(|&client| clients[client].reliable = false);
-        for (done, &client) in reliable.iter().enumerate() {
+        let sources = self.proxy_sources(kind, unreliable_share);
+        for (done, (&client, source)) in reliable.iter().zip(sources).enumerate() {
             on_client(done, reliable.len());
-            let source = match kind {
-                ScenarioKind::Realistic => client,
-                // The fairest client's proxy stands for all.
-                ScenarioKind::Ideal => reliable[reliable.len() - 1],
-            };
             let (proxy, summary) = self.fair_proxy(source)?;
             (clients[client].proxy, clients[client].summary) = (proxy, Some(summary));
         }
@@ -185,13 +211,27 @@ impl Split {
         Ok(Scenario { clients })
     }
 
-    fn fair_proxy(&mut self, client: usize) -> Result<(Rows, ProxySummary), Error> {
-        if let Some(made) = &self.fair[client] {
+    fn n_unreliable(&self, unreliable_share: f64) -> usize {
+        ScenarioSettings { unreliable_share, ..self.settings }.n_unreliable()
+    }
+
+    /// For each reliable client, the one whose fair proxy it sends.
+    fn proxy_sources(&self, kind: ScenarioKind, unreliable_share: f64) -> Vec<usize> {
+        let reliable = &self.by_unfairness[self.n_unreliable(unreliable_share)..];
+        match kind {
+            ScenarioKind::Realistic => reliable.to_vec(),
+            // The fairest client's proxy stands for all.
+            ScenarioKind::Ideal => vec![self.by_unfairness[self.clients.len() - 1]; reliable.len()],
+        }
+    }
+
+    /// Two threads that ask at once both make it: the same one, for it depends on the seed alone.
+    fn fair_proxy(&self, client: usize) -> Result<(Rows, ProxySummary), Error> {
+        if let Some(made) = self.fair[client].get() {
             return Ok(made.clone());
         }
         let made = make_fair_proxy(&self.clients[client], &self.settings)?;
-        self.fair[client] = Some(made.clone());
-        Ok(made)
+        Ok(self.fair[client].get_or_init(|| made).clone())
     }
 }
 
@@ -202,7 +242,7 @@ impl Scenario {
         settings: &ScenarioSettings,
         on_client: &mut OnClient<'_>,
     ) -> Result<Self, Error> {
-        let mut split = Split::new(population, settings)?;
+        let split = Split::new(population, settings)?;
         split.scenario(settings.kind, settings.unreliable_share, on_client)
     }
 
@@ -283,7 +323,7 @@ fn make_fair_proxy(
     let proxy_settings = ProxySettings {
         start,
         solver,
-        rows: settings.proxy_rows,
+        rows: Some(settings.proxy_size.rows(client.train.len())),
         lambda: settings.lambda,
         seed: settings.seed.wrapping_mul(1_000_003).wrapping_add(number),
         ..ProxySettings::new(settings.fairness)

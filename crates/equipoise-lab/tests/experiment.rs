@@ -1,9 +1,11 @@
-//! An experiment gives the same bytes for any number of threads, and goes on where it was interrupted.
+//! An experiment gives the same bytes for any number of threads, goes on where it was interrupted, and ends
+//! as a page.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use equipoise_core::Criterion;
+use equipoise_core::{Criterion, Defense};
 use equipoise_lab::{
-    Error, ExperimentSettings, Profile, ScenarioKind, run_experiment, summarise, write_results_csv,
+    Ablation, Error, Experiment, ExperimentSettings, Profile, Results, SYNTHETIC, ScenarioKind,
+    Sources, Variant, run_experiment, summarise,
 };
 use std::path::{Path, PathBuf};
 
@@ -12,48 +14,117 @@ fn data() -> Option<PathBuf> {
     folder.exists().then_some(folder)
 }
 
-fn small() -> ExperimentSettings {
+fn sources(data: &Path) -> Sources {
+    Sources { data: vec![data.to_owned()], schema: None, n_people: 3000 }
+}
+
+fn on(dataset: &str) -> ExperimentSettings {
     ExperimentSettings {
-        datasets: vec!["law-school".to_owned()],
+        datasets: vec![dataset.to_owned()],
         fairness: vec![Criterion::Sp],
         scenarios: vec![ScenarioKind::Ideal, ScenarioKind::Realistic],
         unreliable: vec![0.6],
         seeds: 2,
         profile: Profile::Default,
+        root_share: 0.02,
         ..ExperimentSettings::default()
     }
 }
 
+const ABLATIONS: [Ablation; 2] = [Ablation::RootWeighting, Ablation::Intercept];
+
+/// Runs the synthetic experiment in a folder and writes its files.
+fn run_synthetic(folder: &Path, ablations: &[Ablation], threads: usize) -> Experiment {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let experiment = pool.install(|| {
+        run_experiment(&on(SYNTHETIC), ablations, &sources(folder), folder, &|_, _| {}).unwrap()
+    });
+    Results { experiment: &experiment, command: "equipoise experiment" }.write(folder).unwrap();
+    experiment
+}
+
+fn files(folder: &Path) -> Vec<Vec<u8>> {
+    let names = ["results.csv", "ablations.csv", "traces.csv", "RESULTS.md", "report.html"];
+    names.map(|name| std::fs::read(folder.join(name)).unwrap()).to_vec()
+}
+
 #[test]
 fn threads_and_interruptions_change_no_byte_of_the_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let experiment = run_synthetic(&place("one"), &ABLATIONS, 1);
+    assert_eq!(experiment.grid.len(), 4);
+    // Client-weighted, and two kinds of intercept, for two seeds; pooled without one is the grid's own.
+    assert_eq!(experiment.changed.len(), 6);
+    let one = files(&place("one"));
+    run_synthetic(&place("two"), &ABLATIONS, 2);
+    assert!(one == files(&place("two")), "two threads give other bytes");
+
+    // Killed in the middle: settings, one whole cell, half of the next.
+    let journal = std::fs::read_to_string(place("one").join("results.jsonl")).unwrap();
+    let lines: Vec<&str> = journal.lines().collect();
+    assert_eq!(lines.len(), 11);
+    let half = &lines[2][..lines[2].len() / 2];
+    let killed = place("killed");
+    std::fs::create_dir(&killed).unwrap();
+    std::fs::write(killed.join("results.jsonl"), format!("{}\n{}\n{half}", lines[0], lines[1]))
+        .unwrap();
+    run_synthetic(&killed, &ABLATIONS, 2);
+    assert!(one == files(&killed), "a continued run gives other bytes");
+    let continued = std::fs::read_to_string(killed.join("results.jsonl")).unwrap();
+    assert!(
+        continued.starts_with(&format!("{}\n{}\n", lines[0], lines[1])),
+        "a cell was run again"
+    );
+
+    // A grid first, its ablations later, in the same folder.
+    let later = place("later");
+    run_synthetic(&later, &[], 2);
+    assert!(!later.join("ablations.csv").exists());
+    run_synthetic(&later, &ABLATIONS, 2);
+    assert!(one == files(&later), "ablations added later give other bytes");
+}
+
+#[test]
+fn the_page_has_every_table_and_figure() {
+    let folder = tempfile::tempdir().unwrap();
+    run_synthetic(folder.path(), &Ablation::ALL, 2);
+    let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
+    let text = std::fs::read_to_string(folder.path().join("RESULTS.md")).unwrap();
+    for heading in [
+        "What the paper finds, checked",
+        "Table I: weights",
+        "Table II: the method against pooling",
+        "Table III: the method against robust averaging",
+        "Figure 2: what each client sends",
+        "Figure 3: accuracy against fairness",
+        "How the method converges",
+        "Ablations",
+    ] {
+        assert!(page.contains(heading), "{heading} is not on the page");
+        assert!(text.contains(&format!("## {heading}")), "{heading} is not in the text");
+    }
+    // Heatmap, scatter, and three charts of the solver's way, each with its table.
+    assert_eq!(page.matches("<figure").count(), 5);
+    let tables = std::fs::read_dir(folder.path().join("tables")).unwrap().count();
+    assert_eq!(tables, 1 + 3 + 5 + Ablation::ALL.len());
+    // A quarter of a percent of 480 rows is one row: too small a root for seed 1, and so a dash.
+    assert!(text.contains("0.25\u{202f}% | –"), "what could not be run is not shown");
+    // The paper knows nothing of this population: no differences, no discussion.
+    assert!(!text.contains("differ from the paper's"));
+}
+
+#[test]
+fn on_law_school_robust_averaging_follows_the_majority_and_the_method_does_not() {
     let Some(data) = data() else {
         println!("SKIPPED: ../shared/data is not there");
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    let run = |name: &str, threads: usize| {
-        let place = folder.path().join(name);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let cells = pool.install(|| run_experiment(&small(), &data, &place, &|_, _| {}).unwrap());
-        write_results_csv(&place.join("results.csv"), &cells).unwrap();
-        (cells, std::fs::read(place.join("results.csv")).unwrap())
-    };
-    let (cells, one) = run("one", 1);
-    assert_eq!(cells.len(), 4);
-    assert_eq!(one, run("two", 2).1);
-
-    // Killed in the middle: settings, one whole cell, half of the next.
-    let journal = std::fs::read_to_string(folder.path().join("one/results.jsonl")).unwrap();
-    let lines: Vec<&str> = journal.lines().collect();
-    let half = &lines[2][..lines[2].len() / 2];
-    let killed = folder.path().join("killed");
-    std::fs::create_dir(&killed).unwrap();
-    std::fs::write(killed.join("results.jsonl"), format!("{}\n{}\n{half}", lines[0], lines[1]))
-        .unwrap();
-    assert_eq!(one, run("killed", 2).1);
-
-    // The shape of the paper's table: robust averaging follows the majority, the method does not.
-    let summaries = summarise(&cells, &small().variants);
+    let settings = ExperimentSettings { root_share: 0.005, ..on("law-school") };
+    let experiment =
+        run_experiment(&settings, &[], &sources(&data), folder.path(), &|_, _| {}).unwrap();
+    let summaries = summarise(&experiment.grid, &settings.variants);
     let fairness = |defense: &str| {
         let of = |s: &&equipoise_lab::CellSummary| {
             s.defense == defense && s.scenario == ScenarioKind::Realistic
@@ -61,26 +132,82 @@ fn threads_and_interruptions_change_no_byte_of_the_results() {
         summaries.iter().find(of).unwrap().fairness_mean
     };
     assert!(fairness("fedasl") > 0.4 && fairness("pooled") > 0.2 && fairness("bilevel") < 0.1);
+    // The paper's figures stand beside ours.
+    let results = Results { experiment: &experiment, command: "" };
+    let text = results.page().to_markdown();
+    assert!(text.contains("0.4948") && text.contains("84.72"), "the paper's figures are missing");
+}
+
+#[test]
+fn an_own_table_is_encoded_as_its_schema_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = folder.path().join("own.csv");
+    let schema = folder.path().join("schema.toml");
+    let mut text = "score,group,passed\n".to_owned();
+    for i in 0..600 {
+        let (score, group) = (f64::from(i * 37 % 101) / 50.0 - 1.0, i % 3);
+        let passed = u8::from(score + f64::from(group) * 0.3 + f64::from(i % 7) * 0.1 > 0.4);
+        text += &format!("{score},{},{passed}\n", if group == 0 { "b" } else { "a" });
+    }
+    std::fs::write(&table, text).unwrap();
+    let written = "version = 1\nintercept = true\n[label]\ncolumn = \"passed\"\npositive = \"1\"\n\
+                   [sensitive]\ncolumn = \"group\"\nprivileged = \"a\"\n[[feature]]\ncolumn = \"score\"\n\
+                   kind = \"numeric\"\ncenter = 0.0\nscale = 1.0\n";
+    std::fs::write(&schema, written).unwrap();
+    let own = Sources { data: vec![table], schema: Some(schema), n_people: 0 };
+    let settings = ExperimentSettings {
+        n_clients: 3,
+        unreliable: vec![0.4],
+        root_share: 0.1,
+        variants: vec![Variant::Defense(Defense::Bilevel), Variant::Defense(Defense::Pooled)],
+        ..on("csv")
+    };
+    let place = folder.path().join("o");
+    let run = |sources: &Sources| {
+        run_experiment(&settings, &[Ablation::Intercept], sources, &place, &|_, _| {})
+    };
+    let experiment = run(&own).unwrap();
+    assert_eq!(experiment.grid.len(), 4);
+    assert_eq!(experiment.changed.len(), 0, "the schema decides on the intercept");
+
+    // Other rows are another experiment; without table or schema there is none.
+    std::fs::write(&own.data[0], "score,group,passed\n1,a,1\n2,b,0\n").unwrap();
+    assert!(matches!(run(&own), Err(Error::OtherExperiment { .. })));
+    assert!(matches!(run(&Sources { schema: None, ..own.clone() }), Err(Error::NoSchema)));
+    assert!(matches!(run(&Sources { data: vec![], ..own }), Err(Error::NoOwnTable)));
+}
+
+#[test]
+fn a_cell_that_cannot_be_run_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = ExperimentSettings { root_share: 0.002, ..on(SYNTHETIC) };
+    let here = sources(folder.path());
+    let refused = run_experiment(&settings, &[], &here, folder.path(), &|_, _| {});
+    let text = refused.unwrap_err().to_string();
+    assert!(text.starts_with("synthetic, sp, ") && text.contains("root"), "{text}");
 }
 
 #[test]
 fn a_folder_of_another_experiment_is_refused() {
-    let Some(data) = data() else {
-        println!("SKIPPED: ../shared/data is not there");
-        return;
-    };
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("results.jsonl"), "{\"other\":1}\n").unwrap();
-    let refused = run_experiment(&small(), &data, folder.path(), &|_, _| {});
+    let here = sources(folder.path());
+    let refused = run_experiment(&on(SYNTHETIC), &[], &here, folder.path(), &|_, _| {});
     assert!(matches!(refused, Err(Error::OtherExperiment { .. })));
 }
 
 #[test]
 fn a_file_that_is_not_the_dataset_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let missing = run_experiment(&small(), folder.path(), &folder.path().join("o"), &|_, _| {});
-    assert!(matches!(missing, Err(Error::DatasetFile { .. })));
-    std::fs::write(folder.path().join("law_school.csv"), "a,b\n1,2\n").unwrap();
-    let other = run_experiment(&small(), folder.path(), &folder.path().join("o"), &|_, _| {});
-    assert!(matches!(other, Err(Error::DatasetDigest { .. })));
+    let run = |data: &Path| {
+        run_experiment(&on("law-school"), &[], &sources(data), &folder.path().join("o"), &|_, _| {})
+    };
+    assert!(matches!(run(folder.path()), Err(Error::DatasetFile { .. })));
+    let file = folder.path().join("law_school.csv");
+    std::fs::write(&file, "a,b\n1,2\n").unwrap();
+    assert!(matches!(run(folder.path()), Err(Error::DatasetDigest { .. })));
+    assert!(matches!(run(&file), Err(Error::DatasetDigest { .. })));
+    assert!(!folder.path().join("o").exists(), "nothing is begun before the rows are there");
+    let unknown = run_experiment(&on("lawschool"), &[], &sources(&file), folder.path(), &|_, _| {});
+    assert!(matches!(unknown, Err(Error::UnknownDataset { .. })));
 }

@@ -1,4 +1,4 @@
-//! `equipoise experiment`: the paper's grid, or a part of it, on the paper's datasets.
+//! `equipoise experiment`: the paper's grid, or a part of it, on the paper's datasets or one's own.
 
 mod options;
 
@@ -6,9 +6,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use clap::Args;
-use equipoise_lab::{
-    CellSummary, ExperimentSettings, json_name, run_experiment, summarise, write_results_csv,
-};
+use equipoise_lab::{CellSummary, Results, Sources, json_name, run_experiment, summarise};
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -16,21 +14,33 @@ use crate::figures::{number, table};
 use crate::output::Output;
 use crate::progress::Bar;
 
-/// Reproduce the paper's experiments
+/// Reproduce the paper's experiments, or run them on your own data
 ///
 /// Splits each dataset among clients, makes the most unfair of them unreliable, and runs every defense on
 /// the same rounds, for several seeds. Finished cells are kept in the folder at once: the same command
-/// continues an interrupted run. results.csv holds every single run, without timings; its bytes do not
-/// depend on the number of threads.
+/// continues an interrupted run, and may add ablations to a finished one.
+///
+/// The folder then holds report.html (the paper's tables and figures, ours beside them), RESULTS.md (the same
+/// as text), tables/ (each table as CSV), results.csv (every single run, without timings: its bytes do not
+/// depend on the number of threads), ablations.csv, traces.csv and results.jsonl (what continues a run).
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
-  equipoise experiment --dataset law-school --fairness sp --scenario ideal --seeds 2 \\
-      --data data -o results")]
+Examples:
+  equipoise data fetch all                       # the paper's two datasets, into data/
+  equipoise experiment --ablations all -o results
+  equipoise experiment --dataset law-school --fairness sp --scenario ideal --seeds 2 -o quick
+  equipoise experiment --dataset synthetic --people 50000 --clients 10 -o synthetic
+  equipoise experiment --dataset csv --data people.csv --schema schema.toml -o own")]
 pub(crate) struct ExperimentArgs {
-    /// Folder with law_school.csv and dutch.csv
-    #[arg(long, value_name = "DIR")]
-    data: PathBuf,
+    /// Folder that holds law_school.csv and dutch.csv, or a dataset's file; may be given several times
+    #[arg(long, value_name = "PATH", default_value = "data")]
+    data: Vec<PathBuf>,
+    /// Schema of your own table, with --dataset csv
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+    /// People in the made-up population, with --dataset synthetic
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    people: usize,
     #[command(flatten)]
     options: options::ExperimentOptions,
     /// Folder for the results; an interrupted run in it is continued
@@ -42,24 +52,47 @@ pub(crate) struct ExperimentArgs {
 #[derive(Serialize)]
 struct Document<'a> {
     cells: &'a [CellSummary],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ablations: Vec<CellSummary>,
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answer> {
-    let settings: ExperimentSettings = args.options.resolve();
-    let cells = {
+    let settings = args.options.resolve();
+    let sources =
+        Sources { data: args.data.clone(), schema: args.schema.clone(), n_people: args.people };
+    let experiment = {
         let bar = Mutex::new(Bar::new(output));
-        run_experiment(&settings, &args.data, &args.output, &|done, of| {
+        let ablations = args.options.ablations();
+        run_experiment(&settings, &ablations, &sources, &args.output, &|done, of| {
             if let Ok(mut bar) = bar.lock() {
-                bar.show(done, of, || "cells".to_owned());
+                bar.show_with_time_left(done, of, "cells");
             }
         })?
     };
-    write_results_csv(&args.output.join("results.csv"), &cells)?;
-    let summaries = summarise(&cells, &settings.variants);
-    output.note(format!("wrote {}", args.output.join("results.csv").display()));
-    output.result(&Document { cells: &summaries }, || in_words(&summaries))?;
+    let results = Results { experiment: &experiment, command: &command_line(std::env::args()) };
+    let page = results.write(&args.output)?;
+    let summaries = summarise(&experiment.grid, &settings.variants);
+    let document = Document {
+        cells: &summaries,
+        ablations: summarise(&experiment.changed, &settings.variants),
+    };
+    output.note(format!("wrote {}", page.display()));
+    output.result(&document, || in_words(&summaries))?;
     Ok(Answer::Done)
+}
+
+/// What was typed, as it can be typed again.
+fn command_line(arguments: impl Iterator<Item = String>) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+%@".contains(c);
+    let quoted = arguments.skip(1).map(|argument| {
+        if !argument.is_empty() && argument.chars().all(plain) {
+            argument
+        } else {
+            format!("'{}'", argument.replace('\'', "'\\''"))
+        }
+    });
+    ["equipoise".to_owned()].into_iter().chain(quoted).collect::<Vec<_>>().join(" ")
 }
 
 fn in_words(summaries: &[CellSummary]) -> String {
@@ -89,4 +122,18 @@ fn in_words(summaries: &[CellSummary]) -> String {
     ];
     let text = table(&header, rows.collect(), &[3, 5, 6, 7, 8]);
     text + "Means over the seeds, ± their standard deviation.\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command_line;
+
+    #[test]
+    fn a_command_line_can_be_typed_again() {
+        let typed = ["/x/equipoise", "experiment", "-o", "my results", "it's"].map(str::to_owned);
+        assert_eq!(
+            command_line(typed.into_iter()),
+            r"equipoise experiment -o 'my results' 'it'\''s'"
+        );
+    }
 }

@@ -1,5 +1,7 @@
-//! `results.jsonl`: the settings, then a line per finished cell.
+//! `results.jsonl`: the settings and what tells the rows, then a line per finished cell.
 
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,6 +9,15 @@ use std::path::{Path, PathBuf};
 use super::cell::Cell;
 use super::settings::ExperimentSettings;
 use crate::error::Error;
+
+/// The first line: what makes an experiment the same. Ablations do not: they add to it.
+#[derive(Serialize)]
+pub(super) struct Header<'a> {
+    /// How the grid is run.
+    pub(super) settings: &'a ExperimentSettings,
+    /// Digest of each dataset's rows.
+    pub(super) rows: BTreeMap<&'a str, String>,
+}
 
 /// The file of an experiment that is running.
 pub(super) struct Journal {
@@ -16,15 +27,12 @@ pub(super) struct Journal {
 
 impl Journal {
     /// Opens the journal of this experiment, or begins one, and gives the cells that it holds.
-    pub(super) fn open(
-        folder: &Path,
-        settings: &ExperimentSettings,
-    ) -> Result<(Self, Vec<Cell>), Error> {
+    pub(super) fn open(folder: &Path, header: &Header<'_>) -> Result<(Self, Vec<Cell>), Error> {
         let path = folder.join("results.jsonl");
         let failed = |source| Error::Journal { file: path.display().to_string(), source };
         std::fs::create_dir_all(folder)
             .map_err(|source| Error::Folder { folder: folder.display().to_string(), source })?;
-        let header = to_line(settings);
+        let header = to_line(header);
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -64,6 +72,6 @@ impl Journal {
 
 /// Plain data always serialises.
 #[allow(clippy::expect_used)]
-fn to_line(value: &impl serde::Serialize) -> String {
+fn to_line(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("plain data serialises") + "\n"
 }

@@ -3,10 +3,12 @@
 use equipoise_core::{Criterion, Defense, Fairness, RhoSchedule, RootWeighting, Settings};
 use serde::{Deserialize, Serialize};
 
+use super::ablation::{Ablation, Change};
 use super::cell::{CellKey, Variant};
-use crate::dataset::{Dataset, Preprocessing};
+use crate::dataset::{DATASETS, Preprocessing};
 use crate::error::Error;
-use crate::scenario::{Generator, ScenarioKind, ScenarioSettings};
+use crate::scenario::{Generator, ProxySize, ScenarioKind, ScenarioSettings};
+use crate::source::{OWN_TABLE, SYNTHETIC};
 
 /// Which constants the method runs with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -42,8 +44,8 @@ pub struct ExperimentSettings {
     pub n_clients: usize,
     /// Share of training rows in the root.
     pub root_share: f64,
-    /// Rows of a fair proxy; `None`: as many as the training rows.
-    pub proxy_rows: Option<usize>,
+    /// Rows of a fair proxy.
+    pub proxy_size: ProxySize,
     /// How fair proxies are made.
     pub generator: Generator,
     /// How columns become features.
@@ -67,7 +69,7 @@ impl Default for ExperimentSettings {
             profile: Profile::Paper,
             n_clients: 5,
             root_share: 0.005,
-            proxy_rows: None,
+            proxy_size: ProxySize::Share(1.0),
             generator: Generator::Adam,
             preprocessing: Preprocessing::Paper,
             lambda: 1e-4,
@@ -94,79 +96,109 @@ impl ExperimentSettings {
         if self.fairness.contains(&Criterion::Both) {
             return refuse("fairness", "sp or eo in an experiment", 0.0);
         }
-        self.datasets().map(|_| ())
+        for (position, name) in self.datasets.iter().enumerate() {
+            let known = DATASETS.iter().map(|dataset| dataset.name);
+            if !known.chain([SYNTHETIC, OWN_TABLE]).any(|known| known == name) {
+                return Err(Error::UnknownDataset { name: name.clone() });
+            }
+            if self.datasets[..position].contains(name) {
+                return Err(Error::Twice { what: format!("dataset {name}") });
+            }
+        }
+        let twice = |what: &str| Err(Error::Twice { what: what.to_owned() });
+        if has_twins(&self.fairness) {
+            return twice("a fairness");
+        }
+        if has_twins(&self.scenarios) {
+            return twice("a scenario");
+        }
+        if has_twins(&self.unreliable) {
+            return twice("a share of unreliable clients");
+        }
+        Ok(())
     }
 
-    /// The datasets, by name.
-    pub fn datasets(&self) -> Result<Vec<Dataset>, Error> {
-        self.datasets
-            .iter()
-            .map(|name| {
-                Dataset::named(name).ok_or_else(|| Error::UnknownDataset { name: name.clone() })
+    /// Dataset and fairness, as the paper combines them.
+    pub fn combinations(&self) -> Vec<(&str, Criterion)> {
+        let all = self.datasets.iter().flat_map(|dataset| {
+            self.fairness.iter().map(move |&fairness| (dataset.as_str(), fairness))
+        });
+        let alone = self.datasets.len() * self.fairness.len() == 1;
+        all.filter(|&place| alone || place != ("dutch", Criterion::Eo)).collect()
+    }
+
+    /// The grid, unit of work by unit of work.
+    pub(super) fn grid(&self) -> Vec<Unit> {
+        self.units(None, &self.scenarios)
+    }
+
+    /// What an ablation adds to the grid, the experiment's own value left out. The scenario is the
+    /// realistic one, unless the grid is without it.
+    pub(super) fn ablation(&self, ablation: Ablation) -> Vec<Unit> {
+        let scenario = self.ablation_scenario();
+        let changes = ablation.changes().into_iter().filter(|change| change.apply(self) != *self);
+        changes
+            .flat_map(|change| self.units(Some(change), &[scenario]))
+            .filter(|unit| ablation.applies_to(&unit.dataset))
+            .collect()
+    }
+
+    /// The scenario that ablations are run in.
+    pub(crate) fn ablation_scenario(&self) -> ScenarioKind {
+        match self.scenarios.as_slice() {
+            [first, ..] if !self.scenarios.contains(&ScenarioKind::Realistic) => *first,
+            _ => ScenarioKind::Realistic,
+        }
+    }
+
+    fn units(&self, change: Option<Change>, scenarios: &[ScenarioKind]) -> Vec<Unit> {
+        let settings = change.map_or_else(|| self.clone(), |change| change.apply(self));
+        let settings = match change {
+            None => settings,
+            // Without a penalty there is nothing to compare.
+            Some(_) => Self {
+                variants: Variant::ALL
+                    .into_iter()
+                    .filter(|variant| self.variants.contains(variant))
+                    .filter(|variant| *variant != Variant::BilevelWithoutPenalty)
+                    .collect(),
+                ..settings
+            },
+        };
+        let splits = self
+            .combinations()
+            .into_iter()
+            .flat_map(|place| (1..=self.seeds).map(move |seed| (place, seed)));
+        splits
+            .map(|((dataset, fairness), seed)| Unit {
+                dataset: dataset.to_owned(),
+                keys: scenarios
+                    .iter()
+                    .flat_map(|&kind| self.unreliable.iter().map(move |&share| (kind, share)))
+                    .map(|(scenario, unreliable)| CellKey {
+                        dataset: dataset.to_owned(),
+                        fairness,
+                        scenario,
+                        unreliable,
+                        seed,
+                        change,
+                    })
+                    .collect(),
+                scenario: settings.scenario(fairness, seed),
+                settings: settings.clone(),
             })
             .collect()
     }
 
-    /// Dataset and fairness, as the paper combines them.
-    pub(super) fn combinations(&self) -> Result<Vec<(Dataset, usize)>, Error> {
-        let mut all = Vec::new();
-        for dataset in self.datasets()? {
-            for (at, &criterion) in self.fairness.iter().enumerate() {
-                all.push((dataset, at, dataset.name == "dutch" && criterion == Criterion::Eo));
-            }
-        }
-        let alone = all.len() == 1;
-        Ok(all
-            .into_iter()
-            .filter(|&(_, _, left_out)| alone || !left_out)
-            .map(|(dataset, at, _)| (dataset, at))
-            .collect())
-    }
-
-    /// Every split: dataset, position of the fairness, seed.
-    pub(super) fn splits(&self) -> Result<Vec<(Dataset, usize, u64)>, Error> {
-        let combinations = self.combinations()?;
-        let all = combinations
-            .into_iter()
-            .flat_map(|(dataset, at)| (1..=self.seeds).map(move |seed| (dataset, at, seed)));
-        Ok(all.collect())
-    }
-
-    pub(super) fn n_cells(&self) -> Result<usize, Error> {
-        Ok(self.splits()?.len() * self.scenarios.len() * self.unreliable.len())
-    }
-
-    /// The cells of a split.
-    pub(super) fn keys_of(&self, dataset: Dataset, fairness: usize, seed: u64) -> Vec<CellKey> {
-        let mut keys = Vec::new();
-        for &scenario in &self.scenarios {
-            for &unreliable in &self.unreliable {
-                keys.push(CellKey {
-                    dataset: dataset.name.to_owned(),
-                    fairness: self.fairness[fairness],
-                    scenario,
-                    unreliable,
-                    seed,
-                });
-            }
-        }
-        keys
-    }
-
     /// How a population is split; kind and share are chosen later.
-    pub(super) fn scenario(&self, fairness: usize, seed: u64) -> ScenarioSettings {
+    fn scenario(&self, fairness: Criterion, seed: u64) -> ScenarioSettings {
         ScenarioSettings {
             n_clients: self.n_clients,
             root_share: self.root_share,
-            proxy_rows: self.proxy_rows,
+            proxy_size: self.proxy_size,
             generator: self.generator,
             lambda: self.lambda,
-            ..ScenarioSettings::new(
-                ScenarioKind::Realistic,
-                fairness_of(self.fairness[fairness]),
-                0.0,
-                seed,
-            )
+            ..ScenarioSettings::new(ScenarioKind::Realistic, fairness_of(fairness), 0.0, seed)
         }
     }
 
@@ -185,6 +217,22 @@ impl ExperimentSettings {
         };
         settings
     }
+}
+
+/// A unit of work: cells that share their clients and fair proxies.
+pub(super) struct Unit {
+    /// Name of the dataset.
+    pub(super) dataset: String,
+    /// How it is split; kind and share are the cells'.
+    pub(super) scenario: ScenarioSettings,
+    /// How the cells are run.
+    pub(super) settings: ExperimentSettings,
+    /// The cells.
+    pub(super) keys: Vec<CellKey>,
+}
+
+fn has_twins<T: PartialEq>(list: &[T]) -> bool {
+    list.iter().enumerate().any(|(i, item)| list[..i].contains(item))
 }
 
 /// The fairness that a criterion of the grid stands for.

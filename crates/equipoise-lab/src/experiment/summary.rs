@@ -6,7 +6,8 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::cell::{Cell, Variant};
+use super::ablation::Change;
+use super::cell::{Cell, CellKey, Variant};
 use crate::error::Error;
 use crate::scenario::ScenarioKind;
 
@@ -21,6 +22,9 @@ pub struct CellSummary {
     pub fairness: Criterion,
     /// Share of unreliable clients.
     pub unreliable: f64,
+    /// What is changed against the experiment's settings, in an ablation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
     /// Name of the defense.
     pub defense: &'static str,
     /// Number of seeds.
@@ -43,11 +47,29 @@ pub struct CellSummary {
     pub seconds: f64,
 }
 
+/// Mean and standard deviation over seeds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation of a sample; 0 for a single value.
+    pub std: f64,
+}
+
+impl Spread {
+    /// Of at least one value.
+    pub fn of(values: &[f64]) -> Self {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let square = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
+        Self { mean, std: if values.len() > 1 { (square / (n - 1.0)).sqrt() } else { 0.0 } }
+    }
+}
+
 /// The cells, sorted as [`run_experiment`](super::run_experiment) gives them, over their seeds.
 pub fn summarise(cells: &[Cell], variants: &[Variant]) -> Vec<CellSummary> {
     let same_place = |a: &Cell, b: &Cell| {
-        (&a.key.dataset, a.key.fairness, a.key.scenario, a.key.unreliable)
-            == (&b.key.dataset, b.key.fairness, b.key.scenario, b.key.unreliable)
+        CellKey { seed: 0, ..a.key.clone() } == CellKey { seed: 0, ..b.key.clone() }
     };
     let mut summaries = Vec::new();
     for seeds in cells.chunk_by(same_place) {
@@ -57,11 +79,12 @@ pub fn summarise(cells: &[Cell], variants: &[Variant]) -> Vec<CellSummary> {
                 .filter_map(|cell| cell.results.iter().find(|result| result.variant == variant))
                 .collect();
             let criterion = seeds[0].key.fairness;
-            let mean_std = |values: Vec<f64>| -> (f64, f64) {
-                let n = values.len() as f64;
-                let mean = values.iter().sum::<f64>() / n;
-                let square = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
-                (mean, if values.len() > 1 { (square / (n - 1.0)).sqrt() } else { 0.0 })
+            if results.is_empty() {
+                continue;
+            }
+            let mean_std = |values: Vec<f64>| {
+                let spread = Spread::of(&values);
+                (spread.mean, spread.std)
             };
             let percent = |value: Option<f64>| 100.0 * value.unwrap_or(f64::NAN);
             let (accuracy_mean, accuracy_std) =
@@ -77,6 +100,7 @@ pub fn summarise(cells: &[Cell], variants: &[Variant]) -> Vec<CellSummary> {
                 scenario: seeds[0].key.scenario,
                 fairness: criterion,
                 unreliable: seeds[0].key.unreliable,
+                change: seeds[0].key.change,
                 defense: variant.name(),
                 seeds: results.len(),
                 accuracy_mean,
@@ -96,7 +120,7 @@ pub fn summarise(cells: &[Cell], variants: &[Variant]) -> Vec<CellSummary> {
 /// Every cell, seed and defense, one line each, without timings: the same bytes for the same experiment.
 pub fn write_results_csv(path: &Path, cells: &[Cell]) -> Result<(), Error> {
     let mut text = String::from(
-        "dataset,fairness,scenario,unreliable,seed,defense,accuracy,balanced_accuracy,auc,spd,eod,\
+        "dataset,fairness,scenario,unreliable,seed,change,defense,accuracy,balanced_accuracy,auc,spd,eod,\
          objective,violation,termination,unreliable_clients,weights\n",
     );
     for cell in cells {
@@ -113,10 +137,11 @@ pub fn write_results_csv(path: &Path, cells: &[Cell]) -> Result<(), Error> {
             // Writing to a string cannot fail.
             let _ = writeln!(
                 text,
-                "{},{fairness},{scenario},{},{},{},{},{},{},{},{},{},{},{termination},{},{}",
+                "{},{fairness},{scenario},{},{},{},{},{},{},{},{},{},{},{},{termination},{},{}",
                 key.dataset,
                 key.unreliable,
                 key.seed,
+                key.change.map(Change::label).unwrap_or_default(),
                 result.variant.name(),
                 figure(result.accuracy),
                 figure(result.balanced_accuracy),

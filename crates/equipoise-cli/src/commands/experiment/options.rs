@@ -2,12 +2,15 @@
 
 use clap::{Args, ValueEnum};
 use equipoise_core::{Criterion, Defense, RootWeighting};
-use equipoise_lab::{ExperimentSettings, Generator, Preprocessing, Profile, ScenarioKind, Variant};
+use equipoise_lab::{
+    Ablation, ExperimentSettings, Generator, Preprocessing, Profile, ProxySize, ScenarioKind,
+    Variant,
+};
 
 /// Which cells, and how they are run.
 #[derive(Debug, Args)]
 pub(super) struct ExperimentOptions {
-    /// Datasets
+    /// Datasets: law-school, dutch, synthetic (the demo's population), csv (your own table)
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "law-school,dutch")]
     dataset: Vec<String>,
     /// Scenarios
@@ -40,7 +43,8 @@ pub(super) struct ExperimentOptions {
     /// How fair proxies are made: by Adam from the data, as the paper's figures suggest, or as `proxy` does
     #[arg(long, value_enum, default_value = "adam")]
     generator: GeneratorName,
-    /// How columns become features: the paper's way, or codes one-hot with an intercept
+    /// How columns become features: the paper's way, the same with an intercept, or codes one-hot with an
+    /// intercept; an own table is encoded as its schema says
     #[arg(long, value_enum, default_value = "paper")]
     preprocessing: PreprocessingName,
     /// Regulariser
@@ -49,6 +53,9 @@ pub(super) struct ExperimentOptions {
     /// How the clients' root rows count
     #[arg(long, value_enum, default_value = "pooled")]
     root_weighting: WeightingName,
+    /// Ablations to add, each a table on the page: the method with one thing changed
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "none")]
+    ablations: Vec<AblationName>,
 }
 
 /// Makes an enum of names that stand for values.
@@ -86,11 +93,21 @@ names!(GeneratorName => Generator {
 });
 names!(PreprocessingName => Preprocessing {
     Paper => Preprocessing::Paper,
+    Intercept => Preprocessing::Intercept,
     OneHot => Preprocessing::OneHot,
 });
 names!(WeightingName => RootWeighting {
     Pooled => RootWeighting::Pooled,
     Client => RootWeighting::Client,
+});
+names!(AblationName => &'static [Ablation] {
+    None => &[],
+    All => &Ablation::ALL,
+    RootWeighting => &[Ablation::RootWeighting],
+    Intercept => &[Ablation::Intercept],
+    RootShare => &[Ablation::RootShare],
+    ProxySize => &[Ablation::ProxySize],
+    Lambda => &[Ablation::Lambda],
 });
 names!(DefenseName => &'static [Variant] {
     All => &Variant::ALL,
@@ -105,12 +122,7 @@ names!(DefenseName => &'static [Variant] {
 impl ExperimentOptions {
     /// The settings that were asked for.
     pub(super) fn resolve(&self) -> ExperimentSettings {
-        let mut variants: Vec<Variant> = Vec::new();
-        for &variant in self.defenses.iter().flat_map(|name| name.value()) {
-            if !variants.contains(&variant) {
-                variants.push(variant);
-            }
-        }
+        let variants = distinct(self.defenses.iter().flat_map(|name| name.value()));
         ExperimentSettings {
             datasets: self.dataset.clone(),
             fairness: self.fairness.iter().map(|name| name.value()).collect(),
@@ -121,11 +133,27 @@ impl ExperimentOptions {
             profile: self.profile.value(),
             n_clients: self.clients,
             root_share: self.root_share,
-            proxy_rows: self.proxy_rows,
+            proxy_size: self.proxy_rows.map_or(ProxySize::Share(1.0), ProxySize::Rows),
             generator: self.generator.value(),
             preprocessing: self.preprocessing.value(),
             lambda: self.lambda,
             root_weighting: self.root_weighting.value(),
         }
     }
+
+    /// The ablations that were asked for.
+    pub(super) fn ablations(&self) -> Vec<Ablation> {
+        distinct(self.ablations.iter().flat_map(|name| name.value()))
+    }
+}
+
+/// Each once, in the order of their first appearance.
+fn distinct<'a, T: Copy + PartialEq + 'a>(all: impl Iterator<Item = &'a T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for &item in all {
+        if !distinct.contains(&item) {
+            distinct.push(item);
+        }
+    }
+    distinct
 }

@@ -1,0 +1,103 @@
+//! Ablations: the same rounds with one thing changed.
+
+use equipoise_core::RootWeighting;
+use serde::{Deserialize, Serialize};
+
+use super::settings::ExperimentSettings;
+use super::summary::json_name;
+use crate::dataset::Preprocessing;
+use crate::scenario::ProxySize;
+use crate::source::OWN_TABLE;
+
+/// What an experiment can change, one thing at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ablation {
+    /// Root rows pooled, or weighted by their client's weight as the paper's formula reads.
+    RootWeighting,
+    /// Without and with an intercept.
+    Intercept,
+    /// The size of the root.
+    RootShare,
+    /// The size of fair proxies.
+    ProxySize,
+    /// λ.
+    Lambda,
+}
+
+/// One thing changed against the experiment's settings.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// How root rows count.
+    RootWeighting(RootWeighting),
+    /// How columns become features.
+    Preprocessing(Preprocessing),
+    /// Share of training rows in the root.
+    RootShare(f64),
+    /// Rows of a fair proxy.
+    ProxySize(ProxySize),
+    /// λ throughout.
+    Lambda(f64),
+}
+
+impl Ablation {
+    /// Every one, in the order of the page.
+    pub const ALL: [Self; 5] =
+        [Self::RootWeighting, Self::Intercept, Self::RootShare, Self::ProxySize, Self::Lambda];
+
+    /// What is tried, the experiment's own value among it where it is usual.
+    pub fn changes(self) -> Vec<Change> {
+        match self {
+            Self::RootWeighting => {
+                [RootWeighting::Pooled, RootWeighting::Client].map(Change::RootWeighting).to_vec()
+            }
+            Self::Intercept => {
+                [Preprocessing::Paper, Preprocessing::Intercept, Preprocessing::OneHot]
+                    .map(Change::Preprocessing)
+                    .to_vec()
+            }
+            Self::RootShare => {
+                [0.0025, 0.005, 0.01, 0.02, 0.05, 0.1].map(Change::RootShare).to_vec()
+            }
+            Self::ProxySize => [0.1, 0.25, 0.5, 1.0, 2.0]
+                .map(|share| Change::ProxySize(ProxySize::Share(share)))
+                .to_vec(),
+            Self::Lambda => [1e-6, 1e-4, 1e-2, 1.0].map(Change::Lambda).to_vec(),
+        }
+    }
+
+    /// Whether it can be tried on a dataset: an own table is encoded as its schema says.
+    pub(super) fn applies_to(self, dataset: &str) -> bool {
+        self != Self::Intercept || dataset != OWN_TABLE
+    }
+}
+
+impl Change {
+    /// The settings with this change; they may be the same.
+    pub fn apply(self, settings: &ExperimentSettings) -> ExperimentSettings {
+        let mut changed = settings.clone();
+        match self {
+            Self::RootWeighting(weighting) => changed.root_weighting = weighting,
+            Self::Preprocessing(preprocessing) => changed.preprocessing = preprocessing,
+            Self::RootShare(share) => changed.root_share = share,
+            Self::ProxySize(size) => changed.proxy_size = size,
+            Self::Lambda(lambda) => changed.lambda = lambda,
+        }
+        changed
+    }
+
+    /// Name and value: `root-share=0.01`.
+    pub fn label(self) -> String {
+        match self {
+            Self::RootWeighting(weighting) => format!("root-weighting={}", json_name(&weighting)),
+            Self::Preprocessing(preprocessing) => {
+                format!("preprocessing={}", json_name(&preprocessing))
+            }
+            Self::RootShare(share) => format!("root-share={share}"),
+            Self::ProxySize(ProxySize::Rows(rows)) => format!("proxy-rows={rows}"),
+            Self::ProxySize(ProxySize::Share(share)) => format!("proxy-share={share}"),
+            Self::Lambda(lambda) => format!("lambda={lambda}"),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What an experiment leaves in its folder.
+
+use equipoise_data::write_atomically;
+use equipoise_report::{Block, Page, Table};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::Results;
+use super::figures::METHOD;
+use crate::error::Error;
+use crate::experiment::{Cell, json_name, write_results_csv};
+
+impl Results<'_> {
+    /// Writes `report.html`, `RESULTS.md`, `results.csv`, `ablations.csv`, `traces.csv` and a CSV file for
+    /// every table of the page into the folder, and returns the page's path. Files that are there are
+    /// replaced.
+    pub fn write(&self, folder: &Path) -> Result<PathBuf, Error> {
+        let page = self.page();
+        write_results_csv(&folder.join("results.csv"), &self.experiment.grid)?;
+        if !self.experiment.changed.is_empty() {
+            write_results_csv(&folder.join("ablations.csv"), &self.experiment.changed)?;
+        }
+        write_text(&folder.join("traces.csv"), &traces_csv(&self.experiment.grid))?;
+        let tables = folder.join("tables");
+        std::fs::create_dir_all(&tables)
+            .map_err(|source| Error::Folder { folder: tables.display().to_string(), source })?;
+        for (name, table) in named_tables(&page) {
+            write_text(&tables.join(name), &table.to_csv())?;
+        }
+        write_text(&folder.join("RESULTS.md"), &page.to_markdown())?;
+        let report = folder.join("report.html");
+        write_text(&report, &page.render())?;
+        Ok(report)
+    }
+}
+
+/// Every table of a page, those behind charts too, under a name made of its heading.
+fn named_tables(page: &Page) -> Vec<(String, &Table)> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut tables = Vec::new();
+    for section in &page.sections {
+        for block in &section.blocks {
+            let (title, table) = match block {
+                Block::Table(table) => (format!("{} {}", section.heading, table.caption), table),
+                Block::Chart(chart) => {
+                    (format!("{} {}", section.heading, chart.title), &chart.table)
+                }
+                _ => continue,
+            };
+            let name = file_name(&title);
+            let times = seen.entry(name.clone()).or_insert(0);
+            *times += 1;
+            let name = if *times == 1 { name } else { format!("{name}-{times}") };
+            tables.push((name + ".csv", table));
+        }
+    }
+    tables
+}
+
+/// Letters and digits, with a hyphen for whatever is between them.
+fn file_name(title: &str) -> String {
+    const LONGEST: usize = 80;
+    let words = title.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let mut name = String::new();
+    for word in words {
+        if name.len() + word.len() >= LONGEST {
+            break;
+        }
+        if !name.is_empty() {
+            name.push('-');
+        }
+        name += &word.to_ascii_lowercase();
+    }
+    name
+}
+
+/// The method's way in every cell that kept it.
+fn traces_csv(cells: &[Cell]) -> String {
+    let n_clients = cells.iter().map(|cell| cell.clients.len()).max().unwrap_or(0);
+    let weights: Vec<String> = (1..=n_clients).map(|client| format!("w{client}")).collect();
+    let mut text = format!(
+        "dataset,fairness,scenario,unreliable,seed,iteration,start,rho,objective,violation,{}\n",
+        weights.join(",")
+    );
+    for cell in cells {
+        let method = cell.results.iter().find(|result| result.variant == METHOD);
+        for point in method.iter().flat_map(|result| &result.trace) {
+            let weights: Vec<String> = point.weights.iter().map(f64::to_string).collect();
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "{},{},{},{},{},{},{},{},{},{},{}",
+                cell.key.dataset,
+                json_name(&cell.key.fairness),
+                json_name(&cell.key.scenario),
+                cell.key.unreliable,
+                cell.key.seed,
+                point.iteration,
+                point.start,
+                point.rho,
+                point.objective,
+                point.violation,
+                weights.join(","),
+            );
+        }
+    }
+    text
+}
+
+fn write_text(path: &Path, text: &str) -> Result<(), Error> {
+    Ok(write_atomically(path, true, |writer| writer.write_all(text.as_bytes()))?)
+}

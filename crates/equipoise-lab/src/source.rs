@@ -1,0 +1,87 @@
+//! Where an experiment's rows come from: a known dataset, a made-up population, the user's own table.
+
+use equipoise_core::Rows;
+use equipoise_data::{InferOptions, Purpose, Schema, infer, open_table, read_rows};
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+
+use crate::dataset::{Dataset, Preprocessing, hex};
+use crate::error::Error;
+use crate::population::{LABEL, SENSITIVE, make_population, write_people};
+
+/// The name of the made-up population among datasets.
+pub const SYNTHETIC: &str = "synthetic";
+/// The name of the user's own table among datasets.
+pub const OWN_TABLE: &str = "csv";
+
+/// Where datasets are found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sources {
+    /// Files, and folders that hold the files of known datasets.
+    pub data: Vec<PathBuf>,
+    /// The schema of the user's own table.
+    pub schema: Option<PathBuf>,
+    /// People in the made-up population.
+    pub n_people: usize,
+}
+
+/// One seed for all: the population is a dataset, and an experiment's seeds split it.
+const POPULATION_SEED: u64 = 1;
+
+impl Sources {
+    /// The rows of a dataset, encoded. The user's own table is encoded as its schema says, whatever the
+    /// preprocessing.
+    pub fn load(&self, dataset: &str, preprocessing: Preprocessing) -> Result<Rows, Error> {
+        match (dataset, Dataset::named(dataset)) {
+            (_, Some(known)) => known.load(&self.data, preprocessing),
+            (SYNTHETIC, _) => self.load_synthetic(preprocessing),
+            (OWN_TABLE, _) => self.load_own_table(),
+            _ => Err(Error::UnknownDataset { name: dataset.to_owned() }),
+        }
+    }
+
+    fn load_synthetic(&self, preprocessing: Preprocessing) -> Result<Rows, Error> {
+        let people = make_population(self.n_people, POPULATION_SEED);
+        let everyone: Vec<usize> = (0..people.len()).collect();
+        let folder = tempfile::tempdir().map_err(|source| Error::Folder {
+            folder: std::env::temp_dir().display().to_string(),
+            source,
+        })?;
+        let file = folder.path().join("population.csv");
+        write_people(&file, &people, &everyone)?;
+        let options = InferOptions {
+            label: (LABEL.0.to_owned(), LABEL.1.to_owned()),
+            sensitive: (SENSITIVE.0.to_owned(), SENSITIVE.1.to_owned()),
+            intercept: preprocessing != Preprocessing::Paper,
+            ..InferOptions::default()
+        };
+        let schema = infer(open_table(&file)?, &options)?.schema;
+        Ok(read_rows(&file, &schema, Purpose::Data)?.rows)
+    }
+
+    fn load_own_table(&self) -> Result<Rows, Error> {
+        let schema = Schema::read(self.schema.as_ref().ok_or(Error::NoSchema)?)?;
+        let file = self.data.iter().find(|place| !place.is_dir()).ok_or(Error::NoOwnTable)?;
+        Ok(read_rows(file, &schema, Purpose::Data)?.rows)
+    }
+}
+
+/// How a dataset is called in tables.
+pub fn dataset_title(name: &str) -> &str {
+    match (name, Dataset::named(name)) {
+        (_, Some(known)) => known.title,
+        (SYNTHETIC, _) => "Synthetic",
+        (OWN_TABLE, _) => "Own table",
+        _ => name,
+    }
+}
+
+/// What tells encoded rows from others: an experiment on other rows is another experiment.
+pub(crate) fn rows_digest(rows: &Rows) -> String {
+    let mut digest = Sha256::new();
+    digest.update((rows.layout().n() as u64).to_le_bytes());
+    for value in rows.values().iter().chain(rows.labels()) {
+        digest.update(value.to_le_bytes());
+    }
+    hex(&digest.finalize())
+}
