@@ -4,7 +4,7 @@ use equipoise_core::RootWeighting;
 use equipoise_report::{Block, Cell, Column, Format, Section, Table};
 
 use super::Results;
-use super::figures::{Figures, METHOD, POOLED, Place};
+use super::figures::{Figures, METHOD, Place};
 use super::wording::{place_words, share, spread_text};
 use crate::dataset::Preprocessing;
 use crate::experiment::{Ablation, Change};
@@ -38,12 +38,9 @@ impl Results<'_> {
         let mut rows = Vec::new();
         for place in settings.combinations() {
             for change in ablation.changes() {
-                let found: Vec<Option<Found>> = shares
+                let found: Vec<Option<Figures>> = shares
                     .clone()
-                    .map(|unreliable| {
-                        let of = |v| self.experiment.changed_figures(place, unreliable, change, v);
-                        Some((of(METHOD)?, of(POOLED)))
-                    })
+                    .map(|share| self.experiment.changed_figures(place, share, change, METHOD))
                     .collect();
                 let own = change.apply(settings) == *settings;
                 let tried = || {
@@ -60,13 +57,7 @@ impl Results<'_> {
         if rows.len() < 2 {
             return Vec::new();
         }
-        let names = [
-            "Fairness",
-            "Accuracy",
-            "Balanced accuracy",
-            "Weight on unreliable",
-            "Pooled: fairness",
-        ];
+        let names = ["Fairness", "Accuracy", "Balanced", "On unreliable"];
         let numbers = names.into_iter().flat_map(|name| {
             settings
                 .unreliable
@@ -164,9 +155,6 @@ impl Results<'_> {
     }
 }
 
-/// The method, and pooling if it was run.
-type Found = (Figures, Option<Figures>);
-
 /// Sums over places.
 #[derive(Default)]
 struct Totals {
@@ -189,24 +177,30 @@ impl Totals {
     }
 }
 
-fn ablation_row(place: Place<'_>, change: Change, own: bool, found: &[Option<Found>]) -> Vec<Cell> {
-    let mark = if own { " ◂" } else { "" };
-    let block = |value: &dyn Fn(&Found) -> Option<(f64, f64)>, decimals: usize| {
-        let cells = found.iter().map(|figures| match figures.as_ref().and_then(value) {
-            Some((mean, std)) => {
-                Cell { number: Some(mean), ..Cell::text(spread_text(mean, std, decimals)) }
-            }
-            None => Cell::number(None, Format::Auto),
-        });
-        cells.collect::<Vec<_>>()
+fn ablation_row(
+    place: Place<'_>,
+    change: Change,
+    own: bool,
+    found: &[Option<Figures>],
+) -> Vec<Cell> {
+    let mark = if own { "\u{a0}◂" } else { "" };
+    let fairness = found.iter().map(|figures| match figures {
+        Some(Figures { fairness, .. }) => Cell {
+            number: Some(fairness.mean),
+            ..Cell::text(spread_text(fairness.mean, fairness.std, 3)).strong()
+        },
+        None => Cell::number(None, Format::Auto),
+    });
+    let means = |value: fn(&Figures) -> f64, decimals: usize| {
+        let number =
+            move |f: &Option<Figures>| Cell::number(f.as_ref().map(value), Format::Fixed(decimals));
+        found.iter().map(number).collect::<Vec<_>>()
     };
-    let pair = |spread: crate::experiment::Spread| Some((spread.mean, spread.std));
     let mut row = vec![Cell::text(place_words(place)), Cell::text(value_words(change) + mark)];
-    row.extend(block(&|(method, _)| pair(method.fairness), 3).into_iter().map(Cell::strong));
-    row.extend(block(&|(method, _)| pair(method.accuracy), 1));
-    row.extend(block(&|(method, _)| pair(method.balanced), 1));
-    row.extend(block(&|(method, _)| pair(method.unreliable_weight), 2));
-    row.extend(block(&|(_, pooled)| pair((*pooled)?.fairness), 3));
+    row.extend(fairness);
+    row.extend(means(|figures| figures.accuracy.mean, 1));
+    row.extend(means(|figures| figures.balanced.mean, 1));
+    row.extend(means(|figures| figures.unreliable_weight.mean, 2));
     row
 }
 

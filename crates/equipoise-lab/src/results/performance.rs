@@ -5,10 +5,9 @@ use equipoise_report::{Block, Cell, Column, Format, Section, Table};
 use super::Results;
 use super::figures::{FEDASL, FEDNOLOWE, Figures, METHOD, POOLED, Place};
 use super::paper::{self, Published};
-use super::wording::{measure, share, signed, variant_words};
+use super::wording::{difference, measure, place_words, share, variant_words};
 use crate::experiment::Variant;
 use crate::scenario::ScenarioKind;
-use crate::source::dataset_title;
 
 impl Results<'_> {
     /// Table II.
@@ -40,34 +39,39 @@ impl Results<'_> {
         lead: &str,
         variants: &[Variant],
     ) -> Option<Section> {
-        let settings = &self.experiment.settings;
-        let mut rows = Vec::new();
-        for place in settings.combinations() {
-            for &unreliable in &settings.unreliable {
-                for &variant in variants {
-                    let scenario = ScenarioKind::Realistic;
-                    let figures = self.experiment.figures(place, scenario, unreliable, variant);
-                    let Some(figures) = figures else { continue };
-                    rows.push(performance_row(
-                        place,
-                        unreliable,
-                        variant,
-                        &figures,
-                        self.published(place, unreliable, variant),
-                    ));
-                }
-            }
-        }
-        if rows.is_empty() {
+        let tables: Vec<Block> = self
+            .experiment
+            .settings
+            .combinations()
+            .into_iter()
+            .filter_map(|place| self.performance_table(place, variants))
+            .map(Block::Table)
+            .collect();
+        if tables.is_empty() {
             return None;
         }
-        let caption = "Accuracy and balanced accuracy in percent; fairness is |SPD| or |EOD|, 0 is parity. \
-                       Difference: ours minus the paper's";
-        let table = Table { caption: caption.to_owned(), columns: columns(), rows };
-        Some(Section {
-            heading: heading.to_owned(),
-            lead: lead.to_owned(),
-            blocks: vec![Block::Table(table)],
+        let lead = format!(
+            "{lead} Fairness is |SPD| or |EOD|, 0 is parity; accuracies are in percent; a difference is ours \
+             minus the paper's."
+        );
+        Some(Section { heading: heading.to_owned(), lead, blocks: tables })
+    }
+
+    fn performance_table(&self, place: Place<'_>, variants: &[Variant]) -> Option<Table> {
+        let shares = self.experiment.settings.unreliable.iter();
+        let cases = shares.flat_map(|&share| variants.iter().map(move |&variant| (share, variant)));
+        let rows: Vec<Vec<Cell>> = cases
+            .filter_map(|(unreliable, variant)| {
+                let scenario = ScenarioKind::Realistic;
+                let figures = self.experiment.figures(place, scenario, unreliable, variant)?;
+                let published = self.published(place, unreliable, variant);
+                Some(performance_row(unreliable, variant, &figures, published))
+            })
+            .collect();
+        (!rows.is_empty()).then(|| Table {
+            caption: place_words(place),
+            columns: columns(place),
+            rows,
         })
     }
 
@@ -83,52 +87,43 @@ impl Results<'_> {
     }
 }
 
-fn columns() -> Vec<Column> {
-    let texts = ["Dataset", "Measure", "Unreliable", "Defense"].map(Column::text);
+fn columns(place: Place<'_>) -> Vec<Column> {
+    let texts = ["Unreliable", "Defense"].map(Column::text);
     let numbers = [
+        measure(place.1),
+        "±",
+        "Paper",
+        "Difference",
         "Accuracy",
         "±",
-        "Paper: accuracy",
+        "Paper",
         "Difference",
-        "Balanced accuracy",
-        "Fairness",
-        "± ",
-        "Paper: fairness",
-        "Difference ",
+        "Balanced",
     ];
     texts.into_iter().chain(numbers.map(Column::number)).collect()
 }
 
 fn performance_row(
-    (dataset, fairness): Place<'_>,
     unreliable: f64,
     variant: Variant,
     figures: &Figures,
     published: Option<Published>,
 ) -> Vec<Cell> {
-    let difference = |ours: f64, theirs: Option<f64>, decimals: usize| match theirs {
-        Some(theirs) => {
-            Cell { number: Some(ours - theirs), ..Cell::text(signed(ours - theirs, decimals)) }
-        }
-        None => Cell::number(None, Format::Auto),
-    };
-    let accuracy = published.map(|p| p.accuracy);
-    let fair = published.map(|p| p.fairness);
     let number = |value: Option<f64>, decimals| Cell::number(value, Format::Fixed(decimals));
+    let accuracy = published.map(|p| p.accuracy);
+    let fairness = published.map(|p| p.fairness);
     let row = vec![
-        Cell::text(dataset_title(dataset)),
-        Cell::text(measure(fairness)),
         Cell::text(share(unreliable)),
         Cell::text(variant_words(variant)),
+        number(Some(figures.fairness.mean), 4),
+        number(Some(figures.fairness.std), 4),
+        number(fairness, 4),
+        difference(figures.fairness.mean, fairness, 4),
         number(Some(figures.accuracy.mean), 2),
         number(Some(figures.accuracy.std), 2),
         number(accuracy, 2),
         difference(figures.accuracy.mean, accuracy, 2),
         number(Some(figures.balanced.mean), 2),
-        number(Some(figures.fairness.mean), 4),
-        number(Some(figures.fairness.std), 4),
-        number(fair, 4),
-        difference(figures.fairness.mean, fair, 4),
     ];
     if variant == METHOD { row.into_iter().map(Cell::strong).collect() } else { row }
 }

@@ -1,7 +1,7 @@
 //! Words that the sections share.
 
 use equipoise_core::{Criterion, Defense};
-use equipoise_report::Format;
+use equipoise_report::{Cell, Format};
 
 use crate::dataset::Preprocessing;
 use crate::experiment::Variant;
@@ -31,12 +31,12 @@ pub(super) fn share(share: f64) -> String {
 /// What is run, as the paper's tables call it where they do.
 pub(super) fn variant_words(variant: Variant) -> &'static str {
     match variant {
-        Variant::Defense(Defense::Bilevel) => "the method",
-        Variant::BilevelWithoutPenalty => "the method, ρ = 0",
-        Variant::Defense(Defense::Pooled) => "baseline (pooled)",
+        Variant::Defense(Defense::Bilevel) => "the\u{a0}method",
+        Variant::BilevelWithoutPenalty => "the\u{a0}method, ρ\u{a0}=\u{a0}0",
+        Variant::Defense(Defense::Pooled) => "pooled (baseline)",
         Variant::Defense(Defense::Fedasl) => "FedASL",
         Variant::Defense(Defense::Fednolowe) => "FedNolowe",
-        Variant::Defense(Defense::RootOnly) => "root only",
+        Variant::Defense(Defense::RootOnly) => "root\u{a0}only",
     }
 }
 
@@ -65,14 +65,13 @@ pub(super) fn spread_text(mean: f64, std: f64, decimals: usize) -> String {
     format!("{} ±\u{a0}{}", format.write(Some(mean)), format.write(Some(std)))
 }
 
-/// A difference with its sign.
-pub(super) fn signed(value: f64, decimals: usize) -> String {
+/// Ours minus theirs, with its sign; a dash where they have none.
+pub(super) fn difference(ours: f64, theirs: Option<f64>, decimals: usize) -> Cell {
+    let Some(value) = theirs.map(|theirs| ours - theirs) else {
+        return Cell::number(None, Format::Auto);
+    };
     let text = Format::Fixed(decimals).write(Some(value));
     let is_zero = !text.bytes().any(|b| (b'1'..=b'9').contains(&b));
-    if value > 0.0 && !is_zero { format!("+{text}") } else { text }
-}
-
-/// What the figures of a sentence say of the unreliable share: "at 20 %".
-pub(super) fn at(unreliable: f64) -> String {
-    format!("at {}", share(unreliable))
+    let sign = if value > 0.0 && !is_zero { "+" } else { "" };
+    Cell { number: Some(value), ..Cell::text(format!("{sign}{text}")) }
 }
