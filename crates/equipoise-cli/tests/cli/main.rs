@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod demo;
+mod experiment;
 mod json_and_help;
 mod same_every_time;
 mod verdicts;
