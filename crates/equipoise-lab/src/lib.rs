@@ -4,6 +4,7 @@ mod dataset;
 mod demo;
 mod error;
 mod experiment;
+mod fetch;
 mod population;
 mod scenario;
 
@@ -14,6 +15,7 @@ pub use experiment::{
     Cell, CellKey, CellSummary, DefenseResult, ExperimentSettings, OnCell, Profile, Variant,
     json_name, run_experiment, summarise, write_results_csv,
 };
+pub use fetch::{FetchProblem, FetchSettings, Fetched, HttpsProxy, OnBytes};
 pub use population::{COLUMNS, LABEL, Person, SENSITIVE, make_population};
 pub use scenario::{
     Generator, Members, OnClient, Scenario, ScenarioClient, ScenarioKind, ScenarioSettings, Split,
