@@ -25,10 +25,11 @@ use crate::progress::Bar;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
+  equipoise data fetch law-school --to data
   equipoise experiment --dataset law-school --fairness sp --scenario ideal --seeds 2 \\
       --data data -o results")]
 pub(crate) struct ExperimentArgs {
-    /// Folder with law_school.csv and dutch.csv
+    /// Folder with law_school.csv and dutch.csv; `data fetch all` gets them
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
     #[command(flatten)]
