@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::answer::Answer;
 use crate::commands::{
-    check, completions, defend, demo, evaluate, experiment, predict, proxy, schema,
+    check, completions, data, defend, demo, evaluate, experiment, predict, proxy, schema,
 };
 use crate::output::Output;
 
@@ -48,6 +48,8 @@ pub(crate) enum Command {
     Defend(defend::DefendArgs),
     Evaluate(evaluate::EvaluateArgs),
     Predict(predict::PredictArgs),
+    #[command(subcommand)]
+    Data(data::DataCommand),
     Experiment(experiment::ExperimentArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -63,6 +65,7 @@ impl Command {
             Self::Defend(args) => defend::run(&args, output),
             Self::Evaluate(args) => evaluate::run(&args, output),
             Self::Predict(args) => predict::run(&args, output),
+            Self::Data(command) => data::run(&command, output),
             Self::Experiment(args) => experiment::run(&args, output),
             Self::Completions(args) => completions::run(&args, output),
         }

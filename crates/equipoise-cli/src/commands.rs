@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod data;
 pub(crate) mod defend;
 pub(crate) mod demo;
 pub(crate) mod evaluate;

@@ -1,5 +1,8 @@
 //! How a failure is told: one message with its causes, maybe a hint, exit code 2.
 
+use std::borrow::Cow;
+use std::io::ErrorKind::NotFound;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -13,6 +16,7 @@ const BAD_INPUT: u8 = 2;
 /// Tells of an error and gives the exit code.
 pub(crate) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
     let (message, hint) = (in_words(error), hint(error));
+    let hint = hint.as_deref();
     say("error", &message);
     if let Some(hint) = hint {
         say("hint", hint);
@@ -66,9 +70,17 @@ fn in_words(error: &anyhow::Error) -> String {
 }
 
 /// What to do about it, where the message does not say so itself.
-fn hint(error: &anyhow::Error) -> Option<&'static str> {
+fn hint(error: &anyhow::Error) -> Option<Cow<'static, str>> {
+    let found = |cause: &(dyn std::error::Error + 'static)| {
+        let of_maths = cause.downcast_ref().and_then(hint_of_maths).map(Cow::Borrowed);
+        of_maths.or_else(|| cause.downcast_ref().and_then(hint_of_lab))
+    };
+    error.chain().find_map(found)
+}
+
+fn hint_of_maths(error: &equipoise_core::Error) -> Option<&'static str> {
     use equipoise_core::Error;
-    match error.chain().find_map(|cause| cause.downcast_ref::<Error>())? {
+    match error {
         Error::RootGroup { .. } => Some(
             "add root rows of the group that is missing, for at least one client, or check the \
              privileged value in the schema",
@@ -89,9 +101,45 @@ fn hint(error: &anyhow::Error) -> Option<&'static str> {
     }
 }
 
+fn hint_of_lab(error: &equipoise_lab::Error) -> Option<Cow<'static, str>> {
+    use equipoise_lab::{Error, FetchProblem};
+    match error {
+        Error::DatasetFile { dataset, file, source } if source.kind() == NotFound => {
+            Some(Cow::Owned(format!(
+                "name the folder that holds it with --data, or download it: {}",
+                fetch_command(dataset, file)
+            )))
+        }
+        Error::DatasetDigest { dataset, file, .. } => Some(Cow::Owned(format!(
+            "to replace it with the right one: {} --force",
+            fetch_command(dataset, file)
+        ))),
+        Error::Fetch { problem: FetchProblem::Certificate { .. }, .. } => Some(Cow::Borrowed(
+            "if you know why, as behind a proxy or with a mirror of your own, name the certificates to \
+             trust with --ca-file",
+        )),
+        _ => None,
+    }
+}
+
+/// The command that puts a dataset's file where it is looked for.
+fn fetch_command(dataset: &str, file: &Path) -> String {
+    let folder = match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.display().to_string(),
+        _ => ".".to_owned(),
+    };
+    let plain = |c: char| c.is_alphanumeric() || "/._-".contains(c);
+    let folder = if folder.chars().all(plain) {
+        folder
+    } else {
+        format!("'{}'", folder.replace('\'', "'\\''"))
+    };
+    format!("equipoise data fetch {dataset} --to {folder}")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::in_words;
+    use super::*;
 
     #[test]
     fn causes_are_joined_and_said_once() {
@@ -99,5 +147,16 @@ mod tests {
             .context("a.csv: cannot be read: no such file")
             .context("the root");
         assert_eq!(in_words(&error), "the root: a.csv: cannot be read: no such file");
+    }
+
+    #[test]
+    fn a_folder_is_quoted_where_a_shell_would_part_it() {
+        let command = |file: &str| fetch_command("dutch", Path::new(file));
+        assert_eq!(command("data/dutch.csv"), "equipoise data fetch dutch --to data");
+        assert_eq!(command("dutch.csv"), "equipoise data fetch dutch --to .");
+        assert_eq!(
+            command("my data/it's/dutch.csv"),
+            r"equipoise data fetch dutch --to 'my data/it'\''s'"
+        );
     }
 }

@@ -13,6 +13,7 @@ use crate::output::Output;
 pub(crate) struct Bar {
     started: Instant,
     wanted: bool,
+    template: &'static str,
     bar: Option<ProgressBar>,
     /// How much was done when the work began: what an earlier run left took no time.
     done_before: Option<usize>,
@@ -22,9 +23,19 @@ pub(crate) struct Bar {
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Bar {
+    /// A bar of steps.
     pub(crate) fn new(output: &Output) -> Self {
+        Self::with_template(output, "  {bar:30} {pos}/{len}, {elapsed}  {msg}")
+    }
+
+    /// A bar of bytes.
+    pub(crate) fn of_bytes(output: &Output) -> Self {
+        Self::with_template(output, "  {bar:30} {bytes}/{total_bytes}, {elapsed}  {msg}")
+    }
+
+    fn with_template(output: &Output, template: &'static str) -> Self {
         let wanted = !output.quiet && std::io::stderr().is_terminal();
-        Self { started: Instant::now(), wanted, bar: None, done_before: None }
+        Self { started: Instant::now(), wanted, template, bar: None, done_before: None }
     }
 
     /// Shows how far the work is.
@@ -33,8 +44,7 @@ impl Bar {
             return;
         }
         let bar = self.bar.get_or_insert_with(|| {
-            let template = "  {bar:30} {pos}/{len}, {elapsed}  {msg}";
-            let style = ProgressStyle::with_template(template)
+            let style = ProgressStyle::with_template(self.template)
                 .unwrap_or_else(|_| ProgressStyle::default_bar());
             ProgressBar::new(of as u64).with_style(style).with_elapsed(PATIENCE)
         });

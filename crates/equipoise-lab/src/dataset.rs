@@ -3,10 +3,11 @@
 use equipoise_core::Rows;
 use equipoise_data::{InferOptions, Purpose, infer, open_table, read_rows};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+use crate::fetch::digest;
 
 /// A dataset that the program knows: where its columns are and what its file must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +24,12 @@ pub struct Dataset {
     pub sensitive: (&'static str, &'static str),
     /// Columns whose numbers are codes, one-hot in our own preprocessing.
     pub codes: &'static [&'static str],
+    /// How many rows it has.
+    pub rows: usize,
     /// What the file's content must hash to.
     pub sha256: &'static str,
+    /// Where the file can be had.
+    pub home: &'static str,
 }
 
 /// The paper's two datasets, as Le Quy et al. cleaned them.
@@ -36,7 +41,9 @@ pub const DATASETS: [Dataset; 2] = [
         label: ("pass_bar", "1"),
         sensitive: ("race", "White"),
         codes: &["fam_inc", "tier"],
+        rows: 20_798,
         sha256: "23c1b173f3480beb7afc4957b107a9917dfc4a8dc9d87ea6034ec35222152452",
+        home: "https://raw.githubusercontent.com/tailequy/fairness_dataset/main/experiments/data/law_school_clean.csv",
     },
     Dataset {
         name: "dutch",
@@ -54,7 +61,9 @@ pub const DATASETS: [Dataset; 2] = [
             "cur_eco_activity",
             "marital_status",
         ],
+        rows: 60_420,
         sha256: "c0e1df7e2ca07fa84aa99b5565c7b782a381e2fab377648a6d920174d04ce090",
+        home: "https://raw.githubusercontent.com/tailequy/fairness_dataset/main/experiments/data/dutch.csv",
     },
 ];
 
@@ -81,7 +90,12 @@ impl Dataset {
     pub fn locate(&self, places: &[PathBuf]) -> Result<PathBuf, Error> {
         let mut missed = None;
         for place in places {
-            let file = if place.is_dir() { place.join(self.file) } else { place.clone() };
+            // What is not there is taken for a folder, unless its name is that of a table.
+            let named = place.extension().is_some_and(|extension| extension == "csv");
+            let file = match place.is_file() || (named && !place.is_dir()) {
+                true => place.clone(),
+                false => place.join(self.file),
+            };
             match self.check(&file) {
                 Ok(()) => return Ok(file),
                 // A file that is there and another one says more than one that is not there.
@@ -94,21 +108,23 @@ impl Dataset {
 
     /// Whether a file is the one that is expected.
     fn check(&self, file: &Path) -> Result<(), Error> {
-        let content = std::fs::read(file).map_err(|source| Error::DatasetFile {
-            dataset: self.name,
-            file: file.display().to_string(),
-            source,
+        let (_, found) = File::open(file).and_then(digest).map_err(|source| {
+            Error::DatasetFile { dataset: self.name, file: file.to_path_buf(), source }
         })?;
-        let found = hex(&Sha256::digest(&content));
-        if found != self.sha256 {
-            return Err(Error::DatasetDigest {
-                dataset: self.name,
-                file: file.display().to_string(),
-                expected: self.sha256,
-                found,
-            });
+        self.check_digest(file, found)
+    }
+
+    /// Whether a file of this digest is the one that is expected.
+    pub(crate) fn check_digest(&self, file: &Path, found: String) -> Result<(), Error> {
+        if found == self.sha256 {
+            return Ok(());
         }
-        Ok(())
+        Err(Error::DatasetDigest {
+            dataset: self.name,
+            file: file.to_path_buf(),
+            expected: self.sha256,
+            found,
+        })
     }
 
     /// Its rows, encoded.

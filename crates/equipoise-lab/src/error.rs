@@ -1,5 +1,9 @@
 //! Why a scenario could not be built.
 
+use std::path::PathBuf;
+
+use crate::fetch::FetchProblem;
+
 /// An error of the maths or of the files.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -64,27 +68,40 @@ pub enum Error {
     #[error("dataset csv: name the table with --data FILE")]
     NoOwnTable,
     /// A dataset's file cannot be read.
-    #[error("dataset {dataset}: {file} cannot be read; name the folder that holds it with --data")]
+    #[error("dataset {dataset}: {} cannot be read", file.display())]
     DatasetFile {
         /// The dataset.
         dataset: &'static str,
         /// The file.
-        file: String,
+        file: PathBuf,
         /// Why.
         #[source]
         source: std::io::Error,
     },
     /// A dataset's file is not the file that is expected.
-    #[error("dataset {dataset}: {file} is another file: its sha256 is {found}, not {expected}")]
+    #[error(
+        "dataset {dataset}: {} is another file: its sha256 is {found}, not {expected}",
+        file.display()
+    )]
     DatasetDigest {
         /// The dataset.
         dataset: &'static str,
         /// The file.
-        file: String,
+        file: PathBuf,
         /// The digest it should have.
         expected: &'static str,
         /// The digest it has.
         found: String,
+    },
+    /// A file could not be fetched.
+    #[error("{url}: {problem}{}", through(proxy))]
+    Fetch {
+        /// Where it was to come from.
+        url: String,
+        /// The proxy that was to be gone through.
+        proxy: Option<String>,
+        /// What went wrong.
+        problem: FetchProblem,
     },
     /// The journal of an experiment cannot be read or written.
     #[error("{file} cannot be read or written")]
@@ -112,4 +129,10 @@ pub enum Error {
         /// The folder.
         folder: String,
     },
+}
+
+fn through(proxy: &Option<String>) -> String {
+    proxy.as_ref().map_or_else(String::new, |proxy| {
+        format!(" (through the proxy {proxy}, which HTTPS_PROXY names)")
+    })
 }

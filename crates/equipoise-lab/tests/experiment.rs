@@ -109,7 +109,10 @@ fn the_page_has_every_table_and_figure() {
     let tables = std::fs::read_dir(folder.path().join("tables")).unwrap().count();
     assert_eq!(tables, 1 + 3 + 5 + Ablation::ALL.len());
     // A quarter of a percent of 480 rows is one row: too small a root for seed 1, and so a dash.
-    assert!(text.contains("0.25\u{202f}% | –"), "what could not be run is not shown");
+    assert!(
+        text.contains("| 0.25\u{202f}% | 60\u{202f}% | **–** |"),
+        "what could not be run is not shown"
+    );
     // The paper knows nothing of this population: no differences, no discussion.
     assert!(!text.contains("differ from the paper's"));
 }

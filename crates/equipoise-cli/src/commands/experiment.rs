@@ -32,7 +32,8 @@ Examples:
   equipoise experiment --dataset synthetic --people 50000 --clients 10 -o synthetic
   equipoise experiment --dataset csv --data people.csv --schema schema.toml -o own")]
 pub(crate) struct ExperimentArgs {
-    /// Folder that holds law_school.csv and dutch.csv, or a dataset's file; may be given several times
+    /// Folder that holds law_school.csv and dutch.csv, or a dataset's file; may be given several
+    /// times; `data fetch all` gets both
     #[arg(long, value_name = "PATH", default_value = "data")]
     data: Vec<PathBuf>,
     /// Schema of your own table, with --dataset csv

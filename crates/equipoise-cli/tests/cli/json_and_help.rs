@@ -6,7 +6,7 @@ use crate::world::World;
 fn every_command_prints_one_json_document() {
     let world = World::with_proxies();
     let sp = "--schema schema.toml --fairness sp";
-    let cases: [(String, &[&str]); 8] = [
+    let cases: [(String, &[&str]); 9] = [
         (
             "schema infer data.csv --label passed=1 --sensitive group=A".into(),
             &["path", "digest", "schema", "notes"],
@@ -42,6 +42,7 @@ fn every_command_prints_one_json_document() {
             "predict out/model.json test.csv -o s.parquet".into(),
             &["path", "rows", "selected", "positive"],
         ),
+        ("data list".into(), &["datasets"]),
         ("completions bash".into(), &["shell", "script"]),
     ];
     for (arguments, keys) in cases {
@@ -84,6 +85,9 @@ fn every_help_reads_to_an_example_and_the_commands_come_in_the_order_of_a_round(
         "defend",
         "evaluate",
         "predict",
+        "data",
+        "data list",
+        "data fetch",
         "completions",
     ];
     for command in commands {

@@ -1,9 +1,14 @@
 //! The real binary, in temporary folders, on data that the tests make themselves.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod bad_input;
+mod data;
 mod demo;
 mod experiment;
+// Here it needs not do everything it can.
+#[allow(dead_code)]
+#[path = "../../../equipoise-lab/tests/https_server/mod.rs"]
+mod https_server;
 mod json_and_help;
 mod same_every_time;
 mod verdicts;

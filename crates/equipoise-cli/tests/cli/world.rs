@@ -101,8 +101,18 @@ impl World {
 
     /// Runs the binary inside the folder. Arguments are parted at blanks.
     pub(crate) fn run(&self, arguments: &str) -> Run {
-        let output = assert_cmd::Command::new(env!("CARGO_BIN_EXE_equipoise"))
+        self.run_with(arguments, &[])
+    }
+
+    /// Runs it with these variables in its environment, and no proxies but those.
+    pub(crate) fn run_with(&self, arguments: &str, variables: &[(&str, &str)]) -> Run {
+        let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_equipoise"));
+        for proxy in ["HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"] {
+            command.env_remove(proxy);
+        }
+        let output = command
             .args(arguments.split_whitespace())
+            .envs(variables.iter().copied())
             .current_dir(self.dir.path())
             .output()
             .unwrap();

@@ -5,7 +5,7 @@ use equipoise_report::{Block, Cell, Column, Format, Section, Table};
 
 use super::Results;
 use super::figures::{Figures, METHOD, Place};
-use super::wording::{place_words, share, spread_text};
+use super::wording::{measure, place_words, share};
 use crate::dataset::Preprocessing;
 use crate::experiment::{Ablation, Change};
 use crate::scenario::ProxySize;
@@ -24,52 +24,63 @@ impl Results<'_> {
             heading: "Ablations".to_owned(),
             lead:
                 "The method on the same rounds with one thing changed; the value marked ◂ is the \
-                   experiment's own. Means over the seeds, ± their standard deviation; by share of \
-                   unreliable clients. A dash: there are too few rows for it."
+                   experiment's own. Means over the seeds, ± their standard deviation. A dash: there are \
+                   too few rows for it."
                     .to_owned(),
             blocks,
         })
     }
 
     fn ablation_blocks(&self, ablation: Ablation) -> Vec<Block> {
-        let settings = &self.experiment.settings;
-        let shares = settings.unreliable.iter().copied();
         let (title, question) = words(ablation);
-        let mut rows = Vec::new();
-        for place in settings.combinations() {
-            for change in ablation.changes() {
-                let found: Vec<Option<Figures>> = shares
-                    .clone()
-                    .map(|share| self.experiment.changed_figures(place, share, change, METHOD))
-                    .collect();
-                let own = change.apply(settings) == *settings;
-                let tried = || {
-                    self.experiment.changed.iter().any(|cell| {
-                        (&*cell.key.dataset, cell.key.fairness) == place
-                            && cell.key.change == Some(change)
-                    })
-                };
-                if own || tried() {
-                    rows.push(ablation_row(place, change, own, &found));
-                }
-            }
-        }
-        if rows.len() < 2 {
+        let places = self.experiment.settings.combinations();
+        let tables: Vec<Block> = places
+            .into_iter()
+            .filter_map(|place| self.ablation_table(title, ablation, place))
+            .map(Block::Table)
+            .collect();
+        if tables.is_empty() {
             return Vec::new();
         }
-        let names = ["Fairness", "Accuracy", "Balanced", "On unreliable"];
-        let numbers = names.into_iter().flat_map(|name| {
-            settings
-                .unreliable
-                .iter()
-                .map(move |&u| Column::number(format!("{name}, {}", share(u))))
-        });
-        let texts = ["Place", "Value"].map(Column::text).into_iter();
-        let table =
-            Table { caption: title.to_owned(), columns: texts.chain(numbers).collect(), rows };
-        let mut blocks = vec![Block::Paragraph(question.to_owned()), Block::Table(table)];
-        blocks.extend(self.conclusion(ablation).map(Block::Paragraph));
-        blocks
+        let conclusion = self.conclusion(ablation).map(Block::Paragraph);
+        [Block::Paragraph(question.to_owned())]
+            .into_iter()
+            .chain(tables)
+            .chain(conclusion)
+            .collect()
+    }
+
+    /// None where only the experiment's own value was run.
+    fn ablation_table(&self, title: &str, ablation: Ablation, place: Place<'_>) -> Option<Table> {
+        let settings = &self.experiment.settings;
+        let tried = |change: Change| {
+            self.experiment.changed.iter().any(|cell| {
+                (&*cell.key.dataset, cell.key.fairness) == place && cell.key.change == Some(change)
+            })
+        };
+        let changes = ablation.changes().into_iter();
+        let values: Vec<(Change, bool)> = changes
+            .map(|change| (change, change.apply(settings) == *settings))
+            .filter(|&(change, own)| own || tried(change))
+            .collect();
+        if values.iter().all(|&(_, own)| own) {
+            return None;
+        }
+        let mut rows = Vec::new();
+        for (change, own) in values {
+            for &unreliable in &settings.unreliable {
+                let figures = self.experiment.changed_figures(place, unreliable, change, METHOD);
+                let mark = if own { "\u{a0}◂" } else { "" };
+                rows.push(ablation_row(value_words(change) + mark, unreliable, figures.as_ref()));
+            }
+        }
+        let numbers = [measure(place.1), "±", "Accuracy", "Balanced", "On unreliable"];
+        let texts = ["Value", "Unreliable"].map(Column::text);
+        Some(Table {
+            caption: format!("{title}: {}", place_words(place)),
+            columns: texts.into_iter().chain(numbers.map(Column::number)).collect(),
+            rows,
+        })
     }
 
     fn conclusion(&self, ablation: Ablation) -> Option<String> {
@@ -177,31 +188,18 @@ impl Totals {
     }
 }
 
-fn ablation_row(
-    place: Place<'_>,
-    change: Change,
-    own: bool,
-    found: &[Option<Figures>],
-) -> Vec<Cell> {
-    let mark = if own { "\u{a0}◂" } else { "" };
-    let fairness = found.iter().map(|figures| match figures {
-        Some(Figures { fairness, .. }) => Cell {
-            number: Some(fairness.mean),
-            ..Cell::text(spread_text(fairness.mean, fairness.std, 3)).strong()
-        },
-        None => Cell::number(None, Format::Auto),
-    });
-    let means = |value: fn(&Figures) -> f64, decimals: usize| {
-        let number =
-            move |f: &Option<Figures>| Cell::number(f.as_ref().map(value), Format::Fixed(decimals));
-        found.iter().map(number).collect::<Vec<_>>()
-    };
-    let mut row = vec![Cell::text(place_words(place)), Cell::text(value_words(change) + mark)];
-    row.extend(fairness);
-    row.extend(means(|figures| figures.accuracy.mean, 1));
-    row.extend(means(|figures| figures.balanced.mean, 1));
-    row.extend(means(|figures| figures.unreliable_weight.mean, 2));
-    row
+fn ablation_row(value: String, unreliable: f64, figures: Option<&Figures>) -> Vec<Cell> {
+    let number =
+        |of: fn(&Figures) -> f64, decimals| Cell::number(figures.map(of), Format::Fixed(decimals));
+    vec![
+        Cell::text(value),
+        Cell::text(share(unreliable)),
+        number(|figures| figures.fairness.mean, 3).strong(),
+        number(|figures| figures.fairness.std, 3),
+        number(|figures| figures.accuracy.mean, 1),
+        number(|figures| figures.balanced.mean, 1),
+        number(|figures| figures.unreliable_weight.mean, 2),
+    ]
 }
 
 fn words(ablation: Ablation) -> (&'static str, &'static str) {

@@ -59,12 +59,6 @@ pub(super) fn generator_words(generator: Generator) -> &'static str {
     }
 }
 
-/// A mean and its spread in one cell.
-pub(super) fn spread_text(mean: f64, std: f64, decimals: usize) -> String {
-    let format = Format::Fixed(decimals);
-    format!("{} ±\u{a0}{}", format.write(Some(mean)), format.write(Some(std)))
-}
-
 /// Ours minus theirs, with its sign; a dash where they have none.
 pub(super) fn difference(ours: f64, theirs: Option<f64>, decimals: usize) -> Cell {
     let Some(value) = theirs.map(|theirs| ours - theirs) else {

@@ -1,0 +1,127 @@
+//! The checker finds every fault that it is there for: pages with one fault each, and one without.
+
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use crate::launch;
+use crate::page_check::{Expectations, check_page};
+
+const EXPECTED: Expectations = Expectations { title: "Sound", charts: 1, figures: 1 };
+
+/// A page that has all that a page must have, in the words of ours.
+const SOUND: &str = r#"<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8"/>
+<link rel="icon" href="data:,"/>
+<title>Sound page</title>
+<style>
+body { background: #fff; color: #111; }
+svg { width: 100%; height: 80px; }
+.narrow { display: none; }
+@media (max-width: 720px) { .wide { display: none; } .narrow { display: block; } }
+@media screen and (prefers-color-scheme: dark) { body { background: #111; color: #eee; } }
+</style>
+</head>
+<body>
+<h1>Heading</h1>
+<dl class="figures"><div><dt>Accuracy</dt><dd class="value">71 %</dd></div></dl>
+<figure class="chart">
+<figcaption><h3>Weights</h3><p>One client has all.</p></figcaption>
+<ul class="legend"><li><svg class="swatch"><rect width="9" height="9"/></svg>weight</li></ul>
+<div class="wide"><svg><rect class="bar" width="90" height="20"/></svg></div>
+<div class="narrow"><svg><rect class="bar" width="40" height="20"/></svg></div>
+<details><summary>Numbers</summary><table><tbody><tr><td>1.0</td></tr></tbody></table></details>
+</figure>
+</body>
+</html>
+"#;
+
+/// What in the sound page is replaced by what, and the fault that must be found then.
+const FAULTS: [(&str, &str, &str); 24] = [
+    // What must be there.
+    ("<title>Sound page", "<title>Page", "title is \"Page\""),
+    ("<h1>Heading</h1>", "", "no h1 is shown"),
+    ("<h1>", "<h1 hidden>", "no h1 is shown"),
+    ("<dl class=\"figures\">", "<dl>", "0 key figures, not 1"),
+    ("71 %", " ", "key figure \"Accuracy\" says nothing"),
+    ("<figure class=\"chart\">", "<figure>", "0 charts, not 1"),
+    ("<p>One client has all.</p>", "", "has no sentence"),
+    ("<td>1.0</td>", "<td></td>", "has no table behind it"),
+    // Drawings.
+    ("<rect class=\"bar\" width=\"90\" height=\"20\"/>", "", "has no mark that is drawn"),
+    ("width=\"90\" height=\"20\"", "width=\"90\" height=\"0\"", "has no mark that is drawn"),
+    (
+        "class=\"bar\" width=\"40\"",
+        "class=\"bar\" fill=\"none\" width=\"40\"",
+        "no mark that is drawn",
+    ),
+    (".narrow { display: none; }", "", "2 drawings that are shown, not 1"),
+    (".narrow { display: block; }", "", "400×900, Light: chart \"Weights\" has 0 drawings"),
+    ("height: 80px", "height: 0", "0 drawings that are shown"),
+    // The page as a whole.
+    ("</body>", "<div style='width:500px'>wide</div></body>", "400×900, Dark: scrolls sideways"),
+    ("color: #eee", "color: #555", "contrast"),
+    ("prefers-color-scheme: dark", "prefers-color-scheme: none", "ground is wrong for Dark"),
+    // Requests.
+    (
+        "</body>",
+        "<img src='https://example.invalid/a.png' alt=''/></body>",
+        "request: https://example.invalid/a.png",
+    ),
+    (
+        "</body>",
+        "<script>fetch('http://127.0.0.1:9/a').catch(() => 0)</script></body>",
+        "127.0.0.1:9/a",
+    ),
+    ("</head>", "<link rel='stylesheet' href='other.css'/></head>", "/other.css"),
+    // Scripts.
+    ("</body>", "<script>console.error('wrong', 7)</script></body>", "console error: \"wrong\" 7"),
+    ("</body>", "<script>console.warn('odd')</script></body>", "console warning: \"odd\""),
+    ("</body>", "<script>absent()</script></body>", "exception: ReferenceError"),
+    (
+        "<title>",
+        "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src \
+         'unsafe-inline'; img-src data:\"/><script>1</script><title>",
+        "policy: ",
+    ),
+];
+
+/// A folder for pages, each under its number.
+struct Pages(TempDir);
+
+impl Pages {
+    fn write(&self, name: &str, html: &str) -> PathBuf {
+        let file = self.0.path().join(format!("{name} page.html"));
+        std::fs::write(&file, html).unwrap();
+        file
+    }
+}
+
+#[test]
+fn every_fault_is_found_and_a_sound_page_has_none() {
+    let Some(mut browser) = launch() else { return };
+    let pages = Pages(tempfile::tempdir().unwrap());
+    let sound = pages.write("sound", SOUND);
+    assert_eq!(check_page(&mut browser, &sound, EXPECTED), [""; 0]);
+
+    for (i, (part, broken, expected)) in FAULTS.into_iter().enumerate() {
+        assert!(SOUND.contains(part), "the sound page has no {part}");
+        let page = pages.write(&i.to_string(), &SOUND.replace(part, broken));
+        let faults = check_page(&mut browser, &page, EXPECTED);
+        assert!(faults.iter().any(|fault| fault.contains(expected)), "{expected}: {faults:#?}");
+        println!("found: {expected}");
+    }
+}
+
+#[test]
+fn a_page_that_only_a_script_fills_is_found() {
+    let Some(mut browser) = launch() else { return };
+    let pages = Pages(tempfile::tempdir().unwrap());
+    let script = "<script>document.querySelector('h1').textContent = 'Heading'</script></body>";
+    let html = SOUND.replace("<h1>Heading", "<h1>").replace("</body>", script);
+    let faults = check_page(&mut browser, &pages.write("scripted", &html), EXPECTED);
+    assert!(!faults.is_empty());
+    assert!(faults.iter().all(|fault| fault.contains("without scripts")), "{faults:#?}");
+}

@@ -1,0 +1,95 @@
+//! What must hold for every page that we write, as a reader's browser sees it.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::chromium::{Browser, file_url};
+use crate::tab::Media::{self, Dark, Light, Print};
+use crate::tab::Tab;
+
+/// What a page must have.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Expectations {
+    /// Part of its title.
+    pub(crate) title: &'static str,
+    /// At least so many charts.
+    pub(crate) charts: usize,
+    /// At least so many key figures.
+    pub(crate) figures: usize,
+}
+
+/// A window and what it is looked at as.
+struct View {
+    width: u32,
+    height: u32,
+    scripts: bool,
+    every_media: &'static [Media],
+}
+
+/// A phone; a desk, once without scripts; and what the margins leave of A4, the narrowest paper in use.
+const VIEWS: [View; 4] = [
+    View { width: 400, height: 900, scripts: true, every_media: &[Light, Dark] },
+    View { width: 1400, height: 900, scripts: true, every_media: &[Light, Dark, Print] },
+    View { width: 1400, height: 900, scripts: false, every_media: &[Light] },
+    View { width: 718, height: 1046, scripts: true, every_media: &[Print] },
+];
+
+/// Every fault of a page, with the view that it was seen in; none if the page is sound. Prints what was
+/// looked at.
+pub(crate) fn check_page(
+    browser: &mut Browser,
+    page: &Path,
+    expected: Expectations,
+) -> Vec<String> {
+    check_url(browser, &file_url(page), expected)
+}
+
+/// The same for a page that is served.
+pub(crate) fn check_url(browser: &mut Browser, url: &str, expected: Expectations) -> Vec<String> {
+    println!("{url}");
+    let mut faults = Vec::new();
+    for View { width, height, scripts, every_media } in VIEWS {
+        let mut tab = browser.open(url, width, height);
+        if !scripts {
+            tab.reload(false);
+        }
+        let view = format!("{width}×{height}{}", if scripts { "" } else { " without scripts" });
+        for &media in every_media {
+            let (seen, found) = look(&mut tab, width, media, expected);
+            println!("  {view}, {media:?}: {seen}");
+            faults.extend(found.iter().map(|fault| format!("{view}, {media:?}: {fault}")));
+        }
+        let errors = tab.console_errors();
+        println!("  {view}: console, policy, requests: {}", count(errors.len()));
+        faults.extend(errors.iter().map(|error| format!("{view}: {error}")));
+    }
+    faults
+}
+
+/// What was seen in one view, in words, and what was wrong with it.
+fn look(tab: &mut Tab, width: u32, media: Media, expected: Expectations) -> (String, Vec<String>) {
+    tab.emulate(media);
+    let expected = json!({
+        "title": expected.title,
+        "charts": expected.charts,
+        "figures": expected.figures,
+        "width": width,
+        "media": format!("{media:?}"),
+    });
+    let seen = tab.evaluate(&format!("({})({expected})", include_str!("page_check.js").trim_end()));
+    let list = seen["faults"].as_array().unwrap();
+    let faults: Vec<String> = list.iter().map(|fault| fault.as_str().unwrap().into()).collect();
+    let words = format!(
+        "title and heading; {} key figures with text; {} charts with one drawing, marks, sentence and \
+         table; no sideways scrolling; contrast: {}",
+        seen["figures"],
+        seen["charts"],
+        count(faults.len())
+    );
+    (words, faults)
+}
+
+fn count(faults: usize) -> String {
+    if faults == 0 { "sound".to_owned() } else { format!("{faults} FAULTS") }
+}

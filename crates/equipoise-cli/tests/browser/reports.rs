@@ -1,0 +1,49 @@
+//! Every report that a command writes.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::launch;
+use crate::page_check::{Expectations, check_page};
+
+/// Runs the real binary inside a folder.
+fn equipoise(folder: &Path, arguments: &str) {
+    let output = Command::new(env!("CARGO_BIN_EXE_equipoise"))
+        .args(arguments.split_whitespace())
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn the_reports_of_every_command_are_sound_on_every_screen_and_on_paper() {
+    let Some(mut browser) = launch() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    equipoise(folder.path(), "demo --out demo");
+    let inputs = "--proxies demo/proxies --root demo/root --schema demo/schema.toml";
+    equipoise(folder.path(), &format!("defend {inputs} --fairness sp -o outcome"));
+    let grid = "--dataset synthetic --people 2000 --root-share 0.05 --unreliable 0.4,0.6 --seeds 2";
+    let ablations = "--profile default --generator smoothed --ablations root-weighting,root-share";
+    equipoise(folder.path(), &format!("experiment {grid} {ablations} -o experiment"));
+
+    let outcome = |charts| Expectations { title: "Outcome of a round", charts, figures: 5 };
+    let pages = [
+        ("demo/bilevel", outcome(8)),
+        ("demo/pooled", outcome(4)),
+        ("demo/fedasl", outcome(5)),
+        ("demo/fednolowe", outcome(5)),
+        ("demo/root-only", outcome(5)),
+        ("outcome", outcome(5)),
+        // For each fairness: a heatmap, two scatter plots, three charts of the solver's way.
+        ("experiment", Expectations { title: "results", charts: 12, figures: 4 }),
+    ];
+    println!("{}", browser.version());
+    let mut faults = Vec::new();
+    for (place, expected) in pages {
+        let page = folder.path().join(place).join("report.html");
+        let found = check_page(&mut browser, &page, expected);
+        faults.extend(found.into_iter().map(|fault| format!("{place}/report.html, {fault}")));
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}

@@ -1,0 +1,175 @@
+//! A page in the browser.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::devtools::{Connection, Event};
+
+/// How a page is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Media {
+    /// A screen whose user likes it light.
+    Light,
+    /// A screen whose user likes it dark.
+    Dark,
+    /// Paper.
+    Print,
+}
+
+/// A page that is open.
+pub(crate) struct Tab {
+    connection: Connection,
+    url: String,
+}
+
+/// After so long without a word, a page has said what it has to say.
+const SILENCE: Duration = Duration::from_millis(150);
+
+impl Tab {
+    /// A window of this size, empty yet, that everything is told of.
+    pub(crate) fn new(mut connection: Connection, width: u32, height: u32) -> Self {
+        for domain in ["Page", "Runtime", "Log", "Network", "Audits"] {
+            connection.call(&format!("{domain}.enable"), json!({}));
+        }
+        connection.call("Page.setLifecycleEventsEnabled", json!({ "enabled": true }));
+        let size =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        connection.call("Emulation.setDeviceMetricsOverride", size);
+        Self { connection, url: "about:blank".to_owned() }
+    }
+
+    /// Goes to a page and waits until it is loaded. What earlier pages did is forgotten.
+    pub(crate) fn go_to(&mut self, url: &str) {
+        self.url = url.to_owned();
+        self.connection.forget_events();
+        let page = self.connection.call("Page.navigate", json!({ "url": url }));
+        assert!(page["errorText"].is_null(), "{url} cannot be opened: {page}");
+        let loader = page["loaderId"].clone();
+        self.connection.wait_for(&format!("end of loading {url}"), |event| {
+            event.method == "Page.lifecycleEvent"
+                && event.params["name"] == "load"
+                && event.params["loaderId"] == loader
+        });
+    }
+
+    /// Loads the page again, as a browser that runs scripts or that does not.
+    pub(crate) fn reload(&mut self, javascript: bool) {
+        let off = json!({ "value": !javascript });
+        self.connection.call("Emulation.setScriptExecutionDisabled", off);
+        let url = self.url.clone();
+        self.go_to(&url);
+    }
+
+    /// Shows the page to another kind of reader.
+    pub(crate) fn emulate(&mut self, media: Media) {
+        let colours = if media == Media::Dark { "dark" } else { "light" };
+        let params = json!({
+            "media": if media == Media::Print { "print" } else { "screen" },
+            "features": [{ "name": "prefers-color-scheme", "value": colours }],
+        });
+        self.connection.call("Emulation.setEmulatedMedia", params);
+    }
+
+    /// The value of an expression; if it is a promise, what it comes to.
+    pub(crate) fn evaluate(&mut self, js: &str) -> Value {
+        let params = json!({ "expression": js, "returnByValue": true, "awaitPromise": true });
+        let result = self.connection.call("Runtime.evaluate", params);
+        assert!(result["exceptionDetails"].is_null(), "{js}: {}", result["exceptionDetails"]);
+        result["result"]["value"].clone()
+    }
+
+    /// What a sound page does not do: warnings and errors on the console, exceptions, breaches of its own
+    /// policy, and requests for anything but itself.
+    pub(crate) fn console_errors(&mut self) -> Vec<String> {
+        self.connection.wait_for_silence(SILENCE);
+        let mut errors: Vec<String> =
+            self.connection.events().iter().filter_map(|event| self.error(event)).collect();
+        errors.dedup();
+        errors
+    }
+
+    /// A picture of the whole page, as PNG.
+    pub(crate) fn screenshot(&mut self, file: &Path) {
+        let size =
+            self.connection.call("Page.getLayoutMetrics", json!({}))["cssContentSize"].take();
+        let (width, height) = (&size["width"], &size["height"]);
+        let clip = json!({ "x": 0, "y": 0, "width": width, "height": height, "scale": 1 });
+        let params = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
+        let picture = self.connection.call("Page.captureScreenshot", params);
+        std::fs::write(file, decode_base64(picture["data"].as_str().unwrap())).unwrap();
+    }
+
+    fn error(&self, event: &Event) -> Option<String> {
+        let params = &event.params;
+        match event.method.as_str() {
+            "Runtime.consoleAPICalled" => {
+                let kind = params["type"].as_str()?;
+                let texts = params["args"].as_array()?.iter().map(|arg| {
+                    arg.get("value").or(arg.get("description")).unwrap_or(arg).to_string()
+                });
+                matches!(kind, "error" | "warning" | "assert")
+                    .then(|| format!("console {kind}: {}", texts.collect::<Vec<_>>().join(" ")))
+            }
+            "Runtime.exceptionThrown" => {
+                let details = &params["exceptionDetails"];
+                let said = &details["exception"]["description"];
+                Some(format!("exception: {}", said.as_str().or(details["text"].as_str())?))
+            }
+            "Log.entryAdded" => {
+                let entry = &params["entry"];
+                let level = entry["level"].as_str()?;
+                matches!(level, "error" | "warning")
+                    .then(|| format!("log {level}: {} {}", entry["text"], entry["url"]))
+            }
+            "Audits.issueAdded" => {
+                let issue = &params["issue"];
+                (issue["code"] == "ContentSecurityPolicyIssue").then(|| format!("policy: {issue}"))
+            }
+            "Network.requestWillBeSent" => {
+                let url = params["request"]["url"].as_str()?;
+                // The page may name itself with a place in it.
+                let itself = params["type"] == "Document" && url == without_fragment(&self.url);
+                let inside = url.starts_with("data:") || url.starts_with("blob:");
+                (!itself && !inside).then(|| format!("request: {url}"))
+            }
+            "Network.webSocketCreated" => Some(format!("request: {}", params["url"])),
+            "Network.loadingFailed" => Some(format!("failed request: {}", params["errorText"])),
+            _ => None,
+        }
+    }
+}
+
+impl Drop for Tab {
+    fn drop(&mut self) {
+        // If the browser is gone already, so is the page.
+        let _ = self.connection.try_call("Page.close", json!({}), Duration::from_secs(5));
+    }
+}
+
+fn without_fragment(url: &str) -> &str {
+    url.split('#').next().unwrap_or(url)
+}
+
+/// The browser's pictures come so. It is trusted to write it well.
+fn decode_base64(text: &str) -> Vec<u8> {
+    let sextets = text.bytes().filter_map(|byte| match byte {
+        b'A'..=b'Z' => Some(byte - b'A'),
+        b'a'..=b'z' => Some(byte - b'a' + 26),
+        b'0'..=b'9' => Some(byte - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    });
+    let (mut bytes, mut bits, mut n_bits) = (Vec::new(), 0_u32, 0);
+    for sextet in sextets {
+        bits = bits << 6 | u32::from(sextet);
+        n_bits += 6;
+        if n_bits >= 8 {
+            n_bits -= 8;
+            bytes.push((bits >> n_bits & 0xff) as u8);
+        }
+    }
+    bytes
+}
