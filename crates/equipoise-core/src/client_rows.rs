@@ -65,6 +65,15 @@ impl ClientStatistics for ClientRows {
     fn evaluate_each(&self, theta: &[f64], wanted: &[Option<Order>]) -> Result<Statistics, Error> {
         self.packed.evaluate_each(theta, wanted)
     }
+
+    fn evaluate_client(
+        &self,
+        client: usize,
+        theta: &[f64],
+        order: Order,
+    ) -> Result<Statistics, Error> {
+        self.packed.evaluate_client(client, theta, order)
+    }
 }
 
 /// Adds the lower triangle of `scale · a aᵀ`, row by row.

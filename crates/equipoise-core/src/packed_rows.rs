@@ -168,35 +168,66 @@ impl ClientStatistics for PackedRows {
     }
 
     fn evaluate_each(&self, theta: &[f64], wanted: &[Option<Order>]) -> Result<Statistics, Error> {
+        let mut statistics = Statistics::zeros_each(self.n, wanted);
+        let place = |client: usize| (client, wanted[client]);
+        self.sum_blocks(theta, &self.blocks, place, &mut statistics)?;
+        Ok(statistics)
+    }
+
+    fn evaluate_client(
+        &self,
+        client: usize,
+        theta: &[f64],
+        order: Order,
+    ) -> Result<Statistics, Error> {
+        let first = self.blocks.partition_point(|place| place.client < client);
+        let behind = self.blocks.partition_point(|place| place.client <= client);
+        let mut statistics = Statistics::zeros(1, self.n, order);
+        let place = |_: usize| (0, Some(order));
+        self.sum_blocks(theta, &self.blocks[first..behind], place, &mut statistics)?;
+        Ok(statistics)
+    }
+}
+
+impl PackedRows {
+    /// Sums up some blocks and adds them, in their order, to where `place` says that their client stands, as
+    /// far as it says that they are wanted.
+    fn sum_blocks(
+        &self,
+        theta: &[f64],
+        blocks: &[BlockPlace],
+        place: impl Fn(usize) -> (usize, Option<Order>) + Sync,
+        statistics: &mut Statistics,
+    ) -> Result<(), Error> {
         let n = self.n;
         if theta.len() != n {
             return Err(Error::Features { expected: n, found: theta.len() });
         }
-        let mut statistics = Statistics::zeros_each(n, wanted);
-        let Some(highest) = wanted.iter().flatten().max() else { return Ok(statistics) };
-        let stride = n_sums(n, *highest);
-        let mut sums = vec![0.0; self.blocks.len() * stride];
-        let sum = |place: &BlockPlace, sums: &mut [f64]| {
-            if let Some(order) = wanted[place.client] {
+        let highest = blocks.iter().filter_map(|block| place(block.client).1).max();
+        let Some(highest) = highest else { return Ok(()) };
+        let stride = n_sums(n, highest);
+        let mut sums = vec![0.0; blocks.len() * stride];
+        let sum = |block: &BlockPlace, sums: &mut [f64]| {
+            if let (_, Some(order)) = place(block.client) {
                 let sums = &mut sums[..n_sums(n, order)];
                 SCRATCH.with_borrow_mut(|scratch| {
-                    sum_block(self.block(place), theta, order, scratch, sums);
+                    sum_block(self.block(block), theta, order, scratch, sums);
                 });
             }
         };
-        if self.n_rows_in_all * n < PARALLEL_NUMBERS {
-            let blocks = self.blocks.iter().zip(sums.chunks_exact_mut(stride));
-            blocks.for_each(|(place, sums)| sum(place, sums));
+        if blocks.len() * BLOCK_ROWS * n < PARALLEL_NUMBERS {
+            let blocks = blocks.iter().zip(sums.chunks_exact_mut(stride));
+            blocks.for_each(|(block, sums)| sum(block, sums));
         } else {
-            let blocks = self.blocks.par_iter().zip(sums.par_chunks_exact_mut(stride));
-            blocks.for_each(|(place, sums)| sum(place, sums));
+            let blocks = blocks.par_iter().zip(sums.par_chunks_exact_mut(stride));
+            blocks.for_each(|(block, sums)| sum(block, sums));
         }
-        for (place, sums) in self.blocks.iter().zip(sums.chunks_exact(stride)) {
-            if let Some(order) = wanted[place.client] {
-                statistics.add(place.client, &sums[..n_sums(n, order)]);
+        for (block, sums) in blocks.iter().zip(sums.chunks_exact(stride)) {
+            if let (client, Some(order)) = place(block.client) {
+                statistics.add(client, &sums[..n_sums(n, order)]);
             }
         }
-        Ok(statistics)
+        Ok(())
     }
 }
 

@@ -39,6 +39,23 @@ pub trait ClientStatistics: Send + Sync {
         self.evaluate(theta, wanted.iter().flatten().max().copied().unwrap_or(Order::Loss))
     }
 
+    /// A pass over the rows of one client alone; the result is that of a table with this one client.
+    fn evaluate_client(
+        &self,
+        client: usize,
+        theta: &[f64],
+        order: Order,
+    ) -> Result<Statistics, Error> {
+        let mut wanted = vec![None; self.n_clients()];
+        wanted[client] = Some(order);
+        let all = self.evaluate_each(theta, &wanted)?;
+        let mut one = Statistics::zeros(1, all.n, order);
+        one.losses[0] = all.losses[client];
+        copy_part(&mut one.gradients, &all.gradients, (client, 0), all.n);
+        copy_part(&mut one.hessians, &all.hessians, (client, 0), triangle(all.n));
+        Ok(one)
+    }
+
     /// `N`, the number of rows of all clients.
     fn n_rows_in_all(&self) -> usize {
         (0..self.n_clients()).map(|client| self.n_rows(client)).sum()
@@ -109,8 +126,8 @@ impl Statistics {
             }
             *known = other.known[client];
             self.losses[client] = other.losses[client];
-            copy_part(&mut self.gradients, &other.gradients, client, self.n);
-            copy_part(&mut self.hessians, &other.hessians, client, size);
+            copy_part(&mut self.gradients, &other.gradients, (client, client), self.n);
+            copy_part(&mut self.hessians, &other.hessians, (client, client), size);
         }
     }
 
@@ -158,10 +175,40 @@ fn add(into: &mut [f64], client: usize, part: &[f64]) {
     into[from..].iter_mut().zip(part).for_each(|(sum, v)| *sum += v);
 }
 
-/// Copies a client's part into its place, if there is one.
-fn copy_part(into: &mut [f64], from: &[f64], client: usize, size: usize) {
-    let place = client * size..(client + 1) * size;
-    if let Some(part) = from.get(place.clone()) {
-        into[place].copy_from_slice(part);
+/// Copies a client's part, from its place to another one, if both are there.
+fn copy_part(into: &mut [f64], from: &[f64], (source, target): (usize, usize), size: usize) {
+    let part = from.get(source * size..(source + 1) * size);
+    let place = into.get_mut(target * size..(target + 1) * size);
+    if let (Some(part), Some(place)) = (part, place) {
+        place.copy_from_slice(part);
+    }
+}
+
+/// One client of several, by itself. `N` stays the number of all rows, so that a weight means the same.
+#[derive(Clone, Copy)]
+pub(crate) struct OneClient<'a> {
+    pub(crate) rows: &'a dyn ClientStatistics,
+    pub(crate) client: usize,
+}
+
+impl ClientStatistics for OneClient<'_> {
+    fn n_clients(&self) -> usize {
+        1
+    }
+
+    fn n(&self) -> usize {
+        self.rows.n()
+    }
+
+    fn n_rows(&self, _: usize) -> usize {
+        self.rows.n_rows(self.client)
+    }
+
+    fn n_rows_in_all(&self) -> usize {
+        self.rows.n_rows_in_all()
+    }
+
+    fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error> {
+        self.rows.evaluate_client(self.client, theta, order)
     }
 }

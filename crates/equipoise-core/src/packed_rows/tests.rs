@@ -53,6 +53,9 @@ fn each_client_is_summed_as_far_as_asked_and_completed_later() {
     assert_eq!((&some.losses, &some.gradients), (&all.losses, &all.gradients));
     assert_eq!(some.hessians, all.hessians);
     assert!((0..3).all(|c| some.known(c) == Some(Order::Hessian)));
+    let one = rows.evaluate_client(1, &theta, Order::Hessian).unwrap();
+    assert_eq!((one.losses[0], one.gradient(0)), (all.losses[1], all.gradient(1)));
+    assert_eq!(one.hessians, all.hessians[21..42]);
 }
 
 #[test]
