@@ -13,6 +13,8 @@ use crate::root::OuterValue;
 #[derive(Debug, Clone)]
 pub(crate) struct Hypergradient {
     pub(crate) gradient: Vec<f64>,
+    /// `H⁻¹ ∂F/∂θ`.
+    pub(crate) v: Vec<f64>,
     /// `‖H v − ∂F/∂θ‖ / ‖∂F/∂θ‖`.
     pub(crate) residual: f64,
     /// Whether `H` could be factored only with something added to its diagonal.
@@ -38,6 +40,7 @@ pub(crate) fn hypergradient(
     Ok(Hypergradient {
         gradient,
         residual: relative_residual(&hessian, inner.ridge, &v, &outer.gradient_theta),
+        v,
         diagonal_raised: factor.added_to_diagonal > 0.0,
     })
 }

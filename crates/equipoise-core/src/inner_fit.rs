@@ -54,7 +54,8 @@ pub(crate) struct InnerProblem<'a> {
     pub(crate) ridge: f64,
 }
 
-/// A model and the statistics of the rows there, Hessians included.
+/// A model and the statistics of the rows there. Hessians of clients that had weight 0 may be missing: see
+/// [`InnerProblem::complete`].
 #[derive(Debug, Clone)]
 pub(crate) struct FitPoint {
     pub(crate) theta: Vec<f64>,
@@ -100,6 +101,31 @@ impl<'a> InnerProblem<'a> {
             InnerSolver::Newton => newton::fit(self, start, settings),
             InnerSolver::Lbfgs => lbfgs::fit(self, start, settings),
         }
+    }
+
+    /// A point with all that this problem needs of it, in one pass: the Hessians of the clients that count, the
+    /// gradients of all.
+    pub(crate) fn point(&self, theta: Vec<f64>) -> Result<FitPoint, Error> {
+        let order = |&w: &f64| Some(if w == 0.0 { Order::Gradient } else { Order::Hessian });
+        let wanted: Vec<Option<Order>> = self.weights.iter().map(order).collect();
+        let statistics = self.rows.evaluate_each(&theta, &wanted)?;
+        Ok(FitPoint { theta, statistics })
+    }
+
+    /// Adds Hessians of clients that count and had weight 0 when the point was made. Tells whether that took
+    /// a pass, over the rows of these clients alone.
+    pub(crate) fn complete(&self, point: &mut FitPoint) -> Result<bool, Error> {
+        let missing = |client: usize| {
+            self.weights[client] != 0.0 && point.statistics.known(client) < Some(Order::Hessian)
+        };
+        if !(0..self.weights.len()).any(missing) {
+            return Ok(false);
+        }
+        let wanted: Vec<Option<Order>> =
+            (0..self.weights.len()).map(|c| missing(c).then_some(Order::Hessian)).collect();
+        let more = self.rows.evaluate_each(&point.theta, &wanted)?;
+        point.statistics.complete(&more);
+        Ok(true)
     }
 
     /// `ℓ`, from the statistics at `theta`.

@@ -66,6 +66,7 @@ mod metrics;
 mod observer;
 mod outcome;
 mod outer;
+mod packed_rows;
 mod proxy;
 mod root;
 mod round;

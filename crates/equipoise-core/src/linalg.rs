@@ -1,7 +1,7 @@
-//! The one place that knows the linear algebra library: a Cholesky factor of a symmetric matrix given
-//! as its lower triangle, row by row.
+//! Small dense linear algebra: a Cholesky factor of a symmetric matrix given as its lower triangle, row by
+//! row, and projections. The factor is written out here: at the sizes that occur a library spends more time on
+//! its way to the arithmetic than in it, and its bits depend on the processor.
 
-use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, Side};
 
 use crate::error::Error;
@@ -9,7 +9,9 @@ use crate::logistic::dot;
 
 /// `A = L Lᵀ`, ready to solve with as often as needed.
 pub(crate) struct Cholesky {
-    factor: Llt<f64>,
+    n: usize,
+    /// `L`, row by row, each up to its diagonal, which holds the inverse.
+    lower: Vec<f64>,
     /// What had to be added to the diagonal before the matrix could be factored; 0 as a rule.
     pub(crate) added_to_diagonal: f64,
 }
@@ -20,14 +22,11 @@ impl Cholesky {
     pub(crate) fn new(triangle: &[f64], n: usize, shift: f64) -> Result<Self, Error> {
         let largest = (0..n).map(|i| symmetric_entry(triangle, i, i)).fold(0.0, f64::max) + shift;
         let mut added = 0.0;
+        let mut lower = vec![0.0; triangle.len()];
         loop {
-            let matrix = Mat::from_fn(n, n, |i, j| {
-                let entry = symmetric_entry(triangle, i, j);
-                if i == j { entry + shift + added } else { entry }
-            });
-            match Llt::new(matrix.as_ref(), Side::Lower) {
-                Ok(factor) => return Ok(Self { factor, added_to_diagonal: added }),
-                Err(faer::linalg::cholesky::llt::factor::LltError::NonPositivePivot { index }) => {
+            match factor(triangle, n, shift + added, &mut lower) {
+                Ok(()) => return Ok(Self { n, lower, added_to_diagonal: added }),
+                Err(index) => {
                     let next = if added == 0.0 { 1e-14 * largest } else { added * 100.0 };
                     if !next.is_finite() || next <= 0.0 || next > 1e-4 * largest {
                         return Err(Error::NotPositiveDefinite { index });
@@ -40,16 +39,66 @@ impl Cholesky {
 
     /// `L`, row by row, each up to its diagonal.
     pub(crate) fn lower(&self) -> Vec<Vec<f64>> {
-        let lower = self.factor.L();
-        (0..lower.nrows()).map(|i| (0..=i).map(|j| lower[(i, j)]).collect()).collect()
+        let row = |i: usize| {
+            let mut row = self.lower[row_start(i)..row_start(i + 1)].to_vec();
+            row[i] = 1.0 / row[i];
+            row
+        };
+        (0..self.n).map(row).collect()
     }
 
     /// `A⁻¹ b`.
     pub(crate) fn solve(&self, b: &[f64]) -> Vec<f64> {
-        let mut x = Mat::from_fn(b.len(), 1, |i, _| b[i]);
-        self.factor.solve_in_place(x.as_mut());
-        (0..b.len()).map(|i| x[(i, 0)]).collect()
+        let mut x = b.to_vec();
+        for i in 0..self.n {
+            let row = &self.lower[row_start(i)..row_start(i + 1)];
+            x[i] = (x[i] - dot_of_four(&row[..i], &x[..i])) * row[i];
+        }
+        for i in (0..self.n).rev() {
+            let row = &self.lower[row_start(i)..row_start(i + 1)];
+            let last = x[i] * row[i];
+            x[i] = last;
+            x[..i].iter_mut().zip(row).for_each(|(x, l)| *x -= last * l);
+        }
+        x
     }
+}
+
+/// Puts the factor of `A + shift·I` into `lower`; fails with the number of a pivot that is not positive.
+fn factor(triangle: &[f64], n: usize, shift: f64, lower: &mut [f64]) -> Result<(), usize> {
+    for i in 0..n {
+        let (above, own) = lower.split_at_mut(row_start(i));
+        let entries = &triangle[row_start(i)..row_start(i + 1)];
+        for j in 0..i {
+            let row = &above[row_start(j)..row_start(j + 1)];
+            own[j] = (entries[j] - dot_of_four(&own[..j], &row[..j])) * row[j];
+        }
+        let pivot = entries[i] + shift - dot_of_four(&own[..i], &own[..i]);
+        // A pivot that is not a number is not positive either.
+        if !(pivot > 0.0 && pivot.is_finite()) {
+            return Err(i);
+        }
+        own[i] = 1.0 / pivot.sqrt();
+    }
+    Ok(())
+}
+
+/// `a·b` with four sums side by side, which a processor can add at once.
+fn dot_of_four(a: &[f64], b: &[f64]) -> f64 {
+    let (a, a_rest) = a.as_chunks::<4>();
+    let (b, b_rest) = b.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for (a, b) in a.iter().zip(b) {
+        for l in 0..4 {
+            sums[l] += a[l] * b[l];
+        }
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + dot(a_rest, b_rest)
+}
+
+/// Where row `i` begins in a lower triangle.
+fn row_start(i: usize) -> usize {
+    i * (i + 1) / 2
 }
 
 /// The orthogonal projection onto the range of a positive semidefinite matrix.

@@ -17,8 +17,8 @@ pub struct Progress<'a> {
     pub weights: &'a [f64],
 }
 
-/// Told of each step.
-pub trait Observer {
+/// Told of each step, on a thread of the solve's own choosing.
+pub trait Observer: Send {
     /// Called once per step, in order.
     fn on_step(&mut self, progress: Progress<'_>);
 }

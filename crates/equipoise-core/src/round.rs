@@ -1,7 +1,7 @@
 //! A round: the clients, what they sent, and the root that the server trusts.
 
-use crate::client_rows::ClientRows;
 use crate::error::Error;
+use crate::packed_rows::PackedRows;
 use crate::root::Root;
 use crate::rows::Rows;
 use crate::statistics::ClientStatistics;
@@ -37,7 +37,7 @@ impl Round {
             proxies.push(client.proxy);
             roots.push(client.root);
         }
-        Self::from_parts(client_ids, Box::new(ClientRows::new(proxies)?), Root::new(roots)?)
+        Self::from_parts(client_ids, Box::new(PackedRows::merged(&proxies)?), Root::new(roots)?)
     }
 
     /// A round whose proxies are anywhere. `client_ids` must be sorted, without repetition.

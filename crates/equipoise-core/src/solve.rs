@@ -25,7 +25,8 @@ pub fn solve(
 ) -> Result<Outcome, Error> {
     round.root().check(settings.fairness)?;
 
-    let defended = settings.defense.run(round, settings, observer)?;
+    // On a thread of the pool, thousands of short passes are shared out without a hand-over each.
+    let defended = rayon::scope(|_| settings.defense.run(round, settings, observer))?;
 
     let rho = settings.outer.rho.last(settings.outer.iterations);
     // The model is measured on the root as it is. Only the objective of a method that weighted the root

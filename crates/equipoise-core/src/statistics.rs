@@ -33,6 +33,29 @@ pub trait ClientStatistics: Send + Sync {
     /// One pass over all rows of all clients.
     fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error>;
 
+    /// One pass that gives each client's statistics only as far as they are wanted; `None`: not at all. The
+    /// result may hold more than was asked for.
+    fn evaluate_each(&self, theta: &[f64], wanted: &[Option<Order>]) -> Result<Statistics, Error> {
+        self.evaluate(theta, wanted.iter().flatten().max().copied().unwrap_or(Order::Loss))
+    }
+
+    /// A pass over the rows of one client alone; the result is that of a table with this one client.
+    fn evaluate_client(
+        &self,
+        client: usize,
+        theta: &[f64],
+        order: Order,
+    ) -> Result<Statistics, Error> {
+        let mut wanted = vec![None; self.n_clients()];
+        wanted[client] = Some(order);
+        let all = self.evaluate_each(theta, &wanted)?;
+        let mut one = Statistics::zeros(1, all.n, order);
+        one.losses[0] = all.losses[client];
+        copy_part(&mut one.gradients, &all.gradients, (client, 0), all.n);
+        copy_part(&mut one.hessians, &all.hessians, (client, 0), triangle(all.n));
+        Ok(one)
+    }
+
     /// `N`, the number of rows of all clients.
     fn n_rows_in_all(&self) -> usize {
         (0..self.n_clients()).map(|client| self.n_rows(client)).sum()
@@ -43,6 +66,8 @@ pub trait ClientStatistics: Send + Sync {
 #[derive(Debug, Clone)]
 pub struct Statistics {
     n: usize,
+    /// What is known of each client; the places of what is not known hold zeros.
+    known: Vec<Option<Order>>,
     /// `L_c`, one per client.
     pub losses: Vec<f64>,
     /// `g_c`, client after client, `n` numbers each; empty where only the loss was asked for.
@@ -55,9 +80,17 @@ pub struct Statistics {
 impl Statistics {
     /// All zero, with room for what `order` asks.
     pub fn zeros(n_clients: usize, n: usize, order: Order) -> Self {
-        let room = |wanted: Order, size: usize| if order >= wanted { n_clients * size } else { 0 };
+        Self::zeros_each(n, &vec![Some(order); n_clients])
+    }
+
+    /// All zero, with room for what is wanted of each client.
+    pub fn zeros_each(n: usize, wanted: &[Option<Order>]) -> Self {
+        let n_clients = wanted.len();
+        let highest = wanted.iter().flatten().max().copied();
+        let room = |least, size: usize| if highest >= Some(least) { n_clients * size } else { 0 };
         Self {
             n,
+            known: wanted.to_vec(),
             losses: vec![0.0; n_clients],
             gradients: vec![0.0; room(Order::Gradient, n)],
             hessians: vec![0.0; room(Order::Hessian, triangle(n))],
@@ -67,6 +100,35 @@ impl Statistics {
     /// `n`, the length of a gradient.
     pub fn n(&self) -> usize {
         self.n
+    }
+
+    /// How far the statistics of a client are known.
+    pub fn known(&self, client: usize) -> Option<Order> {
+        self.known[client]
+    }
+
+    /// Adds sums over some rows of a client: the loss, then the gradient, then the Hessian.
+    pub(crate) fn add(&mut self, client: usize, sums: &[f64]) {
+        let (gradient, hessian) = sums[1..].split_at(self.n.min(sums.len() - 1));
+        self.losses[client] += sums[0];
+        add(&mut self.gradients, client, gradient);
+        add(&mut self.hessians, client, hessian);
+    }
+
+    /// Takes over what `other`, at the same `θ`, knows of clients of which less is known here.
+    pub(crate) fn complete(&mut self, other: &Self) {
+        let size = triangle(self.n);
+        self.gradients.resize(self.losses.len() * self.n, 0.0);
+        self.hessians.resize(self.losses.len() * size, 0.0);
+        for (client, known) in self.known.iter_mut().enumerate() {
+            if other.known[client] <= *known {
+                continue;
+            }
+            *known = other.known[client];
+            self.losses[client] = other.losses[client];
+            copy_part(&mut self.gradients, &other.gradients, (client, client), self.n);
+            copy_part(&mut self.hessians, &other.hessians, (client, client), size);
+        }
     }
 
     /// `g_c`.
@@ -105,4 +167,48 @@ fn weighted_sum(values: &[f64], size: usize, weights: &[f64]) -> Vec<f64> {
         }
     }
     sum
+}
+
+/// Adds a client's part into its place; a part that was not asked for is empty and adds nothing.
+fn add(into: &mut [f64], client: usize, part: &[f64]) {
+    let from = (client * part.len()).min(into.len());
+    into[from..].iter_mut().zip(part).for_each(|(sum, v)| *sum += v);
+}
+
+/// Copies a client's part, from its place to another one, if both are there.
+fn copy_part(into: &mut [f64], from: &[f64], (source, target): (usize, usize), size: usize) {
+    let part = from.get(source * size..(source + 1) * size);
+    let place = into.get_mut(target * size..(target + 1) * size);
+    if let (Some(part), Some(place)) = (part, place) {
+        place.copy_from_slice(part);
+    }
+}
+
+/// One client of several, by itself. `N` stays the number of all rows, so that a weight means the same.
+#[derive(Clone, Copy)]
+pub(crate) struct OneClient<'a> {
+    pub(crate) rows: &'a dyn ClientStatistics,
+    pub(crate) client: usize,
+}
+
+impl ClientStatistics for OneClient<'_> {
+    fn n_clients(&self) -> usize {
+        1
+    }
+
+    fn n(&self) -> usize {
+        self.rows.n()
+    }
+
+    fn n_rows(&self, _: usize) -> usize {
+        self.rows.n_rows(self.client)
+    }
+
+    fn n_rows_in_all(&self) -> usize {
+        self.rows.n_rows_in_all()
+    }
+
+    fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error> {
+        self.rows.evaluate_client(self.client, theta, order)
+    }
 }

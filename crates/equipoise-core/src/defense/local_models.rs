@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::outcome::Counts;
 use crate::round::Round;
 use crate::settings::Settings;
+use crate::statistics::OneClient;
 
 /// FedASL's half-width of the good region, in standard deviations of the losses.
 const ALPHA: f64 = 0.9;
@@ -26,10 +27,9 @@ pub(super) fn defend(
     for client in 0..n_clients {
         let n_rows = proxies.n_rows(client) as f64;
         // The inner problem divides by the rows of all clients; this weight makes it the client's mean.
-        let mut alone = vec![0.0; n_clients];
-        alone[client] = n_rows_in_all / n_rows;
-        let fit = fit_from_scratch(proxies, &alone, settings, &mut counts)?;
-        losses.push(fit.point.statistics.losses[client] / n_rows);
+        let alone = OneClient { rows: proxies, client };
+        let fit = fit_from_scratch(&alone, &[n_rows_in_all / n_rows], settings, &mut counts)?;
+        losses.push(fit.point.statistics.losses[0] / n_rows);
         models.push(fit.point.theta);
     }
     let weights = weigh(&losses);

@@ -29,12 +29,14 @@ pub(super) fn fit(
 ) -> Result<Fit, Error> {
     let start_norm = problem.gradient_norm(&start);
     if start_norm <= settings.tolerance {
+        let mut start = start;
+        let passes = usize::from(problem.complete(&mut start)?);
         return Ok(Fit {
             point: start,
             gradient_norm: start_norm,
             converged: true,
             iterations: 0,
-            passes: 0,
+            passes,
             diagonals_raised: 0,
         });
     }
@@ -68,7 +70,7 @@ pub(super) fn fit(
     let iterations = ran.map_or(0, |result| result.state().get_iter() as usize);
 
     let (_, theta) = watched.best.take();
-    let point = FitPoint::at(problem.rows, theta)?;
+    let point = problem.point(theta)?;
     let gradient_norm = problem.gradient_norm(&point);
     let converged = gradient_norm <= settings.tolerance;
     let passes = watched.passes.get() + 1;

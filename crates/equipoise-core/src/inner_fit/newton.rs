@@ -28,6 +28,7 @@ pub(super) fn fit(
 
     while norm(&gradient) > settings.tolerance && iterations < settings.max_iterations {
         iterations += 1;
+        passes += usize::from(problem.complete(&mut point)?);
         let factor = problem.factor(&problem.hessian(&point.statistics))?;
         diagonals_raised += usize::from(factor.added_to_diagonal > 0.0);
         let step = factor.solve(&gradient);
@@ -37,7 +38,7 @@ pub(super) fn fit(
         let mut accepted = None;
         for _ in 0..MAX_HALVINGS {
             let theta = point.theta.iter().zip(&step).map(|(t, s)| t - length * s).collect();
-            let trial = FitPoint::at(problem.rows, theta)?;
+            let trial = problem.point(theta)?;
             passes += 1;
             let trial_value = problem.value(&trial.theta, &trial.statistics);
             let trial_gradient = problem.gradient(&trial.theta, &trial.statistics);
@@ -55,6 +56,7 @@ pub(super) fn fit(
         (point, value, gradient) = (trial, trial_value, trial_gradient);
     }
 
+    passes += usize::from(problem.complete(&mut point)?);
     let gradient_norm = norm(&gradient);
     let converged = gradient_norm <= settings.tolerance;
     Ok(Fit { point, gradient_norm, converged, iterations, passes, diagonals_raised })

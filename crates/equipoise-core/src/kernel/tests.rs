@@ -1,56 +1,89 @@
-//! The kernel against the formulas, row by row.
+//! The kernel against the formulas, row by row, and its implementations against each other.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::client_rows::add_outer_product;
 use crate::logistic::{dot, loss_terms};
+use crate::rows::Rows;
 use crate::test_rows::random_rows;
 
+/// The rows in panels.
+fn packed(rows: &Rows) -> Vec<Quad> {
+    let n = rows.layout().n();
+    let mut values = vec![Quad::default(); rows.len().div_ceil(4) * n];
+    for i in 0..rows.len() {
+        for (k, v) in rows.a(i).iter().enumerate() {
+            values[i / 4 * n + k].0[i % 4] = rows.labels()[i] * v;
+        }
+    }
+    values
+}
+
+fn sums(block: Block<'_>, theta: &[f64], order: Order) -> Vec<f64> {
+    let mut sums = vec![0.0; n_sums(theta.len(), order)];
+    sum_block(block, theta, order, &mut Scratch::default(), &mut sums);
+    sums
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
     fn sums_agree_with_the_formulas_for_any_length_and_number_of_rows(
         seed in 0u64..1_000_000,
-        n_rows in 0usize..70,
-        n_x in 1usize..30,
+        n_rows in 0usize..150,
+        n_x in 1usize..40,
         intercept: bool,
+        counted: bool,
         scale in prop_oneof![Just(1.0), Just(30.0), Just(1e4)],
     ) {
         let rows = random_rows(seed, n_rows, n_x, intercept);
         let n = rows.layout().n();
         let theta: Vec<f64> =
             (0..n).map(|k| scale * ((seed as f64 + k as f64) * 0.7).sin()).collect();
+        let count = |i: usize| if counted { (1 + i % 3) as f64 } else { 1.0 };
         let (mut loss, mut gradient, mut hessian) = (0.0, vec![0.0; n], vec![0.0; triangle(n)]);
         for i in 0..n_rows {
             let (a, y) = (rows.a(i), rows.labels()[i]);
             let margin = y * dot(a, &theta);
             let terms = loss_terms(margin);
-            loss += (-margin).max(0.0) + (-margin.abs()).exp().ln_1p();
-            gradient.iter_mut().zip(a).for_each(|(g, v)| *g -= y * terms.miss * v);
-            add_outer_product(&mut hessian, terms.curvature, a);
+            loss += count(i) * ((-margin).max(0.0) + (-margin.abs()).exp().ln_1p());
+            gradient.iter_mut().zip(a).for_each(|(g, v)| *g -= count(i) * y * terms.miss * v);
+            add_outer_product(&mut hessian, count(i) * terms.curvature, a);
         }
-        let found = sum_rows(rows.values(), rows.labels(), &theta, Order::Hessian);
-        let close = |a: f64, b: f64| (a - b).abs() <= 1e-11 * (1.0 + b.abs());
-        prop_assert!(close(found.loss, loss), "{} against {loss}", found.loss);
-        prop_assert!(found.gradient.iter().zip(&gradient).all(|(a, b)| close(*a, *b)));
-        prop_assert!(found.hessian.iter().zip(&hessian).all(|(a, b)| close(*a, *b)));
-        // Both ways to compile it give the same bits.
-        let portable = sum_rows_of_any_length(rows.values(), rows.labels(), &theta, Order::Hessian);
-        prop_assert_eq!(found.loss.to_bits(), portable.loss.to_bits());
-        prop_assert_eq!(found.hessian, portable.hessian);
-        prop_assert_eq!(found.gradient, portable.gradient);
+        let expected: Vec<f64> = [vec![loss], gradient, hessian].concat();
+
+        let values = packed(&rows);
+        let counts: Vec<Quad> = (0..n_rows.div_ceil(4))
+            .map(|p| Quad(std::array::from_fn(|l| {
+                let i = 4 * p + l;
+                if i < n_rows { count(i) } else { 0.0 }
+            })))
+            .collect();
+        let counts = counted.then_some(&counts[..]);
+        let block = Block { values: &values, counts, n_rows };
+        let found = sums(block, &theta, Order::Hessian);
+        for (f, e) in found.iter().zip(&expected) {
+            prop_assert!((f - e).abs() <= 1e-11 * (1.0 + e.abs()), "{f} against {e}");
+        }
+        // Every way to compile it gives the same bits.
+        for order in [Order::Loss, Order::Gradient, Order::Hessian] {
+            let mut portable = vec![0.0; n_sums(n, order)];
+            sum_lanes::<Quad>(block, &theta, order, &mut Scratch::default(), &mut portable);
+            for (f, p) in sums(block, &theta, order).iter().zip(&portable) {
+                prop_assert_eq!(f.to_bits(), p.to_bits());
+            }
+        }
     }
 }
 
 #[test]
-fn lower_orders_leave_out_what_is_not_asked_for() {
-    let rows = random_rows(1, 20, 3, true);
-    let theta = [0.1; 5];
-    let loss = sum_rows(rows.values(), rows.labels(), &theta, Order::Loss);
-    assert!(loss.gradient.is_empty() && loss.hessian.is_empty());
-    let gradient = sum_rows(rows.values(), rows.labels(), &theta, Order::Gradient);
-    assert!(gradient.gradient.len() == 5 && gradient.hessian.is_empty());
-    assert_eq!(loss.loss.to_bits(), gradient.loss.to_bits());
+fn lower_orders_give_the_same_bits_as_far_as_they_go() {
+    let rows = random_rows(1, 77, 3, true);
+    let values = packed(&rows);
+    let block = Block { values: &values, counts: None, n_rows: 77 };
+    let all = sums(block, &[0.1; 5], Order::Hessian);
+    assert_eq!(sums(block, &[0.1; 5], Order::Gradient), all[..6]);
+    assert_eq!(sums(block, &[0.1; 5], Order::Loss), all[..1]);
 }

@@ -10,7 +10,7 @@
 //! the last ρ; the lowest end counts.
 
 use super::simplex_model::SimplexModel;
-use super::{Log, is_stationary};
+use super::{Log, is_stationary, relative_gap};
 use crate::bilevel::{Bilevel, Evaluation};
 use crate::error::Error;
 use crate::settings::{Settings, Stage};
@@ -19,14 +19,24 @@ use crate::settings::{Settings, Stage};
 const ACCEPTED: f64 = 0.05;
 /// Share above which the model is trusted more the next time.
 const TRUSTED: f64 = 0.5;
-/// Promises below this share of `P` are rounding.
+/// Promises below this share of `max(1, P)` are rounding.
 const WORTHLESS: f64 = 1e-14;
 /// Raises of μ before a stage gives up.
 const MAX_RAISES: usize = 30;
 
-/// Clients alone that are tried as starts, and the most clients for which each alone is looked at.
+/// Clients alone that are tried as starts.
 const VERTEX_STARTS: usize = 2;
-const MOST_VERTICES: usize = 64;
+
+/// Inner fits on the way need not be tighter than this: what they leave undone is taken into account to
+/// first order. The last one is as tight as the settings say.
+const INNER_TOLERANCE: f64 = 1e-9;
+/// The gap at which a stage is done that is not the last: the next ρ moves the weights anyway.
+const STAGE_GAP: f64 = 1e-3;
+/// At the last ρ, weights that are stationary are still improved as long as the model promises this share of
+/// `max(1, P)`: a step costs a pass or two.
+const POLISHED: f64 = 1e-9;
+/// A descent whose weights come this close to the end of an earlier one, without being lower, ends there.
+const SAME_END: f64 = 1e-3;
 
 /// The lowest of the points that the starts lead to, and `P` there.
 pub(super) fn minimise(
@@ -38,58 +48,62 @@ pub(super) fn minimise(
     let n_clients = start.len();
     let stages = settings.outer.rho.stages(settings.outer.iterations);
     let last = &stages[stages.len() - 1..];
-    let (mut weights, mut found) = descend(problem, start, &stages, settings, log)?;
-    for vertex in best_vertices(problem, n_clients, last[0].rho)? {
-        let mut start = vec![0.0; n_clients];
-        start[vertex] = 1.0;
-        log.start += 1;
-        let (other, there) = descend(problem, start, last, settings, log)?;
-        if there.objective < found.objective {
-            (weights, found) = (other, there);
+    problem.loosen(INNER_TOLERANCE);
+    let (mut weights, mut found) = descend(problem, start, &stages, settings, log, None)?;
+    if n_clients > 1 {
+        for (vertex, theta) in best_vertices(problem, last[0].rho)? {
+            let mut start = vec![0.0; n_clients];
+            start[vertex] = 1.0;
+            log.start += 1;
+            problem.start_from(theta)?;
+            let known = Some((&weights[..], found.objective));
+            let (other, there) = descend(problem, start, last, settings, log, known)?;
+            if there.objective < found.objective {
+                (weights, found) = (other, there);
+            }
         }
     }
+    problem.loosen(0.0);
+    problem.start_from(found.theta)?;
+    let found = problem.evaluate(&weights, last[0].rho)?;
     Ok((weights, found))
 }
 
-/// The clients whose model alone has the lowest `P`; none where there is one client, or too many to try.
-fn best_vertices(
-    problem: &mut Bilevel<'_>,
-    n_clients: usize,
-    rho: f64,
-) -> Result<Vec<usize>, Error> {
-    if n_clients == 1 || n_clients > MOST_VERTICES {
-        return Ok(Vec::new());
-    }
-    let mut ranked = Vec::with_capacity(n_clients);
-    for client in 0..n_clients {
-        let mut alone = vec![0.0; n_clients];
-        alone[client] = 1.0;
-        ranked.push((problem.evaluate(&alone, rho)?.objective, client));
-    }
-    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Ok(ranked.into_iter().take(VERTEX_STARTS).map(|(_, client)| client).collect())
+/// The clients whose model alone has the lowest `P`, with that model.
+fn best_vertices(problem: &mut Bilevel<'_>, rho: f64) -> Result<Vec<(usize, Vec<f64>)>, Error> {
+    let mut ranked: Vec<(usize, (f64, Vec<f64>))> =
+        problem.vertices(rho)?.into_iter().enumerate().collect();
+    ranked.sort_by(|a, b| a.1.0.total_cmp(&b.1.0));
+    Ok(ranked.into_iter().take(VERTEX_STARTS).map(|(vertex, (_, theta))| (vertex, theta)).collect())
 }
 
-/// Through the stages, from one start to weights that no step improves.
+/// Through the stages, from one start to weights that no step improves, or that an earlier descent ended at.
 fn descend(
     problem: &mut Bilevel<'_>,
     start: Vec<f64>,
     stages: &[Stage],
     settings: &Settings,
     log: &mut Log<'_>,
+    known: Option<(&[f64], f64)>,
 ) -> Result<(Vec<f64>, Evaluation), Error> {
     let mut weights = start;
     let mut damping = 1e-3;
     let mut found = None;
-    for stage in stages {
+    for (number, stage) in stages.iter().enumerate() {
+        let is_last = number + 1 == stages.len();
         let mut here = problem.evaluate(&weights, stage.rho)?;
         for _ in 0..stage.iterations {
             log.step(&weights, stage.rho, &here);
-            if is_stationary(&weights, &here, settings) {
+            let is_settled = is_stationary(&weights, &here, settings);
+            let gap = relative_gap(&weights, &here);
+            let is_enough = settings.outer.gap_tolerance.is_some() && gap <= STAGE_GAP;
+            if (!is_last && is_enough) || is_at_known_end(&weights, &here, known) {
                 break;
             }
+            let scale = here.objective.abs().max(1.0);
+            let least = if is_settled { POLISHED * scale } else { WORTHLESS * scale };
             let model = problem.model(&weights, stage.rho, &here)?;
-            match improve(problem, &weights, stage.rho, &here, &model, &mut damping)? {
+            match improve(problem, &weights, stage.rho, &here, &model, &mut damping, least)? {
                 Some(better) => (weights, here) = better,
                 None => break,
             }
@@ -101,7 +115,14 @@ fn descend(
     Ok((weights, found.unwrap()))
 }
 
-/// The next weights, or `None` where the model sees nothing better within the accuracy of `P`.
+fn is_at_known_end(weights: &[f64], here: &Evaluation, known: Option<(&[f64], f64)>) -> bool {
+    known.is_some_and(|(end, lowest)| {
+        let close = weights.iter().zip(end).all(|(w, e)| (w - e).abs() <= SAME_END);
+        close && here.objective >= lowest - POLISHED * lowest.abs().max(1.0)
+    })
+}
+
+/// The next weights, or `None` where the model promises no more than `least`.
 fn improve(
     problem: &mut Bilevel<'_>,
     weights: &[f64],
@@ -109,10 +130,12 @@ fn improve(
     here: &Evaluation,
     model: &SimplexModel,
     damping: &mut f64,
+    least: f64,
 ) -> Result<Option<(Vec<f64>, Evaluation)>, Error> {
+    let bookmark = problem.bookmark();
     for _ in 0..MAX_RAISES {
         let (trial, promised) = model.minimise(weights, *damping);
-        if promised <= WORTHLESS * here.objective.abs() {
+        if promised.is_nan() || promised <= least {
             return Ok(None);
         }
         let there = problem.evaluate(&trial, rho)?;
@@ -125,6 +148,8 @@ fn improve(
         if kept >= ACCEPTED {
             return Ok(Some((trial, there)));
         }
+        // The model where the weights still are is closer to the next trial than the one just tried.
+        problem.return_to(bookmark.clone());
     }
     Ok(None)
 }

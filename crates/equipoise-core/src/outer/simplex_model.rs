@@ -8,6 +8,13 @@ const MAX_STEPS: usize = 5000;
 /// The model is solved when no direction promises more than this share of what was gained already.
 const SHARE: f64 = 1e-3;
 
+/// Clients up to which the model is minimised over all of them at once. Beyond, those that can enter are
+/// looked for: with `n` entries in a model, some `n + 1` clients are enough.
+const FEW_CLIENTS: usize = 64;
+/// Clients that enter together, and how often.
+const ENTER_AT_ONCE: usize = 8;
+const MOST_ENTRIES: usize = 40;
+
 /// `∇P·d + ½ dᵀ Jᵀ A J d` with `J` of `n × K`, `A = ∇²F`.
 pub(crate) struct SimplexModel {
     n: usize,
@@ -35,44 +42,101 @@ impl SimplexModel {
 
     /// The weights that minimise the model with `damping` times its trace added to its diagonal, and the
     /// decrease that the undamped model promises there.
-    ///
-    /// Accelerated projected gradient with restarts: the model is tiny, and needs no data.
     pub(crate) fn minimise(&self, weights: &[f64], damping: f64) -> (Vec<f64>, f64) {
         let added = damping * self.trace;
-        let step = 1.0 / (self.trace + added).max(f64::MIN_POSITIVE);
-        let slope_at = |v: &[f64]| -> Vec<f64> {
-            let d: Vec<f64> = v.iter().zip(weights).map(|(v, w)| v - w).collect();
-            let bent = self.bend(&d);
-            (0..d.len()).map(|c| self.gradient[c] + bent[c] + added * d[c]).collect()
+        let point = if weights.len() <= FEW_CLIENTS {
+            let slope = |v: &[f64]| self.slope(weights, v, added);
+            let solved = |v: &[f64]| self.is_solved(weights, v, added);
+            accelerate(weights.to_vec(), self.trace + added, slope, solved)
+        } else {
+            self.minimise_by_entries(weights, added)
         };
-        let mut point = weights.to_vec();
-        let mut ahead = point.clone();
-        let mut momentum: f64 = 1.0;
-        for round in 0..MAX_STEPS {
-            let slope = slope_at(&ahead);
-            let moved: Vec<f64> = ahead.iter().zip(&slope).map(|(v, s)| v - step * s).collect();
-            let next = project_onto_simplex(&moved);
-            // Restart when the momentum points uphill.
-            let uphill: f64 =
-                (0..next.len()).map(|c| (ahead[c] - next[c]) * (next[c] - point[c])).sum();
-            let grown = if uphill > 0.0 {
-                1.0
-            } else {
-                0.5 * (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt())
-            };
-            let push = if uphill > 0.0 { 0.0 } else { (momentum - 1.0) / grown };
-            ahead = next.iter().zip(&point).map(|(n, p)| n + push * (n - p)).collect();
-            point = next;
-            momentum = grown;
-            if round % 20 == 19 {
-                let left = frank_wolfe_gap(&point, &slope_at(&point));
-                if left <= SHARE * self.promise(weights, &point) {
-                    break;
-                }
-            }
-        }
         let promise = self.promise(weights, &point);
         (point, promise)
+    }
+
+    /// For many clients: the point is a mixture of the weights and of a few clients, to which those whose slope
+    /// is lowest are added until none promises more.
+    fn minimise_by_entries(&self, weights: &[f64], added: f64) -> Vec<f64> {
+        let mut entered: Vec<usize> = Vec::new();
+        // Shares of the weights as they are, then of each client that entered.
+        let mut shares = vec![1.0];
+        let mut point = weights.to_vec();
+        for _ in 0..MOST_ENTRIES {
+            let slope = self.slope(weights, &point, added);
+            let gap = frank_wolfe_gap(&point, &slope);
+            if gap.is_nan() || gap <= SHARE * self.promise(weights, &point).max(0.0) {
+                break;
+            }
+            let here = dot(&slope, &point);
+            let mut lowest: Vec<usize> =
+                (0..slope.len()).filter(|c| slope[*c] < here && !entered.contains(c)).collect();
+            lowest.sort_by(|&a, &b| slope[a].total_cmp(&slope[b]));
+            entered.extend(lowest.iter().take(ENTER_AT_ONCE));
+            shares.resize(entered.len() + 1, 0.0);
+            let (gradient, matrix) = self.mixed(weights, &entered, added);
+            let size = shares.len();
+            let bend = |z: &[f64]| -> Vec<f64> {
+                let rows = matrix.chunks_exact(size).zip(&gradient);
+                rows.map(|(row, g)| g + dot(row, z)).collect()
+            };
+            let largest = (0..size).map(|i| matrix[i * size + i]).sum();
+            let solved = |z: &[f64]| {
+                let slope = bend(z);
+                // Half of the slopes' mean is what the mixture has gained.
+                let gained = -0.5 * (dot(&slope, z) + dot(&gradient, z));
+                frank_wolfe_gap(z, &slope) <= 0.1 * SHARE * gained
+            };
+            shares = accelerate(shares, largest, bend, solved);
+            point = weights.iter().map(|w| shares[0] * w).collect();
+            entered.iter().zip(&shares[1..]).for_each(|(&c, z)| point[c] += z);
+        }
+        point
+    }
+
+    /// The model in terms of shares: `e_c − w` is the direction of client `c`, 0 that of the weights.
+    fn mixed(&self, weights: &[f64], entered: &[usize], added: f64) -> (Vec<f64>, Vec<f64>) {
+        let (n, size) = (self.n, entered.len() + 1);
+        let own = |values: &[f64], c: usize| values[c * n..(c + 1) * n].to_vec();
+        let mean = |values: &[f64]| {
+            let mut sum = vec![0.0; n];
+            for (column, w) in values.chunks_exact(n).zip(weights) {
+                sum.iter_mut().zip(column).for_each(|(s, v)| *s += w * v);
+            }
+            sum
+        };
+        let away = |values: &[f64]| -> Vec<Vec<f64>> {
+            let mean = mean(values);
+            let from_mean = |c: &usize| -> Vec<f64> {
+                own(values, *c).iter().zip(&mean).map(|(v, m)| v - m).collect()
+            };
+            entered.iter().map(from_mean).collect()
+        };
+        let (moves, bends) = (away(&self.jacobian), away(&self.curved));
+        let (here, square) = (dot(&self.gradient, weights), dot(weights, weights));
+        let mut gradient = vec![0.0; size];
+        let mut matrix = vec![0.0; size * size];
+        for (i, &a) in entered.iter().enumerate() {
+            gradient[i + 1] = self.gradient[a] - here;
+            for (j, &b) in entered.iter().enumerate() {
+                let same = if a == b { 1.0 } else { 0.0 };
+                let product = same - weights[a] - weights[b] + square;
+                matrix[(i + 1) * size + j + 1] = dot(&moves[i], &bends[j]) + added * product;
+            }
+        }
+        (gradient, matrix)
+    }
+
+    /// The slope of the damped model at `v`.
+    fn slope(&self, weights: &[f64], v: &[f64], added: f64) -> Vec<f64> {
+        let d: Vec<f64> = v.iter().zip(weights).map(|(v, w)| v - w).collect();
+        let bent = self.bend(&d);
+        (0..d.len()).map(|c| self.gradient[c] + bent[c] + added * d[c]).collect()
+    }
+
+    fn is_solved(&self, weights: &[f64], v: &[f64], added: f64) -> bool {
+        let left = frank_wolfe_gap(v, &self.slope(weights, v, added));
+        left <= SHARE * self.promise(weights, v)
     }
 
     /// Decrease of the undamped model from `weights` to `point`.
@@ -91,4 +155,36 @@ impl SimplexModel {
         }
         self.curved.chunks_exact(self.n).map(|column| dot(column, &moved)).collect()
     }
+}
+
+/// Accelerated projected gradient on the simplex with restarts, for a convex quadratic whose eigenvalues are
+/// at most `largest`: the model is tiny, and needs no data.
+fn accelerate(
+    start: Vec<f64>,
+    largest: f64,
+    slope_at: impl Fn(&[f64]) -> Vec<f64>,
+    is_solved: impl Fn(&[f64]) -> bool,
+) -> Vec<f64> {
+    let step = 1.0 / largest.max(f64::MIN_POSITIVE);
+    let mut point = start;
+    let mut ahead = point.clone();
+    let mut momentum: f64 = 1.0;
+    for round in 0..MAX_STEPS {
+        let slope = slope_at(&ahead);
+        let moved: Vec<f64> = ahead.iter().zip(&slope).map(|(v, s)| v - step * s).collect();
+        let next = project_onto_simplex(&moved);
+        // Restart when the momentum points uphill.
+        let uphill: f64 =
+            (0..next.len()).map(|c| (ahead[c] - next[c]) * (next[c] - point[c])).sum();
+        let grown =
+            if uphill > 0.0 { 1.0 } else { 0.5 * (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt()) };
+        let push = if uphill > 0.0 { 0.0 } else { (momentum - 1.0) / grown };
+        ahead = next.iter().zip(&point).map(|(n, p)| n + push * (n - p)).collect();
+        point = next;
+        momentum = grown;
+        if round % 20 == 19 && is_solved(&point) {
+            break;
+        }
+    }
+    point
 }

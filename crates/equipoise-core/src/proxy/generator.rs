@@ -104,13 +104,14 @@ impl Generator {
         let inner = InnerProblem { rows: &self.proxy, weights: &[1.0], ridge: self.ridge };
         let v = inner.factor(&inner.hessian(&point.statistics))?.solve(&slope);
         let gradient = rows_step::row_gradients(&self.proxy.clients()[0], &point.theta, &v);
-        let rows = &mut self.proxy.clients_mut()[0];
-        let n_x = rows.layout().n_x;
-        let mut x: Vec<f64> = (0..rows.len()).flat_map(|j| rows.x(j).to_vec()).collect();
-        adam.step(&mut x, &gradient, learning_rate);
-        for (j, moved) in x.chunks_exact(n_x).enumerate() {
-            rows.x_mut(j).copy_from_slice(moved);
-        }
+        self.proxy.update(0, |rows| {
+            let n_x = rows.layout().n_x;
+            let mut x: Vec<f64> = (0..rows.len()).flat_map(|j| rows.x(j).to_vec()).collect();
+            adam.step(&mut x, &gradient, learning_rate);
+            for (j, moved) in x.chunks_exact(n_x).enumerate() {
+                rows.x_mut(j).copy_from_slice(moved);
+            }
+        });
         let start = FitPoint::at(&self.proxy, self.at.point.theta.clone())?;
         self.at = measure(&self.proxy, start, &self.data, &self.covariance, self.ridge)?;
         Ok(adam)
@@ -148,14 +149,10 @@ impl Generator {
         let rows = self.proxy.clients()[0].clone();
         let mut length = 1.0;
         for _ in 0..20 {
-            rows_step::move_rows(
-                &rows,
-                &mut self.proxy.clients_mut()[0],
-                &self.at.point.theta,
-                &step,
-                length,
-                &self.varying,
-            );
+            let (theta, varying) = (&self.at.point.theta, &self.varying);
+            self.proxy.update(0, |into| {
+                rows_step::move_rows(&rows, into, theta, &step, length, varying);
+            });
             let start = FitPoint::at(&self.proxy, self.at.point.theta.clone())?;
             let trial = measure(&self.proxy, start, &self.data, &self.covariance, self.ridge)?;
             if trial.value(self.fairness, rho) <= before + 1e-4 * length * slope {
@@ -164,7 +161,7 @@ impl Generator {
             }
             length *= 0.5;
         }
-        self.proxy.clients_mut()[0] = rows;
+        self.proxy.update(0, |into| *into = rows);
         self.stuck = true;
         Ok(false)
     }

@@ -11,11 +11,12 @@
 //! all rows that changes `θ` by `δ` and is smallest in the Euclidean norm has the same form: `x_j` moves by
 //! `−(1/N) Q C_jᵀ z` with `z = M⁻¹ H δ`, where `M = (1/N²) Σ_j C_j Q C_jᵀ` is only `n × n`.
 
-use crate::client_rows::{BLOCK_ROWS, ClientRows, add_outer_product};
+use crate::client_rows::{ClientRows, add_outer_product};
 use crate::error::Error;
 use crate::inner_fit::{FitPoint, InnerProblem};
 use crate::linalg::{Cholesky, RangeProjection, symmetric_entry};
 use crate::logistic::{dot, loss_terms};
+use crate::packed_rows::BLOCK_ROWS;
 use crate::rows::Rows;
 use crate::statistics::triangle;
 use rayon::prelude::*;

@@ -1,0 +1,191 @@
+//! The share of this machine's roofline that a pass reaches: `cargo bench -p equipoise-core --bench roofline`.
+//!
+//! The roof is what a loop of nothing but fused multiply-adds, and a loop of nothing but loads, reach here,
+//! with the same number of threads. Counted as useful, per row of `n` entries: 2n floating point operations
+//! for the margin, 2n for the gradient, n(n+1) for the Hessian's lower triangle; `exp`, `log1p`, divisions and
+//! the scaling of rows are not counted at all, so that the share can never reach 1. Bytes: the 8n of a row,
+//! read once. The roof of a pass is min(peak, bandwidth · operations / bytes).
+#![allow(clippy::unwrap_used, clippy::print_stdout, unsafe_code, missing_docs)]
+
+mod common;
+
+use equipoise_core::{ClientStatistics, Order};
+use std::hint::black_box;
+use std::sync::Barrier;
+use std::time::Instant;
+
+fn main() {
+    // `cargo test --benches` and the like only want to know that it starts.
+    if std::env::args().any(|argument| argument == "--test") {
+        return;
+    }
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut counts = vec![1];
+    if threads > 1 {
+        counts.push(2);
+    }
+    println!("threads        peak GFLOP/s   bandwidth GB/s");
+    let roofs: Vec<(f64, f64)> = counts
+        .iter()
+        .map(|&threads| {
+            let (peak, bandwidth) = (peak(threads), bandwidth(threads));
+            println!("{threads:7} {peak:19.1} {bandwidth:16.1}");
+            (peak, bandwidth)
+        })
+        .collect();
+    println!(
+        "\n   rows    n  order     threads   ns/row  GFLOP/s   GB/s  roof GFLOP/s  share  speed-up"
+    );
+    for (n_rows, n) in [(16_640, 11), (16_640, 12), (16_640, 64), (1_000_000, 12), (1_000_000, 64)]
+    {
+        let (rows, theta) = (common::five_clients(n_rows, n), common::theta(n));
+        for order in [Order::Gradient, Order::Hessian] {
+            let mut alone = f64::NAN;
+            for (&threads, &(peak, bandwidth)) in counts.iter().zip(&roofs) {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let seconds = pool.install(|| {
+                    fastest(|| {
+                        black_box(rows.evaluate(&theta, order).unwrap());
+                    })
+                });
+                if threads == 1 {
+                    alone = seconds;
+                }
+                let hessian = if order == Order::Hessian { n * (n + 1) } else { 0 };
+                let flops = (n_rows * (4 * n + hessian)) as f64;
+                let bytes = (n_rows * 8 * n) as f64;
+                // Rows that stay in the caches have no roof of memory.
+                let in_cache = bytes < 4e6;
+                let roof = if in_cache { peak } else { peak.min(bandwidth * flops / bytes) };
+                println!(
+                    "{n_rows:7} {n:4}  {:8} {threads:8} {:8.2} {:8.1} {:6.1} {:13.1} {:6.2} {:9.2}",
+                    format!("{order:?}"),
+                    seconds * 1e9 / n_rows as f64,
+                    flops / seconds * 1e-9,
+                    bytes / seconds * 1e-9,
+                    roof,
+                    flops / seconds * 1e-9 / roof,
+                    alone / seconds,
+                );
+            }
+        }
+    }
+}
+
+/// The shortest of many runs, over half a second at least: other programs only ever add time.
+fn fastest(mut run: impl FnMut()) -> f64 {
+    run();
+    let begin = Instant::now();
+    let mut least = f64::INFINITY;
+    while begin.elapsed().as_secs_f64() < 0.7 {
+        let start = Instant::now();
+        run();
+        least = least.min(start.elapsed().as_secs_f64());
+    }
+    least
+}
+
+/// Runs `work` on so many threads at once; the shortest time in which all of them finished theirs.
+fn together(threads: usize, work: impl Fn() + Sync) -> f64 {
+    let rounds = 30;
+    let start = Barrier::new(threads);
+    let runs: Vec<Vec<f64>> = std::thread::scope(|scope| {
+        let run = || {
+            let timed = |_| {
+                start.wait();
+                let begin = Instant::now();
+                work();
+                begin.elapsed().as_secs_f64()
+            };
+            (0..rounds).map(timed).collect()
+        };
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
+        handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+    });
+    let slowest = |round: usize| runs.iter().map(|run| run[round]).fold(0.0, f64::max);
+    (0..rounds).map(slowest).fold(f64::INFINITY, f64::min)
+}
+
+/// 10⁹ fused multiply-adds a second, times two, in registers.
+fn peak(threads: usize) -> f64 {
+    let steps = 2_000_000;
+    let flops_per_step = fma_loop(1);
+    let seconds = together(threads, || {
+        black_box(fma_loop(steps));
+    });
+    threads as f64 * flops_per_step * steps as f64 / seconds * 1e-9
+}
+
+/// Runs the loop and tells its floating point operations per step.
+fn fma_loop(steps: usize) -> f64 {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx512f") {
+        // SAFETY: the feature has just been detected.
+        return unsafe { fma_loop_avx512(steps) };
+    } else if std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("fma")
+    {
+        // SAFETY: the features have just been detected.
+        return unsafe { fma_loop_avx2(steps) };
+    }
+    fma_loop_portable(steps)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn fma_loop_avx512(steps: usize) -> f64 {
+    use std::arch::x86_64::*;
+    let factor = _mm512_set1_pd(black_box(0.999));
+    let mut sums = [_mm512_set1_pd(1.0); 12];
+    for _ in 0..steps {
+        for sum in &mut sums {
+            *sum = _mm512_fmadd_pd(*sum, factor, factor);
+        }
+    }
+    black_box(sums);
+    12.0 * 8.0 * 2.0
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn fma_loop_avx2(steps: usize) -> f64 {
+    use std::arch::x86_64::*;
+    let factor = _mm256_set1_pd(black_box(0.999));
+    let mut sums = [_mm256_set1_pd(1.0); 12];
+    for _ in 0..steps {
+        for sum in &mut sums {
+            *sum = _mm256_fmadd_pd(*sum, factor, factor);
+        }
+    }
+    black_box(sums);
+    12.0 * 4.0 * 2.0
+}
+
+fn fma_loop_portable(steps: usize) -> f64 {
+    let factor = black_box(0.999f64);
+    let mut sums = [1.0f64; 24];
+    for _ in 0..steps {
+        sums.iter_mut().for_each(|sum| *sum = *sum * factor + factor);
+    }
+    black_box(sums);
+    24.0 * 2.0
+}
+
+/// 10⁹ bytes a second, read from memory.
+fn bandwidth(threads: usize) -> f64 {
+    let numbers = 16_000_000;
+    let memory: Vec<f64> = (0..numbers * threads).map(|i| i as f64).collect();
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let seconds = together(threads, || {
+        let part = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % threads;
+        let part = &memory[part * numbers..(part + 1) * numbers];
+        let mut sums = [0u64; 16];
+        for chunk in part.chunks_exact(16) {
+            for (sum, v) in sums.iter_mut().zip(chunk) {
+                *sum ^= v.to_bits();
+            }
+        }
+        black_box(sums);
+    });
+    (threads * numbers * 8) as f64 / seconds * 1e-9
+}

@@ -1,0 +1,108 @@
+//! Four numbers in one register of a processor with AVX2 and FMA.
+//!
+//! Values of this type exist only inside the kernel's function that is compiled for both features, which
+//! is called after the processor has been asked for them: that is what makes the intrinsics sound.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::{FROM_SQRT_HALF, Lanes, Quad, TWO_52, TWO_52_AND_BIAS};
+
+#[derive(Clone, Copy)]
+pub(in crate::kernel) struct Avx2(__m256d);
+
+// SAFETY of every block below: see the head of this file. Loads and stores go through references to
+// 32-byte aligned memory of just their size.
+impl Lanes for Avx2 {
+    #[inline(always)]
+    fn load(from: &Quad) -> Self {
+        unsafe { Self(_mm256_load_pd(from.0.as_ptr())) }
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut Quad) {
+        unsafe { _mm256_store_pd(to.0.as_mut_ptr(), self.0) }
+    }
+
+    #[inline(always)]
+    fn splat(value: f64) -> Self {
+        unsafe { Self(_mm256_set1_pd(value)) }
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        unsafe { Self(_mm256_add_pd(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        unsafe { Self(_mm256_sub_pd(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        unsafe { Self(_mm256_mul_pd(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        unsafe { Self(_mm256_div_pd(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        unsafe { Self(_mm256_sqrt_pd(self.0)) }
+    }
+
+    #[inline(always)]
+    fn mul_add(self, factor: Self, summand: Self) -> Self {
+        unsafe { Self(_mm256_fmadd_pd(self.0, factor.0, summand.0)) }
+    }
+
+    #[inline(always)]
+    fn sub_from(self, factor: Self, summand: Self) -> Self {
+        unsafe { Self(_mm256_fnmadd_pd(self.0, factor.0, summand.0)) }
+    }
+
+    #[inline(always)]
+    fn minus_abs(self) -> Self {
+        unsafe { Self(_mm256_or_pd(self.0, _mm256_set1_pd(-0.0))) }
+    }
+
+    #[inline(always)]
+    fn above_or(self, other: Self) -> Self {
+        // The instruction gives its second operand unless the first is above it.
+        unsafe { Self(_mm256_max_pd(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    fn by_sign(self, negative: Self, positive: Self) -> Self {
+        unsafe { Self(_mm256_blendv_pd(positive.0, negative.0, self.0)) }
+    }
+
+    #[inline(always)]
+    fn if_above(self, x: Self, limit: Self) -> Self {
+        unsafe { Self(_mm256_and_pd(self.0, _mm256_cmp_pd::<_CMP_GT_OQ>(x.0, limit.0))) }
+    }
+
+    #[inline(always)]
+    fn times_power(self, rounded: Self) -> Self {
+        unsafe {
+            let k = _mm256_slli_epi64::<52>(_mm256_castpd_si256(rounded.0));
+            Self(_mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(self.0), k)))
+        }
+    }
+
+    #[inline(always)]
+    fn split_exponent(self) -> (Self, Self) {
+        unsafe {
+            let shift = _mm256_set1_epi64x(FROM_SQRT_HALF as i64);
+            let shifted = _mm256_add_epi64(_mm256_castpd_si256(self.0), shift);
+            let biased = _mm256_srli_epi64::<52>(shifted);
+            let joined = _mm256_or_si256(biased, _mm256_set1_epi64x(TWO_52 as i64));
+            let k = _mm256_sub_pd(_mm256_castsi256_pd(joined), _mm256_set1_pd(TWO_52_AND_BIAS));
+            let power = _mm256_slli_epi64::<52>(_mm256_sub_epi64(_mm256_set1_epi64x(2046), biased));
+            (Self(k), Self(_mm256_castsi256_pd(power)))
+        }
+    }
+}

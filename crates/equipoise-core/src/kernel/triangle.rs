@@ -1,0 +1,135 @@
+//! The Hessian's update: the lower triangle of `Σ_r b_r b_rᵀ`, tile by tile, each tile in registers while it runs
+//! over the rows of a sub-block.
+//!
+//! Every entry has four sums, one for each place that a row can have in a panel; each of them takes its
+//! rows in order. So neither the tiles nor the sub-blocks can be seen in the result.
+
+use super::lanes::{Lanes, Quad};
+
+/// Most rows of a tile.
+const HEIGHT: usize = 4;
+
+/// Columns of some rows `b`, one behind the other, each `stride` quads apart, of which the first `panels` count.
+#[derive(Clone, Copy)]
+pub(super) struct Columns<'a> {
+    pub(super) quads: &'a [Quad],
+    pub(super) stride: usize,
+    pub(super) panels: usize,
+}
+
+impl<'a> Columns<'a> {
+    #[inline(always)]
+    fn some<const W: usize>(self, first: usize) -> [&'a [Quad]; W] {
+        let mut columns: [&[Quad]; W] = [&[]; W];
+        for k in 0..W {
+            columns[k] = &self.quads[(first + k) * self.stride..][..self.panels];
+        }
+        columns
+    }
+}
+
+/// Adds the products of all rows to `sums`, the lower triangle of `n × n` row by row.
+#[inline(always)]
+pub(super) fn add_products<V: Lanes>(columns: Columns<'_>, n: usize, sums: &mut [Quad]) {
+    // The first rows are those that do not fill a tile: then all rectangles are of full height.
+    let first = n % HEIGHT;
+    match first {
+        1 => corner::<V, 1>(columns, 0, sums),
+        2 => corner::<V, 2>(columns, 0, sums),
+        3 => corner::<V, 3>(columns, 0, sums),
+        _ => {}
+    }
+    for top in (first..n).step_by(HEIGHT) {
+        let mut left = 0;
+        while left < top {
+            // Width 3 keeps the arithmetic units busiest, and width 1 hardly half.
+            match top - left {
+                1 => {
+                    rectangle::<V, 1>(columns, top, left, sums);
+                    left += 1;
+                }
+                2 | 4 => {
+                    rectangle::<V, 2>(columns, top, left, sums);
+                    left += 2;
+                }
+                _ => {
+                    rectangle::<V, 3>(columns, top, left, sums);
+                    left += 3;
+                }
+            }
+        }
+        corner::<V, HEIGHT>(columns, top, sums);
+    }
+}
+
+/// Rows `top..top + 4`, columns `left..left + W`.
+#[inline(always)]
+fn rectangle<V: Lanes, const W: usize>(
+    columns: Columns<'_>,
+    top: usize,
+    left: usize,
+    sums: &mut [Quad],
+) {
+    let (down, along) = (columns.some::<HEIGHT>(top), columns.some::<W>(left));
+    let mut tile = [[V::splat(0.0); W]; HEIGHT];
+    for i in 0..HEIGHT {
+        let row = &sums[row_start(top + i) + left..][..W];
+        for j in 0..W {
+            tile[i][j] = V::load(&row[j]);
+        }
+    }
+    for p in 0..columns.panels {
+        let mut b = [V::splat(0.0); W];
+        for j in 0..W {
+            b[j] = V::load(&along[j][p]);
+        }
+        for i in 0..HEIGHT {
+            let a = V::load(&down[i][p]);
+            for j in 0..W {
+                tile[i][j] = a.mul_add(b[j], tile[i][j]);
+            }
+        }
+    }
+    for i in 0..HEIGHT {
+        let row = &mut sums[row_start(top + i) + left..][..W];
+        for j in 0..W {
+            tile[i][j].store(&mut row[j]);
+        }
+    }
+}
+
+/// The lower triangle of rows and columns `top..top + W`.
+#[inline(always)]
+fn corner<V: Lanes, const W: usize>(columns: Columns<'_>, top: usize, sums: &mut [Quad]) {
+    let own = columns.some::<W>(top);
+    let mut tile = [[V::splat(0.0); W]; W];
+    for i in 0..W {
+        let row = &sums[row_start(top + i) + top..][..i + 1];
+        for j in 0..=i {
+            tile[i][j] = V::load(&row[j]);
+        }
+    }
+    for p in 0..columns.panels {
+        let mut b = [V::splat(0.0); W];
+        for j in 0..W {
+            b[j] = V::load(&own[j][p]);
+        }
+        for i in 0..W {
+            for j in 0..=i {
+                tile[i][j] = b[i].mul_add(b[j], tile[i][j]);
+            }
+        }
+    }
+    for i in 0..W {
+        let row = &mut sums[row_start(top + i) + top..][..i + 1];
+        for j in 0..=i {
+            tile[i][j].store(&mut row[j]);
+        }
+    }
+}
+
+/// Where row `i` begins in a lower triangle.
+#[inline(always)]
+fn row_start(i: usize) -> usize {
+    i * (i + 1) / 2
+}
