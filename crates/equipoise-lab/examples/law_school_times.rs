@@ -9,7 +9,7 @@ use std::time::Instant;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| "../shared/data".to_owned());
     let repeats: usize = std::env::args().nth(2).map_or(Ok(5), |argument| argument.parse())?;
-    let rows = DATASETS[0].load(folder.as_ref(), Preprocessing::Paper)?;
+    let rows = DATASETS[0].load(&[folder.into()], Preprocessing::Paper)?;
     for kind in [ScenarioKind::Realistic, ScenarioKind::Ideal] {
         for seed in 1..=2 {
             let settings = ScenarioSettings {
