@@ -280,10 +280,22 @@ fn plain_server(answer: &'static str) -> (u16, std::sync::mpsc::Receiver<String>
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-        let mut request = [0; 4096];
-        let n = stream.read(&mut request).unwrap();
-        let _ = tell.send(String::from_utf8_lossy(&request[..n]).into_owned());
+        // The whole of a request, or the first of what is none: a close with bytes unread would take the
+        // answer back.
+        let mut request = Vec::new();
+        let mut part = [0; 4096];
+        loop {
+            let n = stream.read(&mut part).unwrap();
+            request.extend_from_slice(&part[..n]);
+            let is_tls = request.first() == Some(&0x16);
+            if n == 0 || is_tls || request.ends_with(b"\r\n\r\n") {
+                break;
+            }
+        }
+        let _ = tell.send(String::from_utf8_lossy(&request).into_owned());
         let _ = stream.write_all(answer.as_bytes());
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        while stream.read(&mut part).is_ok_and(|n| n > 0) {}
     });
     (port, asked)
 }
