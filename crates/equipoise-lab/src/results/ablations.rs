@@ -159,7 +159,8 @@ impl Results<'_> {
             )
         });
         Some(format!(
-            "Unfairness of the method, averaged over all of these rounds: {}. Fairest: {}.",
+            "Unfairness of the method, averaged over all of these rounds: {}. Fairest: {}; differences well \
+             below the ± of single places are noise.",
             written.collect::<Vec<_>>().join("; "),
             value_words(*best)
         ))

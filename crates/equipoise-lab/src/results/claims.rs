@@ -84,7 +84,7 @@ impl Results<'_> {
             format!(
                 "Weights: in ideal rounds the method gives reliable clients equal weights (within {EQUAL}) and \
                  the others none (at most {NO_WEIGHT} in all). Seeds for which that is so are counted; \
-                 “weaker” means most of them."
+                 “most” is the most that unreliable clients get in all; “weaker” means most seeds, not all."
             ),
         ];
         let blocks = findings.into_iter().map(Block::Paragraph).chain(tables).collect();
@@ -155,13 +155,13 @@ impl WeightsFinding {
 }
 
 impl Verdict {
-    fn cell(self, remark: &str) -> Cell {
+    fn cell(self) -> Cell {
         let word = match self {
             Self::Holds => "holds",
             Self::Weaker => "weaker",
             Self::Differs => "differs",
         };
-        let cell = Cell::text(format!("{word}{remark}"));
+        let cell = Cell::text(word);
         if self == Self::Holds { cell } else { cell.strong() }
     }
 }
@@ -198,28 +198,30 @@ fn findings_table(place: Place<'_>, findings: &[Findings]) -> Table {
         let mut row = vec![Cell::text(share(findings.unreliable))];
         let fairness = (0..FOUR.len()).map(|i| findings.fairness.map(|four| four[i]));
         row.extend(fairness.map(|value| Cell::number(value, Format::Fixed(3))));
-        row.push(findings.order.map_or_else(none, |verdict| verdict.cell("")));
+        row.push(findings.order.map_or_else(none, Verdict::cell));
         if bounded {
-            row.push(findings.bound.map_or_else(none, |verdict| verdict.cell("")));
+            row.push(findings.bound.map_or_else(none, Verdict::cell));
         }
-        row.push(findings.weights.as_ref().map_or_else(none, |weights| {
-            let largest = Format::Fixed(3).write(Some(weights.largest));
-            let remark = format!(
-                ", {} of {} seeds, at most {largest} on unreliable",
-                weights.held, weights.of
-            );
-            weights.verdict().cell(&remark)
-        }));
+        row.extend(match &findings.weights {
+            None => [none(), none(), none()],
+            Some(weights) => [
+                weights.verdict().cell(),
+                Cell::text(format!("{}\u{a0}of\u{a0}{}", weights.held, weights.of)),
+                Cell::number(weights.largest, Format::Fixed(3)),
+            ],
+        });
         row
     };
     let numbers = FOUR.map(|variant| Column::number(variant_words(variant)));
     let verdicts = if bounded { &["Order", "Bound", "Weights"][..] } else { &["Order", "Weights"] };
+    let counts = [Column::text("Seeds"), Column::number("Most")];
     Table {
         caption: place_words(place),
         columns: [Column::text("Unreliable")]
             .into_iter()
             .chain(numbers)
             .chain(verdicts.iter().map(|&name| Column::text(name)))
+            .chain(counts)
             .collect(),
         rows: findings.iter().map(row).collect(),
     }

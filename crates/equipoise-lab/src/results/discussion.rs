@@ -48,7 +48,9 @@ const REASONS: [&str; 7] = [
     "Law School, equal opportunity. The method is less fair and less accurate than in the paper. The paper's \
      equal opportunity term centres the sensitive attribute by its mean over all rows, not over the positive \
      ones that the term is about. A model that decides alike for everyone then still violates it, and the \
-     penalty moves scores as well as gaps. We follow the formula as it is printed; a centred one would be right.",
+     penalty moves scores as well as gaps. A larger root does not help, as it would if noise were the reason: it \
+     makes the wrong term exact (see the ablation of the root's size). We follow the formula as it is printed; \
+     one that is centred over the positive rows would be right.",
     "ρ = 0. The paper's method without penalty stays near pooling; ours gives nearly all weight to unreliable \
      clients, and is as unfair as they are. Nothing in the formula holds the weights near uniform at ρ = 0, and \
      the root's rows are raw rows: models of raw rows fit them best. Accuracy on trusted data is no defense \

@@ -89,17 +89,8 @@ impl Results<'_> {
 
 fn columns(place: Place<'_>) -> Vec<Column> {
     let texts = ["Unreliable", "Defense"].map(Column::text);
-    let numbers = [
-        measure(place.1),
-        "±",
-        "Paper",
-        "Difference",
-        "Accuracy",
-        "±",
-        "Paper",
-        "Difference",
-        "Balanced",
-    ];
+    let numbers =
+        [measure(place.1), "±", "Paper", "Diff.", "Accuracy", "±", "Paper", "Diff.", "Balanced"];
     texts.into_iter().chain(numbers.map(Column::number)).collect()
 }
 

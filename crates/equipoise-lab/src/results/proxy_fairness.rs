@@ -7,7 +7,8 @@ use equipoise_report::{
 use super::Results;
 use super::figures::Place;
 use super::wording::{measure, place_words, share};
-use crate::experiment::{Cell as GridCell, json_name};
+use crate::experiment::Cell as GridCell;
+use crate::scenario::ScenarioKind;
 
 impl Results<'_> {
     /// Figure 2.
@@ -24,7 +25,7 @@ impl Results<'_> {
         Some(Section {
             heading: "Figure 2: what each client sends".to_owned(),
             lead: "A model trained on one client's proxy alone, measured on that client's own test rows, \
-                   for seed 1. The server never sees these figures: it has no labels of who is unreliable."
+                   for seed 1, in realistic (real) and ideal rounds. The server never sees these figures: it has no labels of who is unreliable."
                 .to_owned(),
             blocks: charts,
         })
@@ -49,7 +50,14 @@ impl Results<'_> {
         }
         let columns: Vec<String> = cells
             .iter()
-            .map(|cell| format!("{} {}", json_name(&cell.key.scenario), share(cell.key.unreliable)))
+            .map(|cell| {
+                // Short, for six of them stand side by side on a phone.
+                let kind = match cell.key.scenario {
+                    ScenarioKind::Realistic => "real",
+                    ScenarioKind::Ideal => "ideal",
+                };
+                format!("{kind}\u{a0}{}", share(cell.key.unreliable))
+            })
             .collect();
         let values: Vec<Vec<Option<f64>>> = (0..first.clients.len())
             .map(|client| cells.iter().map(|c| c.proxy_unfairness.get(client).copied()).collect())

@@ -27,7 +27,7 @@ impl Results<'_> {
                     them and none for the others is the right answer. Weights are those of seed 1: reliable \
                     clients first, then the unreliable ones with a *, each in the order of the clients; the \
                     paper's are put in the same order. Which clients are unreliable depends on the split, \
-                    and ours is not the paper's. The sum of the unreliable clients' weights is given as mean and largest over all seeds.";
+                    and ours is not the paper's. The sum of the unreliable clients' weights is the mean over all seeds, then the largest.";
         Some(Section {
             heading: "Table I: weights".to_owned(),
             lead: lead.to_owned(),
@@ -91,13 +91,16 @@ impl PublishedWeights {
 
 fn columns() -> Vec<Column> {
     let texts = ["Unreliable", "Defense", "Weights", "Paper's weights"];
-    let numbers = ["Sum of *: mean", "Largest", "Paper", "Difference"];
+    let numbers = ["Sum of *", "Largest", "Paper", "Diff."];
     texts.map(Column::text).into_iter().chain(numbers.map(Column::number)).collect()
 }
 
-/// "0.50 0.50 0.00*", on one line.
+/// ".50 .50 .00*", on one line.
 fn weight_list((reliable, others): &(Vec<f64>, Vec<f64>)) -> String {
-    let written = |weight: &f64| Format::Fixed(2).write(Some(*weight));
+    let written = |weight: &f64| {
+        let text = Format::Fixed(2).write(Some(*weight));
+        text.strip_prefix('0').map(str::to_owned).unwrap_or(text)
+    };
     let marked = others.iter().map(|weight| written(weight) + "*");
     reliable.iter().map(written).chain(marked).collect::<Vec<_>>().join("\u{a0}")
 }
