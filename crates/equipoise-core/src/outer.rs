@@ -7,6 +7,7 @@
 mod adam_loop;
 mod gauss_newton;
 mod simplex_model;
+mod simplex_quadratic;
 
 pub(crate) use simplex_model::SimplexModel;
 

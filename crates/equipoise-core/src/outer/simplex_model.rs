@@ -1,11 +1,10 @@
 //! A convex quadratic model of `P` around some weights, and its minimiser on the simplex.
 
+use super::simplex_quadratic::minimise_quadratic;
 use crate::logistic::dot;
-use crate::simplex::{frank_wolfe_gap, project_onto_simplex};
+use crate::simplex::frank_wolfe_gap;
 
-/// Steps of the accelerated method before the best point so far is good enough.
-const MAX_STEPS: usize = 5000;
-/// The model is solved when no direction promises more than this share of what was gained already.
+/// The model of many clients is solved when no direction promises more than this share of what was gained already.
 const SHARE: f64 = 1e-3;
 
 /// Clients up to which the model is minimised over all of them at once. Beyond, those that can enter are
@@ -45,9 +44,15 @@ impl SimplexModel {
     pub(crate) fn minimise(&self, weights: &[f64], damping: f64) -> (Vec<f64>, f64) {
         let added = damping * self.trace;
         let point = if weights.len() <= FEW_CLIENTS {
-            let slope = |v: &[f64]| self.slope(weights, v, added);
-            let solved = |v: &[f64]| self.is_solved(weights, v, added);
-            accelerate(weights.to_vec(), self.trace + added, slope, solved)
+            let mut matrix = Vec::with_capacity(weights.len() * weights.len());
+            for (i, column) in self.jacobian.chunks_exact(self.n).enumerate() {
+                let row = self.curved.chunks_exact(self.n).map(|curved| dot(column, curved));
+                matrix.extend(row);
+                matrix[i * weights.len() + i] += added;
+            }
+            let zero = vec![0.0; weights.len()];
+            let linear = self.slope(weights, &zero, added);
+            minimise_quadratic(&matrix, &linear, weights.to_vec())
         } else {
             self.minimise_by_entries(weights, added)
         };
@@ -75,19 +80,7 @@ impl SimplexModel {
             entered.extend(lowest.iter().take(ENTER_AT_ONCE));
             shares.resize(entered.len() + 1, 0.0);
             let (gradient, matrix) = self.mixed(weights, &entered, added);
-            let size = shares.len();
-            let bend = |z: &[f64]| -> Vec<f64> {
-                let rows = matrix.chunks_exact(size).zip(&gradient);
-                rows.map(|(row, g)| g + dot(row, z)).collect()
-            };
-            let largest = (0..size).map(|i| matrix[i * size + i]).sum();
-            let solved = |z: &[f64]| {
-                let slope = bend(z);
-                // Half of the slopes' mean is what the mixture has gained.
-                let gained = -0.5 * (dot(&slope, z) + dot(&gradient, z));
-                frank_wolfe_gap(z, &slope) <= 0.1 * SHARE * gained
-            };
-            shares = accelerate(shares, largest, bend, solved);
+            shares = minimise_quadratic(&matrix, &gradient, shares);
             point = weights.iter().map(|w| shares[0] * w).collect();
             entered.iter().zip(&shares[1..]).for_each(|(&c, z)| point[c] += z);
         }
@@ -134,11 +127,6 @@ impl SimplexModel {
         (0..d.len()).map(|c| self.gradient[c] + bent[c] + added * d[c]).collect()
     }
 
-    fn is_solved(&self, weights: &[f64], v: &[f64], added: f64) -> bool {
-        let left = frank_wolfe_gap(v, &self.slope(weights, v, added));
-        left <= SHARE * self.promise(weights, v)
-    }
-
     /// Decrease of the undamped model from `weights` to `point`.
     fn promise(&self, weights: &[f64], point: &[f64]) -> f64 {
         let d: Vec<f64> = point.iter().zip(weights).map(|(v, w)| v - w).collect();
@@ -155,36 +143,4 @@ impl SimplexModel {
         }
         self.curved.chunks_exact(self.n).map(|column| dot(column, &moved)).collect()
     }
-}
-
-/// Accelerated projected gradient on the simplex with restarts, for a convex quadratic whose eigenvalues are
-/// at most `largest`: the model is tiny, and needs no data.
-fn accelerate(
-    start: Vec<f64>,
-    largest: f64,
-    slope_at: impl Fn(&[f64]) -> Vec<f64>,
-    is_solved: impl Fn(&[f64]) -> bool,
-) -> Vec<f64> {
-    let step = 1.0 / largest.max(f64::MIN_POSITIVE);
-    let mut point = start;
-    let mut ahead = point.clone();
-    let mut momentum: f64 = 1.0;
-    for round in 0..MAX_STEPS {
-        let slope = slope_at(&ahead);
-        let moved: Vec<f64> = ahead.iter().zip(&slope).map(|(v, s)| v - step * s).collect();
-        let next = project_onto_simplex(&moved);
-        // Restart when the momentum points uphill.
-        let uphill: f64 =
-            (0..next.len()).map(|c| (ahead[c] - next[c]) * (next[c] - point[c])).sum();
-        let grown =
-            if uphill > 0.0 { 1.0 } else { 0.5 * (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt()) };
-        let push = if uphill > 0.0 { 0.0 } else { (momentum - 1.0) / grown };
-        ahead = next.iter().zip(&point).map(|(n, p)| n + push * (n - p)).collect();
-        point = next;
-        momentum = grown;
-        if round % 20 == 19 && is_solved(&point) {
-            break;
-        }
-    }
-    point
 }

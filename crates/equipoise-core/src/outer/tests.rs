@@ -104,3 +104,52 @@ proptest! {
         prop_assert!(promised >= 0.0);
     }
 }
+
+/// Many clients: the model is minimised by those that enter, and must be as low as over all of them.
+#[test]
+fn the_model_of_many_clients_is_minimised_as_well() {
+    let (n, n_clients) = (3, 300);
+    let wave = |k: usize, by: f64| (k as f64 * by).sin();
+    let jacobian: Vec<f64> = (0..n * n_clients).map(|k| wave(k, 1.3)).collect();
+    let gradient: Vec<f64> = (0..n_clients).map(|c| wave(c, 0.37)).collect();
+    let hessian = [5.0, 0.0, 0.0, 0.0, 50.0, 0.0, 0.0, 0.0, 0.5];
+    let model = SimplexModel::new(gradient.clone(), jacobian.clone(), &hessian);
+    let weights = vec![1.0 / n_clients as f64; n_clients];
+    for damping in [0.0, 1e-3, 1.0] {
+        let (point, promised) = model.minimise(&weights, damping);
+        assert!((point.iter().sum::<f64>() - 1.0).abs() < 1e-9 && point.iter().all(|&w| w >= 0.0));
+        let d: Vec<f64> = point.iter().zip(&weights).map(|(v, w)| v - w).collect();
+        let moved: Vec<f64> = (0..n)
+            .map(|i| {
+                hessian[4 * i] * (0..n_clients).map(|c| jacobian[c * n + i] * d[c]).sum::<f64>()
+            })
+            .collect();
+        let trace: f64 =
+            (0..n * n_clients).map(|k| jacobian[k].powi(2) * hessian[4 * (k % n)]).sum();
+        let slope: Vec<f64> = (0..n_clients)
+            .map(|c| {
+                let bent: f64 = (0..n).map(|i| jacobian[c * n + i] * moved[i]).sum();
+                gradient[c] + bent + damping * trace * d[c]
+            })
+            .collect();
+        let gap = frank_wolfe_gap(&point, &slope);
+        assert!(gap <= 1.1e-3 * promised, "damping {damping}: gap {gap} of {promised}");
+    }
+}
+
+/// A thousand clients, of which a few are fair: the weights must be stationary in a few passes.
+#[test]
+fn a_thousand_clients_are_solved() {
+    let round = random_round(7, 1000, 24, 3, true);
+    let (found, objective) = {
+        let settings = Settings::new(Fairness::SP);
+        let mut problem = Bilevel::new(&round, &settings);
+        let found = minimise(&mut problem, 1000, &settings, &mut Unobserved).unwrap();
+        let rho = settings.outer.rho.last(settings.outer.iterations);
+        let objective = problem.evaluate(&found.weights, rho).unwrap().objective;
+        (found, objective)
+    };
+    assert_eq!(found.termination, Termination::Converged, "gap {:?}", found.gap);
+    assert!(found.counts.passes < 400, "{} passes", found.counts.passes);
+    assert!(objective.is_finite());
+}
