@@ -41,9 +41,10 @@ pub struct OuterSettings {
     pub learning_rate: f64,
     /// The penalty parameter over the iterations.
     pub rho: RhoSchedule,
-    /// Ends a stage of the schedule, and in the last stage the solve, as soon as no feasible direction
-    /// promises to lower `P` by more than this share of it (the Frank–Wolfe gap over `max(1, P)`); at
-    /// least 0. `None`: every step of the schedule is done. Default: 1e-5.
+    /// Weights are stationary when no feasible direction promises to lower `P` by more than this share of it
+    /// (the Frank–Wolfe gap over `max(1, P)`); at least 0. Adam ends a stage of the schedule there. Gauss–Newton
+    /// ends earlier stages at 1e-3 already, and goes on in the last one as long as its model promises 1e-9.
+    /// `None`: Adam does every step of the schedule. Default: 1e-5.
     pub gap_tolerance: Option<f64>,
 }
 
