@@ -1,0 +1,198 @@
+"""docs/BENCHMARKS.md."""
+
+from . import claims, scaling
+from .plan import NUMPY, OURS_ADAM, OURS_GAUSS_NEWTON
+from .wording import SOLVERS, memory, objective, seconds, share, table, times
+
+HOW = """\
+## How it is measured
+
+- Every solver reads the same saved file: rows as 64-bit floats. Reading is not timed. Ours and the peers repeat the solve
+  in one process, each time from uniform weights and the model 0; the median is shown, with least and most. A run
+  whose repeats would take too long has fewer: the column tells how many.
+- Peers do what `--profile paper` does: Adam with step size 0.1, projection onto the simplex by sorting, ρ from 10 to 10⁴,
+  each inner problem from the last model until its gradient's norm is at most 10⁻⁷, all in 64 bits. Where a
+  table says fewer than 2000 steps, the schedule of ρ is shortened with them, and **ours did the same number of steps**:
+  nothing is extrapolated.
+- All may use {threads} threads. NumPy, SciPy and PyTorch are timed with one thread and with all before the clock starts,
+  and take what is faster; JAX decides by itself.
+- Gauss–Newton is another algorithm for the same problem, with inner fits to 10⁻¹¹: its ratio says what a user
+  gains, not how well a loop is written. It is set against NumPy's {steps} Adam steps.
+- `P` is judged by one NumPy function for all: the inner problem is solved anew at the last weights, from 0 to 10⁻¹⁰, and F
+  is taken at ρ = 10⁴. "Against ours" is (P − ours) / ours of the same steps. "Same way" counts the steps that began at the
+  same weights as ours, to 10⁻⁶; L-BFGS stops closer to the tolerance than Newton does, so its ways part sooner. Under a large ρ Adam's steps of fixed length jump across a narrow valley and
+  never settle; rounding then decides where the last step ends. Where that happens, the way is the same up to
+  some step and the last objectives differ, for peers among themselves too.
+- Peak memory is that of the whole process: interpreter, libraries, problem, and what the solver adds; the judge is left out.
+
+### The peers
+
+| peer | what it does |
+| --- | --- |
+| [NumPy + Newton](../bench/peers/numpy_newton.py) | Keeps g_c and H_c by θ, so that after the weights move the first Newton step, the implicit solve and the cross term need no pass; leaves out clients of weight 0; rows by column, labels folded in, in blocks; Hessians by BLAS or from products made beforehand, whichever is faster. |
+| … equal rows merged | The same, on distinct rows with counts; merging is not timed. |
+| [SciPy](../bench/peers/scipy_lbfgs.py) | L-BFGS-B, 20 corrections, no test on the change of the value; one Hessian solve for the gradient of the weights. |
+| [jaxopt](../bench/peers/jaxopt_peer.py) | LBFGS with implicit differentiation (by Cholesky), 2000 steps as one compiled program; compilation apart. |
+| [PyTorch](../bench/peers/torch_lbfgs.py) | LBFGS with strong_wolfe, gradients by hand; only with `--torch`, for its package is very large. |
+"""
+
+
+def write(about, results, grown, wanted, options):
+    """The whole document."""
+    steps = next((c.steps for problem in wanted for c in problem.contests), 2000)
+    parts = [
+        "# Benchmarks\n",
+        "Equipoise and Python peers on the same problems, on one machine, in one go. Written by\n\n"
+        f"```sh\n{about['command']}\n```\n",
+    ]
+    if options.quick:
+        parts.append("**A quick run: it shows that all works. Its figures mean little.**\n")
+    else:
+        parts += ["## What must hold\n", claims.check(results) + "\n"]
+    parts += ["## The machine\n", machine(about)]
+    missing = [plan.title for plan in wanted if plan.name not in {r["name"] for r in results}]
+    if missing:
+        parts.append(f"Skipped, for their data was not there: {', '.join(missing)}.\n")
+    parts += [problem(result) for result in results]
+    if grown:
+        parts.append(growth(grown, scaling.held(options)))
+    parts.append(HOW.format(threads=about["threads"], steps=steps))
+    if not options.torch:
+        parts.append("PyTorch was not asked for in this run.\n")
+    return "\n".join(parts)
+
+
+def machine(about):
+    versions = dict(about["versions"])
+    python, blas, simd = versions.pop("python"), versions.pop("blas"), versions.pop("numpy_simd")
+    libraries = ", ".join(f"{name} {version}" for name, version in versions.items())
+    rows = [
+        ["date", about["date"]],
+        ["commit", about["commit"]],
+        ["processor", f"{about['cpu']}, {about['cores']} cores; {', '.join(about['simd']) or 'flags unknown'}"],
+        ["memory", f"{about['memory_bytes'] / 2**30:.0f} GiB"],
+        ["system", about["system"]],
+        ["Rust", about["rustc"]],
+        ["Python", f"{python}; {libraries}"],
+        ["BLAS of NumPy", f"{blas}; NumPy's own loops use {simd or 'the baseline'}"],
+        ["threads", str(about["threads"])],
+        ["load before the run", f"{about['load']:.1f}" + busy(about["load"])],
+    ]
+    return table(["", ""], rows) + "\n"
+
+
+def busy(load):
+    return " (**the machine was not idle: times are too long and uneven**)" if load > 0.5 else ""
+
+
+def problem(result):
+    header = result["header"]
+    n_rows, n_root = sum(header["proxy_rows"]), sum(header["root_rows"])
+    about = (
+        f"{header['about']}. {n_rows:,} proxy rows of {header['n']} entries, {len(header['clients'])} clients of which 3 are "
+        f"unreliable, {n_root:,} root rows, statistical parity, seed 1. Content {header['sha256'][:12]}.\n"
+    )
+    columns = ["solver", ">steps", ">repeats", ">seconds", ">least – most", ">ours is faster by"]
+    columns += [">P at ρ = 10⁴", ">against ours", ">same way", ">peak memory"]
+    rows = [row(run, result["runs"]) for run in result["runs"]]
+    return "\n".join([f"## {result['title']}\n", about, table(columns, rows) + "\n", notes(result)])
+
+
+def row(run, runs):
+    name = SOLVERS[run["solver"]]
+    if "failed" in run:
+        return [name, str(run["steps"]), f"failed: {run['failed']}"] + [""] * 7
+    cells = [name, f"{run['steps']:,}", str(len(run["seconds"])), seconds(run["median"])]
+    cells.append(f"{seconds(min(run['seconds']))} – {seconds(max(run['seconds']))}")
+    if run["solver"] == OURS_ADAM:
+        cells.append("1")
+    elif run["solver"] == OURS_GAUSS_NEWTON:
+        numpy = of(runs, NUMPY)
+        cells.append(f"{times(numpy['median'] / run['median'])} than NumPy" if numpy else "–")
+    else:
+        cells.append(times(run["ratio"]))
+    cells.append(objective(run["objective"]))
+    if run["solver"] == OURS_GAUSS_NEWTON:
+        adam = of(runs, OURS_ADAM)
+        cells += [share((run["objective"] - adam["objective"]) / abs(adam["objective"])), "another"]
+    elif run["solver"] == OURS_ADAM:
+        cells += ["", ""]
+    else:
+        cells += [share(run["difference"]), f"{run['same_path']:,} of {run['steps']:,}"]
+    return cells + [memory(run["peak_bytes"])]
+
+
+def of(runs, solver):
+    """The first run of a solver that has figures."""
+    return next((run for run in runs if run["solver"] == solver and "failed" not in run), None)
+
+
+def notes(result):
+    """What the table has no column for."""
+    runs, lines = result["runs"], []
+    newton, adam, numpy = of(runs, OURS_GAUSS_NEWTON), of(runs, OURS_ADAM), of(runs, NUMPY)
+    lines.append(
+        f"- Ours: making the round ready, once and not in the times, {seconds(adam['prepare_seconds'])}. Adam made "
+        f"{adam['counts']['passes']:,} passes over the rows, Gauss–Newton {newton['counts']['passes']:,} in "
+        f"{newton['counts']['evaluations']} evaluations ({newton['termination']})."
+    )
+    own = max(abs(run["own_objective"] / run["objective"] - 1) for run in (newton, adam))
+    lines.append(f"- The objectives that ours reported itself differ from the judge's by {own:.0e} at most.")
+    for run in runs:
+        if run["solver"] in ("scipy_lbfgs", "torch_lbfgs") and "failed" not in run:
+            lines.append(
+                f"- {SOLVERS[run['solver']]}: {run['inner_iterations']:,} inner iterations, {threads(run)}, chosen by time."
+            )
+    if numpy:
+        lines.append(
+            f"- NumPy: {numpy['inner_iterations']:,} Newton steps; Hessians by {numpy['hessians']}, "
+            f"{threads(numpy)}, chosen by time."
+        )
+    distinct = of(runs, "numpy_newton-distinct")
+    if distinct:
+        lines.append(f"- Equal rows merged: {distinct['rows']:,} of {sum(result['header']['proxy_rows']):,} rows are left.")
+    jaxopt = of(runs, "jaxopt_peer")
+    if jaxopt:
+        lines.append(f"- jaxopt: {jaxopt['inner_iterations']:,} inner iterations; compilation took {seconds(jaxopt['compile_seconds'])} more, not in the times.")
+    for run in runs:
+        if run.get("inner_not_converged"):
+            lines.append(f"- {SOLVERS[run['solver']]}: {run['inner_not_converged']} inner fits ended above the tolerance.")
+    firmness = result["firmness"]
+    if firmness:
+        lines.append(
+            f"- How firm the last objective is: NumPy's own run with inner tolerance {firmness['tolerance']:g} instead of 1e-07 "
+            f"goes the same way for {firmness['same_path']:,} steps and ends {share(firmness['difference'])} from its usual P."
+        )
+    return "\n".join(lines) + "\n"
+
+
+def threads(run):
+    return f"{run['threads']} thread" + "s" * (run["threads"] > 1)
+
+
+def growth(grown, held):
+    """A table per axis, and the chart."""
+    parts = [
+        "## How our time grows\n",
+        "Gauss–Newton with default settings on made-up rows (`crates/equipoise-lab/examples/scaling.rs`); where nothing else is "
+        f"said, {held['rows']:,} rows, {held['features']} features, {held['clients']} clients. Each size is another problem and takes another number of passes; "
+        "the time of a pass is the time of the solve divided by their number.\n",
+        "![Seconds of a solve over rows, features and clients, with one thread and with two](scaling.svg)\n",
+    ]
+    most = max(point["threads"] for point in grown)
+    for axis in dict.fromkeys(point["axis"] for point in grown):
+        own = [point for point in grown if point["axis"] == axis]
+        one = {point["value"]: point for point in own if point["threads"] == 1}
+        all_threads = {point["value"]: point for point in own if point["threads"] == most}
+        rows = [size(value, one[value], all_threads[value]) for value in one]
+        columns = [f">{axis}", ">1 thread", f">{most} threads", ">gain", ">passes", ">pass, all threads", "stopped"]
+        parts.append(table(columns, rows) + "\n")
+    return "\n".join(parts)
+
+
+def size(value, one, most):
+    passes = most["counts"]["passes"]
+    gain = f"{one['median'] / most['median']:.2f}×"
+    per_pass = seconds(most["median"] / passes)
+    cells = [f"{value:,}", seconds(one["median"]), seconds(most["median"]), gain]
+    return cells + [f"{passes:,}", per_pass, most["termination"]]

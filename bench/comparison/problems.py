@@ -1,0 +1,25 @@
+"""The saved problems."""
+
+import hashlib
+import json
+
+from .environment import KEPT, Failed, say
+
+
+def save(env, problem, options):
+    """Saves a problem unless it is there; its header, or nothing where its data is missing."""
+    folder = KEPT / "problems"
+    file = folder / f"{problem.name}.json"
+    if options.fresh or not file.exists():
+        say(f"saving the problem {problem.name}")
+        try:
+            env.example("save_problem", problem.name, folder, options.data)
+        except Failed as failure:
+            if not problem.needs_data:
+                raise
+            say(f"SKIPPED {problem.name}: {failure}")
+            return None
+    header = json.loads(file.read_text())
+    header["file"] = str(file)
+    header["sha256"] = hashlib.sha256(file.with_suffix(".bin").read_bytes()).hexdigest()
+    return header

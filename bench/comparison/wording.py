@@ -1,0 +1,54 @@
+"""Figures as the document writes them, and Markdown tables."""
+
+SOLVERS = {
+    "paper": "**Equipoise**, Adam (`--profile paper`)",
+    "default": "**Equipoise**, Gauss–Newton (the default)",
+    "numpy_newton": "NumPy + Newton",
+    "numpy_newton-distinct": "NumPy + Newton, equal rows merged",
+    "scipy_lbfgs": "SciPy L-BFGS-B",
+    "jaxopt_peer": "jaxopt LBFGS",
+    "torch_lbfgs": "PyTorch LBFGS",
+}
+
+
+def table(columns, rows):
+    """Markdown. A column that begins with `>` is aligned to the right."""
+    heads = [column.lstrip(">") for column in columns]
+    rules = ["---:" if column.startswith(">") else "---" for column in columns]
+    lines = [heads, rules, *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def seconds(value):
+    """Three digits that count, and a unit."""
+    if value < 1e-3:
+        return f"{1e6 * value:.3g} µs"
+    if value < 1:
+        return f"{1e3 * value:.3g} ms"
+    return f"{value:.3g} s" if value < 100 else f"{value:.0f} s"
+
+
+def times(value):
+    """A ratio."""
+    return f"{value:.2g}×" if value < 10 else f"{value:.0f}×"
+
+
+def memory(value):
+    """Bytes."""
+    if value is None:
+        return "–"
+    mebibytes = value / 2**20
+    return f"{mebibytes:.1f} MiB" if mebibytes < 10 else f"{mebibytes:.0f} MiB"
+
+
+def share(value):
+    """A relative difference, signed."""
+    return "0" if value == 0 else f"{value:+.0e}".replace("e-0", "e-").replace("e+00", "")
+
+
+def objective(value):
+    return f"{value:.8g}"
+
+
+def yes(holds):
+    return "yes" if holds else "**no**"

@@ -1,0 +1,241 @@
+"""NumPy with Newton inner solves, as fast as NumPy allows without a loop over rows.
+
+Client statistics g_c and H_c are kept by θ: after the weights move, the first Newton step, the implicit solve and the
+cross term need no pass over the rows, and where the gradient is small enough already there is no pass at all. A client of
+weight 0 is not looked at until its gradient is needed, and its Hessian is not made. Rows stand column by column, with
+their labels folded in, in blocks that stay in the cache. No logarithm: a Newton step is judged by the slope at its end.
+
+Before the clock starts, the peer times the ways to make a pass on this problem and takes the fastest: Hessians as
+products A D Aᵀ by BLAS, or as sums of the products a_i a_j, made beforehand where they fit; on one thread, or the blocks
+shared among threads.
+"""
+
+from measure import arguments, fastest, limit_blas, repeat, report, timed
+
+OPTIONS = arguments(__doc__)
+# Blocks are shared among threads by a pool, so BLAS itself has one thread: its own threads do not help with so few columns.
+limit_blas(1)
+
+import itertools  # noqa: E402
+import threading  # noqa: E402
+from concurrent.futures import ThreadPoolExecutor  # noqa: E402
+
+import numpy as np  # noqa: E402
+
+from adam import run_adam  # noqa: E402
+from problem import Problem  # noqa: E402
+
+BLOCK_ROWS = 8192
+# Products are made beforehand where all of them take at most so many bytes.
+MOST_PRODUCT_BYTES = 64 * 2**20
+
+
+class Block:
+    """Some rows of one client."""
+
+    def __init__(self, client, signed, counts):
+        self.client = client
+        self.columns = np.ascontiguousarray(signed.T)
+        self.counts = counts
+        self.products = None
+
+    def make_products(self):
+        """a_i a_j of all rows, i ≥ j."""
+        self.lower = np.tril_indices(len(self.columns))
+        self.products = self.columns[self.lower[0]] * self.columns[self.lower[1]]
+
+    def drop_products(self):
+        self.products = None
+
+    def gradient(self, theta):
+        """σ(−m) of the rows, and their part of g_c."""
+        p = theta @ self.columns
+        np.exp(p, out=p)
+        p += 1.0
+        np.divide(1.0, p, out=p)
+        counted = p if self.counts is None else p * self.counts
+        return p, -(self.columns @ counted)
+
+    def hessian(self, p):
+        """Their part of H_c."""
+        curvature = p - p * p
+        if self.counts is not None:
+            curvature *= self.counts
+        if self.products is None:
+            scaled = np.multiply(self.columns, curvature, out=scratch(self.columns.shape))
+            return scaled @ self.columns.T
+        hessian = np.empty((len(self.columns),) * 2)
+        rows, columns = self.lower
+        hessian[rows, columns] = hessian[columns, rows] = self.products @ curvature
+        return hessian
+
+
+LOCAL = threading.local()
+
+
+def scratch(shape):
+    """An array of this thread whose content does not matter."""
+    if getattr(LOCAL, "array", None) is None or LOCAL.array.shape != shape:
+        LOCAL.array = np.empty(shape)
+    return LOCAL.array
+
+
+class Point:
+    """A model and the statistics there, as far as anyone has asked for them."""
+
+    def __init__(self, peer, theta):
+        self.peer, self.theta = peer, theta
+        self.gradients = np.zeros((peer.n_clients, peer.n))
+        self.hessians = np.zeros((peer.n_clients, peer.n, peer.n))
+        self.flat_hessians = self.hessians.reshape(peer.n_clients, -1)
+        self.has_gradient = np.zeros(peer.n_clients, dtype=bool)
+        self.has_hessian = np.zeros(peer.n_clients, dtype=bool)
+        self.p = {}
+
+    def look(self, weights):
+        """Gradients and Hessians of the clients that count."""
+        counts = weights > 0
+        self.add(counts & ~self.has_gradient, counts & ~self.has_hessian)
+
+    def add(self, gradients, hessians):
+        blocks = [b for b in self.peer.blocks if gradients[b.client] or hessians[b.client]]
+        if not blocks:
+            return
+        sums = self.peer.map(lambda block: self.sums(block, gradients, hessians), blocks)
+        for block, (gradient, hessian) in zip(blocks, sums):
+            if gradient is not None:
+                self.gradients[block.client] += gradient
+            if hessian is not None:
+                self.hessians[block.client] += hessian
+        self.has_gradient |= gradients
+        self.has_hessian |= hessians
+
+    def sums(self, block, gradients, hessians):
+        gradient = hessian = None
+        if gradients[block.client]:
+            self.p[block], gradient = block.gradient(self.theta)
+        if hessians[block.client]:
+            hessian = block.hessian(self.p[block])
+        return gradient, hessian
+
+    def all_gradients(self):
+        """g_c of all clients, those of weight 0 among them."""
+        self.add(~self.has_gradient, np.zeros_like(self.has_hessian))
+        return self.gradients
+
+
+class NumpyNewton:
+    """The bilevel problem: weights in, ∇P out."""
+
+    def __init__(self, problem, threads, distinct):
+        self.problem, self.n, self.n_clients = problem, problem.n, problem.n_clients
+        self.diagonal = problem.ridge * np.eye(self.n)
+        self.blocks, self.kept_rows = [], 0
+        for client, (a, y) in enumerate(problem.clients()):
+            signed, counts = a * y[:, None], None
+            if distinct:
+                signed, counts = np.unique(signed, axis=0, return_counts=True)
+                counts = counts.astype(float)
+            self.kept_rows += len(signed)
+            n_blocks = -(-len(signed) // BLOCK_ROWS)
+            parts = np.array_split(signed, n_blocks)
+            counted = np.array_split(counts, n_blocks) if distinct else [None] * n_blocks
+            self.blocks += [Block(client, *part) for part in zip(parts, counted)]
+        problem.forget_rows()
+        self.pool = ThreadPoolExecutor(threads)
+        (self.hessian_way, self.threads), self.way_seconds = self.choose(threads)
+        self.reset()
+
+    def choose(self, threads):
+        """Times the ways to make a pass and keeps the fastest."""
+        product_bytes = 8 * self.kept_rows * self.n * (self.n + 1) // 2
+        hessians = ["blas"] + ["products"] * (product_bytes <= MOST_PRODUCT_BYTES)
+        threads = [1] + [threads] * (threads > 1 and len(self.blocks) > 1)
+        ways = itertools.product(hessians, threads)
+        best, seconds = fastest(list(ways), self.use, self.one_pass)
+        named = {f"{hessian}, {n} threads": least for (hessian, n), least in seconds.items()}
+        return best, named
+
+    def use(self, way):
+        hessians, threads = way
+        self.map = self.pool.map if threads > 1 else map
+        for block in self.blocks:
+            if hessians == "blas":
+                block.drop_products()
+            elif block.products is None:
+                block.make_products()
+
+    def one_pass(self):
+        Point(self, np.zeros(self.n)).look(np.ones(self.n_clients))
+
+    def reset(self):
+        """Forget the last model."""
+        self.point = Point(self, np.zeros(self.n))
+        self.newton_steps = self.not_converged = 0
+
+    def gradient(self, point, weights):
+        return weights @ point.gradients / self.problem.n_rows + self.problem.ridge * point.theta
+
+    def hessian(self, point, weights):
+        return (weights @ point.flat_hessians).reshape(self.n, self.n) / self.problem.n_rows + self.diagonal
+
+    def fit(self, weights):
+        """θ(w) from the last model."""
+        point = self.point
+        point.look(weights)
+        gradient = self.gradient(point, weights)
+        for _ in range(self.problem.max_iterations):
+            if gradient @ gradient <= self.problem.tolerance**2:
+                break
+            self.newton_steps += 1
+            step = np.linalg.solve(self.hessian(point, weights), gradient)
+            promised, length = step @ gradient, 1.0
+            while True:
+                trial = Point(self, point.theta - length * step)
+                trial.look(weights)
+                trial_gradient = self.gradient(trial, weights)
+                # The objective is convex: a step at whose end it hardly rises has not gone too far.
+                if -(step @ trial_gradient) <= 0.5 * promised or length < 1e-9:
+                    break
+                length *= 0.5
+            point, gradient = trial, trial_gradient
+        else:
+            self.not_converged += 1
+        self.point = point
+        return point
+
+    def hypergradient(self, weights, rho):
+        point = self.fit(weights)
+        outer = self.problem.outer_gradient(point.theta, rho)
+        v = np.linalg.solve(self.hessian(point, weights), outer)
+        return -(point.all_gradients() @ v) / self.problem.n_rows
+
+    def solve(self, steps):
+        self.reset()
+        with np.errstate(over="ignore"):
+            return run_adam(self.problem, self.hypergradient, steps)
+
+
+def main():
+    problem = Problem(OPTIONS.problem, OPTIONS.tolerance)
+    prepare_seconds, peer = timed(lambda: NumpyNewton(problem, OPTIONS.threads, OPTIONS.distinct))
+    seconds, path = repeat(lambda: peer.solve(OPTIONS.steps), OPTIONS, lambda: peer.solve(5))
+    report(
+        OPTIONS,
+        problem,
+        ["numpy"],
+        seconds,
+        path,
+        solver="numpy_newton" + ("-distinct" if OPTIONS.distinct else ""),
+        prepare_seconds=prepare_seconds,
+        rows=peer.kept_rows,
+        hessians=peer.hessian_way,
+        threads=peer.threads,
+        pass_seconds=peer.way_seconds,
+        inner_iterations=peer.newton_steps,
+        inner_not_converged=peer.not_converged,
+    )
+
+
+if __name__ == "__main__":
+    main()

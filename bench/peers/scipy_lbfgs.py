@@ -1,0 +1,90 @@
+"""SciPy's L-BFGS-B for the inner problem, from the last model; implicit differentiation by one Hessian solve.
+
+The test on the change of the value is switched off, or the tolerance on the gradient is never met. L-BFGS-B tests the
+largest entry of the gradient, so its tolerance is 1e-7/√n: then the norm is at most 1e-7. Clients of weight 0 are not
+looked at within a fit. BLAS gets one thread or all, whichever is faster on this problem.
+"""
+
+from measure import arguments, fastest, limit_blas, repeat, report
+
+OPTIONS = arguments(__doc__)
+limit_blas(OPTIONS.threads)
+
+import numpy as np  # noqa: E402
+from scipy.optimize import minimize  # noqa: E402
+from threadpoolctl import threadpool_limits  # noqa: E402
+
+from adam import run_adam  # noqa: E402
+from problem import Problem  # noqa: E402
+from rows import WeightedRows  # noqa: E402
+
+
+class ScipyLbfgs:
+    """The bilevel problem: weights in, ∇P out."""
+
+    def __init__(self, problem):
+        self.problem, self.rows = problem, WeightedRows(problem)
+        self.options = {
+            "gtol": problem.tolerance / np.sqrt(problem.n),
+            "ftol": 0.0,
+            "maxiter": problem.max_iterations,
+            "maxfun": 20 * problem.max_iterations,
+            "maxcor": 20,
+            "maxls": 50,
+        }
+
+    def choose_threads(self, most):
+        """The number of BLAS threads with which a pass is fastest."""
+        theta, weights = np.zeros(self.problem.n), np.ones(self.problem.n_clients)
+        best, _ = fastest(
+            sorted({1, most}),
+            lambda threads: threadpool_limits(limits=threads),
+            lambda: self.rows.value_and_gradient(theta, weights),
+        )
+        return best
+
+    def reset(self):
+        self.theta = np.zeros(self.problem.n)
+        self.iterations = self.not_converged = 0
+
+    def hypergradient(self, weights, rho):
+        fit = minimize(
+            self.rows.value_and_gradient,
+            self.theta,
+            args=(weights,),
+            jac=True,
+            method="L-BFGS-B",
+            options=self.options,
+        )
+        self.theta = fit.x
+        self.iterations += fit.nit
+        self.not_converged += bool(np.linalg.norm(fit.jac) > self.problem.tolerance)
+        hessian, gradients = self.rows.implicit(fit.x, weights)
+        v = np.linalg.solve(hessian, self.problem.outer_gradient(fit.x, rho))
+        return -(gradients @ v) / self.problem.n_rows
+
+    def solve(self, steps):
+        self.reset()
+        return run_adam(self.problem, self.hypergradient, steps)
+
+
+def main():
+    problem = Problem(OPTIONS.problem, OPTIONS.tolerance)
+    peer = ScipyLbfgs(problem)
+    threads = peer.choose_threads(OPTIONS.threads)
+    seconds, path = repeat(lambda: peer.solve(OPTIONS.steps), OPTIONS, lambda: peer.solve(2))
+    report(
+        OPTIONS,
+        problem,
+        ["numpy", "scipy"],
+        seconds,
+        path,
+        solver="scipy_lbfgs",
+        threads=threads,
+        inner_iterations=peer.iterations,
+        inner_not_converged=peer.not_converged,
+    )
+
+
+if __name__ == "__main__":
+    main()

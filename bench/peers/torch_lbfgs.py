@@ -1,0 +1,113 @@
+"""PyTorch's LBFGS with strong_wolfe for the inner problem, from the last model; one Hessian solve for the hypergradient.
+
+Gradients are written by hand, which is faster here than autograd. LBFGS tests the largest entry of the gradient, so its
+tolerance is 1e-7/√n: then the norm is at most 1e-7. It gets one thread or all, whichever is faster on this problem.
+"""
+
+from measure import arguments, fastest, limit_blas, repeat, report
+
+OPTIONS = arguments(__doc__)
+limit_blas(OPTIONS.threads)
+
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+
+from adam import run_adam  # noqa: E402
+from problem import Problem  # noqa: E402
+
+
+class TorchLbfgs:
+    """The bilevel problem: weights in, ∇P out."""
+
+    def __init__(self, problem):
+        self.problem = problem
+        signed = torch.from_numpy(problem.a * problem.y[:, None])
+        self.columns = [part.T.contiguous() for part in torch.split(signed, problem.client_rows)]
+        problem.forget_rows()
+
+    def choose_threads(self, most):
+        """The number of threads with which a pass is fastest."""
+        self.reset()
+        uniform = [1.0] * self.problem.n_clients
+        best, _ = fastest(sorted({1, most}), torch.set_num_threads, lambda: self.inner(uniform))
+        return best
+
+    def reset(self):
+        self.theta = torch.zeros(self.problem.n, dtype=torch.float64, requires_grad=True)
+        self.iterations = self.not_converged = 0
+
+    def inner(self, weights):
+        """ℓ and ∇ℓ at the model. Clients of weight 0 are not looked at."""
+        problem, theta = self.problem, self.theta.detach()
+        value = 0.5 * problem.ridge * torch.dot(theta, theta)
+        gradient = problem.ridge * theta
+        for weight, columns in zip(weights, self.columns):
+            if weight > 0:
+                margins = theta @ columns
+                share = weight / problem.n_rows
+                value = value - share * torch.nn.functional.logsigmoid(margins).sum()
+                gradient = gradient - share * (columns @ torch.sigmoid(-margins))
+        return value, gradient
+
+    def fit(self, weights):
+        problem = self.problem
+        optimiser = torch.optim.LBFGS(
+            [self.theta],
+            lr=1.0,
+            max_iter=problem.max_iterations,
+            max_eval=20 * problem.max_iterations,
+            tolerance_grad=problem.tolerance / np.sqrt(problem.n),
+            tolerance_change=0.0,
+            history_size=20,
+            line_search_fn="strong_wolfe",
+        )
+
+        def closure():
+            value, self.theta.grad = self.inner(weights)
+            return value
+
+        optimiser.step(closure)
+        self.iterations += optimiser.state[self.theta]["n_iter"]
+        _, gradient = self.inner(weights)
+        self.not_converged += bool(torch.linalg.norm(gradient) > problem.tolerance)
+
+    def hypergradient(self, weights, rho):
+        problem = self.problem
+        self.fit(weights)
+        theta = self.theta.detach()
+        hessian = problem.ridge * torch.eye(problem.n, dtype=torch.float64)
+        gradients = []
+        for weight, columns in zip(weights, self.columns):
+            p = torch.sigmoid(-(theta @ columns))
+            gradients.append(-(columns @ p))
+            if weight > 0:
+                hessian += (weight / problem.n_rows) * ((columns * (p - p * p)) @ columns.T)
+        outer = torch.from_numpy(problem.outer_gradient(theta.numpy(), rho))
+        v = torch.linalg.solve(hessian, outer)
+        return -(torch.stack(gradients) @ v).numpy() / problem.n_rows
+
+    def solve(self, steps):
+        self.reset()
+        return run_adam(self.problem, self.hypergradient, steps)
+
+
+def main():
+    problem = Problem(OPTIONS.problem, OPTIONS.tolerance)
+    peer = TorchLbfgs(problem)
+    threads = peer.choose_threads(OPTIONS.threads)
+    seconds, path = repeat(lambda: peer.solve(OPTIONS.steps), OPTIONS, lambda: peer.solve(2))
+    report(
+        OPTIONS,
+        problem,
+        ["numpy", "torch"],
+        seconds,
+        path,
+        solver="torch_lbfgs",
+        threads=threads,
+        inner_iterations=peer.iterations,
+        inner_not_converged=peer.not_converged,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+//! What measurements share: repeats of a solve on a number of threads, and memory.
+
+use std::error::Error;
+use std::time::Instant;
+
+use equipoise_core::{CheckedSettings, Outcome, Round, Unobserved, solve};
+
+/// How often a solve is repeated.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Repeats {
+    /// Most repeats that count.
+    pub(crate) most: usize,
+    /// No repeat begins after so many seconds.
+    pub(crate) budget: f64,
+}
+
+/// Seconds of each solve on a pool of `threads` threads, and the last outcome. The first solve warms up and is
+/// dropped, unless it is the only one that the budget leaves time for.
+pub(crate) fn repeat_solve(
+    round: &Round,
+    settings: &CheckedSettings,
+    repeats: Repeats,
+    threads: usize,
+) -> Result<(Vec<f64>, Outcome), Box<dyn Error>> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    let timed = || {
+        let started = Instant::now();
+        let outcome = pool.install(|| solve(round, settings, &mut Unobserved));
+        outcome.map(|outcome| (started.elapsed().as_secs_f64(), outcome))
+    };
+    let (first, mut outcome) = timed()?;
+    let mut seconds = Vec::with_capacity(repeats.most);
+    while seconds.len() < repeats.most && first + seconds.iter().sum::<f64>() < repeats.budget {
+        let last = timed()?;
+        seconds.push(last.0);
+        outcome = last.1;
+    }
+    if seconds.is_empty() {
+        seconds.push(first);
+    }
+    Ok((seconds, outcome))
+}
+
+/// The most memory that this process has had at any time, in bytes; `None` where the system does not tell.
+#[allow(dead_code)] // Not every example tells it.
+pub(crate) fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().trim_end_matches(" kB").parse().ok()?;
+    Some(1024 * kibibytes)
+}

@@ -1,0 +1,91 @@
+//! How the time of a solve grows: `scaling ROWS FEATURES CLIENTS REPEATS BUDGET THREADS…`.
+//!
+//! Rows are made up in memory, the same in every run: two groups that differ in their features. The clients differ in how
+//! far the labels of their rows follow the group: from strongly, over not at all, to a little against it, so that some
+//! mixture of them is fair. The root, where the labels follow the group, has 20 rows per client and at least 1000 in
+//! all. Prints one JSON document per number of threads.
+#![allow(clippy::print_stdout)]
+
+mod measuring;
+
+use std::error::Error;
+
+use equipoise_core::{Client, Fairness, Layout, Round, Rows, Settings};
+use measuring::{Repeats, repeat_solve};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+/// Root rows of a client, and of all clients together at least.
+const ROOT_ROWS: usize = 20;
+const ROOT_ROWS_IN_ALL: usize = 1000;
+/// How far the labels follow the group, client after client.
+const BIASES: [f64; 5] = [2.0, -0.4, 1.0, 0.2, 3.0];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [rows, features, clients, repeats, budget, threads @ ..] = arguments.as_slice() else {
+        return Err("usage: scaling ROWS FEATURES CLIENTS REPEATS BUDGET THREADS…".into());
+    };
+    let (rows, features, clients) = (rows.parse()?, features.parse()?, clients.parse()?);
+    let repeats = Repeats { most: repeats.parse()?, budget: budget.parse()? };
+    let round = make_round(rows, features, clients)?;
+    let settings = Settings::new(Fairness::SP).validate()?;
+    for threads in threads {
+        let threads = threads.parse()?;
+        let (seconds, outcome) = repeat_solve(&round, &settings, repeats, threads)?;
+        let answer = serde_json::json!({
+            "rows": rows,
+            "features": features,
+            "clients": clients,
+            "threads": threads,
+            "seconds": seconds,
+            "objective": outcome.objective,
+            "termination": outcome.termination,
+            "counts": outcome.counts,
+        });
+        println!("{answer}");
+    }
+    Ok(())
+}
+
+/// `rows` rows of `features` features beside the sensitive attribute and the constant, shared among clients.
+fn make_round(rows: usize, features: usize, clients: usize) -> Result<Round, Box<dyn Error>> {
+    let n_root = ROOT_ROWS.max(ROOT_ROWS_IN_ALL.div_ceil(clients));
+    let layout = Layout { n_x: features, intercept: true };
+    let make_client = |client: usize| {
+        let n_rows = rows * (client + 1) / clients - rows * client / clients;
+        let bias = BIASES[client % BIASES.len()];
+        Ok(Client {
+            id: format!("c{client:06}"),
+            proxy: make_rows(layout, n_rows, bias, 2 * client as u64)?,
+            root: make_rows(layout, n_root, 2.0, 2 * client as u64 + 1)?,
+        })
+    };
+    let clients: Result<Vec<Client>, equipoise_core::Error> =
+        (0..clients).into_par_iter().map(make_client).collect();
+    Ok(Round::new(clients?)?)
+}
+
+fn make_rows(
+    layout: Layout,
+    n_rows: usize,
+    bias: f64,
+    seed: u64,
+) -> Result<Rows, equipoise_core::Error> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let sensitive: Vec<bool> = (0..n_rows).map(|_| rng.random_bool(0.6)).collect();
+    let mut x = Vec::with_capacity(n_rows * layout.n_x);
+    let mut positive = Vec::with_capacity(n_rows);
+    for &s in &sensitive {
+        let ahead = if s { 0.4 } else { -0.6 };
+        let mut log_odds = bias * ahead;
+        for k in 0..layout.n_x {
+            let own = rng.random_range(-1.7..1.7);
+            log_odds += own * [1.0, -0.6, 0.4, 0.2][k % 4] / (1.0 + 0.25 * k as f64);
+            x.push(if k % 2 == 0 { own + ahead } else { own });
+        }
+        positive.push(rng.random::<f64>() < 1.0 / (1.0 + (-log_odds).exp()));
+    }
+    Rows::new(layout, &x, &sensitive, &positive)
+}

@@ -1,0 +1,71 @@
+//! Solves a saved problem and tells how long it took:
+//! `solve_problem FILE PROFILE REPEATS BUDGET THREADS [STEPS]`.
+//!
+//! FILE is the header that `save_problem` wrote, PROFILE `paper` (Adam) or `default` (Gauss–Newton). With STEPS, the
+//! profile `paper` does so many steps instead of 2000, and ρ rises accordingly. Prints one JSON document. Reading the
+//! file is not timed; making the round ready is timed apart; no repeat begins after BUDGET seconds.
+#![allow(clippy::print_stdout)]
+
+mod measuring;
+mod problem_file;
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Instant;
+
+use equipoise_core::{Outcome, Round, Settings};
+use measuring::{Repeats, peak_memory, repeat_solve};
+use problem_file::Header;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [file, profile, repeats, budget, threads, steps @ ..] = arguments.as_slice() else {
+        return Err("usage: solve_problem FILE PROFILE REPEATS BUDGET THREADS [STEPS]".into());
+    };
+    let repeats = Repeats { most: repeats.parse()?, budget: budget.parse()? };
+    let threads = threads.parse()?;
+    let (header, clients) = Header::load(Path::new(file))?;
+    let mut settings = match profile.as_str() {
+        "paper" => Settings::paper(header.fairness),
+        "default" => Settings::new(header.fairness),
+        other => return Err(format!("no profile is called {other}").into()),
+    };
+    settings.lambda = header.lambda;
+    if let ("paper", [steps]) = (profile.as_str(), steps) {
+        shorten(&mut settings, steps.parse()?);
+    }
+    let started = Instant::now();
+    let round = Round::new(clients)?;
+    let prepare_seconds = started.elapsed().as_secs_f64();
+    let (seconds, outcome) = repeat_solve(&round, &settings.validate()?, repeats, threads)?;
+    let answer = serde_json::json!({
+        "solver": profile,
+        "problem": header.name,
+        "threads": threads,
+        "steps": outcome.trace.len(),
+        "seconds": seconds,
+        "prepare_seconds": prepare_seconds,
+        "own_objective": outcome.objective,
+        "rho": outcome.rho,
+        "path": path(&outcome),
+        "termination": outcome.termination,
+        "gap": outcome.gap,
+        "counts": outcome.counts,
+        "peak_bytes": peak_memory(),
+    });
+    println!("{answer}");
+    Ok(())
+}
+
+/// Fewer steps, with the same values of ρ.
+fn shorten(settings: &mut Settings, steps: usize) {
+    let outer = &mut settings.outer;
+    outer.rho.every = (outer.rho.every * steps / outer.iterations).max(1);
+    outer.iterations = steps;
+}
+
+/// The weights at the beginning of each step, and at the end.
+fn path(outcome: &Outcome) -> Vec<&[f64]> {
+    let steps = outcome.trace.iter().map(|point| point.weights.as_slice());
+    steps.chain([outcome.weights.as_slice()]).collect()
+}
