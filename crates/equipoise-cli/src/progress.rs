@@ -46,7 +46,7 @@ impl Bar {
         let bar = self.bar.get_or_insert_with(|| {
             let style = ProgressStyle::with_template(self.template)
                 .unwrap_or_else(|_| ProgressStyle::default_bar());
-            ProgressBar::new(of as u64).with_style(style).with_elapsed(PATIENCE)
+            ProgressBar::new(of as u64).with_style(style).with_elapsed(self.started.elapsed())
         });
         // A loop with a tolerance to meet may take more steps than it promised.
         bar.set_length(of.max(done) as u64);
