@@ -110,10 +110,15 @@ fn hint_of_lab(error: &equipoise_lab::Error) -> Option<Cow<'static, str>> {
                 fetch_command(dataset, file)
             )))
         }
-        Error::DatasetDigest { dataset, file, .. } => Some(Cow::Owned(format!(
-            "to replace it with the right one: {} --force",
-            fetch_command(dataset, file)
-        ))),
+        Error::DatasetDigest { dataset, file, .. } => {
+            let own = equipoise_lab::Dataset::named(dataset)
+                .is_some_and(|known| file.file_name().is_some_and(|name| name == known.file));
+            let (words, force) = match own {
+                true => ("to replace it with the right one", " --force"),
+                false => ("to get the right one", ""),
+            };
+            Some(Cow::Owned(format!("{words}: {}{force}", fetch_command(dataset, file))))
+        }
         Error::Fetch { problem: FetchProblem::Certificate { .. }, .. } => Some(Cow::Borrowed(
             "if you know why, as behind a proxy or with a mirror of your own, name the certificates to \
              trust with --ca-file",

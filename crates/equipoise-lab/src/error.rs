@@ -47,6 +47,20 @@ pub enum Error {
         /// Why.
         problem: Box<Error>,
     },
+    /// Another run is at work in the folder.
+    #[error("another experiment is running in {folder}; wait for it, or choose another folder")]
+    Busy {
+        /// The folder.
+        folder: String,
+    },
+    /// The folder holds what an experiment would replace, and no journal of one.
+    #[error("{folder} holds {name}, and it is not from an experiment; choose another folder")]
+    Foreign {
+        /// The folder.
+        folder: String,
+        /// What is there.
+        name: &'static str,
+    },
     /// A list names a thing twice.
     #[error("{what} is named twice")]
     Twice {

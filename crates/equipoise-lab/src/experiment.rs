@@ -61,6 +61,7 @@ pub fn run_experiment(
         .collect();
     let populations = Populations::load(&stages, sources)?;
     let header = Header {
+        version: env!("CARGO_PKG_VERSION"),
         settings,
         rows: settings
             .datasets

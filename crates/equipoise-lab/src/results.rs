@@ -18,7 +18,7 @@ mod wording;
 use equipoise_report::{Block, Figure, Page, Section};
 
 use crate::experiment::Experiment;
-use crate::source::dataset_title;
+use crate::source::{OWN_TABLE, dataset_title};
 use wording::{measure, preprocessing_words, share};
 
 /// What an experiment gave, to be read.
@@ -71,26 +71,38 @@ impl Results<'_> {
             "A dataset is shared out evenly and at random among {} clients. The clients whose own models \
              are the most unfair are unreliable: they send their training rows as they are. The others send \
              fair proxies. Each defense turns the same proxies into one model, which is judged on test \
-             rows of the reliable clients alone. Figures are means over {} seeds, ± is the standard \
-             deviation over them.",
-            settings.n_clients, settings.seeds,
+             rows of the reliable clients alone. Figures are {}.",
+            settings.n_clients,
+            match settings.seeds {
+                1 => "those of one seed".to_owned(),
+                n => format!("means over {n} seeds, ± is the standard deviation over them"),
+            },
         );
-        let figures = vec![
+        let mut figures = vec![
             figure(
                 "Rounds",
-                (self.experiment.grid.len()).to_string(),
+                self.experiment.grid.len().to_string(),
                 "cells of the grid, seeds counted",
             ),
             figure("Unreliable clients", shares.join(", "), "shares tried"),
             figure("Root", share(settings.root_share), "of each client's training rows"),
-            figure("Checks that hold", self.claims_held(), "of what the paper finds; see below"),
         ];
+        if let Some(held) = self.claims_held() {
+            figures.push(figure("Checks that hold", held, "of what the paper finds; see below"));
+        }
+        let has_own = settings.datasets.iter().any(|dataset| dataset == OWN_TABLE);
+        let only_own = has_own && settings.datasets.len() == 1;
         let mut blocks = vec![Block::Figures(figures)];
         blocks.push(Block::Paragraph("Written by this command:".to_owned()));
         blocks.push(Block::Code(self.command.to_owned()));
         blocks.push(Block::Paragraph(format!(
-            "Columns become features as follows: {}. Fair proxies are made {}. λ = {}.",
-            preprocessing_words(settings.preprocessing),
+            "Columns become features as follows: {}{}. Fair proxies are made {}. λ = {}.",
+            if only_own {
+                "as the table's schema says"
+            } else {
+                preprocessing_words(settings.preprocessing)
+            },
+            if has_own && !only_own { " (the own table as its schema says)" } else { "" },
             wording::generator_words(settings.generator),
             settings.lambda,
         )));

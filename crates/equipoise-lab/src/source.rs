@@ -61,7 +61,11 @@ impl Sources {
 
     fn load_own_table(&self) -> Result<Rows, Error> {
         let schema = Schema::read(self.schema.as_ref().ok_or(Error::NoSchema)?)?;
-        let file = self.data.iter().find(|place| !place.is_dir()).ok_or(Error::NoOwnTable)?;
+        let file = self
+            .data
+            .iter()
+            .find(|place| place.is_file() || place.extension().is_some())
+            .ok_or(Error::NoOwnTable)?;
         Ok(read_rows(file, &schema, Purpose::Data)?.rows)
     }
 }

@@ -4,8 +4,8 @@
 
 use equipoise_core::{Criterion, Defense};
 use equipoise_lab::{
-    Ablation, Error, Experiment, ExperimentSettings, Profile, Results, SYNTHETIC, ScenarioKind,
-    Sources, Variant, run_experiment, summarise,
+    Ablation, Error, Experiment, ExperimentSettings, Profile, ProxySize, Results, SYNTHETIC,
+    ScenarioKind, Sources, Variant, run_experiment, summarise,
 };
 use std::path::{Path, PathBuf};
 
@@ -54,8 +54,8 @@ fn threads_and_interruptions_change_no_byte_of_the_results() {
     let place = |name: &str| folder.path().join(name);
     let experiment = run_synthetic(&place("one"), &ABLATIONS, 1);
     assert_eq!(experiment.grid.len(), 4);
-    // Client-weighted, and two kinds of intercept, for two seeds; pooled without one is the grid's own.
-    assert_eq!(experiment.changed.len(), 6);
+    // Client-weighted, and an intercept, for two seeds; pooled without one is the grid's own.
+    assert_eq!(experiment.changed.len(), 4);
     let one = files(&place("one"));
     run_synthetic(&place("two"), &ABLATIONS, 2);
     assert!(one == files(&place("two")), "two threads give other bytes");
@@ -63,7 +63,7 @@ fn threads_and_interruptions_change_no_byte_of_the_results() {
     // Killed in the middle: settings, one whole cell, half of the next.
     let journal = std::fs::read_to_string(place("one").join("results.jsonl")).unwrap();
     let lines: Vec<&str> = journal.lines().collect();
-    assert_eq!(lines.len(), 11);
+    assert_eq!(lines.len(), 9);
     let half = &lines[2][..lines[2].len() / 2];
     let killed = place("killed");
     std::fs::create_dir(&killed).unwrap();
@@ -76,6 +76,13 @@ fn threads_and_interruptions_change_no_byte_of_the_results() {
         continued.starts_with(&format!("{}\n{}\n", lines[0], lines[1])),
         "a cell was run again"
     );
+
+    // A line that is there twice counts once.
+    let twice = place("twice");
+    std::fs::create_dir(&twice).unwrap();
+    std::fs::write(twice.join("results.jsonl"), format!("{journal}{}\n", lines[3])).unwrap();
+    run_synthetic(&twice, &ABLATIONS, 2);
+    assert!(one == files(&twice), "a repeated line changes the results");
 
     // A grid first, its ablations later, in the same folder.
     let later = place("later");
@@ -139,6 +146,10 @@ fn on_law_school_robust_averaging_follows_the_majority_and_the_method_does_not()
     let results = Results { experiment: &experiment, command: "" };
     let text = results.page().to_markdown();
     assert!(text.contains("0.4948") && text.contains("84.72"), "the paper's figures are missing");
+    for defense in ["bilevel", "fedasl", "fednolowe", "pooled"] {
+        let figure = format!("{:.4}", fairness(defense));
+        assert!(text.contains(&figure), "{defense}: {figure} is not on the page");
+    }
 }
 
 #[test]
@@ -188,6 +199,62 @@ fn a_cell_that_cannot_be_run_is_named() {
     let refused = run_experiment(&settings, &[], &here, folder.path(), &|_, _| {});
     let text = refused.unwrap_err().to_string();
     assert!(text.starts_with("synthetic, sp, ") && text.contains("root"), "{text}");
+}
+
+#[test]
+fn a_folder_that_another_run_or_person_uses_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let run =
+        || run_experiment(&on(SYNTHETIC), &[], &sources(folder.path()), folder.path(), &|_, _| {});
+    let journal = folder.path().join("results.jsonl");
+    let held = std::fs::File::create(&journal).unwrap();
+    held.lock().unwrap();
+    assert!(matches!(run(), Err(Error::Busy { .. })));
+    drop(held);
+    std::fs::remove_file(&journal).unwrap();
+    std::fs::write(folder.path().join("RESULTS.md"), "mine").unwrap();
+    assert!(matches!(run(), Err(Error::Foreign { name: "RESULTS.md", .. })));
+    // Not a journal, though it has its name, with and without the end of a line.
+    std::fs::remove_file(folder.path().join("RESULTS.md")).unwrap();
+    for text in ["hello", "hello\n", "{\"version\":\"0\"}\nhello\n"] {
+        std::fs::write(&journal, text).unwrap();
+        assert!(matches!(run(), Err(Error::OtherExperiment { .. })), "{text}");
+        assert_eq!(std::fs::read_to_string(&journal).unwrap(), text);
+    }
+}
+
+#[test]
+fn settings_for_which_nothing_is_finished_can_be_mended() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = sources(folder.path());
+    let bad = ExperimentSettings { root_share: 0.001, seeds: 1, ..on(SYNTHETIC) };
+    assert!(run_experiment(&bad, &[], &here, folder.path(), &|_, _| {}).is_err());
+    let good = ExperimentSettings { seeds: 1, ..on(SYNTHETIC) };
+    assert!(run_experiment(&good, &[], &here, folder.path(), &|_, _| {}).is_ok());
+}
+
+#[test]
+fn settings_that_cannot_be_are_refused_before_anything_is_begun() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("o");
+    let base = on(SYNTHETIC);
+    for bad in [
+        ExperimentSettings { seeds: 0, ..base.clone() },
+        ExperimentSettings { seeds: u64::MAX, ..base.clone() },
+        ExperimentSettings { lambda: -1.0, ..base.clone() },
+        ExperimentSettings { lambda: f64::NAN, ..base.clone() },
+        ExperimentSettings { proxy_size: ProxySize::Rows(0), ..base.clone() },
+        ExperimentSettings { unreliable: vec![0.99], ..base.clone() },
+        ExperimentSettings { unreliable: vec![0.2, 0.21], ..base.clone() },
+        ExperimentSettings { n_clients: 1, ..base.clone() },
+    ] {
+        let refused = run_experiment(&bad, &[], &sources(&place), &place, &|_, _| {});
+        assert!(
+            matches!(refused, Err(Error::Setting { .. } | Error::Twice { .. })),
+            "{bad:?}: {refused:?}"
+        );
+        assert!(!place.exists());
+    }
 }
 
 #[test]

@@ -89,7 +89,14 @@ impl From<String> for Cell {
 impl Table {
     /// The table as CSV: numbers in full, as a program reads them; no value is an empty field.
     pub fn to_csv(&self) -> String {
-        let headings = self.columns.iter().map(|column| csv_field(&column.name));
+        // A program looks columns up by name: one that comes again gets a number.
+        let headings = self.columns.iter().enumerate().map(|(i, column)| {
+            let before = self.columns[..i].iter().filter(|other| other.name == column.name).count();
+            match before {
+                0 => csv_field(&column.name),
+                times => csv_field(&format!("{} ({})", column.name, times + 1)),
+            }
+        });
         let mut text = headings.collect::<Vec<_>>().join(",") + "\n";
         for row in &self.rows {
             let fields = row.iter().map(|cell| match cell.number {
@@ -177,7 +184,7 @@ mod tests {
     fn a_csv_file_has_numbers_in_full_and_quotes_where_needed() {
         let table = Table {
             caption: String::new(),
-            columns: vec![Column::text("a, \"b\""), Column::number("x")],
+            columns: ["a, \"b\"", "x"].map(Column::text).into(),
             rows: vec![
                 vec!["one\ntwo".into(), Cell::number(-0.123_456_789, Format::Fixed(2))],
                 vec!["three".into(), Cell::number(None, Format::Fixed(2))],

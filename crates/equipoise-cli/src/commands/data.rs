@@ -11,7 +11,7 @@ use crate::output::Output;
 /// List or fetch the datasets that experiments run on
 ///
 /// The paper's two datasets are public, but not ours to pass on: they are fetched from their home, and used
-/// only if they are, to the bit, the files that the paper used.
+/// only if they are, to the bit, the files that our results were made with.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Example:

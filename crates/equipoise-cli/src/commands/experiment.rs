@@ -2,6 +2,7 @@
 
 mod options;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -60,6 +61,10 @@ struct Document<'a> {
 /// Runs the command.
 pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answer> {
     let settings = args.options.resolve();
+    let asked = settings.datasets.len() * settings.fairness.len();
+    if settings.combinations().len() < asked {
+        output.note("dutch is left out under eo, as in the paper: its raw rows are nearly fair");
+    }
     let sources =
         Sources { data: args.data.clone(), schema: args.schema.clone(), n_people: args.people };
     let experiment = {
@@ -71,7 +76,7 @@ pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answ
             }
         })?
     };
-    let results = Results { experiment: &experiment, command: &command_line(std::env::args()) };
+    let results = Results { experiment: &experiment, command: &command_line(std::env::args_os()) };
     let page = results.write(&args.output)?;
     let summaries = summarise(&experiment.grid, &settings.variants);
     let document = Document {
@@ -84,9 +89,10 @@ pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answ
 }
 
 /// What was typed, as it can be typed again.
-fn command_line(arguments: impl Iterator<Item = String>) -> String {
+fn command_line(arguments: impl Iterator<Item = OsString>) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+%@".contains(c);
     let quoted = arguments.skip(1).map(|argument| {
+        let argument = argument.to_string_lossy().into_owned();
         if !argument.is_empty() && argument.chars().all(plain) {
             argument
         } else {
@@ -127,11 +133,11 @@ fn in_words(summaries: &[CellSummary]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::command_line;
+    use super::*;
 
     #[test]
     fn a_command_line_can_be_typed_again() {
-        let typed = ["/x/equipoise", "experiment", "-o", "my results", "it's"].map(str::to_owned);
+        let typed = ["/x/equipoise", "experiment", "-o", "my results", "it's"].map(OsString::from);
         assert_eq!(
             command_line(typed.into_iter()),
             r"equipoise experiment -o 'my results' 'it'\''s'"

@@ -7,7 +7,7 @@ use super::settings::ExperimentSettings;
 use super::summary::json_name;
 use crate::dataset::Preprocessing;
 use crate::scenario::ProxySize;
-use crate::source::OWN_TABLE;
+use crate::source::{OWN_TABLE, SYNTHETIC};
 
 /// What an experiment can change, one thing at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -67,9 +67,15 @@ impl Ablation {
         }
     }
 
-    /// Whether it can be tried on a dataset: an own table is encoded as its schema says.
-    pub(super) fn applies_to(self, dataset: &str) -> bool {
-        self != Self::Intercept || dataset != OWN_TABLE
+    /// Whether it can be tried on a dataset: an own table is encoded as its schema says, and the made-up
+    /// population has no codes that could be taken as numbers.
+    pub(super) fn applies_to(self, dataset: &str, changed: &ExperimentSettings) -> bool {
+        self != Self::Intercept
+            || match dataset {
+                OWN_TABLE => false,
+                SYNTHETIC => changed.preprocessing != Preprocessing::OneHot,
+                _ => true,
+            }
     }
 }
 

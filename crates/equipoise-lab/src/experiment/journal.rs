@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::cell::Cell;
@@ -13,50 +13,78 @@ use crate::error::Error;
 /// The first line: what makes an experiment the same. Ablations do not: they add to it.
 #[derive(Serialize)]
 pub(super) struct Header<'a> {
+    /// The program's version: another one may round otherwise.
+    pub(super) version: &'static str,
     /// How the grid is run.
     pub(super) settings: &'a ExperimentSettings,
     /// Digest of each dataset's rows.
     pub(super) rows: BTreeMap<&'a str, String>,
 }
 
-/// The file of an experiment that is running.
+/// The file of an experiment that is running. It is locked: no other run writes to the folder meanwhile.
 pub(super) struct Journal {
     path: PathBuf,
     file: File,
 }
+
+/// What an experiment leaves beside its journal. Where one of these is and no journal, the folder is not ours.
+const LEFT: [&str; 5] = ["results.csv", "ablations.csv", "traces.csv", "RESULTS.md", "report.html"];
+
+/// How the first line of every journal begins.
+const OUR_START: &str = "{\"version\":\"";
 
 impl Journal {
     /// Opens the journal of this experiment, or begins one, and gives the cells that it holds.
     pub(super) fn open(folder: &Path, header: &Header<'_>) -> Result<(Self, Vec<Cell>), Error> {
         let path = folder.join("results.jsonl");
         let failed = |source| Error::Journal { file: path.display().to_string(), source };
-        std::fs::create_dir_all(folder)
-            .map_err(|source| Error::Folder { folder: folder.display().to_string(), source })?;
+        if !path.exists()
+            && let Some(name) = LEFT.into_iter().find(|name| folder.join(name).exists())
+        {
+            return Err(Error::Foreign { folder: folder.display().to_string(), name });
+        }
+        // The tables' folder too: whether it can be made is better known before the work than after it.
+        let tables = folder.join("tables");
+        std::fs::create_dir_all(&tables)
+            .map_err(|source| Error::Folder { folder: tables.display().to_string(), source })?;
+        let mut file =
+            OpenOptions::new().create(true).read(true).append(true).open(&path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::Busy { folder: folder.display().to_string() });
+            }
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(failed)?;
         let header = to_line(header);
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(failed(error)),
-        };
         // A run that was killed while it wrote leaves a last line without its end: that cell is run again.
         let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
-        let mut lines = whole.lines();
-        let known = lines.next();
-        if known.is_some_and(|known| known != header.trim_end()) {
-            return Err(Error::OtherExperiment { folder: folder.display().to_string() });
+        let is_ours =
+            if whole.is_empty() { header.starts_with(&text) } else { whole.starts_with(&header) };
+        if !is_ours {
+            // Other settings for which nothing is finished are not worth keeping.
+            let begun = whole.starts_with(OUR_START) && whole.lines().count() == 1;
+            if !begun {
+                return Err(Error::OtherExperiment { folder: folder.display().to_string() });
+            }
         }
-        let mut cells = Vec::new();
-        for (number, line) in lines.enumerate() {
-            let cell = serde_json::from_str(line).map_err(|source| Error::JournalLine {
+        let mut cells: Vec<Cell> = Vec::new();
+        for (number, line) in whole.lines().enumerate().skip(1) {
+            let cell: Cell = serde_json::from_str(line).map_err(|source| Error::JournalLine {
                 file: path.display().to_string(),
-                line: number + 2,
+                line: number + 1,
                 source,
             })?;
-            cells.push(cell);
+            if !cells.iter().any(|known| known.key == cell.key) {
+                cells.push(cell);
+            }
         }
-        let mut file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
-        file.set_len(whole.len() as u64).map_err(failed)?;
-        if known.is_none() {
+        if is_ours && !whole.is_empty() {
+            file.set_len(whole.len() as u64).map_err(failed)?;
+        } else {
+            file.set_len(0).map_err(failed)?;
             file.write_all(header.as_bytes()).map_err(failed)?;
         }
         Ok((Self { path, file }, cells))

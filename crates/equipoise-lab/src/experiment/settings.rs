@@ -21,6 +21,9 @@ pub enum Profile {
     Paper,
 }
 
+/// More seeds than anyone has time for are a slip of the finger.
+const MOST_SEEDS: u64 = 100_000;
+
 /// A grid of scenarios, and how each is run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -81,8 +84,14 @@ impl Default for ExperimentSettings {
 impl ExperimentSettings {
     pub(super) fn check(&self) -> Result<(), Error> {
         let refuse = |name, range, found| Err(Error::Setting { name, range, found });
-        if self.seeds == 0 {
-            return refuse("seeds", "at least 1", 0.0);
+        if !(1..=MOST_SEEDS).contains(&self.seeds) {
+            return refuse("seeds", "between 1 and 100000", self.seeds as f64);
+        }
+        if !(self.lambda > 0.0 && self.lambda.is_finite()) {
+            return refuse("lambda", "above 0", self.lambda);
+        }
+        if self.proxy_size == ProxySize::Rows(0) {
+            return refuse("proxy-rows", "at least 1", 0.0);
         }
         if self.n_clients < 2 {
             return refuse("clients", "at least 2", self.n_clients as f64);
@@ -92,6 +101,16 @@ impl ExperimentSettings {
         }
         if let Some(&share) = self.unreliable.iter().find(|share| !(0.0..1.0).contains(*share)) {
             return refuse("unreliable", "at least 0 and below 1", share);
+        }
+        let counts: Vec<usize> =
+            self.unreliable.iter().map(|&share| self.n_unreliable(share)).collect();
+        if let Some(at) = counts.iter().position(|&count| count >= self.n_clients) {
+            let range = "so small that at least one client is reliable";
+            return refuse("unreliable", range, self.unreliable[at]);
+        }
+        if has_twins(&counts) {
+            let what = "a number of unreliable clients (shares are rounded to whole clients)";
+            return Err(Error::Twice { what: what.to_owned() });
         }
         if self.fairness.contains(&Criterion::Both) {
             return refuse("fairness", "sp or eo in an experiment", 0.0);
@@ -112,10 +131,13 @@ impl ExperimentSettings {
         if has_twins(&self.scenarios) {
             return twice("a scenario");
         }
-        if has_twins(&self.unreliable) {
-            return twice("a share of unreliable clients");
-        }
         Ok(())
+    }
+
+    /// How many clients a share of them is.
+    pub(crate) fn n_unreliable(&self, share: f64) -> usize {
+        let scenario = self.scenario(Criterion::Sp, 1);
+        ScenarioSettings { unreliable_share: share, ..scenario }.n_unreliable()
     }
 
     /// Dataset and fairness, as the paper combines them.
@@ -139,7 +161,7 @@ impl ExperimentSettings {
         let changes = ablation.changes().into_iter().filter(|change| change.apply(self) != *self);
         changes
             .flat_map(|change| self.units(Some(change), &[scenario]))
-            .filter(|unit| ablation.applies_to(&unit.dataset))
+            .filter(|unit| ablation.applies_to(&unit.dataset, &unit.settings))
             .collect()
     }
 

@@ -54,6 +54,8 @@ pub struct Spread {
     pub mean: f64,
     /// The standard deviation of a sample; 0 for a single value.
     pub std: f64,
+    /// Of how many values.
+    pub n: usize,
 }
 
 impl Spread {
@@ -62,7 +64,13 @@ impl Spread {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
         let square = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
-        Self { mean, std: if values.len() > 1 { (square / (n - 1.0)).sqrt() } else { 0.0 } }
+        let std = if values.len() > 1 { (square / (n - 1.0)).sqrt() } else { 0.0 };
+        Self { mean, std, n: values.len() }
+    }
+
+    /// The standard deviation, where there is more than one value.
+    pub fn deviation(&self) -> Option<f64> {
+        (self.n > 1).then_some(self.std)
     }
 }
 

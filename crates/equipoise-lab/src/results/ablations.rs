@@ -15,6 +15,9 @@ impl Results<'_> {
     pub(super) fn ablation_section(&self) -> Option<Section> {
         let ablations = Ablation::ALL.into_iter();
         let asked = ablations.filter(|ablation| self.experiment.ablations.contains(ablation));
+        if !self.experiment.settings.variants.contains(&METHOD) {
+            return None;
+        }
         let blocks: Vec<Block> =
             asked.flat_map(|ablation| self.ablation_blocks(ablation)).collect();
         if blocks.is_empty() {
@@ -109,14 +112,16 @@ impl Results<'_> {
                 rounds += 1;
             }
         }
-        let verdict = if pooled.fairness < client.fairness {
+        // Clearly fairer: in most places, and by more than a fifth.
+        let clear = 2 * fairer > rounds && pooled.fairness < 0.8 * client.fairness;
+        let verdict = if clear {
             "Read literally, the formula lets the weights choose on which root rows fairness is measured, \
              and with a handful of root rows per client it is cheaper to choose rows that look fair than to \
              make the model fair. Conclusion: the pooled reading is the one to use, and is the default; the \
              client-weighted one is kept as --root-weighting client."
         } else {
-            "Conclusion: on these rounds the client-weighted reading does no worse; the default stays pooled \
-             because there the weights cannot choose on which root rows fairness is measured."
+            "Conclusion: on these rounds neither reading is clearly fairer; the default stays pooled because \
+             there the weights cannot choose on which root rows fairness is measured."
         };
         Some(format!(
             "Pooled root terms are fairer in {fairer} of {rounds} places: {} against {} on average, with {} \
@@ -196,7 +201,7 @@ fn ablation_row(value: String, unreliable: f64, figures: Option<&Figures>) -> Ve
         Cell::text(value),
         Cell::text(share(unreliable)),
         number(|figures| figures.fairness.mean, 3).strong(),
-        number(|figures| figures.fairness.std, 3),
+        Cell::number(figures.and_then(|figures| figures.fairness.deviation()), Format::Fixed(3)),
         number(|figures| figures.accuracy.mean, 1),
         number(|figures| figures.balanced.mean, 1),
         number(|figures| figures.unreliable_weight.mean, 2),

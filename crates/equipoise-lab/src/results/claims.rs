@@ -35,6 +35,8 @@ struct Findings {
     /// Unfairness of [`FOUR`].
     fairness: Option<[f64; 4]>,
     order: Option<Verdict>,
+    /// What the paper's own figures say of the order.
+    papers_order: Option<Verdict>,
     bound: Option<Verdict>,
     weights: Option<WeightsFinding>,
 }
@@ -49,7 +51,7 @@ struct WeightsFinding {
 
 impl Results<'_> {
     /// "12 of 15".
-    pub(super) fn claims_held(&self) -> String {
+    pub(super) fn claims_held(&self) -> Option<String> {
         let mut verdicts = Vec::new();
         for place in self.experiment.settings.combinations() {
             for findings in self.findings(place) {
@@ -58,7 +60,7 @@ impl Results<'_> {
             }
         }
         let held = verdicts.iter().filter(|verdict| **verdict == Verdict::Holds).count();
-        format!("{held} of {}", verdicts.len())
+        (!verdicts.is_empty()).then(|| format!("{held} of {}", verdicts.len()))
     }
 
     /// The findings, and a table of verdicts per dataset and fairness.
@@ -78,7 +80,8 @@ impl Results<'_> {
                 "Order: where a minority of clients is unreliable, the method and FedASL are far fairer than \
                  pooling and FedNolowe; where a majority is, FedASL breaks (it is less fair than pooling, \
                  on Law School with |SPD| above {LAW_SCHOOL_BROKEN}) and the method is far fairer than all \
-                 others. “Far” means at most half the unfairness; “weaker” that only the order is the paper's."
+                 others. “Far” means at most half the unfairness; “weaker” that only the order is the paper's. \
+                 “Paper's own” is what the paper's figures say by the same yardstick."
             ),
             format!("Bound: on Law School the method's |SPD| stays below {LAW_SCHOOL_FAIR}."),
             format!(
@@ -102,12 +105,23 @@ impl Results<'_> {
         let shares = self.experiment.settings.unreliable.iter();
         let at = |&unreliable: &f64| {
             let fairness = self.four(place, unreliable);
-            let order = fairness.and_then(|four| order_verdict(unreliable, law_school, four));
+            // Shares are rounded to whole clients: their number tells who is the majority.
+            let settings = &self.experiment.settings;
+            let share = settings.n_unreliable(unreliable) as f64 / settings.n_clients as f64;
+            let order = fairness.and_then(|four| order_verdict(share, law_school, four));
+            let papers = FOUR.map(|variant| self.published(place, unreliable, variant));
+            let papers_order = match papers {
+                [Some(method), Some(fedasl), Some(pooled), Some(fednolowe)] => {
+                    let four = [method, fedasl, pooled, fednolowe].map(|paper| paper.fairness);
+                    order_verdict(share, law_school, four)
+                }
+                _ => None,
+            };
             let bound = fairness.filter(|_| law_school).map(|[method, ..]| {
                 if method < LAW_SCHOOL_FAIR { Verdict::Holds } else { Verdict::Differs }
             });
             let weights = self.weights_finding(place, unreliable);
-            Findings { unreliable, fairness, order, bound, weights }
+            Findings { unreliable, fairness, order, papers_order, bound, weights }
         };
         shares.map(at).collect()
     }
@@ -172,6 +186,9 @@ fn order_verdict(
     law_school: bool,
     [method, fedasl, pooled, fednolowe]: [f64; 4],
 ) -> Option<Verdict> {
+    if [method, fedasl, pooled, fednolowe].iter().any(|value| value.is_nan()) {
+        return None;
+    }
     let judge = |fairer: f64, others: f64| {
         if fairer <= FAR * others {
             Verdict::Holds
@@ -193,12 +210,16 @@ fn order_verdict(
 
 fn findings_table(place: Place<'_>, findings: &[Findings]) -> Table {
     let none = || Cell::number(None, Format::Auto);
+    let published = findings.iter().any(|findings| findings.papers_order.is_some());
     let bounded = findings.iter().any(|findings| findings.bound.is_some());
     let row = |findings: &Findings| {
         let mut row = vec![Cell::text(share(findings.unreliable))];
         let fairness = (0..FOUR.len()).map(|i| findings.fairness.map(|four| four[i]));
         row.extend(fairness.map(|value| Cell::number(value, Format::Fixed(3))));
         row.push(findings.order.map_or_else(none, Verdict::cell));
+        if published {
+            row.push(findings.papers_order.map_or_else(none, Verdict::cell));
+        }
         if bounded {
             row.push(findings.bound.map_or_else(none, Verdict::cell));
         }
@@ -213,14 +234,20 @@ fn findings_table(place: Place<'_>, findings: &[Findings]) -> Table {
         row
     };
     let numbers = FOUR.map(|variant| Column::number(variant_words(variant)));
-    let verdicts = if bounded { &["Order", "Bound", "Weights"][..] } else { &["Order", "Weights"] };
+    let verdicts =
+        [("Order", true), ("Paper's own", published), ("Bound", bounded), ("Weights", true)];
     let counts = [Column::text("Seeds"), Column::number("Most")];
     Table {
         caption: place_words(place),
         columns: [Column::text("Unreliable")]
             .into_iter()
             .chain(numbers)
-            .chain(verdicts.iter().map(|&name| Column::text(name)))
+            .chain(
+                verdicts
+                    .into_iter()
+                    .filter(|(_, shown)| *shown)
+                    .map(|(name, _)| Column::text(name)),
+            )
             .chain(counts)
             .collect(),
         rows: findings.iter().map(row).collect(),

@@ -24,7 +24,7 @@ impl Results<'_> {
         Some(Section {
             heading: "How the method converges".to_owned(),
             lead: format!(
-                "Seed 1, {} unreliable. Other shares are in traces.csv beside this page.",
+                "Seed 1, {} unreliable. The experiment's folder has all of it, and other shares, in traces.csv.",
                 share(unreliable)
             ),
             blocks,

@@ -18,20 +18,53 @@ impl Results<'_> {
     pub fn write(&self, folder: &Path) -> Result<PathBuf, Error> {
         let page = self.page();
         write_results_csv(&folder.join("results.csv"), &self.experiment.grid)?;
-        if !self.experiment.changed.is_empty() {
-            write_results_csv(&folder.join("ablations.csv"), &self.experiment.changed)?;
+        let ablations = folder.join("ablations.csv");
+        if self.experiment.changed.is_empty() {
+            remove(&ablations)?;
+        } else {
+            write_results_csv(&ablations, &self.experiment.changed)?;
         }
         write_text(&folder.join("traces.csv"), &traces_csv(&self.experiment.grid))?;
         let tables = folder.join("tables");
         std::fs::create_dir_all(&tables)
             .map_err(|source| Error::Folder { folder: tables.display().to_string(), source })?;
-        for (name, table) in named_tables(&page) {
+        let named = named_tables(&page);
+        for stale in csv_files(&tables)? {
+            let kept = |name: &str| stale.file_name().is_some_and(|file| file == name);
+            if !named.iter().any(|(name, _)| kept(name)) {
+                remove(&stale)?;
+            }
+        }
+        for (name, table) in named {
             write_text(&tables.join(name), &table.to_csv())?;
         }
         write_text(&folder.join("RESULTS.md"), &page.to_markdown())?;
         let report = folder.join("report.html");
         write_text(&report, &page.render())?;
         Ok(report)
+    }
+}
+
+/// The tables that an earlier page left.
+fn csv_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let failed = |source| Error::Journal { file: folder.display().to_string(), source };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let file = entry.map_err(failed)?.path();
+        if file.extension().is_some_and(|extension| extension == "csv") {
+            files.push(file);
+        }
+    }
+    Ok(files)
+}
+
+/// Removes a file that need not be there.
+fn remove(file: &Path) -> Result<(), Error> {
+    match std::fs::remove_file(file) {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::Journal { file: file.display().to_string(), source })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -53,8 +53,8 @@ impl Results<'_> {
             label: variant_words(*variant).to_owned(),
             x: figures.fairness.mean,
             y: figures.accuracy.mean,
-            x_error: Some(figures.fairness.std),
-            y_error: Some(figures.accuracy.std),
+            x_error: figures.fairness.deviation(),
+            y_error: figures.accuracy.deviation(),
         });
         let theirs = found.iter().filter_map(|(variant, _, published)| {
             let published = (*published)?;
@@ -106,10 +106,10 @@ fn trade_off_table(place: Place<'_>, found: &[(Variant, Figures, Option<Publishe
         vec![
             Cell::text(variant_words(*variant)),
             number(Some(figures.fairness.mean), 4),
-            number(Some(figures.fairness.std), 4),
+            number(figures.fairness.deviation(), 4),
             number(published.map(|p| p.fairness), 4),
             number(Some(figures.accuracy.mean), 2),
-            number(Some(figures.accuracy.std), 2),
+            number(figures.accuracy.deviation(), 2),
             number(published.map(|p| p.accuracy), 2),
         ]
     });
