@@ -15,7 +15,7 @@ def draw(points):
     """The chart of all points."""
     names = list(dict.fromkeys(point["axis"] for point in points))
     threads = sorted({point["threads"] for point in points})
-    y = Scale([point["median"] for point in points], (HEIGHT - BOTTOM, TOP))
+    y = Scale([point["median"] for point in points], (HEIGHT - BOTTOM, TOP), whole=True)
     panel = (WIDTH - LEFT - 16 - GAP * (len(names) - 1)) / len(names)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
@@ -40,10 +40,12 @@ def draw(points):
 
 
 class Scale:
-    """A logarithmic scale."""
+    """A logarithmic scale; a whole one begins and ends at powers of ten."""
 
-    def __init__(self, values, places):
+    def __init__(self, values, places, whole=False):
         self.low, self.high = math.log10(min(values)), math.log10(max(values))
+        if whole:
+            self.low, self.high = math.floor(self.low), math.ceil(self.high)
         if self.high - self.low < 1e-9:
             self.low, self.high = self.low - 0.5, self.high + 0.5
         self.places, self.values = places, sorted(set(values))

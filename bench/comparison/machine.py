@@ -9,7 +9,7 @@ from pathlib import Path
 FLAGS = ("sse4_2", "avx", "avx2", "fma", "avx512f", "avx512dq", "avx512vl", "asimd", "sve")
 
 
-def describe(env, command):
+def describe(env, command, load):
     """The machine, its libraries, and how it was asked."""
     info = cpu_info()
     flags = (info.get("flags") or info.get("Features") or "").split()
@@ -28,7 +28,7 @@ def describe(env, command):
         "simd": [flag for flag in FLAGS if flag in flags],
         "system": f"{platform.system()} {platform.release().split('-')[0]}, {platform.machine()}",
         "rustc": output(["rustc", "--version"]),
-        "load": os.getloadavg()[0],
+        "load": load,
         "versions": versions,
     }
 

@@ -25,7 +25,7 @@ import numpy as np  # noqa: E402
 from adam import run_adam  # noqa: E402
 from problem import Problem  # noqa: E402
 
-BLOCK_ROWS = 8192
+BLOCK_ROWS = 16384
 # Products are made beforehand where all of them take at most so many bytes.
 MOST_PRODUCT_BYTES = 64 * 2**20
 

@@ -45,6 +45,7 @@ class ScipyLbfgs:
 
     def reset(self):
         self.theta = np.zeros(self.problem.n)
+        self.rows.last = None
         self.iterations = self.not_converged = 0
 
     def hypergradient(self, weights, rho):

@@ -35,6 +35,7 @@ class TorchLbfgs:
     def reset(self):
         self.theta = torch.zeros(self.problem.n, dtype=torch.float64, requires_grad=True)
         self.iterations = self.not_converged = 0
+        self.last = None
 
     def inner(self, weights):
         """ℓ and ∇ℓ at the model. Clients of weight 0 are not looked at."""
@@ -75,6 +76,18 @@ class TorchLbfgs:
         problem = self.problem
         self.fit(weights)
         theta = self.theta.detach()
+        # One pass, unless neither model nor weights have moved.
+        at = (theta.numpy().tobytes(), weights.tobytes())
+        if self.last is None or self.last[0] != at:
+            self.last = at, self.implicit(theta, weights)
+        hessian, gradients = self.last[1]
+        outer = torch.from_numpy(problem.outer_gradient(theta.numpy(), rho))
+        v = torch.linalg.solve(hessian, outer)
+        return -(gradients @ v).numpy() / problem.n_rows
+
+    def implicit(self, theta, weights):
+        """H of ℓ, and g_c of every client."""
+        problem = self.problem
         hessian = problem.ridge * torch.eye(problem.n, dtype=torch.float64)
         gradients = []
         for weight, columns in zip(weights, self.columns):
@@ -82,9 +95,7 @@ class TorchLbfgs:
             gradients.append(-(columns @ p))
             if weight > 0:
                 hessian += (weight / problem.n_rows) * ((columns * (p - p * p)) @ columns.T)
-        outer = torch.from_numpy(problem.outer_gradient(theta.numpy(), rho))
-        v = torch.linalg.solve(hessian, outer)
-        return -(torch.stack(gradients) @ v).numpy() / problem.n_rows
+        return hessian, torch.stack(gradients)
 
     def solve(self, steps):
         self.reset()

@@ -9,6 +9,7 @@ mod problem_file;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use equipoise_core::{Client, Fairness, Rows};
@@ -21,7 +22,17 @@ use problem_file::Header;
 const UNRELIABLE: f64 = 0.6;
 const SEED: u64 = 1;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (name, folder, data) = match arguments.as_slice() {
         [name, folder] => (name, folder, "../shared/data"),

@@ -42,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "seconds": seconds,
             "objective": outcome.objective,
             "termination": outcome.termination,
+            "gap": outcome.gap,
             "counts": outcome.counts,
         });
         println!("{answer}");
