@@ -9,6 +9,7 @@ use clap::error::ErrorKind;
 use serde::Serialize;
 
 use crate::output::{Output, print_json, say};
+use crate::shell::quoted;
 
 /// Exit code of bad usage or input.
 const BAD_INPUT: u8 = 2;
@@ -133,13 +134,7 @@ fn fetch_command(dataset: &str, file: &Path) -> String {
         Some(folder) if !folder.as_os_str().is_empty() => folder.display().to_string(),
         _ => ".".to_owned(),
     };
-    let plain = |c: char| c.is_alphanumeric() || "/._-".contains(c);
-    let folder = if folder.chars().all(plain) {
-        folder
-    } else {
-        format!("'{}'", folder.replace('\'', "'\\''"))
-    };
-    format!("equipoise data fetch {dataset} --to {folder}")
+    format!("equipoise data fetch {dataset} --to {}", quoted(&folder))
 }
 
 #[cfg(test)]

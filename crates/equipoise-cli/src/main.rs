@@ -11,6 +11,7 @@ mod figures;
 mod output;
 mod paths;
 mod progress;
+mod shell;
 mod threads;
 
 use std::process::ExitCode;

@@ -91,6 +91,16 @@ pub struct TracePoint {
     pub weights: Vec<f64>,
 }
 
+impl TracePoint {
+    /// At most `most` steps of a trace, evenly apart, the first and the last among them.
+    pub fn thinned(trace: &[Self], most: usize) -> Vec<&Self> {
+        if trace.len() <= most {
+            return trace.iter().collect();
+        }
+        (0..most).map(|i| &trace[i * (trace.len() - 1) / (most - 1)]).collect()
+    }
+}
+
 /// Something that went differently than hoped, without stopping the solve.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "code")]

@@ -5,13 +5,13 @@
 
 use equipoise_core::{Defense, Fairness, Metrics, Observer, Outcome, Round, Rows, Settings, solve};
 use equipoise_data::{
-    InferOptions, Purpose, Schema, infer, open_table, read_rows, write_atomically, write_proxy,
+    Purpose, Schema, infer, open_table, read_rows, write_atomically, write_proxy,
 };
 use std::path::Path;
 use std::time::Instant;
 
 use crate::error::Error;
-use crate::population::{LABEL, Person, SENSITIVE, make_population, write_people};
+use crate::population::{Person, infer_options, make_population, write_people};
 use crate::scenario::{OnClient, Scenario, ScenarioKind, ScenarioSettings};
 
 /// What the demo can be told.
@@ -102,16 +102,7 @@ impl Demo {
         let everyone: Vec<usize> = (0..people.len()).collect();
         let population = folder.join("population.csv");
         write_people(&population, &people, &everyone)?;
-        let schema = infer(
-            open_table(&population)?,
-            &InferOptions {
-                label: (LABEL.0.to_owned(), LABEL.1.to_owned()),
-                sensitive: (SENSITIVE.0.to_owned(), SENSITIVE.1.to_owned()),
-                intercept: true,
-                ..InferOptions::default()
-            },
-        )?
-        .schema;
+        let schema = infer(open_table(&population)?, &infer_options(true))?.schema;
         write_text(&folder.join("schema.toml"), &schema.to_toml())?;
         let rows = read_rows(&population, &schema, Purpose::Data)?.rows;
 

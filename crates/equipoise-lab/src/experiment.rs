@@ -7,12 +7,14 @@
 
 mod ablation;
 mod cell;
+mod figures;
 mod journal;
 mod settings;
 mod summary;
 
 pub use ablation::{Ablation, Change};
 pub use cell::{Cell, CellKey, DefenseResult, Variant};
+pub(crate) use figures::{Figures, split_weights};
 pub use settings::{ExperimentSettings, Profile};
 pub use summary::{CellSummary, Spread, json_name, summarise, write_results_csv};
 
@@ -72,16 +74,19 @@ pub fn run_experiment(
             })
             .collect(),
     };
-    let (journal, finished) = Journal::open(folder, &header)?;
+    let (journal, mut finished) = Journal::open(folder, &header)?;
     let wanted: Vec<&CellKey> = stages.iter().flatten().flat_map(|unit| &unit.keys).collect();
-    let run = Run { populations, state: Mutex::new((journal, finished)), wanted, on_cell };
+    // A folder may hold ablations that were asked for earlier and are not now.
+    finished.retain(|cell| wanted.contains(&&cell.key));
+    let n_cells = wanted.len();
+    let run = Run { populations, state: Mutex::new((journal, finished)), n_cells, on_cell };
     run.tell();
     for stage in &stages {
         stage.par_iter().try_for_each(|unit| run.unit(unit))?;
     }
 
     let changes: Vec<Change> = ablations.iter().flat_map(|ablation| ablation.changes()).collect();
-    let mut cells = run.finished();
+    let mut cells = run.lock().1.clone();
     cells.sort_by_key(|cell| cell.key.order(settings, &changes));
     let (grid, changed) = cells.into_iter().partition(|cell| cell.key.change.is_none());
     Ok(Experiment { settings: settings.clone(), ablations: ablations.to_vec(), grid, changed })
@@ -113,7 +118,7 @@ impl Populations {
 struct Run<'a> {
     populations: Populations,
     state: Mutex<(Journal, Vec<Cell>)>,
-    wanted: Vec<&'a CellKey>,
+    n_cells: usize,
     on_cell: &'a OnCell<'a>,
 }
 
@@ -166,18 +171,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// A folder may hold ablations that were asked for earlier and are not now: they are not counted.
-    fn finished(&self) -> Vec<Cell> {
-        let state = self.lock();
-        state.1.iter().filter(|cell| self.wanted.contains(&&cell.key)).cloned().collect()
-    }
-
     fn tell(&self) {
-        let done = {
-            let state = self.lock();
-            state.1.iter().filter(|cell| self.wanted.contains(&&cell.key)).count()
-        };
-        (self.on_cell)(done, self.wanted.len());
+        let done = self.lock().1.len();
+        (self.on_cell)(done, self.n_cells);
     }
 
     /// A thread that panicked while holding the lock leaves whole cells behind: they can be used.

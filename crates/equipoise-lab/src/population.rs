@@ -4,7 +4,7 @@
 //! repaid: partly through these features, partly beyond them, as past decisions leave their traces in
 //! data. A model trained on it as it is favours group A. Every value depends on the seed alone.
 
-use equipoise_data::write_atomically;
+use equipoise_data::{InferOptions, write_atomically};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -93,6 +93,16 @@ fn make_person(rng: &mut ChaCha8Rng) -> Person {
         if in_a { "A" } else { "B" }.to_owned(),
         if repaid { "yes" } else { "no" }.to_owned(),
     ]
+}
+
+/// What tells label and sensitive attribute to whoever infers the population's schema.
+pub(crate) fn infer_options(intercept: bool) -> InferOptions {
+    InferOptions {
+        label: (LABEL.0.to_owned(), LABEL.1.to_owned()),
+        sensitive: (SENSITIVE.0.to_owned(), SENSITIVE.1.to_owned()),
+        intercept,
+        ..InferOptions::default()
+    }
 }
 
 /// Writes some of the people as a CSV file.

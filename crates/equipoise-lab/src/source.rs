@@ -1,13 +1,13 @@
 //! Where an experiment's rows come from: a known dataset, a made-up population, the user's own table.
 
 use equipoise_core::Rows;
-use equipoise_data::{InferOptions, Purpose, Schema, infer, open_table, read_rows};
+use equipoise_data::{Purpose, Schema, infer, open_table, read_rows};
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 
 use crate::dataset::{Dataset, Preprocessing, hex};
 use crate::error::Error;
-use crate::population::{LABEL, SENSITIVE, make_population, write_people};
+use crate::population::{infer_options, make_population, write_people};
 
 /// The name of the made-up population among datasets.
 pub const SYNTHETIC: &str = "synthetic";
@@ -49,12 +49,7 @@ impl Sources {
         })?;
         let file = folder.path().join("population.csv");
         write_people(&file, &people, &everyone)?;
-        let options = InferOptions {
-            label: (LABEL.0.to_owned(), LABEL.1.to_owned()),
-            sensitive: (SENSITIVE.0.to_owned(), SENSITIVE.1.to_owned()),
-            intercept: preprocessing != Preprocessing::Paper,
-            ..InferOptions::default()
-        };
+        let options = infer_options(preprocessing != Preprocessing::Paper);
         let schema = infer(open_table(&file)?, &options)?.schema;
         Ok(read_rows(&file, &schema, Purpose::Data)?.rows)
     }

@@ -148,7 +148,7 @@ impl Convergence<'_> {
         Table {
             caption: thinned_caption("Weights", trace),
             columns: [Column::text("Step")].into_iter().chain(names).collect(),
-            rows: thinned(trace).into_iter().map(row).collect(),
+            rows: TracePoint::thinned(trace, MOST_ROWS).into_iter().map(row).collect(),
         }
     }
 }
@@ -198,16 +198,8 @@ fn trace_table(trace: &[TracePoint]) -> Table {
             Column::number("Objective"),
             Column::number("Violation"),
         ],
-        rows: thinned(trace).into_iter().map(row).collect(),
+        rows: TracePoint::thinned(trace, MOST_ROWS).into_iter().map(row).collect(),
     }
-}
-
-/// Rows of the trace evenly apart, the first and the last among them.
-fn thinned(trace: &[TracePoint]) -> Vec<&TracePoint> {
-    if trace.len() <= MOST_ROWS {
-        return trace.iter().collect();
-    }
-    (0..MOST_ROWS).map(|i| &trace[i * (trace.len() - 1) / (MOST_ROWS - 1)]).collect()
 }
 
 fn thinned_caption(what: &str, trace: &[TracePoint]) -> String {

@@ -14,6 +14,7 @@ use crate::answer::Answer;
 use crate::figures::{number, table};
 use crate::output::Output;
 use crate::progress::Bar;
+use crate::shell::quoted;
 
 /// Reproduce the paper's experiments, or run them on your own data
 ///
@@ -90,16 +91,8 @@ pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answ
 
 /// What was typed, as it can be typed again.
 fn command_line(arguments: impl Iterator<Item = OsString>) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+%@".contains(c);
-    let quoted = arguments.skip(1).map(|argument| {
-        let argument = argument.to_string_lossy().into_owned();
-        if !argument.is_empty() && argument.chars().all(plain) {
-            argument
-        } else {
-            format!("'{}'", argument.replace('\'', "'\\''"))
-        }
-    });
-    ["equipoise".to_owned()].into_iter().chain(quoted).collect::<Vec<_>>().join(" ")
+    let words = arguments.skip(1).map(|argument| quoted(&argument.to_string_lossy()));
+    ["equipoise".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
 fn in_words(summaries: &[CellSummary]) -> String {

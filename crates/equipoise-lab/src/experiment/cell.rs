@@ -140,7 +140,12 @@ impl DefenseResult {
             termination: outcome.termination,
             weights: outcome.weights,
             seconds,
-            trace: if traced { thinned(&outcome.trace) } else { Vec::new() },
+            trace: match traced {
+                true => {
+                    TracePoint::thinned(&outcome.trace, MOST_STEPS).into_iter().cloned().collect()
+                }
+                false => Vec::new(),
+            },
         })
     }
 
@@ -157,14 +162,6 @@ impl std::fmt::Display for CellKey {
         write!(f, ", seed {}", self.seed)?;
         self.change.iter().try_for_each(|change| write!(f, ", {}", change.label()))
     }
-}
-
-/// Steps evenly apart, the first and the last among them.
-fn thinned(trace: &[TracePoint]) -> Vec<TracePoint> {
-    if trace.len() <= MOST_STEPS {
-        return trace.to_vec();
-    }
-    (0..MOST_STEPS).map(|i| trace[i * (trace.len() - 1) / (MOST_STEPS - 1)].clone()).collect()
 }
 
 /// Where a cell stands among others: change, dataset, fairness, scenario, share, seed.

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::ablation::Change;
 use super::cell::{Cell, CellKey, Variant};
+use super::figures::Figures;
 use crate::error::Error;
 use crate::scenario::ScenarioKind;
 
@@ -86,39 +87,24 @@ pub fn summarise(cells: &[Cell], variants: &[Variant]) -> Vec<CellSummary> {
                 .iter()
                 .filter_map(|cell| cell.results.iter().find(|result| result.variant == variant))
                 .collect();
-            let criterion = seeds[0].key.fairness;
-            if results.is_empty() {
-                continue;
-            }
-            let mean_std = |values: Vec<f64>| {
-                let spread = Spread::of(&values);
-                (spread.mean, spread.std)
-            };
-            let percent = |value: Option<f64>| 100.0 * value.unwrap_or(f64::NAN);
-            let (accuracy_mean, accuracy_std) =
-                mean_std(results.iter().map(|r| percent(r.accuracy)).collect());
-            let (balanced_accuracy_mean, _) =
-                mean_std(results.iter().map(|r| percent(r.balanced_accuracy)).collect());
-            let (fairness_mean, fairness_std) = mean_std(
-                results.iter().map(|r| r.difference(criterion).unwrap_or(f64::NAN).abs()).collect(),
-            );
-            let (seconds, _) = mean_std(results.iter().map(|r| r.seconds).collect());
+            let all: Vec<&Cell> = seeds.iter().collect();
+            let Some(figures) = Figures::of(&all, variant) else { continue };
             summaries.push(CellSummary {
                 dataset: seeds[0].key.dataset.clone(),
                 scenario: seeds[0].key.scenario,
-                fairness: criterion,
+                fairness: seeds[0].key.fairness,
                 unreliable: seeds[0].key.unreliable,
                 change: seeds[0].key.change,
                 defense: variant.name(),
                 seeds: results.len(),
-                accuracy_mean,
-                accuracy_std,
-                balanced_accuracy_mean,
-                fairness_mean,
-                fairness_std,
+                accuracy_mean: figures.accuracy.mean,
+                accuracy_std: figures.accuracy.std,
+                balanced_accuracy_mean: figures.balanced.mean,
+                fairness_mean: figures.fairness.mean,
+                fairness_std: figures.fairness.std,
                 weights: results.iter().map(|r| r.weights.clone()).collect(),
                 unreliable_clients: seeds.iter().map(|c| c.unreliable_clients.clone()).collect(),
-                seconds,
+                seconds: figures.seconds.mean,
             });
         }
     }

@@ -4,10 +4,10 @@ use equipoise_core::RootWeighting;
 use equipoise_report::{Block, Cell, Column, Format, Section, Table};
 
 use super::Results;
-use super::figures::{Figures, METHOD, Place};
+use super::figures::{METHOD, Place};
 use super::wording::{measure, place_words, share};
 use crate::dataset::Preprocessing;
-use crate::experiment::{Ablation, Change};
+use crate::experiment::{Ablation, Change, Figures};
 use crate::scenario::ProxySize;
 
 impl Results<'_> {

@@ -4,9 +4,9 @@ use equipoise_core::Criterion;
 use equipoise_report::{Block, Cell, Column, Format, Section, Table};
 
 use super::Results;
-use super::figures::{FEDASL, FEDNOLOWE, METHOD, POOLED, Place, split_weights};
+use super::figures::{FEDASL, FEDNOLOWE, METHOD, POOLED, Place};
 use super::wording::{place_words, share, variant_words};
-use crate::experiment::Variant;
+use crate::experiment::{Variant, split_weights};
 use crate::scenario::ScenarioKind;
 
 /// What the measured figures say of a finding.

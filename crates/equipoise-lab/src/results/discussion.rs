@@ -9,7 +9,7 @@ use super::Results;
 use super::figures::{METHOD, POOLED, Place};
 use super::paper;
 use crate::dataset::{DATASETS, Preprocessing};
-use crate::experiment::{Ablation, ExperimentSettings, Profile, Variant};
+use crate::experiment::{Ablation, ExperimentSettings, Figures, Profile, Variant};
 use crate::scenario::{Generator, ProxySize, ScenarioKind};
 
 const LAW_SP: Place<'static> = ("law-school", Criterion::Sp);
@@ -142,7 +142,7 @@ impl Results<'_> {
         if figures.is_empty() {
             return None;
         }
-        let range = |value: fn(&super::figures::Figures) -> f64| {
+        let range = |value: fn(&Figures) -> f64| {
             let least = figures.iter().map(value).fold(f64::INFINITY, f64::min);
             let most = figures.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
             let write = |value: f64| Format::Fixed(1).write(Some(value));

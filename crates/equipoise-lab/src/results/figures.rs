@@ -2,7 +2,7 @@
 
 use equipoise_core::{Criterion, Defense};
 
-use crate::experiment::{Cell, Change, DefenseResult, Experiment, Spread, Variant};
+use crate::experiment::{Cell, Change, Experiment, Figures, Variant};
 use crate::scenario::ScenarioKind;
 
 /// The method.
@@ -13,21 +13,6 @@ pub(super) const POOLED: Variant = Variant::Defense(Defense::Pooled);
 pub(super) const FEDASL: Variant = Variant::Defense(Defense::Fedasl);
 /// FedNolowe.
 pub(super) const FEDNOLOWE: Variant = Variant::Defense(Defense::Fednolowe);
-
-/// A defense over the seeds.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Figures {
-    /// In percent.
-    pub(super) accuracy: Spread,
-    /// In percent.
-    pub(super) balanced: Spread,
-    /// |SPD| or |EOD|.
-    pub(super) fairness: Spread,
-    /// Sum of the weights of unreliable clients.
-    pub(super) unreliable_weight: Spread,
-    /// The largest such sum among the seeds.
-    pub(super) largest_unreliable_weight: f64,
-}
 
 /// Dataset and fairness.
 pub(super) type Place<'a> = (&'a str, Criterion);
@@ -58,7 +43,7 @@ impl Experiment {
         unreliable: f64,
         variant: Variant,
     ) -> Option<Figures> {
-        Figures::of(&self.cells_at(place, scenario, unreliable, None), variant)
+        over_all_seeds(&self.cells_at(place, scenario, unreliable, None), variant)
     }
 
     /// A defense with one thing changed; the experiment's own value is the grid's.
@@ -72,60 +57,12 @@ impl Experiment {
         let scenario = self.settings.ablation_scenario();
         let own = change.apply(&self.settings) == self.settings;
         let cells = self.cells_at(place, scenario, unreliable, (!own).then_some(change));
-        Figures::of(&cells, variant)
+        over_all_seeds(&cells, variant)
     }
 }
 
-impl Figures {
-    /// `None` where the defense was not run, or could not be for one of the seeds.
-    pub(super) fn of(cells: &[&Cell], variant: Variant) -> Option<Self> {
-        if cells.iter().any(|cell| cell.problem.is_some()) {
-            return None;
-        }
-        let results: Vec<(&Cell, &DefenseResult)> = cells
-            .iter()
-            .filter_map(|cell| {
-                Some((*cell, cell.results.iter().find(|result| result.variant == variant)?))
-            })
-            .collect();
-        if results.is_empty() {
-            return None;
-        }
-        let spread = |value: &dyn Fn(&Cell, &DefenseResult) -> f64| {
-            Spread::of(
-                &results.iter().map(|(cell, result)| value(cell, result)).collect::<Vec<_>>(),
-            )
-        };
-        let percent = |value: Option<f64>| 100.0 * value.unwrap_or(f64::NAN);
-        let weight = |cell: &Cell, result: &DefenseResult| unreliable_weight(cell, &result.weights);
-        Some(Self {
-            accuracy: spread(&|_, result| percent(result.accuracy)),
-            balanced: spread(&|_, result| percent(result.balanced_accuracy)),
-            fairness: spread(&|cell, result| {
-                result.difference(cell.key.fairness).unwrap_or(f64::NAN).abs()
-            }),
-            unreliable_weight: spread(&weight),
-            largest_unreliable_weight: results
-                .iter()
-                .map(|(cell, result)| weight(cell, result))
-                .fold(0.0, f64::max),
-        })
-    }
-}
-
-/// Sum of the weights of unreliable clients.
-pub(super) fn unreliable_weight(cell: &Cell, weights: &[f64]) -> f64 {
-    // The sum of nothing is −0, which would be printed so.
-    split_weights(cell, weights).1.iter().sum::<f64>() + 0.0
-}
-
-/// Weights of the reliable clients, then of the others, each in the order of the clients.
-pub(super) fn split_weights(cell: &Cell, weights: &[f64]) -> (Vec<f64>, Vec<f64>) {
-    let (unreliable, reliable): (Vec<_>, Vec<_>) = cell
-        .clients
-        .iter()
-        .zip(weights)
-        .partition(|(client, _)| cell.unreliable_clients.contains(client));
-    let weights = |side: Vec<(&String, &f64)>| side.into_iter().map(|(_, &w)| w).collect();
-    (weights(reliable), weights(unreliable))
+/// `None` also where the defense could not be run for one of the seeds.
+fn over_all_seeds(cells: &[&Cell], variant: Variant) -> Option<Figures> {
+    let all = cells.iter().all(|cell| cell.problem.is_none());
+    all.then(|| Figures::of(cells, variant)).flatten()
 }

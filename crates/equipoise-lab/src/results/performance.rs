@@ -3,10 +3,10 @@
 use equipoise_report::{Block, Cell, Column, Format, Section, Table};
 
 use super::Results;
-use super::figures::{FEDASL, FEDNOLOWE, Figures, METHOD, POOLED, Place};
+use super::figures::{FEDASL, FEDNOLOWE, METHOD, POOLED, Place};
 use super::paper::{self, Published};
 use super::wording::{difference, measure, place_words, share, variant_words};
-use crate::experiment::Variant;
+use crate::experiment::{Figures, Variant};
 use crate::scenario::ScenarioKind;
 
 impl Results<'_> {

@@ -6,10 +6,10 @@ use equipoise_report::{
 };
 
 use super::Results;
-use super::figures::{Figures, METHOD, POOLED, Place};
+use super::figures::{METHOD, POOLED, Place};
 use super::paper::Published;
 use super::wording::{measure, place_words, share, variant_words};
-use crate::experiment::Variant;
+use crate::experiment::{Figures, Variant};
 use crate::scenario::ScenarioKind;
 
 impl Results<'_> {

@@ -3,10 +3,10 @@
 use equipoise_report::{Block, Cell, Column, Format, Section, Table};
 
 use super::Results;
-use super::figures::{FEDASL, FEDNOLOWE, Figures, METHOD, Place, split_weights};
+use super::figures::{FEDASL, FEDNOLOWE, METHOD, Place};
 use super::paper::{self, PublishedWeights};
 use super::wording::{difference, place_words, share, variant_words};
-use crate::experiment::Variant;
+use crate::experiment::{Figures, Variant, split_weights};
 use crate::scenario::ScenarioKind;
 
 impl Results<'_> {
