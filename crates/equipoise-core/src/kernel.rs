@@ -124,8 +124,8 @@ fn sum_lanes<V: Lanes>(
     sums: &mut [f64],
 ) {
     match theta.len() {
-        0..=MOST_FOR_32 => sum_sub_blocks::<V, 32>(block, theta, order, scratch, sums),
-        0..=MOST_FOR_16 => sum_sub_blocks::<V, 16>(block, theta, order, scratch, sums),
+        n if n <= MOST_FOR_32 => sum_sub_blocks::<V, 32>(block, theta, order, scratch, sums),
+        n if n <= MOST_FOR_16 => sum_sub_blocks::<V, 16>(block, theta, order, scratch, sums),
         _ => sum_sub_blocks::<V, 8>(block, theta, order, scratch, sums),
     }
 }
