@@ -95,5 +95,5 @@ pub use round::{Client, Round};
 pub use rows::{LARGEST_VALUE, Layout, Rows};
 pub use settings::{CheckedSettings, OuterSettings, OuterSolver, RhoSchedule, Settings};
 pub use simplex::project_onto_simplex;
-pub use solve::solve;
+pub use solve::{objective_at, solve};
 pub use statistics::{ClientStatistics, Order, Statistics};
