@@ -409,7 +409,7 @@ fn hint(close: &[String], columns: &[String]) -> String {
 fn in_words(bytes: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.into_iter().find(|(unit, _)| bytes >= *unit) {
-        Some((unit, name)) if bytes % unit == 0 => format!("{} {name}", bytes / unit),
+        Some((unit, name)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
         Some((unit, name)) => {
             format!("{:.1} {name}", (10.0 * bytes as f64 / unit as f64).ceil() / 10.0)
         }

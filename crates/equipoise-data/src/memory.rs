@@ -45,8 +45,13 @@ impl Memory {
         Self { limit: Some((bytes, scratch)) }
     }
 
-    /// Shares the memory out for rows of `n` entries and so many threads.
-    pub(crate) fn share_out(&self, n: usize, n_threads: usize) -> Result<Shares, Error> {
+    /// Shares the memory out for rows of `n` entries, of so many clients, and so many threads.
+    pub(crate) fn share_out(
+        &self,
+        n: usize,
+        n_clients: usize,
+        n_threads: usize,
+    ) -> Result<Shares, Error> {
         let Some((bytes, scratch)) = &self.limit else {
             return Ok(Shares { n_readers: n_threads, keeper: BlockKeeper::in_memory() });
         };
@@ -58,11 +63,19 @@ impl Memory {
             return Err(Error::TooLittleMemory { found: *bytes, least: packing + summing, n });
         }
         let reader = packing + n * COLUMN_BYTES;
-        let left = bytes.saturating_sub(PROGRAM_BYTES + summing);
+        let left = bytes.saturating_sub(PROGRAM_BYTES + summing + solver_bytes(n, n_clients));
         // Reading several files at once is worth a part of the memory, but not all of it.
         let n_readers = (left / 2 / reader).clamp(1, n_threads);
         let room = left.saturating_sub(n_readers * reader);
         let keeper = BlockKeeper::with_room(room, Arc::new(ScratchFile::create(scratch, block)?));
         Ok(Shares { n_readers, keeper })
     }
+}
+
+/// Bytes that a solver takes, as measured, not counted: some statistics of all clients, and some matrices with a row
+/// and a column for each client.
+fn solver_bytes(n: usize, n_clients: usize) -> usize {
+    let statistics = n_clients.saturating_mul(1 + n + n * (n + 1) / 2);
+    let matrix = n_clients.saturating_mul(n_clients);
+    statistics.saturating_add(matrix).saturating_mul(4 * size_of::<f64>())
 }

@@ -42,18 +42,19 @@ pub fn load_round(
     schema: &Schema,
     memory: &Memory,
 ) -> Result<LoadedRound, Error> {
-    let shares = memory.share_out(schema.layout().n(), rayon::current_num_threads())?;
-    load_with(proxies_dir, root_dir, schema, shares)
+    let files = read_folder(proxies_dir)?;
+    match_clients(&files, &read_folder(root_dir)?)?;
+    let n_threads = rayon::current_num_threads();
+    let shares = memory.share_out(schema.layout().n(), files.len(), n_threads)?;
+    load_files(files, root_dir, schema, shares)
 }
 
-fn load_with(
-    proxies_dir: &Path,
+fn load_files(
+    files: Vec<(String, PathBuf)>,
     root_dir: &Path,
     schema: &Schema,
     shares: Shares,
 ) -> Result<LoadedRound, Error> {
-    let files = read_folder(proxies_dir)?;
-    match_clients(&files, &read_folder(root_dir)?)?;
     let proxies = pack_proxies(&files, schema, &shares)?;
     let roots = read_roots(root_dir, schema)?;
 

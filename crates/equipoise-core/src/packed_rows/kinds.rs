@@ -64,7 +64,7 @@ impl Kinds {
             return false;
         }
         self.table[place] = self.counts.len() as u32;
-        if self.counts.len() % PIECE == 0 {
+        if self.counts.len().is_multiple_of(PIECE) {
             self.pieces.push(Vec::with_capacity(PIECE * (self.n + 1)));
         }
         if let Some(piece) = self.pieces.last_mut() {

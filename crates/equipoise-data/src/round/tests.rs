@@ -92,7 +92,7 @@ fn outcome(dir: &Path, shares: Shares, n_threads: usize) -> String {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
     pool.install(|| {
         let (proxies, roots) = (dir.join("proxies"), dir.join("roots"));
-        let loaded = load_with(&proxies, &roots, &schema(), shares).unwrap();
+        let loaded = load_files(read_folder(&proxies).unwrap(), &roots, &schema(), shares).unwrap();
         let settings = Settings::new(Fairness::SP).validate().unwrap();
         let outcome = solve(&loaded.round, &settings, &mut Unobserved).unwrap();
         let warnings = loaded.outcome_warnings();
@@ -168,8 +168,14 @@ fn the_first_file_with_an_error_is_named_whatever_the_number_of_readers() {
     }
     for n_readers in [1, 2, 5] {
         let shares = Shares { n_readers, keeper: BlockKeeper::in_memory() };
-        let error =
-            load_with(&proxies, &dir.path().join("roots"), &schema(), shares).err().unwrap();
+        let error = load_files(
+            read_folder(&proxies).unwrap(),
+            &dir.path().join("roots"),
+            &schema(),
+            shares,
+        )
+        .err()
+        .unwrap();
         let text = error.to_string();
         assert!(text.contains("c3.csv, row 1, column `y`"), "{text}");
     }

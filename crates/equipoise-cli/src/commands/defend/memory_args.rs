@@ -7,19 +7,18 @@ use equipoise_data::Memory;
 
 /// Memory, and where rows go that do not fit into it.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Memory")]
 pub(crate) struct MemoryArgs {
     /// Memory to take at most, as 512MiB or 2GB; proxies that do not fit are put on disk [default: no limit]
     ///
     /// Bounds the whole program, which itself takes about 50 MiB, and some 2.5 MiB per column while it reads: from 256MiB
     /// on it stays below the limit, for tables of up to about 50 columns. Below that it takes as little as it can. The
     /// result is the same to the last bit, whatever the limit; only the time is not.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Memory")]
     memory: Option<usize>,
     /// Folder on a disk, with room for what does not fit into --memory [default: the system's temporary folder]
     ///
     /// Takes 8 bytes for every number of every proxy, in a file without a name that is gone when the program ends.
-    #[arg(long, value_name = "DIR", requires = "memory")]
+    #[arg(long, value_name = "DIR", requires = "memory", help_heading = "Memory")]
     scratch: Option<PathBuf>,
 }
 
