@@ -16,10 +16,10 @@ use crate::kernel::lanes::Quad;
 use crate::kernel::{Scratch, n_sums, sum_block};
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, Statistics};
-use block_keeper::{PackedBlock, Place};
+use block_keeper::{Buffers, PackedBlock, Place};
 use client_packer::pack_row;
 
-pub use block_keeper::{BlockKeeper, Spill, SpillError};
+pub use block_keeper::{BlockKeeper, Precision, Spill, SpillError};
 pub use client_packer::{ClientPacker, PackedClient};
 
 /// Rows that are summed by one thread in one go. The sums of the blocks are added in the order of the
@@ -49,8 +49,7 @@ pub struct PackedRows {
 #[derive(Default)]
 struct ThreadMemory {
     kernel: Scratch,
-    /// A block that was read from elsewhere.
-    block: Vec<Quad>,
+    block: Buffers,
 }
 
 thread_local! {
@@ -110,7 +109,8 @@ impl PackedClient {
         let blocks = starts.map(|start| {
             let n_rows = BLOCK_ROWS.min(rows.len() - start);
             let place = Place::Memory(vec![Quad::default(); n_rows.div_ceil(4) * n].into());
-            let mut block = PackedBlock { n_rows, counted: false, place };
+            let precision = Precision::Double;
+            let mut block = PackedBlock { n_rows, counted: false, precision, place };
             block.pack(rows, start);
             block
         });

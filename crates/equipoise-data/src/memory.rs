@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use equipoise_core::{BlockKeeper, ClientPacker};
+use equipoise_core::{BlockKeeper, ClientPacker, Precision};
 
 use crate::error::Error;
 use crate::scratch_file::ScratchFile;
@@ -22,6 +22,7 @@ const COLUMN_BYTES: usize = 5 << 19;
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
     limit: Option<(usize, PathBuf)>,
+    precision: Precision,
 }
 
 /// How the memory is shared out for rows of some length.
@@ -42,7 +43,16 @@ impl Memory {
     /// file in the scratch folder. The program itself takes about 48 MiB and a decoder 2.5 MiB per column: with
     /// less, no rows stay in memory, and what is left cannot be made smaller.
     pub fn at_most(bytes: usize, scratch: PathBuf) -> Self {
-        Self { limit: Some((bytes, scratch)) }
+        Self { limit: Some((bytes, scratch)), ..Self::default() }
+    }
+
+    /// Keeps the entries of proxies as exactly as this.
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
+    }
+
+    pub(crate) fn precision(&self) -> Precision {
+        self.precision
     }
 
     /// Shares the memory out for rows of `n` entries, of so many clients, and so many threads.
@@ -53,12 +63,14 @@ impl Memory {
         n_threads: usize,
     ) -> Result<Shares, Error> {
         let Some((bytes, scratch)) = &self.limit else {
-            return Ok(Shares { n_readers: n_threads, keeper: BlockKeeper::in_memory() });
+            let keeper = BlockKeeper::in_memory().with_precision(self.precision);
+            return Ok(Shares { n_readers: n_threads, keeper });
         };
         let block = ClientPacker::block_bytes(n);
         // The chunk as it is decoded and as rows.
         let packing = ClientPacker::most_bytes(n) + 2 * CHUNK_ROWS * n * size_of::<f64>();
-        let summing = n_threads * block;
+        // A block of single precision is read as it is, and then made double.
+        let summing = n_threads * (block + block / 2);
         if *bytes < packing + summing {
             return Err(Error::TooLittleMemory { found: *bytes, least: packing + summing, n });
         }
@@ -68,14 +80,12 @@ impl Memory {
         let n_readers = (left / 2 / reader).clamp(1, n_threads);
         let room = left.saturating_sub(n_readers * reader);
         let keeper = BlockKeeper::with_room(room, Arc::new(ScratchFile::create(scratch, block)?));
-        Ok(Shares { n_readers, keeper })
+        Ok(Shares { n_readers, keeper: keeper.with_precision(self.precision) })
     }
 }
 
-/// Bytes that a solver takes, as measured, not counted: some statistics of all clients, and some matrices with a row
-/// and a column for each client.
+/// Bytes that a solver takes: statistics of all clients at a few models at a time, eight of them as measured.
 fn solver_bytes(n: usize, n_clients: usize) -> usize {
     let statistics = n_clients.saturating_mul(1 + n + n * (n + 1) / 2);
-    let matrix = n_clients.saturating_mul(n_clients);
-    statistics.saturating_add(matrix).saturating_mul(4 * size_of::<f64>())
+    statistics.saturating_mul(8 * size_of::<f64>())
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use equipoise_core::{BlockKeeper, ClientPacker, PackedClient, PackedRows, Root, Round};
+use equipoise_core::{BlockKeeper, ClientPacker, PackedClient, PackedRows, Precision, Root, Round};
 
 use crate::error::Error;
 use crate::folder::{match_clients, read_folder, read_roots};
@@ -22,6 +22,8 @@ pub struct LoadedRound {
     pub proxy_warnings: Vec<Warning>,
     /// What deserves a look among the roots; each names its client.
     pub root_warnings: Vec<Warning>,
+    /// How exactly the proxies are kept.
+    pub precision: Precision,
 }
 
 impl LoadedRound {
@@ -30,7 +32,8 @@ impl LoadedRound {
         let of = |table: WarnedTable| move |warning| OutcomeWarning::of_table(warning, table);
         let proxies = self.proxy_warnings.iter().map(of(WarnedTable::Proxy));
         let roots = self.root_warnings.iter().map(of(WarnedTable::Root));
-        proxies.chain(roots).collect()
+        let rounded = (self.precision == Precision::Single).then(OutcomeWarning::rounded_proxies);
+        proxies.chain(roots).chain(rounded).collect()
     }
 }
 
@@ -46,7 +49,8 @@ pub fn load_round(
     match_clients(&files, &read_folder(root_dir)?)?;
     let n_threads = rayon::current_num_threads();
     let shares = memory.share_out(schema.layout().n(), files.len(), n_threads)?;
-    load_files(files, root_dir, schema, shares)
+    let loaded = load_files(files, root_dir, schema, shares)?;
+    Ok(LoadedRound { precision: memory.precision(), ..loaded })
 }
 
 fn load_files(
@@ -79,7 +83,8 @@ fn load_files(
     let client_ids = files.into_iter().map(|(id, _)| id).collect();
     let proxies = Box::new(PackedRows::new(proxies, shares.keeper)?);
     let round = Round::from_parts(client_ids, proxies, root)?;
-    Ok(LoadedRound { round, proxy_warnings, root_warnings })
+    let precision = Precision::default();
+    Ok(LoadedRound { round, proxy_warnings, root_warnings, precision })
 }
 
 /// Reads and packs the proxies, several at a time. Each file is decoded once.

@@ -147,13 +147,13 @@ impl OpenBlock {
     fn close(&mut self, counts: &[Quad], keeper: &BlockKeeper) -> Result<PackedBlock, Error> {
         self.quads.extend_from_slice(counts);
         let size = self.quads.len();
-        let place = keeper.keep(&mut self.quads)?;
         let n_rows = std::mem::take(&mut self.n_rows);
+        let block = keeper.keep(&mut self.quads, n_rows, !counts.is_empty())?;
         // The first block grows with its rows, for most clients of a large round are small.
         if n_rows == BLOCK_ROWS {
             self.quads.reserve_exact(size);
         }
-        Ok(PackedBlock { n_rows, counted: !counts.is_empty(), place })
+        Ok(block)
     }
 }
 
