@@ -1,0 +1,423 @@
+//! A body's way: authenticated, admitted, received, checked, made to last, accepted.
+//!
+//! Accepted is what is committed, and only that. Everything behind the last byte of the body runs in a task
+//! of its own: a client that hangs up cannot stop it halfway.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path as UrlPath, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use http_body_util::BodyExt as _;
+use sha2::{Digest as _, Sha256};
+use tokio::time::{Instant, timeout_at};
+use tracing::{error, info};
+
+use super::app::App;
+use super::auth::{Address, Signed};
+use super::gates::ClientLock;
+use super::reply::{Answer, Refused};
+use crate::protocol::{
+    Digest, Manifest, OFFSET_HEADER, Refusal, RoundState, SignedReceipt, UploadState,
+};
+use crate::store::{Acceptance, Checked, StoreError, remove_if_there};
+use crate::validator::{Job, Verdict};
+
+/// How long a request waits for another one of the same client.
+const PATIENCE: Duration = Duration::from_secs(150);
+/// Time for a body to get under way, and the most that a fast beginning is worth later.
+const GRACE: Duration = Duration::from_secs(5);
+const MOST_CREDIT: Duration = Duration::from_secs(10);
+/// Bytes written to the disk at a time.
+const PIECE: usize = 256 << 10;
+
+/// `PUT /v1/rounds/{round}/submissions/{client}`
+pub(super) async fn put_submission(
+    State(app): State<Arc<App>>,
+    UrlPath(address): UrlPath<Address>,
+    request: Request,
+) -> Answer {
+    let (parts, body) = request.into_parts();
+    let signed = app.authenticate(&parts, address).await?;
+    let offset = check_headers(&parts.headers, &signed.manifest)?;
+    if let Some(receipt) = admit(&app, &signed).await? {
+        return Ok((StatusCode::OK, Json(receipt)).into_response());
+    }
+    let manifest = &signed.manifest;
+    let who = (manifest.round.clone(), manifest.client.clone());
+    let lock = app.clients.lock(who, app.limits.requests_per_client, PATIENCE).await?;
+    // While this one waited, another may have been accepted, or the round been closed.
+    if let Some(receipt) = admit(&app, &signed).await? {
+        return Ok((StatusCode::OK, Json(receipt)).into_response());
+    }
+    let Ok(place) = Arc::clone(&app.uploads).try_acquire_owned() else {
+        return Err(Refused(Refusal::Busy { retry_after_seconds: 5 }));
+    };
+    let part = receive(&app, manifest, offset, body).await?;
+    let finishing = tokio::spawn({
+        let app = Arc::clone(&app);
+        async move {
+            let accepted = finish(&app, signed, part, &lock).await;
+            drop((lock, place));
+            accepted
+        }
+    });
+    let accepted = finishing.await.map_err(|error| {
+        error!(%error, "an upload could not be finished");
+        Refused(Refusal::Internal)
+    })??;
+    let (status, receipt) = match accepted {
+        Acceptance::New(receipt) => (StatusCode::CREATED, receipt),
+        Acceptance::Before(receipt) => (StatusCode::OK, receipt),
+    };
+    Ok((status, Json(receipt)).into_response())
+}
+
+/// `GET /v1/rounds/{round}/submissions/{client}`: the client's receipt.
+pub(super) async fn get_receipt(
+    State(app): State<Arc<App>>,
+    UrlPath(address): UrlPath<Address>,
+    request: Request,
+) -> Answer<Json<SignedReceipt>> {
+    let (parts, _) = request.into_parts();
+    let Signed { manifest, .. } = app.authenticate(&parts, address).await?;
+    let client = manifest.client.to_string();
+    let found = existing(&app, manifest).await?;
+    found.map(Json).ok_or(Refused(Refusal::NotSubmitted { client }))
+}
+
+/// `GET /v1/rounds/{round}/submissions/{client}/upload`: where an interrupted upload goes on.
+pub(super) async fn get_upload(
+    State(app): State<Arc<App>>,
+    UrlPath(address): UrlPath<Address>,
+    request: Request,
+) -> Answer<Json<UploadState>> {
+    let (parts, _) = request.into_parts();
+    let Signed { manifest, .. } = app.authenticate(&parts, address).await?;
+    let length = manifest.length;
+    let part = app.store.folder().part(&manifest);
+    let offset = tokio::fs::metadata(&part).await.map_or(0, |found| found.len());
+    Ok(Json(UploadState { offset, length }))
+}
+
+/// What can be refused before anything is looked up; gives where the body begins.
+fn check_headers(headers: &HeaderMap, manifest: &Manifest) -> Answer<u64> {
+    let text = |name: header::HeaderName| headers.get(name).map(|v| v.to_str().unwrap_or("?"));
+    if let Some(encoding) = text(header::CONTENT_ENCODING) {
+        let what = format!("Content-Encoding {encoding}");
+        return Err(Refusal::Unsupported { what }.into());
+    }
+    let media_type = text(header::CONTENT_TYPE).unwrap_or("no Content-Type");
+    let essence = media_type.split(';').next().unwrap_or_default().trim();
+    if essence != manifest.media_type.name() {
+        return Err(Refusal::Unsupported {
+            what: format!("{media_type}, where the manifest says {},", manifest.media_type),
+        }
+        .into());
+    }
+    let length = text(header::CONTENT_LENGTH).ok_or(Refusal::LengthRequired)?;
+    let length: u64 = length.parse().map_err(|_| Refusal::LengthRequired)?;
+    let offset: u64 = match headers.get(OFFSET_HEADER) {
+        None => 0,
+        Some(value) => {
+            value.to_str().ok().and_then(|text| text.parse().ok()).ok_or_else(|| {
+                Refusal::BadRequest { what: format!("{OFFSET_HEADER} is no number") }
+            })?
+        }
+    };
+    if offset.checked_add(length) != Some(manifest.length) {
+        return Err(Refusal::ManifestMismatch { what: "the length" }.into());
+    }
+    Ok(offset)
+}
+
+/// The receipt of what was accepted before, if it is the same file; a refusal, if nothing can be accepted.
+async fn admit(app: &Arc<App>, signed: &Signed) -> Answer<Option<SignedReceipt>> {
+    let manifest = signed.manifest.clone();
+    if let Some(receipt) = existing(app, manifest.clone()).await? {
+        return Ok(Some(receipt));
+    }
+    app.blocking(move |app| {
+        let row = app.store.round(&manifest.round)?;
+        if row.state != RoundState::Open {
+            return Err(Refusal::NotOpen { state: row.state }.into());
+        }
+        if row.spec.deadline.is_some_and(|deadline| app.store.clock().now() >= deadline) {
+            return Err(Refusal::TooLate.into());
+        }
+        if manifest.schema_sha256 != row.spec.schema_sha256 {
+            let (expected, found) = (row.spec.schema_sha256, manifest.schema_sha256);
+            return Err(Refusal::SchemaMismatch { expected, found }.into());
+        }
+        let limit = row.spec.limits.body_bytes;
+        if manifest.length > limit {
+            return Err(Refusal::TooLarge { limit, found: manifest.length }.into());
+        }
+        let folder = app.store.folder().path();
+        let free = app.store.disk().free_bytes(folder).map_err(StoreError::file(folder))?;
+        if free < manifest.length.saturating_mul(2) {
+            return Err(StoreError::DiskFull);
+        }
+        Ok(None)
+    })
+    .await
+}
+
+async fn existing(app: &Arc<App>, manifest: Manifest) -> Answer<Option<SignedReceipt>> {
+    app.blocking(move |app| {
+        let Some(found) = app.store.submission(&manifest.round, &manifest.client)? else {
+            return Ok(None);
+        };
+        if found.sha256 == manifest.sha256 {
+            return Ok(Some(found.receipt));
+        }
+        let client = manifest.client.to_string();
+        Err(Refusal::AlreadySubmitted { client, accepted_sha256: found.sha256 }.into())
+    })
+    .await
+}
+
+/// Receives the body behind `offset`. An interrupted one is kept, to go on with.
+async fn receive(app: &Arc<App>, manifest: &Manifest, offset: u64, body: Body) -> Answer<PathBuf> {
+    let path = app.store.folder().part(manifest);
+    let mut part = {
+        let (path, manifest) = (path.clone(), manifest.clone());
+        app.blocking(move |app| Part::open(app, path, &manifest, offset)).await?
+    };
+    let result = fill(app, &mut part, manifest, body).await;
+    if result.is_err() {
+        let round = manifest.round.clone();
+        let _ = app
+            .blocking(move |app| {
+                let _ = part.write_out(app);
+                // Too late to go on with.
+                if app.store.round(&round)?.state != RoundState::Open {
+                    remove_if_there(&part.path);
+                }
+                Ok(())
+            })
+            .await;
+        return result.map(|()| path);
+    }
+    app.blocking({
+        let expected = manifest.sha256;
+        move |app| {
+            part.write_out(app)?;
+            let found = Digest::finish(part.hasher);
+            if found == expected {
+                return Ok(());
+            }
+            remove_if_there(&part.path);
+            Err(Refusal::DigestMismatch { found }.into())
+        }
+    })
+    .await?;
+    Ok(path)
+}
+
+async fn fill(app: &Arc<App>, part: &mut Part, manifest: &Manifest, mut body: Body) -> Answer<()> {
+    let minimum = app.limits.least_bytes_per_second;
+    let mut slow_at = Instant::now() + GRACE;
+    while part.received < manifest.length {
+        let truncated = Refusal::BodyTruncated { expected: manifest.length, found: part.received };
+        let frame = timeout_at(slow_at, body.frame())
+            .await
+            .map_err(|_| Refusal::TooSlow { minimum })?
+            .ok_or(truncated.clone())?
+            .map_err(|_| truncated)?;
+        let Ok(data) = frame.into_data() else { continue };
+        if part.received + data.len() as u64 > manifest.length {
+            return Err(Refusal::ManifestMismatch { what: "the length" }.into());
+        }
+        part.received += data.len() as u64;
+        app.metrics.body_bytes.fetch_add(data.len() as u64, Ordering::Relaxed);
+        slow_at += Duration::from_micros(data.len() as u64 * 1_000_000 / minimum);
+        slow_at = slow_at.min(Instant::now() + MOST_CREDIT);
+        part.piece.extend_from_slice(&data);
+        if part.piece.len() >= PIECE {
+            let mut moved = std::mem::take(part);
+            *part = app
+                .blocking(move |app| {
+                    moved.write_out(app)?;
+                    app.store.crash().at("mid_body");
+                    Ok(moved)
+                })
+                .await?;
+        }
+    }
+    Ok(())
+}
+
+/// A file on its way.
+#[derive(Default)]
+struct Part {
+    path: PathBuf,
+    file: Option<std::fs::File>,
+    hasher: Sha256,
+    piece: Vec<u8>,
+    received: u64,
+}
+
+impl Part {
+    fn open(
+        app: &App,
+        path: PathBuf,
+        manifest: &Manifest,
+        offset: u64,
+    ) -> Result<Self, StoreError> {
+        let folder = app.store.folder().uploads(&manifest.round);
+        std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
+        // One file on its way per client.
+        for other in app.store.folder().parts_of(&manifest.round, &manifest.client) {
+            if other != path {
+                remove_if_there(&other);
+            }
+        }
+        let found = path.metadata().map_or(0, |found| found.len());
+        if offset > 0 && found != offset {
+            return Err(Refusal::OffsetMismatch { offset: found, found: offset }.into());
+        }
+        let mut hasher = Sha256::new();
+        if offset > 0 {
+            let mut file = std::fs::File::open(&path).map_err(StoreError::file(&path))?;
+            std::io::copy(&mut file, &mut Feed(&mut hasher)).map_err(StoreError::file(&path))?;
+        }
+        let file = app.store.disk().open(&path, offset).map_err(StoreError::file(&path))?;
+        Ok(Self { path, file: Some(file), hasher, piece: Vec::new(), received: offset })
+    }
+
+    fn write_out(&mut self, app: &App) -> Result<(), StoreError> {
+        if let Some(file) = &mut self.file {
+            let written = app.store.disk().write(&self.path, file, &self.piece);
+            written.map_err(StoreError::file(&self.path))?;
+        }
+        self.hasher.update(&self.piece);
+        self.piece.clear();
+        Ok(())
+    }
+}
+
+struct Feed<'a>(&'a mut Sha256);
+
+impl std::io::Write for Feed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// From a whole file to an accepted submission. The lock shows that nobody else does it for this client.
+async fn finish(
+    app: &Arc<App>,
+    signed: Signed,
+    part: PathBuf,
+    _lock: &ClientLock,
+) -> Answer<Acceptance> {
+    let canonical = part.with_extension("canonical.parquet");
+    let result = check_and_accept(app, signed, &part, &canonical).await;
+    remove_if_there(&part);
+    remove_if_there(&canonical);
+    result
+}
+
+async fn check_and_accept(
+    app: &Arc<App>,
+    signed: Signed,
+    part: &Path,
+    canonical: &Path,
+) -> Answer<Acceptance> {
+    let spec = app
+        .blocking({
+            let (part, round) = (part.to_path_buf(), signed.manifest.round.clone());
+            move |app| {
+                app.store.must_last("an upload", app.store.disk().sync_file(&part))?;
+                app.store.crash().at("after_part_sync");
+                app.store.spec(&round)
+            }
+        })
+        .await?;
+    let schema = spec.schema().map_err(StoreError::from)?;
+    let (file, canonical) = (part.to_path_buf(), canonical.to_path_buf());
+    let limits = spec.limits;
+    let job = Job { file: file.clone(), canonical: canonical.clone(), schema, limits };
+    app.store.crash().at("during_validation");
+    let checked = match app.validator.validate(job).await {
+        Verdict::Sound { canonical_sha256, rows, distinct_rows } => {
+            Checked { canonical_sha256, rows, distinct_rows }
+        }
+        verdict => {
+            let refusal = refusal_of(verdict);
+            app.metrics.rejected_files.fetch_add(1, Ordering::Relaxed);
+            info!(round = %signed.manifest.round, client = %signed.manifest.client,
+                code = refusal.code(), "a file was refused");
+            return Err(Refused(refusal));
+        }
+    };
+    app.blocking(move |app| {
+        make_last(app, &file, &canonical, signed.manifest.sha256, checked)?;
+        let accepted = app.store.accept(&signed.manifest, &signed.signature, checked)?;
+        if matches!(accepted, Acceptance::New(_)) {
+            app.metrics.accepted.fetch_add(1, Ordering::Relaxed);
+            let (round, client) = (&signed.manifest.round, &signed.manifest.client);
+            info!(%round, %client, rows = checked.rows, "accepted");
+            app.hub.changed(round);
+            if let Err(error) = app.close_if_full(round) {
+                // The submission is accepted all the same; the clock's next tick tries again.
+                error!(%error, "a full round could not be closed");
+            }
+        }
+        Ok(accepted)
+    })
+    .await
+}
+
+/// Both files under their digests, names and contents on the disk.
+fn make_last(
+    app: &App,
+    part: &Path,
+    canonical: &Path,
+    sha256: Digest,
+    checked: Checked,
+) -> Result<(), StoreError> {
+    let (store, disk) = (&app.store, app.store.disk());
+    store.must_last("a checked table", disk.sync_file(canonical))?;
+    let blob = store.folder().blob(sha256);
+    let table = store.folder().canonical(checked.canonical_sha256);
+    disk.rename(part, &blob).map_err(StoreError::file(&blob))?;
+    disk.rename(canonical, &table).map_err(StoreError::file(&table))?;
+    store.crash().at("after_rename");
+    for folder in [blob.parent(), table.parent()].into_iter().flatten() {
+        store.must_last("a folder", disk.sync_folder(folder))?;
+    }
+    store.crash().at("after_folder_sync");
+    Ok(())
+}
+
+fn refusal_of(verdict: Verdict) -> Refusal {
+    match verdict {
+        Verdict::Value { message, row, column } => Refusal::ValueRejected { message, row, column },
+        Verdict::File { message } => Refusal::FileRejected { message },
+        Verdict::DiskFull => Refusal::DiskFull,
+        Verdict::Storage { message } => {
+            error!(message, "the validator could not work");
+            Refusal::Internal
+        }
+        Verdict::Sound { .. } => Refusal::Internal,
+    }
+}
+
+/// Marks the end of a response, for a test of crashes.
+pub(super) fn after_reply(app: &App, response: &Response) {
+    if response.status() == StatusCode::CREATED {
+        app.store.crash().at("before_reply");
+    }
+}
