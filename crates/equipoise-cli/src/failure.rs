@@ -9,6 +9,7 @@ use clap::error::ErrorKind;
 use serde::Serialize;
 
 use crate::output::{Output, print_json, say};
+use crate::round_client::RefusedByServer;
 use crate::shell::quoted;
 
 /// Exit code of bad usage or input.
@@ -74,7 +75,11 @@ fn in_words(error: &anyhow::Error) -> String {
 fn hint(error: &anyhow::Error) -> Option<Cow<'static, str>> {
     let found = |cause: &(dyn std::error::Error + 'static)| {
         let of_maths = cause.downcast_ref().and_then(hint_of_maths).map(Cow::Borrowed);
-        of_maths.or_else(|| cause.downcast_ref().and_then(hint_of_lab))
+        let of_server = || {
+            let refused = cause.downcast_ref::<RefusedByServer>()?;
+            refused.body.hint.clone().map(Cow::Owned)
+        };
+        of_maths.or_else(|| cause.downcast_ref().and_then(hint_of_lab)).or_else(of_server)
     };
     error.chain().find_map(found)
 }

@@ -7,6 +7,7 @@
 //! | [`round`] | what a round is, and its way to a published model |
 //! | [`validator`] | whether a file is a proxy, decided in a limited process |
 //! | [`http`] | routes, authentication, uploads, limits of peers |
+//! | [`verification`] | whether published files are what they say, offline |
 //! | [`serve`] | all of it together, until SIGTERM |
 //!
 //! A submission's way: `http/upload.rs`, with `store/acceptance.rs` as the moment that counts.
@@ -20,6 +21,7 @@ pub mod round;
 pub mod serve;
 pub mod store;
 pub mod validator;
+pub mod verification;
 
 pub use clock::{Clock, MockClock, SystemClock};
 pub use config::{Config, ConfigError, Limits, TlsFiles};

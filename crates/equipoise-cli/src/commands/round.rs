@@ -1,0 +1,28 @@
+//! `equipoise round`: the coordinator sets up a round.
+
+mod new;
+
+use clap::Subcommand;
+
+use crate::answer::Answer;
+use crate::output::Output;
+
+pub(crate) use new::open_store;
+
+/// Set up a round in a server's data directory
+#[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Example:
+  equipoise round new spring --data data --audience https://round.example.org:8443 \\
+      --schema schema.toml --client north=north.pub --client south=south.pub \\
+      --root roots --fairness sp --minimum 2 --deadline 2027-03-01T12:00:00Z")]
+pub(crate) enum RoundCommand {
+    New(new::NewArgs),
+}
+
+/// Runs the command.
+pub(crate) fn run(command: &RoundCommand, output: &Output) -> anyhow::Result<Answer> {
+    match command {
+        RoundCommand::New(args) => new::run(args, output),
+    }
+}
