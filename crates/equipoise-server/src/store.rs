@@ -121,13 +121,11 @@ impl Store {
         folder::digest_of_file(path)
     }
 
-    /// Ends the process: after a failed fsync nobody knows what is on the disk.
+    /// The result of a sync. A failed one ends the process, whatever the reason: after it nobody knows what
+    /// is on the disk.
     pub fn must_last(&self, what: &str, result: std::io::Result<()>) -> Result<(), StoreError> {
         match result {
             Ok(()) => Ok(()),
-            Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {
-                Err(StoreError::DiskFull)
-            }
             Err(error) => (self.fatal)(&format!("{what}: {error}")),
         }
     }

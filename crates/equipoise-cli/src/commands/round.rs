@@ -1,5 +1,6 @@
 //! `equipoise round`: the coordinator sets up a round.
 
+mod manage;
 mod new;
 
 use clap::Subcommand;
@@ -9,7 +10,7 @@ use crate::output::Output;
 
 pub(crate) use new::open_store;
 
-/// Set up a round in a server's data directory
+/// Set up a round, open a draft, revoke a key
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Example:
@@ -18,11 +19,15 @@ Example:
       --root roots --fairness sp --minimum 2 --deadline 2027-03-01T12:00:00Z")]
 pub(crate) enum RoundCommand {
     New(new::NewArgs),
+    Open(manage::OpenArgs),
+    Revoke(manage::RevokeArgs),
 }
 
 /// Runs the command.
 pub(crate) fn run(command: &RoundCommand, output: &Output) -> anyhow::Result<Answer> {
     match command {
         RoundCommand::New(args) => new::run(args, output),
+        RoundCommand::Open(args) => manage::open(args, output),
+        RoundCommand::Revoke(args) => manage::revoke(args, output),
     }
 }

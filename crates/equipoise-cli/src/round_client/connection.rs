@@ -77,10 +77,6 @@ impl Connection {
         &self.server
     }
 
-    pub(crate) fn round(&self) -> &Name {
-        &self.round
-    }
-
     /// An address below the round.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("{}/v1/rounds/{}{path}", self.server, self.round)

@@ -1,7 +1,7 @@
 //! What all handlers share.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::Semaphore;
@@ -17,6 +17,9 @@ use crate::round::SolverHandle;
 use crate::store::{CloseReason, Store, StoreError, remove_if_there};
 use crate::validator::Validator;
 
+/// Expired uploads are looked for once a minute.
+const TICKS_BETWEEN_TIDYING: u64 = 60;
+
 /// The server behind its routes.
 pub struct App {
     pub(super) store: Arc<Store>,
@@ -30,6 +33,7 @@ pub struct App {
     pub(super) failures: Failures,
     pub(super) metrics: Metrics,
     pub(super) stopping: AtomicBool,
+    ticks: AtomicU64,
 }
 
 impl App {
@@ -53,12 +57,13 @@ impl App {
             failures: Failures::default(),
             metrics: Metrics::default(),
             stopping: AtomicBool::new(false),
+            ticks: AtomicU64::new(0),
         }
     }
 
     /// From now on, not ready; listeners are sent home.
     pub(crate) fn stop(&self) {
-        self.stopping.store(true, std::sync::atomic::Ordering::SeqCst);
+        self.stopping.store(true, Ordering::SeqCst);
         self.hub.stop();
     }
 
@@ -154,6 +159,7 @@ impl App {
 
     /// What happens by itself: deadlines, full rosters, expired uploads. Called every second.
     pub fn tick(&self) -> Result<(), StoreError> {
+        let tidy = self.ticks.fetch_add(1, Ordering::Relaxed).is_multiple_of(TICKS_BETWEEN_TIDYING);
         for round in self.store.rounds()? {
             let row = self.store.round(&round)?;
             if row.state != RoundState::Open {
@@ -164,6 +170,8 @@ impl App {
                 self.close(&round, CloseReason::Deadline)?;
             } else {
                 self.close_if_full(&round)?;
+            }
+            if tidy {
                 let expiry = Duration::from_secs(self.limits.upload_expiry_seconds);
                 self.remove_idle_parts(&round, Some(expiry))?;
             }

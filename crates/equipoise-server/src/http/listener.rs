@@ -11,7 +11,7 @@ use axum::Router;
 use axum::extract::Request;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -43,7 +43,7 @@ pub async fn serve(app: Arc<App>, listening: Listening, stop: impl Future<Output
     let limits = app.limits;
     let connections = Arc::new(Semaphore::new(limits.connections));
     let addresses = Arc::new(Counts::default());
-    let graceful = Arc::new(GracefulShutdown::new());
+    let graceful = GracefulShutdown::new();
     tokio::pin!(stop);
     loop {
         let accepted = tokio::select! {
@@ -65,11 +65,11 @@ pub async fn serve(app: Arc<App>, listening: Listening, stop: impl Future<Output
             continue;
         };
         app.metrics.connections.fetch_add(1, Ordering::Relaxed);
-        let (tls, router, graceful) = (tls.clone(), router.clone(), Arc::clone(&graceful));
+        let (tls, router, watcher) = (tls.clone(), router.clone(), graceful.watcher());
         tokio::spawn(async move {
             let timeout = Duration::from_secs(limits.header_timeout_seconds);
             if let Err(error) =
-                connection(stream, peer, tls, router, timeout, limits.header_bytes, &graceful).await
+                connection(stream, peer, tls, router, timeout, limits.header_bytes, watcher).await
             {
                 debug!(%error, "a connection ended early");
             }
@@ -77,15 +77,10 @@ pub async fn serve(app: Arc<App>, listening: Listening, stop: impl Future<Output
         });
     }
     drop(listener);
-    let drained = match Arc::try_unwrap(graceful) {
-        Ok(graceful) => graceful.shutdown(),
-        // Handshakes under way hold it; they have no request to lose.
-        Err(_) => {
-            tokio::time::sleep(Duration::from_secs(1)).await;
-            return;
-        }
-    };
-    if tokio::time::timeout(Duration::from_secs(limits.drain_seconds), drained).await.is_err() {
+    if tokio::time::timeout(Duration::from_secs(limits.drain_seconds), graceful.shutdown())
+        .await
+        .is_err()
+    {
         warn!("requests were cut off that did not end in time");
     }
 }
@@ -99,15 +94,15 @@ async fn connection(
     router: Router,
     timeout: Duration,
     header_bytes: usize,
-    graceful: &GracefulShutdown,
+    watcher: Watcher,
 ) -> Result<(), Failure> {
     stream.set_nodelay(true)?;
     match tls {
         Some(tls) => {
             let stream = tokio::time::timeout(timeout, tls.accept(stream)).await??;
-            http(stream, peer, router, timeout, header_bytes, graceful).await
+            http(stream, peer, router, timeout, header_bytes, watcher).await
         }
-        None => http(stream, peer, router, timeout, header_bytes, graceful).await,
+        None => http(stream, peer, router, timeout, header_bytes, watcher).await,
     }
 }
 
@@ -117,7 +112,7 @@ async fn http(
     router: Router,
     timeout: Duration,
     header_bytes: usize,
-    graceful: &GracefulShutdown,
+    watcher: Watcher,
 ) -> Result<(), Failure> {
     let service = router.map_request(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(Peer(peer.ip()));
@@ -128,5 +123,5 @@ async fn http(
         .header_read_timeout(timeout)
         .max_buf_size(header_bytes)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
-    Ok(graceful.watch(connection).await?)
+    Ok(watcher.watch(connection).await?)
 }

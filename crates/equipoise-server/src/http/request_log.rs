@@ -10,7 +10,6 @@ use axum::response::Response;
 use tracing::{Instrument as _, info, info_span};
 
 use super::app::App;
-use super::upload::after_reply;
 
 pub(super) async fn log_request(
     State(app): State<Arc<App>>,
@@ -32,6 +31,5 @@ pub(super) async fn log_request(
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert("request-id", value);
     }
-    after_reply(&app, &response);
     response
 }

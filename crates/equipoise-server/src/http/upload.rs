@@ -12,7 +12,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path as UrlPath, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use http_body_util::BodyExt as _;
 use sha2::{Digest as _, Sha256};
 use tokio::time::{Instant, timeout_at};
@@ -412,12 +412,5 @@ fn refusal_of(verdict: Verdict) -> Refusal {
             Refusal::Internal
         }
         Verdict::Sound { .. } => Refusal::Internal,
-    }
-}
-
-/// Marks the end of a response, for a test of crashes.
-pub(super) fn after_reply(app: &App, response: &Response) {
-    if response.status() == StatusCode::CREATED {
-        app.store.crash().at("before_reply");
     }
 }

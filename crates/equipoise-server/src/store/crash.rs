@@ -2,8 +2,7 @@
 //!
 //! The hidden option `serve --crash-at NAME` names one; without it each place costs one comparison. The
 //! names follow the crash table: `mid_body`, `after_part_sync`, `during_validation`, `after_rename`,
-//! `after_folder_sync`, `before_commit`, `after_commit`, `after_reply`, `in_close`, `mid_solve`,
-//! `after_artefacts`. `before_commit` stands in every transaction; `NAME:3` means the third time.
+//! `after_folder_sync`, `before_commit`, `after_commit`, `in_close`, `mid_solve`, `after_artefacts`. `before_commit` stands in every transaction; `NAME:3` means the third time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
