@@ -13,6 +13,9 @@ use crate::settings::Settings;
 use crate::statistics::{ClientStatistics, OneClient};
 use rayon::prelude::*;
 
+/// Clients for which the inner tolerance means what the settings say.
+const FEW_CLIENTS: f64 = 16.0;
+
 /// `P(w) = F(θ(w), w)`. Keeps the last model, where the next fit starts, and counts what it does.
 pub(crate) struct Bilevel<'a> {
     proxies: &'a dyn ClientStatistics,
@@ -103,10 +106,15 @@ impl<'a> Bilevel<'a> {
         })
     }
 
-    /// Lets inner fits stop earlier than the settings say, or, with 0, as they say.
+    /// Lets inner fits stop earlier than the settings say, or, with 0, as they say. A weight is about `1/K`, and so
+    /// is the inner gradient, while `P` is not: beyond `FEW_CLIENTS`, the tolerance shrinks as the gradient does.
     pub(crate) fn loosen(&mut self, tolerance: f64) {
-        self.inner.tolerance = self.asked_tolerance.max(tolerance);
-        self.answered = None;
+        let share = (FEW_CLIENTS / self.proxies.n_clients() as f64).min(1.0);
+        let tolerance = share * self.asked_tolerance.max(tolerance);
+        if tolerance < self.inner.tolerance {
+            self.answered = None;
+        }
+        self.inner.tolerance = tolerance;
     }
 
     /// Where the next fit starts, to come back to.
@@ -172,7 +180,7 @@ impl<'a> Bilevel<'a> {
             .map(|v| -v / n_rows)
             .collect();
         let outer_hessian = self.outer.hessian(&here.theta, weights, rho)?;
-        Ok(SimplexModel::new(here.gradient.clone(), jacobian, &outer_hessian))
+        SimplexModel::new(here.gradient.clone(), jacobian, &outer_hessian)
     }
 }
 

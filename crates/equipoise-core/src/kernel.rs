@@ -25,13 +25,14 @@ mod triangle;
 use crate::statistics::{Order, triangle};
 use exp_log::{joined, log_1p};
 use lanes::{Lanes, Quad};
-use triangle::Columns;
 
 /// Panels that go through the loss together: enough independent chains to hide the latency of each.
 const GROUP: usize = 4;
 
-/// Bytes of a sub-block's scaled rows: they are read many times, and shall fit into the innermost cache.
-const SUB_BLOCK_BYTES: usize = 20 * 1024;
+/// Most entries of a row with which the scaled rows of 32 panels, and those of 16, fit into the innermost cache beside
+/// what else is needed: they are read many times. Sub-blocks of longer rows have 8 panels.
+const MOST_FOR_32: usize = 20;
+const MOST_FOR_16: usize = 40;
 
 /// Some rows of one client, in panels.
 #[derive(Clone, Copy)]
@@ -122,30 +123,42 @@ fn sum_lanes<V: Lanes>(
     scratch: &mut Scratch,
     sums: &mut [f64],
 ) {
+    match theta.len() {
+        n if n <= MOST_FOR_32 => sum_sub_blocks::<V, 32>(block, theta, order, scratch, sums),
+        n if n <= MOST_FOR_16 => sum_sub_blocks::<V, 16>(block, theta, order, scratch, sums),
+        _ => sum_sub_blocks::<V, 8>(block, theta, order, scratch, sums),
+    }
+}
+
+/// In sub-blocks of `P` panels: a known number, so that no access to their columns needs to be checked.
+#[inline(always)]
+fn sum_sub_blocks<V: Lanes, const P: usize>(
+    block: Block<'_>,
+    theta: &[f64],
+    order: Order,
+    scratch: &mut Scratch,
+    sums: &mut [f64],
+) {
     let n = theta.len();
     let wanted = |least: Order, size: usize| if order >= least { size } else { 0 };
-    let panels_at_once = (SUB_BLOCK_BYTES / (32 * n)).clamp(8, 32) / GROUP * GROUP;
     scratch.theta.clear();
     scratch.theta.extend(theta.iter().map(|&t| Quad([t; 4])));
-    scratch.terms.resize(panels_at_once, Kept::default());
+    scratch.terms.resize(P, Kept::default());
     refill(&mut scratch.gradient, wanted(Order::Gradient, n));
     refill(&mut scratch.hessian, wanted(Order::Hessian, triangle(n)));
-    scratch.scaled.resize(wanted(Order::Hessian, panels_at_once * n), Quad::default());
+    scratch.scaled.resize(wanted(Order::Hessian, P * n), Quad::default());
 
     let mut loss = Loss { linear: V::splat(0.0), log: V::splat(0.0) };
-    for (at, values) in block.values.chunks(panels_at_once * n).enumerate() {
-        let first = at * panels_at_once;
+    for (at, values) in block.values.chunks(P * n).enumerate() {
+        let first = at * P;
         loss = match order {
-            Order::Loss => add_sub_block::<V, 0>(block, values, first, scratch, loss),
-            Order::Gradient => add_sub_block::<V, 1>(block, values, first, scratch, loss),
+            Order::Loss => add_sub_block::<V, P, 0>(block, values, first, scratch, loss),
+            Order::Gradient => add_sub_block::<V, P, 1>(block, values, first, scratch, loss),
             Order::Hessian => {
-                let loss = add_sub_block::<V, 2>(block, values, first, scratch, loss);
-                let columns = Columns {
-                    quads: &scratch.scaled,
-                    stride: panels_at_once,
-                    panels: values.len() / n,
-                };
-                triangle::add_products::<V>(columns, n, &mut scratch.hessian);
+                let loss = add_sub_block::<V, P, 2>(block, values, first, scratch, loss);
+                let columns = scratch.scaled.as_chunks::<P>().0;
+                let panels = (values.len() / n).min(P);
+                triangle::add_products::<V, P>(columns, panels, &mut scratch.hessian);
                 loss
             }
         };
@@ -169,7 +182,7 @@ fn refill(sums: &mut Vec<Quad>, size: usize) {
 /// One step at a time for all panels: each step is a loop whose rounds do not wait for each other, so the
 /// processor works on many at once.
 #[inline(always)]
-fn add_sub_block<V: Lanes, const ORDER: u8>(
+fn add_sub_block<V: Lanes, const P: usize, const ORDER: u8>(
     block: Block<'_>,
     values: &[Quad],
     first: usize,
@@ -190,18 +203,14 @@ fn add_sub_block<V: Lanes, const ORDER: u8>(
         let panel = &values[at * n..(at + 1) * n];
         keep_margins::<V, 1>(panel, &scratch.theta, &mut terms[at..at + 1]);
     }
-    for (at, kept) in terms.iter_mut().enumerate() {
-        prefetch(values, (panels + at) * n, n);
-        let terms = exp_log::terms(V::load(&kept.margin));
-        let (mut linear, mut miss, mut bend) = (terms.linear, terms.miss, terms.bend);
-        if let Some(counts) = block.counts {
-            let count = V::load(&counts[first + at]);
-            (linear, miss, bend) = (linear.mul(count), miss.mul(count), bend.mul(count.sqrt()));
-        }
-        loss.linear = loss.linear.add(linear);
-        terms.e.store(&mut kept.e);
-        miss.store(&mut kept.miss);
-        bend.store(&mut kept.bend);
+    prefetch(values);
+    let (pairs, last) = terms.as_chunks_mut::<2>();
+    for (at, pair) in pairs.iter_mut().enumerate() {
+        loss.linear = keep_terms::<V, 2>(block.counts, first + 2 * at, pair, loss.linear);
+    }
+    if let [last] = last {
+        let at = first + panels - 1;
+        loss.linear = keep_terms::<V, 1>(block.counts, at, std::array::from_mut(last), loss.linear);
     }
     let together = if block.counts.is_some() { 0 } else { grouped };
     for group in terms[..together].as_chunks::<GROUP>().0 {
@@ -219,30 +228,28 @@ fn add_sub_block<V: Lanes, const ORDER: u8>(
     }
 
     if ORDER > 0 {
-        let stride = if ORDER == 2 { scratch.scaled.len() / n } else { 0 };
         let sums = &mut scratch.gradient[..n];
+        let columns = scratch.scaled.as_chunks_mut::<P>().0;
         for at in (0..grouped).step_by(GROUP) {
             let (group, terms) = (&values[at * n..(at + GROUP) * n], &terms[at..at + GROUP]);
-            let scaled = if ORDER == 2 { &mut scratch.scaled[at..] } else { &mut [] };
-            add_gradient::<V, GROUP, ORDER>(group, terms, sums, scaled, stride);
+            add_gradient::<V, P, GROUP, ORDER>(group, terms, sums, columns, at);
         }
         for at in grouped..panels {
             let (panel, terms) = (&values[at * n..(at + 1) * n], &terms[at..at + 1]);
-            let scaled = if ORDER == 2 { &mut scratch.scaled[at..] } else { &mut [] };
-            add_gradient::<V, 1, ORDER>(panel, terms, sums, scaled, stride);
+            add_gradient::<V, P, 1, ORDER>(panel, terms, sums, columns, at);
         }
     }
     loss
 }
 
-/// Asks for a panel that will be needed soon, behind the values at hand: the steps that do not read rows
-/// are the time to fetch the next ones.
+/// Asks for as many values as there are here, behind them: the steps that do not read rows are the time to fetch the
+/// next ones.
 #[inline(always)]
-fn prefetch(values: &[Quad], at: usize, n: usize) {
+fn prefetch(values: &[Quad]) {
     #[cfg(target_arch = "x86_64")]
-    for line in (0..n).step_by(2) {
+    for line in values.chunks_exact(2) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let address = values.as_ptr().wrapping_add(at + line);
+        let address = line.as_ptr().wrapping_add(values.len());
         // SAFETY: a hint; it may name any address, even one that does not exist.
         #[allow(unsafe_code)]
         unsafe {
@@ -250,7 +257,7 @@ fn prefetch(values: &[Quad], at: usize, n: usize) {
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (values, at, n);
+    let _ = values;
 }
 
 /// 1 for the first `rows` places of a panel, 0 for those that are filled up.
@@ -278,14 +285,38 @@ fn keep_margins<V: Lanes, const G: usize>(group: &[Quad], theta: &[Quad], kept: 
     }
 }
 
-/// Adds the gradient of `G` panels, and keeps their scaled rows for the Hessian.
+/// Keeps what follows from the margins of `G` panels, and adds the linear parts of their losses. Two at a time share the
+/// loads of constants.
 #[inline(always)]
-fn add_gradient<V: Lanes, const G: usize, const ORDER: u8>(
+fn keep_terms<V: Lanes, const G: usize>(
+    counts: Option<&[Quad]>,
+    at: usize,
+    kept: &mut [Kept; G],
+    mut linear_sum: V,
+) -> V {
+    for p in 0..G {
+        let terms = exp_log::terms(V::load(&kept[p].margin));
+        let (mut linear, mut miss, mut bend) = (terms.linear, terms.miss, terms.bend);
+        if let Some(counts) = counts {
+            let count = V::load(&counts[at + p]);
+            (linear, miss, bend) = (linear.mul(count), miss.mul(count), bend.mul(count.sqrt()));
+        }
+        linear_sum = linear_sum.add(linear);
+        terms.e.store(&mut kept[p].e);
+        miss.store(&mut kept[p].miss);
+        bend.store(&mut kept[p].bend);
+    }
+    linear_sum
+}
+
+/// Adds the gradient of the `G` panels that begin at `at`, and keeps their scaled rows for the Hessian, in `columns`.
+#[inline(always)]
+fn add_gradient<V: Lanes, const P: usize, const G: usize, const ORDER: u8>(
     group: &[Quad],
     kept: &[Kept],
     sums: &mut [Quad],
-    scaled: &mut [Quad],
-    stride: usize,
+    columns: &mut [[Quad; P]],
+    at: usize,
 ) {
     let n = sums.len();
     let mut panels = [&group[..n]; G];
@@ -295,14 +326,15 @@ fn add_gradient<V: Lanes, const G: usize, const ORDER: u8>(
         misses[p] = V::load(&kept[p].miss);
         bends[p] = V::load(&kept[p].bend);
     }
+    let at = at.min(P - G);
+    let columns = if ORDER == 2 { &mut columns[..n] } else { columns };
     for k in 0..n {
         let mut total = V::load(&sums[k]);
-        let column = if ORDER == 2 { &mut scaled[k * stride..][..G] } else { &mut [] };
         for p in 0..G {
             let a = V::load(&panels[p][k]);
             total = misses[p].sub_from(a, total);
             if ORDER == 2 {
-                bends[p].mul(a).store(&mut column[p]);
+                bends[p].mul(a).store(&mut columns[k][at + p]);
             }
         }
         total.store(&mut sums[k]);

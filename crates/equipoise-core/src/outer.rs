@@ -6,6 +6,7 @@
 
 mod adam_loop;
 mod gauss_newton;
+mod simplex_interior;
 mod simplex_model;
 mod simplex_quadratic;
 

@@ -9,34 +9,29 @@ use super::lanes::{Lanes, Quad};
 /// Most rows of a tile.
 const HEIGHT: usize = 4;
 
-/// Columns of some rows `b`, one behind the other, each `stride` quads apart, of which the first `panels` count.
-#[derive(Clone, Copy)]
-pub(super) struct Columns<'a> {
-    pub(super) quads: &'a [Quad],
-    pub(super) stride: usize,
-    pub(super) panels: usize,
-}
-
-impl<'a> Columns<'a> {
-    #[inline(always)]
-    fn some<const W: usize>(self, first: usize) -> [&'a [Quad]; W] {
-        let mut columns: [&[Quad]; W] = [&[]; W];
-        for k in 0..W {
-            columns[k] = &self.quads[(first + k) * self.stride..][..self.panels];
-        }
-        columns
-    }
-}
-
-/// Adds the products of all rows to `sums`, the lower triangle of `n × n` row by row.
+/// `W` columns from `first` on.
 #[inline(always)]
-pub(super) fn add_products<V: Lanes>(columns: Columns<'_>, n: usize, sums: &mut [Quad]) {
+fn some<const P: usize, const W: usize>(columns: &[[Quad; P]], first: usize) -> &[[Quad; P]; W] {
+    // Unwrap safety: the slice has `W` columns.
+    #[allow(clippy::unwrap_used)]
+    columns[first..first + W].try_into().unwrap()
+}
+
+/// Adds the products of rows `b`, given column by column, of which the first `panels` of `P` count, to `sums`, the
+/// lower triangle row by row.
+#[inline(always)]
+pub(super) fn add_products<V: Lanes, const P: usize>(
+    columns: &[[Quad; P]],
+    panels: usize,
+    sums: &mut [Quad],
+) {
+    let n = columns.len();
     // The first rows are those that do not fill a tile: then all rectangles are of full height.
     let first = n % HEIGHT;
     match first {
-        1 => corner::<V, 1>(columns, 0, sums),
-        2 => corner::<V, 2>(columns, 0, sums),
-        3 => corner::<V, 3>(columns, 0, sums),
+        1 => corner::<V, P, 1>(columns, panels, 0, sums),
+        2 => corner::<V, P, 2>(columns, panels, 0, sums),
+        3 => corner::<V, P, 3>(columns, panels, 0, sums),
         _ => {}
     }
     for top in (first..n).step_by(HEIGHT) {
@@ -45,32 +40,33 @@ pub(super) fn add_products<V: Lanes>(columns: Columns<'_>, n: usize, sums: &mut 
             // Width 3 keeps the arithmetic units busiest, and width 1 hardly half.
             match top - left {
                 1 => {
-                    rectangle::<V, 1>(columns, top, left, sums);
+                    rectangle::<V, P, 1>(columns, panels, top, left, sums);
                     left += 1;
                 }
                 2 | 4 => {
-                    rectangle::<V, 2>(columns, top, left, sums);
+                    rectangle::<V, P, 2>(columns, panels, top, left, sums);
                     left += 2;
                 }
                 _ => {
-                    rectangle::<V, 3>(columns, top, left, sums);
+                    rectangle::<V, P, 3>(columns, panels, top, left, sums);
                     left += 3;
                 }
             }
         }
-        corner::<V, HEIGHT>(columns, top, sums);
+        corner::<V, P, HEIGHT>(columns, panels, top, sums);
     }
 }
 
 /// Rows `top..top + 4`, columns `left..left + W`.
 #[inline(always)]
-fn rectangle<V: Lanes, const W: usize>(
-    columns: Columns<'_>,
+fn rectangle<V: Lanes, const P: usize, const W: usize>(
+    columns: &[[Quad; P]],
+    panels: usize,
     top: usize,
     left: usize,
     sums: &mut [Quad],
 ) {
-    let (down, along) = (columns.some::<HEIGHT>(top), columns.some::<W>(left));
+    let (down, along) = (some::<P, HEIGHT>(columns, top), some::<P, W>(columns, left));
     let mut tile = [[V::splat(0.0); W]; HEIGHT];
     for i in 0..HEIGHT {
         let row = &sums[row_start(top + i) + left..][..W];
@@ -78,7 +74,7 @@ fn rectangle<V: Lanes, const W: usize>(
             tile[i][j] = V::load(&row[j]);
         }
     }
-    for p in 0..columns.panels {
+    for p in 0..panels.min(P) {
         let mut b = [V::splat(0.0); W];
         for j in 0..W {
             b[j] = V::load(&along[j][p]);
@@ -100,8 +96,13 @@ fn rectangle<V: Lanes, const W: usize>(
 
 /// The lower triangle of rows and columns `top..top + W`.
 #[inline(always)]
-fn corner<V: Lanes, const W: usize>(columns: Columns<'_>, top: usize, sums: &mut [Quad]) {
-    let own = columns.some::<W>(top);
+fn corner<V: Lanes, const P: usize, const W: usize>(
+    columns: &[[Quad; P]],
+    panels: usize,
+    top: usize,
+    sums: &mut [Quad],
+) {
+    let own = some::<P, W>(columns, top);
     let mut tile = [[V::splat(0.0); W]; W];
     for i in 0..W {
         let row = &sums[row_start(top + i) + top..][..i + 1];
@@ -109,7 +110,7 @@ fn corner<V: Lanes, const W: usize>(columns: Columns<'_>, top: usize, sums: &mut
             tile[i][j] = V::load(&row[j]);
         }
     }
-    for p in 0..columns.panels {
+    for p in 0..panels.min(P) {
         let mut b = [V::splat(0.0); W];
         for j in 0..W {
             b[j] = V::load(&own[j][p]);

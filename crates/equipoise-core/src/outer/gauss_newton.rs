@@ -28,8 +28,10 @@ const MAX_RAISES: usize = 30;
 const VERTEX_STARTS: usize = 2;
 
 /// Inner fits on the way need not be tighter than this: what they leave undone is taken into account to
-/// first order. The last one is as tight as the settings say.
+/// first order. Where a step promises less than `SMALL_PROMISE` of `max(1, P)`, that is no longer enough to tell
+/// what it brought, and fits are as tight as the settings say; so is the last one.
 const INNER_TOLERANCE: f64 = 1e-9;
+const SMALL_PROMISE: f64 = 1e-8;
 /// The gap at which a stage is done that is not the last: the next ρ moves the weights anyway.
 const STAGE_GAP: f64 = 1e-3;
 /// At the last ρ, weights that are stationary are still improved as long as the model promises this share of
@@ -138,6 +140,8 @@ fn improve(
         if promised.is_nan() || promised <= least {
             return Ok(None);
         }
+        let is_small = promised <= SMALL_PROMISE * here.objective.abs().max(1.0);
+        problem.loosen(if is_small { 0.0 } else { INNER_TOLERANCE });
         let there = problem.evaluate(&trial, rho)?;
         let kept = (here.objective - there.objective) / promised;
         if kept > TRUSTED {
