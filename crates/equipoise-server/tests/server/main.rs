@@ -5,5 +5,6 @@ mod authentication;
 mod durability;
 mod files;
 mod lifecycle;
+mod protocol;
 mod uploads;
 mod world;
