@@ -18,7 +18,7 @@ Example:
       --schema schema.toml --client north=north.pub --client south=south.pub \\
       --root roots --fairness sp --minimum 2 --deadline 2027-03-01T12:00:00Z")]
 pub(crate) enum RoundCommand {
-    New(new::NewArgs),
+    New(Box<new::NewArgs>),
     Open(manage::OpenArgs),
     Revoke(manage::RevokeArgs),
 }

@@ -16,8 +16,8 @@ use crate::round_client::{Connection, ServerArgs, Submission, read_private_key};
 /// Send your proxy to a round, once
 ///
 /// Fetches the round's schema and checks the whole file by it before anything is sent. An upload that breaks
-/// off goes on where it stopped, also when the command is run again. The server's signed receipt is kept
-/// beside the file: with it you can show later that your submission was accepted. Sending the same file
+/// off goes on where it stopped, also when the command is run again. The server's signed receipt is
+/// kept: with it you can show later that your submission was accepted. Sending the same file
 /// twice is fine and gives the same receipt; another file is refused.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -41,7 +41,7 @@ pub(crate) struct SubmitArgs {
     /// The schema that you agreed on, to see whether the round has the same
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
-    /// File for the receipt [default: the file's name with .receipt.json]
+    /// File for the receipt [default: ROUND-CLIENT.receipt.json]
     #[arg(long, value_name = "FILE")]
     receipt: Option<PathBuf>,
     /// How often to try again after a failure that may pass
@@ -60,11 +60,10 @@ struct Document<'a> {
 pub(crate) fn run(args: &SubmitArgs, output: &Output) -> anyhow::Result<Answer> {
     let key = read_private_key(&args.key)?;
     let client = args.client.clone().unwrap_or_else(|| key.name().clone());
-    let receipt_file = args.receipt.clone().unwrap_or_else(|| {
-        let mut name = args.file.as_os_str().to_owned();
-        name.push(".receipt.json");
-        name.into()
-    });
+    let receipt_file = args
+        .receipt
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(format!("{}-{client}.receipt.json", args.server.round)));
     check_output(&receipt_file, true)?;
     let connection = Connection::new(&args.server)?;
     let info = connection.info()?;

@@ -22,7 +22,7 @@ use crate::round_client::{Connection, ServerArgs, read_public_key};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  equipoise model --server https://round.example.org:8443 --round spring --receipt north.parquet.receipt.json -o spring")]
+  equipoise model --server https://round.example.org:8443 --round spring --receipt spring-north.receipt.json -o spring")]
 pub(crate) struct ModelArgs {
     #[command(flatten)]
     server: ServerArgs,
@@ -42,7 +42,7 @@ pub(crate) struct ModelArgs {
 #[command(after_help = "\
 Example:
   equipoise verify spring --server-key server.pub
-  equipoise verify spring --receipt north.parquet.receipt.json")]
+  equipoise verify spring --receipt spring-north.receipt.json")]
 pub(crate) struct VerifyArgs {
     /// Folder with the published files
     #[arg(value_name = "DIR")]

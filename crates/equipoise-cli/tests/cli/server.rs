@@ -118,7 +118,7 @@ fn a_round_over_the_network_gives_the_model_of_defend() {
 
     submit(&world, "north", port).expect(0);
     submit(&world, "north", port).expect(0);
-    let receipt = world.json("proxies/north.parquet.receipt.json");
+    let receipt = world.json("spring-north.receipt.json");
     assert_eq!(receipt["receipt"]["client"], "north");
     world
         .run(&format!("submit proxies/east.parquet --key north.key {} --retries 0", at(port)))
@@ -159,8 +159,7 @@ fn a_round_over_the_network_gives_the_model_of_defend() {
     submit(&world, "east", port).expect(0);
     assert_eq!(wait_published(&world, port)["state"], "published");
 
-    let fetched =
-        "--server-key data/server.pub --receipt proxies/north.parquet.receipt.json -o fetched";
+    let fetched = "--server-key data/server.pub --receipt spring-north.receipt.json -o fetched";
     world.run(&format!("model {} {fetched}", at(port))).expect(0);
     world.defend("--fairness sp -o own").expect(0);
     assert_eq!(world.read("fetched/model.json"), world.read("own/model.json"));
@@ -188,6 +187,7 @@ fn killed_anywhere_nothing_accepted_is_lost_and_the_model_is_the_same() {
     world.defend("--fairness sp -o own").expect(0);
     let times = if std::env::var_os("EQUIPOISE_FULL").is_some() { 50 } else { 1 };
     for place in [
+        "mid_body",
         "after_part_sync",
         "during_validation",
         "after_rename",
@@ -238,8 +238,7 @@ fn killed_anywhere_nothing_accepted_is_lost_and_the_model_is_the_same() {
 }
 
 fn receipt(world: &World, client: &str, run: &Run) -> Option<String> {
-    let name = format!("{}.receipt.json", proxy_of(client));
-    (run.code == 0).then(|| world.read(&name))
+    (run.code == 0).then(|| world.read(&format!("spring-{client}.receipt.json")))
 }
 
 #[test]
@@ -252,6 +251,12 @@ fn slow_peers_are_sent_away_and_sigterm_ends_the_server_in_peace() {
     for stream in &mut slow {
         stream.write_all(b"GET /v1/rounds HTTP/1.1\r\nho").unwrap();
     }
+    let head = signed_head(&world, "north", port);
+    slow.extend((0..3).map(|_| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    }));
     let started = Instant::now();
     submit(&world, "east", port).expect(0);
     assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
@@ -273,6 +278,31 @@ fn slow_peers_are_sent_away_and_sigterm_ends_the_server_in_peace() {
         serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     }
     assert!(log.contains("\"stopping\""), "{log}");
+}
+
+/// The head of a client's request, and the first byte of a body that never comes.
+fn signed_head(world: &World, client: &str, port: u16) -> String {
+    use equipoise_server::protocol::{Digest, Manifest, MediaType, PrivateKey};
+    let body = std::fs::read(world.path(proxy_of(client))).unwrap();
+    let manifest = Manifest {
+        audience: format!("http://127.0.0.1:{port}"),
+        round: "spring".parse().unwrap(),
+        client: client.parse().unwrap(),
+        media_type: MediaType::Parquet,
+        length: body.len() as u64,
+        sha256: Digest::of(&body),
+        schema_sha256: world.schema().digest().parse().unwrap(),
+    };
+    let key = PrivateKey::from_line(&world.read(&format!("{client}.key"))).unwrap();
+    format!(
+        "PUT /v1/rounds/spring/submissions/{client} HTTP/1.1\r\nhost: localhost\r\n\
+         equipoise-manifest: {}\r\nequipoise-signature: {}\r\ncontent-type: {}\r\n\
+         content-length: {}\r\n\r\nP",
+        manifest.to_header(),
+        manifest.sign(&key),
+        manifest.media_type,
+        body.len()
+    )
 }
 
 fn would_block<T>(result: &std::io::Result<T>) -> bool {

@@ -30,6 +30,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/rounds/{round}/close", post(coordinator::close))
         .route("/v1/rounds/{round}/abort", post(coordinator::abort))
         .fallback(async || Refused(Refusal::NotFound { what: "such page" }))
+        .method_not_allowed_fallback(async || Refused(Refusal::MethodNotAllowed))
         .layer(from_fn_with_state(Arc::clone(&app), request_log::log_request))
         .with_state(app)
 }

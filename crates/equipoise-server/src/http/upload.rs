@@ -28,8 +28,8 @@ use crate::protocol::{
 use crate::store::{Acceptance, Checked, StoreError, remove_if_there};
 use crate::validator::{Job, Verdict};
 
-/// How long a request waits for another one of the same client.
-const PATIENCE: Duration = Duration::from_secs(150);
+/// How long a request waits for another one of the same client; then it is told to come back.
+const PATIENCE: Duration = Duration::from_secs(8);
 /// Time for a body to get under way, and the most that a fast beginning is worth later.
 const GRACE: Duration = Duration::from_secs(5);
 const MOST_CREDIT: Duration = Duration::from_secs(10);
@@ -239,12 +239,12 @@ async fn fill(app: &Arc<App>, part: &mut Part, manifest: &Manifest, mut body: Bo
         slow_at += Duration::from_micros(data.len() as u64 * 1_000_000 / minimum);
         slow_at = slow_at.min(Instant::now() + MOST_CREDIT);
         part.piece.extend_from_slice(&data);
+        app.store.crash().at("mid_body");
         if part.piece.len() >= PIECE {
             let mut moved = std::mem::take(part);
             *part = app
                 .blocking(move |app| {
                     moved.write_out(app)?;
-                    app.store.crash().at("mid_body");
                     Ok(moved)
                 })
                 .await?;

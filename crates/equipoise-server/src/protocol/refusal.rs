@@ -33,6 +33,9 @@ pub enum Refusal {
         /// What was looked for.
         what: &'static str,
     },
+    /// Something is there, but it cannot be done with it.
+    #[error("this cannot be done here")]
+    MethodNotAllowed,
     /// The client has not submitted.
     #[error("nothing has been accepted from client `{client}`")]
     NotSubmitted {
@@ -209,6 +212,7 @@ impl Refusal {
             Self::KeyRevoked { .. } => (403, "key_revoked"),
             Self::TooManyFailures { .. } => (429, "too_many_failures"),
             Self::NotFound { .. } => (404, "not_found"),
+            Self::MethodNotAllowed => (405, "method_not_allowed"),
             Self::NotSubmitted { .. } => (404, "not_submitted"),
             Self::NotPublished { .. } => (404, "not_published"),
             Self::AlreadySubmitted { .. } => (409, "already_submitted"),

@@ -15,7 +15,9 @@ async fn every_bad_csv_is_refused_and_the_cell_is_named() {
     let server = world.start();
     let head = "score,group,passed\n0.5,1,1\n";
     let cell = |value: &str| format!("{head}{value},0,-1\n");
-    let cases: Vec<(Vec<u8>, &str, Option<u64>, Option<&str>)> = vec![
+    // The file, and the code, row and column that it is refused with.
+    type Case<'a> = (Vec<u8>, &'a str, Option<u64>, Option<&'a str>);
+    let cases: Vec<Case<'_>> = vec![
         (cell("nan").into(), "value_rejected", Some(2), Some("score")),
         (cell("-inf").into(), "value_rejected", Some(2), Some("score")),
         (cell("1e400").into(), "value_rejected", Some(2), Some("score")),

@@ -3,6 +3,7 @@
 
 mod authentication;
 mod durability;
+mod events;
 mod files;
 mod lifecycle;
 mod protocol;

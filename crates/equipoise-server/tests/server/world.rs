@@ -161,6 +161,11 @@ impl Server {
         Answer { status, json: serde_json::from_slice(&bytes).unwrap_or_default(), bytes }
     }
 
+    /// The answer while it is still coming.
+    pub(crate) async fn stream(&self, request: Request<Body>) -> axum::response::Response {
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Answer {
         self.send(Request::get(path).body(Body::empty()).unwrap()).await
     }
