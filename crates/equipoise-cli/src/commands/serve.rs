@@ -96,6 +96,7 @@ pub(crate) fn run(args: &ServeArgs, output: &Output) -> anyhow::Result<Answer> {
     tracing_subscriber::fmt()
         .json()
         .flatten_event(true)
+        .with_span_list(false)
         .with_max_level(level)
         .with_writer(std::io::stderr)
         .init();

@@ -23,7 +23,7 @@ const ANSWER: Duration = Duration::from_secs(300);
 /// Which round of which server.
 #[derive(Debug, Args)]
 pub(crate) struct ServerArgs {
-    /// Address of the server, such as https://round.example.org:8443
+    /// Address of the server, such as `https://round.example.org:8443`
     #[arg(long, value_name = "URL")]
     pub(crate) server: String,
     /// The round
@@ -124,7 +124,14 @@ impl Connection {
     }
 
     fn read(&self, answer: Result<Response<Body>, ureq::Error>) -> anyhow::Result<Vec<u8>> {
-        let answer = answer.with_context(|| format!("{}: cannot be reached", self.server))?;
+        let answer = answer.map_err(|error| {
+            let untrusted = error.to_string().contains("certificate");
+            let problem = match untrusted {
+                true => "its certificate is not trusted (name those to trust with --ca)",
+                false => "cannot be reached",
+            };
+            anyhow::Error::from(error).context(format!("{}: {problem}", self.server))
+        })?;
         let status = answer.status().as_u16();
         let mut content = Vec::new();
         let body = answer.into_body();

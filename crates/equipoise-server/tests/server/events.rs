@@ -39,3 +39,24 @@ async fn what_is_not_there_is_told_in_json() {
         assert_eq!(server.get(&format!("/v1/rounds/{path}")).await.status, 404, "{path}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn monitoring_sees_health_and_counts_and_no_names() {
+    let world = World::new();
+    let server = world.start();
+    server.submit("north", proxy(1)).await;
+    server.submit("north", proxy(2)).await;
+    for path in ["/healthz", "/readyz"] {
+        assert_eq!(server.get_admin(path).await.0, 200, "{path}");
+    }
+    let (status, text) = server.get_admin("/metrics").await;
+    assert_eq!(status, 200);
+    for line in [
+        "equipoise_submissions_accepted_total 1",
+        "equipoise_responses_total{status=\"409\"} 1",
+        "equipoise_uploads_in_progress 0",
+    ] {
+        assert!(text.lines().any(|found| found == line), "no {line} in {text}");
+    }
+    assert!(!text.contains("north"), "{text}");
+}

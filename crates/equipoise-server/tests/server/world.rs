@@ -10,7 +10,7 @@ use axum::body::Body;
 use axum::http::Request;
 use equipoise_core::{Fairness, Settings};
 use equipoise_data::Schema;
-use equipoise_server::http::{App, Peer, router};
+use equipoise_server::http::{App, Peer, admin_router, router};
 use equipoise_server::protocol::{
     Digest, MANIFEST_HEADER, Manifest, MediaType, Name, PrivateKey, RoundState, SIGNATURE_HEADER,
 };
@@ -164,6 +164,15 @@ impl Server {
     /// The answer while it is still coming.
     pub(crate) async fn stream(&self, request: Request<Body>) -> axum::response::Response {
         self.router.clone().oneshot(request).await.unwrap()
+    }
+
+    /// Status and text of a page for monitoring.
+    pub(crate) async fn get_admin(&self, path: &str) -> (u16, String) {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        let response = admin_router(Arc::clone(&self.app)).oneshot(request).await.unwrap();
+        let status = response.status().as_u16();
+        let bytes = response.into_body().collect().await.unwrap().to_bytes();
+        (status, String::from_utf8(bytes.to_vec()).unwrap())
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {
