@@ -75,11 +75,13 @@ fn in_words(error: &anyhow::Error) -> String {
 fn hint(error: &anyhow::Error) -> Option<Cow<'static, str>> {
     let found = |cause: &(dyn std::error::Error + 'static)| {
         let of_maths = cause.downcast_ref().and_then(hint_of_maths).map(Cow::Borrowed);
+        let of_data = || cause.downcast_ref().and_then(hint_of_data).map(Cow::Borrowed);
         let of_server = || {
             let refused = cause.downcast_ref::<RefusedByServer>()?;
             refused.body.hint.clone().map(Cow::Owned)
         };
-        of_maths.or_else(|| cause.downcast_ref().and_then(hint_of_lab)).or_else(of_server)
+        let of_lab = || cause.downcast_ref().and_then(hint_of_lab);
+        of_maths.or_else(of_data).or_else(of_lab).or_else(of_server)
     };
     error.chain().find_map(found)
 }
@@ -103,6 +105,15 @@ fn hint_of_maths(error: &equipoise_core::Error) -> Option<&'static str> {
             "check the positive and the privileged value in the schema; such data alone cannot \
              show what is fair",
         ),
+        _ => None,
+    }
+}
+
+fn hint_of_data(error: &equipoise_data::Error) -> Option<&'static str> {
+    use equipoise_data::Error;
+    match error {
+        Error::Scratch { .. } => Some("--scratch names the folder, --memory the memory"),
+        Error::TooLittleMemory { .. } => Some("raise --memory, or leave it out to have no limit"),
         _ => None,
     }
 }

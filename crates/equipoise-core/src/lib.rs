@@ -86,6 +86,7 @@ pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic};
 pub use metrics::{GroupMetrics, Groups, Metrics, is_selected};
 pub use observer::{Observer, Progress, Unobserved};
 pub use outcome::{Counts, Outcome, Termination, TracePoint, Warning};
+pub use packed_rows::{BlockKeeper, ClientPacker, PackedClient, PackedRows, Spill, SpillError};
 pub use proxy::{
     Closeness, Distances, FairProxyTest, GeneratedProxy, ProxySettings, ProxySolver, ProxyStart,
     ProxySummary, Separation, generate_proxy, measure_closeness, test_fair_proxy,
@@ -95,5 +96,5 @@ pub use round::{Client, Round};
 pub use rows::{LARGEST_VALUE, Layout, Rows};
 pub use settings::{CheckedSettings, OuterSettings, OuterSolver, RhoSchedule, Settings};
 pub use simplex::project_onto_simplex;
-pub use solve::solve;
+pub use solve::{objective_at, solve};
 pub use statistics::{ClientStatistics, Order, Statistics};

@@ -2,153 +2,140 @@
 //!
 //! Rows that occur several times are kept once, with a count, where that leaves little enough of them. The
 //! order of the rows decides which of them stand where, and nothing else does: the sums are a function of the
-//! rows, whatever the number of threads.
+//! rows, whatever the number of threads, and whether a block is in memory or has to be read from elsewhere.
 
-mod distinct;
+mod block_keeper;
+mod client_packer;
+mod kinds;
 
 use rayon::prelude::*;
 use std::cell::RefCell;
-use std::ops::Range;
 
 use crate::error::Error;
 use crate::kernel::lanes::Quad;
-use crate::kernel::{Block, Scratch, n_sums, sum_block};
+use crate::kernel::{Scratch, n_sums, sum_block};
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, Statistics};
-use distinct::distinct_rows;
+use block_keeper::{PackedBlock, Place};
+use client_packer::pack_row;
+
+pub use block_keeper::{BlockKeeper, Spill, SpillError};
+pub use client_packer::{ClientPacker, PackedClient};
 
 /// Rows that are summed by one thread in one go. The sums of the blocks are added in the order of the
 /// rows, so the grouping, and with it every bit of the result, is the same for any number of threads.
 pub(crate) const BLOCK_ROWS: usize = 1024;
-const BLOCK_PANELS: usize = BLOCK_ROWS / 4;
 
 /// Below this many rows times entries a pass is not worth the hand-over to other threads. The blocks stay
 /// the same.
 const PARALLEL_NUMBERS: usize = 32 * BLOCK_ROWS;
 
+/// Bytes of the sums of blocks that are summed together before they are added up; and blocks for each thread, so
+/// that no thread waits long for the others.
+const SUMS_BYTES: usize = 1 << 20;
+const BLOCKS_PER_THREAD: usize = 16;
+
 /// The rows of all clients, packed.
 #[derive(Debug, Clone)]
-pub(crate) struct PackedRows {
+pub struct PackedRows {
     n: usize,
-    clients: Vec<PackedClient>,
-    blocks: Vec<BlockPlace>,
-    n_rows_in_all: usize,
+    /// Rows of each client.
+    n_rows: Vec<usize>,
+    /// Client after client, each with the client that it is of.
+    blocks: Vec<(usize, PackedBlock)>,
+    keeper: BlockKeeper,
 }
 
-#[derive(Debug, Clone)]
-struct PackedClient {
-    values: Vec<Quad>,
-    counts: Option<Vec<Quad>>,
-    /// Rows kept: fewer than there are where some are merged.
-    n_kept: usize,
-    n_rows: usize,
-}
-
-#[derive(Debug, Clone)]
-struct BlockPlace {
-    client: usize,
-    panels: Range<usize>,
-    n_rows: usize,
+#[derive(Default)]
+struct ThreadMemory {
+    kernel: Scratch,
+    /// A block that was read from elsewhere.
+    block: Vec<Quad>,
 }
 
 thread_local! {
-    static SCRATCH: RefCell<Scratch> = RefCell::default();
+    static MEMORY: RefCell<ThreadMemory> = RefCell::default();
 }
 
 impl PackedRows {
-    /// Packs the rows of each client, equal rows merged where that pays. All must have one layout.
-    pub(crate) fn merged(clients: &[Rows]) -> Result<Self, Error> {
-        Self::new(clients, distinct_rows)
-    }
-
-    /// Packs the rows of each client, every one by itself. All must have one layout.
-    pub(crate) fn unmerged(clients: &[Rows]) -> Result<Self, Error> {
-        Self::new(clients, |_| None)
-    }
-
-    fn new(
-        clients: &[Rows],
-        distinct: impl Fn(&Rows) -> Option<(Vec<usize>, Vec<f64>)> + Sync,
-    ) -> Result<Self, Error> {
-        let layout = clients.first().ok_or(Error::NoClients)?.layout();
-        if let Some(other) = clients.iter().find(|rows| rows.layout() != layout) {
-            return Err(Error::Features { expected: layout.n(), found: other.layout().n() });
+    /// The clients, in this order, whose blocks `keeper` has. All must have one layout.
+    pub fn new(clients: Vec<PackedClient>, keeper: BlockKeeper) -> Result<Self, Error> {
+        let layout = clients.first().ok_or(Error::NoClients)?.layout;
+        if let Some(other) = clients.iter().find(|client| client.layout != layout) {
+            return Err(Error::Features { expected: layout.n(), found: other.layout.n() });
         }
-        let pack = |rows: &Rows| match distinct(rows) {
-            Some((kept, counts)) => {
-                let mut packed = PackedClient::new(&rows.select(&kept));
-                packed.counts = Some(
-                    counts
-                        .chunks(4)
-                        .map(|part| {
-                            Quad(std::array::from_fn(|l| part.get(l).copied().unwrap_or(0.0)))
-                        })
-                        .collect(),
-                );
-                packed.n_rows = rows.len();
-                packed
-            }
-            None => PackedClient::new(rows),
+        let n_rows = clients.iter().map(|client| client.n_rows).collect();
+        let blocks = clients.into_iter().enumerate();
+        let blocks = blocks.flat_map(|(c, client)| client.blocks.into_iter().map(move |b| (c, b)));
+        Ok(Self { n: layout.n(), n_rows, blocks: blocks.collect(), keeper })
+    }
+
+    /// Packs the rows of each client in memory, equal rows merged where that pays. All must have one layout.
+    pub(crate) fn merged(clients: &[Rows]) -> Result<Self, Error> {
+        let keeper = BlockKeeper::in_memory();
+        let pack = |rows: &Rows| {
+            let mut packer = ClientPacker::new(rows.layout(), &keeper);
+            packer.push(rows)?;
+            packer.finish()
         };
-        let packed: Vec<PackedClient> = clients.par_iter().map(pack).collect();
-        let blocks = packed.iter().enumerate().flat_map(|(client, rows)| {
-            let n_kept = rows.n_kept;
-            (0..n_kept).step_by(BLOCK_ROWS).map(move |start| {
-                let n_rows = BLOCK_ROWS.min(n_kept - start);
-                let panels = start / 4..(start + n_rows).div_ceil(4);
-                BlockPlace { client, panels, n_rows }
-            })
-        });
-        let blocks = blocks.collect();
-        let n_rows_in_all = clients.iter().map(Rows::len).sum();
-        Ok(Self { n: layout.n(), clients: packed, blocks, n_rows_in_all })
+        let packed = clients.par_iter().map(pack).collect::<Result<_, Error>>()?;
+        Self::new(packed, keeper)
+    }
+
+    /// Packs the rows of each client in memory, every one by itself. All must have one layout.
+    pub(crate) fn unmerged(clients: &[Rows]) -> Result<Self, Error> {
+        let packed = clients.par_iter().map(PackedClient::unmerged).collect();
+        Self::new(packed, BlockKeeper::in_memory())
     }
 
     /// Packs the rows of a client again after they have moved; their number must be the same, and they must
-    /// not have been merged.
+    /// be in memory and not merged.
     pub(crate) fn repack(&mut self, client: usize, rows: &Rows) {
-        self.clients[client].pack(rows);
+        let (first, behind) = self.blocks_of(client);
+        let blocks = self.blocks[first..behind].par_iter_mut().enumerate();
+        blocks.for_each(|(at, (_, block))| block.pack(rows, at * BLOCK_ROWS));
     }
 
-    fn block(&self, place: &BlockPlace) -> Block<'_> {
-        let client = &self.clients[place.client];
-        let Range { start, end } = place.panels;
-        Block {
-            values: &client.values[start * self.n..end * self.n],
-            counts: client.counts.as_ref().map(|counts| &counts[start..end]),
-            n_rows: place.n_rows,
-        }
+    /// The first block of a client, and the one behind its last.
+    fn blocks_of(&self, client: usize) -> (usize, usize) {
+        let up_to = |c: usize| self.blocks.partition_point(|(of, _)| *of < c);
+        (up_to(client), up_to(client + 1))
     }
 }
 
 impl PackedClient {
-    fn new(rows: &Rows) -> Self {
-        let n_rows = rows.len();
-        let values = vec![Quad::default(); n_rows.div_ceil(4) * rows.layout().n()];
-        let mut packed = Self { values, counts: None, n_kept: n_rows, n_rows };
-        packed.pack(rows);
-        packed
-    }
-
-    fn pack(&mut self, rows: &Rows) {
+    fn unmerged(rows: &Rows) -> Self {
         let n = rows.layout().n();
-        self.values.par_chunks_mut(BLOCK_PANELS * n).enumerate().for_each(|(block, panels)| {
-            for (at, panel) in panels.chunks_exact_mut(n).enumerate() {
-                let first = block * BLOCK_ROWS + 4 * at;
-                for l in 0..4.min(rows.len() - first) {
-                    let y = rows.labels()[first + l];
-                    // Adding 0 makes −0 a 0: labels must not tell equal rows apart.
-                    let row = rows.a(first + l).iter().map(|v| y * v + 0.0);
-                    panel.iter_mut().zip(row).for_each(|(quad, v)| quad.0[l] = v);
+        let starts = (0..rows.len()).into_par_iter().step_by(BLOCK_ROWS);
+        let blocks = starts.map(|start| {
+            let n_rows = BLOCK_ROWS.min(rows.len() - start);
+            let place = Place::Memory(vec![Quad::default(); n_rows.div_ceil(4) * n].into());
+            let mut block = PackedBlock { n_rows, counted: false, place };
+            block.pack(rows, start);
+            block
+        });
+        Self::of_blocks(rows, blocks.collect())
+    }
+}
+
+impl PackedBlock {
+    /// Packs the rows from `start` on.
+    fn pack(&mut self, rows: &Rows, start: usize) {
+        let n = rows.layout().n();
+        if let Place::Memory(quads) = &mut self.place {
+            for (at, panel) in quads.chunks_exact_mut(n).enumerate() {
+                for lane in 0..4.min(self.n_rows - 4 * at) {
+                    let i = start + 4 * at + lane;
+                    pack_row(panel, lane, rows.a(i), rows.labels()[i]);
                 }
             }
-        });
+        }
     }
 }
 
 impl ClientStatistics for PackedRows {
     fn n_clients(&self) -> usize {
-        self.clients.len()
+        self.n_rows.len()
     }
 
     fn n(&self) -> usize {
@@ -156,11 +143,7 @@ impl ClientStatistics for PackedRows {
     }
 
     fn n_rows(&self, client: usize) -> usize {
-        self.clients[client].n_rows
-    }
-
-    fn n_rows_in_all(&self) -> usize {
-        self.n_rows_in_all
+        self.n_rows[client]
     }
 
     fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error> {
@@ -180,8 +163,7 @@ impl ClientStatistics for PackedRows {
         theta: &[f64],
         order: Order,
     ) -> Result<Statistics, Error> {
-        let first = self.blocks.partition_point(|place| place.client < client);
-        let behind = self.blocks.partition_point(|place| place.client <= client);
+        let (first, behind) = self.blocks_of(client);
         let mut statistics = Statistics::zeros(1, self.n, order);
         let place = |_: usize| (0, Some(order));
         self.sum_blocks(theta, &self.blocks[first..behind], place, &mut statistics)?;
@@ -195,40 +177,56 @@ impl PackedRows {
     fn sum_blocks(
         &self,
         theta: &[f64],
-        blocks: &[BlockPlace],
-        place: impl Fn(usize) -> (usize, Option<Order>) + Sync,
+        blocks: &[(usize, PackedBlock)],
+        place: impl Fn(usize) -> (usize, Option<Order>),
         statistics: &mut Statistics,
     ) -> Result<(), Error> {
         let n = self.n;
         if theta.len() != n {
             return Err(Error::Features { expected: n, found: theta.len() });
         }
-        let highest = blocks.iter().filter_map(|block| place(block.client).1).max();
-        let Some(highest) = highest else { return Ok(()) };
-        let stride = n_sums(n, highest);
-        let mut sums = vec![0.0; blocks.len() * stride];
-        let sum = |block: &BlockPlace, sums: &mut [f64]| {
-            if let (_, Some(order)) = place(block.client) {
-                let sums = &mut sums[..n_sums(n, order)];
-                SCRATCH.with_borrow_mut(|scratch| {
-                    sum_block(self.block(block), theta, order, scratch, sums);
-                });
-            }
+        let wanted = |(client, block)| match place(client) {
+            (client, Some(order)) => Some(Wanted { client, order, block }),
+            (_, None) => None,
         };
-        if blocks.len() * BLOCK_ROWS * n < PARALLEL_NUMBERS {
-            let blocks = blocks.iter().zip(sums.chunks_exact_mut(stride));
-            blocks.for_each(|(block, sums)| sum(block, sums));
-        } else {
-            let blocks = blocks.par_iter().zip(sums.par_chunks_exact_mut(stride));
-            blocks.for_each(|(block, sums)| sum(block, sums));
-        }
-        for (block, sums) in blocks.iter().zip(sums.chunks_exact(stride)) {
-            if let (client, Some(order)) = place(block.client) {
-                statistics.add(client, &sums[..n_sums(n, order)]);
+        let wanted: Vec<Wanted<'_>> =
+            blocks.iter().filter_map(|(client, block)| wanted((*client, block))).collect();
+        let Some(highest) = wanted.iter().map(|block| block.order).max() else { return Ok(()) };
+        let stride = n_sums(n, highest);
+        let at_once =
+            (SUMS_BYTES / (8 * stride)).max(BLOCKS_PER_THREAD * rayon::current_num_threads());
+        let mut sums = vec![0.0; at_once.min(wanted.len()) * stride];
+        let in_parallel = wanted.len() * BLOCK_ROWS * n >= PARALLEL_NUMBERS;
+        for blocks in wanted.chunks(at_once) {
+            if in_parallel {
+                let sums = sums.par_chunks_exact_mut(stride);
+                blocks.par_iter().zip(sums).try_for_each(|(b, sums)| self.sum(b, theta, sums))?;
+            } else {
+                let mut sums = blocks.iter().zip(sums.chunks_exact_mut(stride));
+                sums.try_for_each(|(b, sums)| self.sum(b, theta, sums))?;
+            }
+            for (block, sums) in blocks.iter().zip(sums.chunks_exact(stride)) {
+                statistics.add(block.client, &sums[..n_sums(n, block.order)]);
             }
         }
         Ok(())
     }
+
+    fn sum(&self, wanted: &Wanted<'_>, theta: &[f64], sums: &mut [f64]) -> Result<(), Error> {
+        let sums = &mut sums[..n_sums(self.n, wanted.order)];
+        MEMORY.with_borrow_mut(|memory| {
+            let block = self.keeper.open(wanted.block, self.n, &mut memory.block)?;
+            sum_block(block, theta, wanted.order, &mut memory.kernel, sums);
+            Ok(())
+        })
+    }
+}
+
+/// A block, where its sums go, and how far they are wanted.
+struct Wanted<'a> {
+    client: usize,
+    order: Order,
+    block: &'a PackedBlock,
 }
 
 #[cfg(test)]

@@ -7,9 +7,10 @@
 //!    differentiate (`hypergradient`), step, project (`simplex`), until done.
 //! 3. Whatever the defense, its model is measured on the root by the same objective.
 
+use crate::bilevel::Bilevel;
 use crate::defense::Defense;
 use crate::error::Error;
-use crate::inner_fit::ridge;
+use crate::inner_fit::{InnerSettings, ridge};
 use crate::observer::Observer;
 use crate::outcome::{Outcome, Termination, Warning};
 use crate::root::{OuterObjective, RootWeighting};
@@ -64,6 +65,27 @@ pub fn solve(
         warnings,
         settings: **settings,
     })
+}
+
+/// Inner tolerance of [`objective_at`]: where the arithmetic ends.
+const TIGHT: f64 = 1e-13;
+
+/// `P` at the last ρ of the settings, at any weights on the simplex: what weights of different solvers are compared by.
+/// The model is fitted by Newton's method as tightly as the arithmetic allows, whatever the settings say of the inner
+/// fit; under a large ρ, an [`Outcome::objective`] measured at a looser model may be off by far more than the last digits.
+pub fn objective_at(
+    round: &Round,
+    settings: &CheckedSettings,
+    weights: &[f64],
+) -> Result<f64, Error> {
+    round.root().check(settings.fairness)?;
+    if weights.len() != round.n_clients() {
+        return Err(Error::Clients { expected: round.n_clients(), found: weights.len() });
+    }
+    let mut tight = **settings;
+    tight.inner = InnerSettings { tolerance: TIGHT, ..InnerSettings::default() };
+    let rho = settings.outer.rho.last(settings.outer.iterations);
+    Ok(Bilevel::new(round, &tight).evaluate(weights, rho)?.objective)
 }
 
 #[cfg(test)]

@@ -34,6 +34,34 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+    /// Rows that do not fit into memory could not be put aside, or not be read again.
+    #[error(
+        "{folder}: the scratch file for rows that do not fit into memory cannot be used (it holds {}): {source}. \
+         Make room there, name another folder that is on a disk with room, or allow more memory.",
+        in_words(*bytes)
+    )]
+    Scratch {
+        /// The folder.
+        folder: PathBuf,
+        /// Bytes that the file holds.
+        bytes: u64,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The memory that is allowed does not even suffice to read the proxies piece by piece.
+    #[error(
+        "{} of memory are too little for rows of {n} entries: at least {} are needed.",
+        in_words(*found as u64),
+        in_words((*least as u64).next_multiple_of(1 << 20))
+    )]
+    TooLittleMemory {
+        /// Bytes allowed.
+        found: usize,
+        /// Bytes needed.
+        least: usize,
+        /// Entries of a row.
+        n: usize,
+    },
     /// The name does not say what kind of table this is.
     #[error(
         "{file}: is no table that can be read or written here. Use a name that ends in .csv, .csv.gz or .parquet."
@@ -375,6 +403,18 @@ fn hint(close: &[String], columns: &[String]) -> String {
         _ => format!(" Did you mean {}?", list(close)),
     };
     format!("{close} The table has {}.", list(columns))
+}
+
+/// A size as people say it, rounded up in its last digit.
+fn in_words(bytes: u64) -> String {
+    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.into_iter().find(|(unit, _)| bytes >= *unit) {
+        Some((unit, name)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
+        Some((unit, name)) => {
+            format!("{:.1} {name}", (10.0 * bytes as f64 / unit as f64).ceil() / 10.0)
+        }
+        None => format!("{bytes} bytes"),
+    }
 }
 
 fn place(file: &Option<PathBuf>, otherwise: &str) -> String {

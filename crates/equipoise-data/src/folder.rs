@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use equipoise_core::Rows;
 
 use crate::error::{Error, Purpose};
-use crate::proxy::read_proxy;
 use crate::raw_rows::{EncodedTable, read_rows};
 use crate::schema::Schema;
 use crate::table::split_name;
-use crate::warning::{self, Warning};
+use crate::warning::Warning;
 
-/// A client's table, a proxy or a root.
+/// A client's root.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Client {
     /// The client: the file's name without its extension.
@@ -52,43 +51,25 @@ pub fn read_folder(dir: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
     Ok(clients.into_iter().collect())
 }
 
-/// Reads a folder of proxies, sorted by client.
-pub fn read_proxies(dir: &Path, schema: &Schema) -> Result<Vec<Client>, Error> {
-    read(dir, |path| {
-        let rows = read_proxy(path, schema)?;
-        let warnings = warning::one_sided(schema, &rows)
-            .into_iter()
-            .map(|kind| Warning { file: path.to_path_buf(), client: None, kind })
-            .collect();
-        Ok(EncodedTable { rows, warnings })
-    })
-}
-
 /// Reads a folder of roots, tables of raw rows, sorted by client.
 pub fn read_roots(dir: &Path, schema: &Schema) -> Result<Vec<Client>, Error> {
-    read(dir, |path| read_rows(path, schema, Purpose::Root))
-}
-
-fn read(
-    dir: &Path,
-    read_table: impl Fn(&Path) -> Result<EncodedTable, Error>,
-) -> Result<Vec<Client>, Error> {
     let client = |(id, path): (String, PathBuf)| {
-        let EncodedTable { rows, mut warnings } = read_table(&path)?;
+        let EncodedTable { rows, mut warnings } = read_rows(&path, schema, Purpose::Root)?;
         warnings.iter_mut().for_each(|warning| warning.client = Some(id.clone()));
         Ok(Client { id, rows, warnings })
     };
     read_folder(dir)?.into_iter().map(client).collect()
 }
 
-/// Whether proxies and roots are of the same clients. If so, and both came from folders, client `c` of one
-/// is client `c` of the other.
-pub fn match_clients(proxies: &[Client], roots: &[Client]) -> Result<(), Error> {
-    let missing = |from: &[Client], of: &[Client]| -> Vec<String> {
-        of.iter()
-            .filter(|client| from.iter().all(|other| other.id != client.id))
-            .map(|client| client.id.clone())
-            .collect()
+/// Whether proxies and roots, each sorted by client as a folder gives them, are of the same clients. If so, client
+/// `c` of one is client `c` of the other.
+pub fn match_clients(
+    proxies: &[(String, PathBuf)],
+    roots: &[(String, PathBuf)],
+) -> Result<(), Error> {
+    let missing = |from: &[(String, PathBuf)], of: &[(String, PathBuf)]| -> Vec<String> {
+        let is_missing = |id: &&String| from.binary_search_by(|(other, _)| other.cmp(id)).is_err();
+        of.iter().map(|(id, _)| id).filter(is_missing).cloned().collect()
     };
     let without_root = missing(roots, proxies);
     let without_proxy = missing(proxies, roots);

@@ -4,13 +4,15 @@
 //! are finite and of one length ([`equipoise_core::Rows`]), a [`Model`] that belongs to its schema. An
 //! [`Error`] says what is wrong, in which file, row and column, and what to do about it.
 //!
-//! Start with [`Schema`], then [`read_rows`] (raw rows), [`read_proxy`] (encoded rows) and
+//! Start with [`Schema`], then [`read_rows`] (raw rows), [`read_proxy`] and
+//! [`visit_proxy`] (encoded rows) and
 //! [`load_round`] (a folder of proxies and one of roots). Files are written by [`write_atomically`] and
 //! [`OutputFolder`], so that a reader never meets half a file. No maths, network or printing here.
 
 mod distinct;
 mod error;
 mod folder;
+mod memory;
 mod model;
 mod outcome;
 mod output_file;
@@ -20,18 +22,20 @@ mod proxy;
 mod raw_rows;
 mod round;
 mod schema;
+mod scratch_file;
 mod table;
 mod value;
 mod warning;
 
 pub use error::{CellProblem, Error, Purpose};
-pub use folder::{Client, match_clients, read_folder, read_proxies, read_roots};
+pub use folder::{Client, match_clients, read_folder, read_roots};
+pub use memory::Memory;
 pub use model::{Model, ModelProblem, Prediction};
 pub use outcome::{OutcomeClient, OutcomeFile, OutcomeProblem, OutcomeWarning, WarnedTable};
 pub use output_file::{check_output, write_atomically, write_json};
 pub use output_folder::OutputFolder;
 pub use output_table::{ColumnValues, OutputColumn, write_table};
-pub use proxy::{read_proxy, write_proxy};
+pub use proxy::{read_proxy, visit_proxy, write_proxy};
 pub use raw_rows::{EncodedTable, read_features_for_prediction, read_rows};
 pub use round::{LoadedRound, load_round};
 pub use schema::{

@@ -64,7 +64,7 @@ fn read(
     kinds.extend(warning::many_labels(schema, &reading.label_values));
     kinds.extend(warning::many_groups(schema, &reading.sensitive_values));
     // Rows to be scored have no labels, so only their groups can be one-sided.
-    let one_sided = warning::one_sided(schema, &rows).into_iter();
+    let one_sided = warning::one_sided(schema, rows.cell_counts()).into_iter();
     kinds.extend(
         one_sided.filter(|kind| with_labels || matches!(kind, WarningKind::OneGroup { .. })),
     );

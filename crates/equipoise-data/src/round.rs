@@ -1,14 +1,18 @@
 //! From two folders, one of proxies and one of roots, to a round that can be solved.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use equipoise_core::Round;
+use equipoise_core::{BlockKeeper, ClientPacker, PackedClient, PackedRows, Root, Round};
 
 use crate::error::Error;
-use crate::folder::{match_clients, read_proxies, read_roots};
+use crate::folder::{match_clients, read_folder, read_roots};
+use crate::memory::{CHUNK_ROWS, Memory, Shares};
 use crate::outcome::{OutcomeWarning, WarnedTable};
+use crate::proxy::visit_proxy;
 use crate::schema::Schema;
-use crate::warning::Warning;
+use crate::warning::{self, Warning};
 
 /// A round and what was noticed while it was read.
 pub struct LoadedRound {
@@ -30,23 +34,41 @@ impl LoadedRound {
     }
 }
 
-/// Reads a folder of proxies (encoded rows) and a folder of roots (raw rows), one file per client in each.
+/// Reads a folder of proxies (encoded rows) and a folder of roots (raw rows), one file per client in each. How much
+/// memory there is decides where the rows of the proxies are kept, and nothing else.
 pub fn load_round(
     proxies_dir: &Path,
     root_dir: &Path,
     schema: &Schema,
+    memory: &Memory,
 ) -> Result<LoadedRound, Error> {
-    let proxies = read_proxies(proxies_dir, schema)?;
+    let files = read_folder(proxies_dir)?;
+    match_clients(&files, &read_folder(root_dir)?)?;
+    let n_threads = rayon::current_num_threads();
+    let shares = memory.share_out(schema.layout().n(), files.len(), n_threads)?;
+    load_files(files, root_dir, schema, shares)
+}
+
+fn load_files(
+    files: Vec<(String, PathBuf)>,
+    root_dir: &Path,
+    schema: &Schema,
+    shares: Shares,
+) -> Result<LoadedRound, Error> {
+    let proxies = pack_proxies(&files, schema, &shares)?;
     let roots = read_roots(root_dir, schema)?;
-    match_clients(&proxies, &roots)?;
 
     let (mut proxy_warnings, mut root_warnings) = (Vec::new(), Vec::new());
-    let clients = proxies.into_iter().zip(roots).map(|(proxy, root)| {
-        proxy_warnings.extend(proxy.warnings);
+    for ((id, file), proxy) in files.iter().zip(&proxies) {
+        let kinds = warning::one_sided(schema, proxy.cell_counts());
+        let of_client = |kind| Warning { file: file.clone(), client: Some(id.clone()), kind };
+        proxy_warnings.extend(kinds.into_iter().map(of_client));
+    }
+    let root_rows = roots.into_iter().map(|root| {
         root_warnings.extend(root.warnings);
-        equipoise_core::Client { id: proxy.id, proxy: proxy.rows, root: root.rows }
+        root.rows
     });
-    let round = Round::new(clients.collect()).map_err(|error| match error {
+    let root = Root::new(root_rows.collect()).map_err(|error| match error {
         equipoise_core::Error::RootGroup { .. } => Error::Root {
             folder: root_dir.to_path_buf(),
             column: schema.sensitive.column.clone(),
@@ -54,5 +76,59 @@ pub fn load_round(
         },
         other => Error::Rows(other),
     })?;
+    let client_ids = files.into_iter().map(|(id, _)| id).collect();
+    let proxies = Box::new(PackedRows::new(proxies, shares.keeper)?);
+    let round = Round::from_parts(client_ids, proxies, root)?;
     Ok(LoadedRound { round, proxy_warnings, root_warnings })
 }
+
+/// Reads and packs the proxies, several at a time. Each file is decoded once.
+///
+/// Files are begun in their order, and none behind one that failed: the error is that of the first file that
+/// has one, whatever the number of readers.
+fn pack_proxies(
+    files: &[(String, PathBuf)],
+    schema: &Schema,
+    shares: &Shares,
+) -> Result<Vec<PackedClient>, Error> {
+    let packed: Vec<OnceLock<Result<PackedClient, Error>>> =
+        files.iter().map(|_| OnceLock::new()).collect();
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let read = || {
+        while !failed.load(Ordering::Relaxed) {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let (Some((_, path)), Some(place)) = (files.get(at), packed.get(at)) else { break };
+            let client = pack_proxy(path, schema, &shares.keeper);
+            failed.fetch_or(client.is_err(), Ordering::Relaxed);
+            // Nobody else has this place.
+            let _ = place.set(client);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..shares.n_readers.min(files.len()) {
+            scope.spawn(read);
+        }
+        read();
+    });
+    packed.into_iter().filter_map(OnceLock::into_inner).collect()
+}
+
+fn pack_proxy(path: &Path, schema: &Schema, keeper: &BlockKeeper) -> Result<PackedClient, Error> {
+    let mut packer = ClientPacker::new(schema.layout(), keeper);
+    visit_proxy(path, schema, CHUNK_ROWS, |rows| packer.push(rows).map_err(of_packing))?;
+    packer.finish().map_err(of_packing)
+}
+
+/// What stopped the packing: the scratch file, if it was that.
+fn of_packing(error: equipoise_core::Error) -> Error {
+    match error {
+        equipoise_core::Error::Source(source) => match source.downcast::<Error>() {
+            Ok(error) => *error,
+            Err(other) => Error::Rows(equipoise_core::Error::Source(other)),
+        },
+        other => Error::Rows(other),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -16,7 +16,7 @@ pub use cell::Cell;
 use crate::error::Error;
 
 pub(crate) use self::csv::write as write_csv;
-pub(crate) use self::parquet::write as write_parquet;
+pub(crate) use self::parquet::{Batch, write as write_parquet};
 
 /// The kinds of files that hold a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +62,13 @@ impl std::fmt::Debug for Table {
             .field("columns", &self.columns)
             .finish_non_exhaustive()
     }
+}
+
+/// What a file gives in one go.
+pub(crate) enum Part<'a> {
+    /// The number of a row, from 1, and its cells.
+    Row(u64, &'a [Cell<'a>]),
+    Batch(&'a Batch<'a>),
 }
 
 enum Source {
@@ -130,6 +137,24 @@ impl Table {
         match self.source {
             Source::Csv(reader) => reader.visit(&self.file, chosen, visit),
             Source::Parquet(reader) => reader.visit(&self.file, chosen, visit),
+        }
+    }
+
+    /// Like [`Table::visit`], but rows that are decoded together are handed out together, at most so many.
+    pub(crate) fn visit_parts(
+        self,
+        chosen: &[usize],
+        most_rows: usize,
+        mut visit: impl FnMut(Part<'_>) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        match self.source {
+            Source::Csv(reader) => {
+                reader.visit(&self.file, chosen, |row, cells| visit(Part::Row(row, cells)))
+            }
+            Source::Parquet(reader) => {
+                let visit = |batch: &Batch<'_>| visit(Part::Batch(batch));
+                reader.visit_batches(&self.file, chosen, most_rows, visit)
+            }
         }
     }
 }

@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use equipoise_core::Rows;
-
 use crate::distinct::Distinct;
 use crate::error::list;
 use crate::schema::Schema;
@@ -101,10 +99,10 @@ impl std::fmt::Display for Warning {
     }
 }
 
-/// Whether a class or a group is not there at all.
-pub(crate) fn one_sided(schema: &Schema, rows: &Rows) -> Vec<WarningKind> {
-    let [unprivileged, privileged] = rows.cell_counts();
-    let n_rows = rows.len();
+/// Whether a class or a group is not there at all, from how many rows each cell has.
+pub(crate) fn one_sided(schema: &Schema, cell_counts: [[usize; 2]; 2]) -> Vec<WarningKind> {
+    let [unprivileged, privileged] = cell_counts;
+    let n_rows = cell_counts.as_flattened().iter().sum();
     let mut kinds = Vec::new();
     let n_positive = unprivileged[1] + privileged[1];
     if n_positive == 0 || n_positive == n_rows {

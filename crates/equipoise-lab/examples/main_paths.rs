@@ -18,8 +18,10 @@ use rand_chacha::ChaCha8Rng;
 
 type Answer = Result<(), Box<dyn Error>>;
 
-/// The paths: a name and what it does.
-const PATHS: [(&str, fn() -> Answer); 11] = [
+/// A path: its name and what it does.
+type NamedPath = (&'static str, fn() -> Answer);
+
+const PATHS: [NamedPath; 11] = [
     ("pass-gradient-12", || pass(12, Order::Gradient)),
     ("pass-hessian-12", || pass(12, Order::Hessian)),
     ("pass-hessian-64", || pass(64, Order::Hessian)),

@@ -10,7 +10,7 @@ use equipoise_data::{Model, OutcomeFile, Schema};
 use serde::Serialize;
 
 use crate::protocol::{
-    Digest, Event, EventKind, ListedSubmission, Manifest, PublicKey, SignedReceipt,
+    Digest, Event, EventKind, ListedSubmission, Manifest, PublicKey, SignedLogHead, SignedReceipt,
     SignedStatement, SubmissionList, verify_chain,
 };
 
@@ -56,6 +56,14 @@ pub fn verify(files: &BTreeMap<String, Vec<u8>>, trusted: &Trusted) -> Vec<Check
         format!("{} events", events.len()),
     );
     check_log(&mut checks, files, &statement, &events);
+    if let Some(head) = checks.read::<SignedLogHead>(files, "audit-head.json") {
+        let last = events.last().map(|(event, digest)| (event.seq, *digest));
+        let holds = head.is_sound()
+            && head.server_key == statement.server_key
+            && head.head.round == statement.statement.round
+            && last == Some((head.head.seq, head.head.chain_head));
+        checks.add("the log ends where the server signed that it ends", holds, "");
+    }
     if let Some(list) = checks.read::<SubmissionList>(files, "submissions.json") {
         check_submissions(&mut checks, &statement, &events, &list);
         check_outcome(&mut checks, files, &list);

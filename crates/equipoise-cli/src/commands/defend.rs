@@ -1,5 +1,6 @@
 //! `equipoise defend`: the coordinator's side, from proxies and root to one model.
 
+mod memory_args;
 mod report;
 pub(crate) mod settings_args;
 
@@ -36,6 +37,8 @@ pub(crate) struct DefendArgs {
     schema: PathBuf,
     #[command(flatten)]
     settings: settings_args::SettingsArgs,
+    #[command(flatten)]
+    memory: memory_args::MemoryArgs,
     /// Folder to write to; it must not exist
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
@@ -50,7 +53,7 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     // Made and dropped: what cannot be written is refused before the solve and not after it.
     drop(OutputFolder::create(&args.output, args.force)?);
     let schema = Schema::read(&args.schema)?;
-    let loaded = load_round(&args.proxies, &args.root, &schema)?;
+    let loaded = load_round(&args.proxies, &args.root, &schema, &args.memory.resolve())?;
     let warnings = loaded.proxy_warnings.iter().chain(&loaded.root_warnings);
     warnings.for_each(|warning| output.warn(warning));
 

@@ -162,7 +162,7 @@ pub(crate) fn run_audit(args: &AuditArgs, output: &Output) -> anyhow::Result<Ans
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
-    PUBLISHED_FILES.into_iter().chain(["statement.json", "audit.jsonl"])
+    PUBLISHED_FILES.into_iter().chain(["statement.json", "audit.jsonl", "audit-head.json"])
 }
 
 fn in_words(checks: &[Check]) -> String {

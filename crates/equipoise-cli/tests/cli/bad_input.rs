@@ -268,3 +268,29 @@ fn bad_options_are_refused_by_name() {
     // ν that says the same as the criterion is let through.
     world.run(&format!("{sp} sp --nu 0 --defense pooled")).expect(0);
 }
+
+#[test]
+fn memory_that_cannot_be_is_refused_with_what_can() {
+    let nothing: fn(&World) = |_| {};
+    refuse(&[
+        Case {
+            name: "no unit",
+            broken: nothing,
+            command: "defend --proxies proxies --root roots --schema schema.toml --fairness sp -o OUT --memory 512",
+            says: &["--memory", "512", "512MiB"],
+        },
+        Case {
+            name: "too little",
+            broken: nothing,
+            command: "defend --proxies proxies --root roots --schema schema.toml --fairness sp -o OUT --memory 1MiB",
+            says: &["1 MiB of memory", "at least", "MiB are needed", "raise --memory"],
+        },
+        Case {
+            name: "scratch folder that is not there",
+            broken: nothing,
+            command: "defend --proxies proxies --root roots --schema schema.toml --fairness sp -o OUT --memory 64MiB \
+                      --scratch nowhere",
+            says: &["nowhere", "scratch file", "another folder", "--scratch"],
+        },
+    ]);
+}

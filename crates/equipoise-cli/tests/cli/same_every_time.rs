@@ -1,12 +1,18 @@
-//! Two runs, and any number of threads, write the same bytes.
+//! Two runs, any number of threads and any memory write the same bytes.
 
 use crate::world::World;
 
 #[test]
-fn threads_and_repetition_change_nothing_but_the_seconds() {
+fn threads_memory_and_repetition_change_nothing_but_the_seconds() {
     let world = World::with_proxies();
-    for (folder, threads) in [("one", 1), ("two", 2), ("again", 2)] {
-        world.defend(&format!("--fairness sp --threads {threads} -o {folder}")).expect(0);
+    for (folder, how) in [
+        ("one", "--threads 1"),
+        ("two", "--threads 2"),
+        ("again", "--threads 2"),
+        ("spilled", "--threads 2 --memory 16MiB --scratch ."),
+        ("limited", "--threads 1 --memory 1GiB"),
+    ] {
+        world.defend(&format!("--fairness sp {how} -o {folder}")).expect(0);
     }
     let outcome = |folder: &str| {
         let text = world.read(&format!("{folder}/outcome.json"));
@@ -14,7 +20,7 @@ fn threads_and_repetition_change_nothing_but_the_seconds() {
         assert!(seconds.trim_end_matches("\n}\n").parse::<f64>().unwrap() >= 0.0);
         before.to_string()
     };
-    for folder in ["two", "again"] {
+    for folder in ["two", "again", "spilled", "limited"] {
         assert_eq!(outcome("one"), outcome(folder));
         for file in ["model.json", "weights.csv"] {
             assert_eq!(world.read(&format!("one/{file}")), world.read(&format!("{folder}/{file}")));

@@ -22,6 +22,24 @@ impl Quad {
     }
 }
 
+/// The bytes of some quads, in the order of this processor.
+pub(crate) fn as_bytes(quads: &[Quad]) -> &[u8] {
+    // SAFETY: a quad is four numbers and nothing between them; bytes need no alignment.
+    #[allow(unsafe_code)]
+    unsafe {
+        std::slice::from_raw_parts(quads.as_ptr().cast(), size_of_val(quads))
+    }
+}
+
+/// The bytes of some quads, to be overwritten.
+pub(crate) fn as_bytes_mut(quads: &mut [Quad]) -> &mut [u8] {
+    // SAFETY: as above, and any bytes are numbers.
+    #[allow(unsafe_code)]
+    unsafe {
+        std::slice::from_raw_parts_mut(quads.as_mut_ptr().cast(), size_of_val(quads))
+    }
+}
+
 /// Four numbers in registers. All operations work on each of the four by itself.
 pub(super) trait Lanes: Copy {
     fn load(from: &Quad) -> Self;

@@ -33,7 +33,7 @@ proptest! {
     fn sums_agree_with_the_formulas_for_any_length_and_number_of_rows(
         seed in 0u64..1_000_000,
         n_rows in 0usize..150,
-        n_x in 1usize..40,
+        n_x in 1usize..60,
         intercept: bool,
         counted: bool,
         scale in prop_oneof![Just(1.0), Just(30.0), Just(1e4)],

@@ -200,3 +200,16 @@ fn a_root_that_cannot_speak_is_refused() {
     let sp = Settings::new(Fairness::SP).validate().unwrap();
     assert!(solve(&round, &sp, &mut Unobserved).is_ok());
 }
+
+#[test]
+fn the_objective_at_the_weights_of_an_outcome_is_that_outcomes_objective() {
+    let round = random_round(3, 4, 200, 3, true);
+    let settings = Settings::new(Fairness::SP).validate().unwrap();
+    let outcome = solve(&round, &settings, &mut Unobserved).unwrap();
+    let judged = objective_at(&round, &settings, &outcome.weights).unwrap();
+    assert!((judged - outcome.objective).abs() <= 1e-10 * judged.abs().max(1.0));
+    let uniform = objective_at(&round, &settings, &[0.25; 4]).unwrap();
+    assert!(uniform >= judged - 1e-12);
+    let problem = objective_at(&round, &settings, &[0.5; 2]).unwrap_err();
+    assert!(matches!(problem, Error::Clients { expected: 4, found: 2 }));
+}

@@ -168,3 +168,67 @@ fn rows_of_another_schema_or_none_are_not_written() {
     assert!(unknown.to_string().contains(".parquet"), "{unknown}");
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn a_bad_cell_of_parquet_is_named_as_one_of_csv_is() {
+    use crate::table::{write_csv, write_parquet};
+    let schema = schema(false);
+    let n_rows = 5000;
+    let dir = tempfile::tempdir().unwrap();
+    for (row, column, value) in [
+        (4321, 0, f64::NAN),
+        (4099, 2, f64::INFINITY),
+        (17, 1, -2e12),
+        (4999, 3, 0.5),
+        (4097, 4, 0.0),
+    ] {
+        let mut values = vec![vec![0.25; n_rows], vec![0.0; n_rows], vec![1.0; n_rows]];
+        values.extend([vec![1.0; n_rows], vec![-1.0; n_rows]]);
+        values[column][row - 1] = value;
+        // A later row and a later column are as bad, and not named.
+        values[4][n_rows - 1] = 7.0;
+        let columns: Vec<OutputColumn> = columns(&schema)
+            .into_iter()
+            .zip(values)
+            .map(|(name, values)| OutputColumn::new(name, ColumnValues::Numbers(values)))
+            .collect();
+        let told = ["p.parquet", "p.csv"].map(|name| {
+            let path = dir.path().join(name);
+            let mut file = std::fs::File::create(&path).unwrap();
+            match name {
+                "p.csv" => write_csv(&mut file, &columns, n_rows).unwrap(),
+                _ => write_parquet(&mut file, &columns).unwrap(),
+            }
+            let text = read_proxy(&path, &schema).unwrap_err().to_string();
+            text.replace(name, "p")
+        });
+        assert!(told[0].contains(&format!("row {row}, column")), "{}", told[0]);
+        if value.abs() < 1e12 {
+            assert_eq!(told[0], told[1]);
+        }
+    }
+}
+
+#[test]
+fn chunks_are_as_small_as_asked_and_together_the_proxy() {
+    let schema = schema(true);
+    let lines: Vec<([f64; 3], bool, bool)> =
+        (0..5003).map(|i| ([f64::from(i), 0.0, 1.0], i % 3 == 0, i % 2 == 0)).collect();
+    let rows = rows(&schema, &lines);
+    let dir = tempfile::tempdir().unwrap();
+    for name in KINDS {
+        let path = dir.path().join(name);
+        write_proxy(&path, &rows, &schema, false).unwrap();
+        for chunk_rows in [0, 1, 700, 4096, 100_000] {
+            let mut chunks = Vec::new();
+            let visit = |chunk: &Rows| {
+                assert!(!chunk.is_empty() && chunk.len() <= chunk_rows.max(1));
+                chunks.push(chunk.clone());
+                Ok(())
+            };
+            assert_eq!(visit_proxy(&path, &schema, chunk_rows, visit).unwrap(), 5003);
+            let all = Rows::concat(&chunks.iter().collect::<Vec<_>>()).unwrap();
+            assert_eq!(bits(&all), bits(&rows));
+        }
+    }
+}

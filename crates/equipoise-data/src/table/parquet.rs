@@ -60,6 +60,24 @@ impl Reader {
         chosen: &[usize],
         mut visit: impl FnMut(u64, &[Cell<'_>]) -> Result<(), Error>,
     ) -> Result<u64, Error> {
+        self.visit_batches(path, chosen, BATCH, |batch| {
+            let mut cells = Vec::with_capacity(chosen.len());
+            for i in 0..batch.n_rows {
+                batch.cells(i, &mut cells);
+                visit(batch.first_row + i as u64, &cells)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Calls `visit` with at most so many rows at a time; gives the number of rows.
+    pub(super) fn visit_batches(
+        self,
+        path: &Path,
+        chosen: &[usize],
+        most_rows: usize,
+        mut visit: impl FnMut(&Batch<'_>) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
         for &i in chosen {
             let field = self.builder.schema().field(i);
             if !Column::can_hold(field.data_type()) {
@@ -70,35 +88,53 @@ impl Reader {
                 });
             }
         }
-        let mut reader = guard(path, || build(self.builder, chosen))?;
+        let mut reader = guard(path, || build(self.builder, chosen, most_rows.clamp(1, BATCH)))?;
         // The projection keeps the file's order; `at[i]` is where the i-th chosen column went.
         let sorted = distinct(chosen);
         let at: Vec<usize> = chosen.iter().map(|c| sorted.partition_point(|s| s < c)).collect();
-        let mut row = 0;
+        let mut first_row = 1;
         while let Some(batch) = next(path, &mut reader)? {
             let columns = at
                 .iter()
                 .map(|&i| Column::of(batch.column(i).as_ref()))
                 .collect::<Option<Vec<_>>>()
                 .ok_or_else(|| broken(path, "a column changes its type".into()))?;
-            let mut cells = Vec::with_capacity(columns.len());
-            for i in 0..batch.num_rows() {
-                row += 1;
-                cells.clear();
-                cells.extend(columns.iter().map(|column| column.cell(i)));
-                visit(row, &cells)?;
-            }
+            let n_rows = batch.num_rows();
+            visit(&Batch { first_row, n_rows, columns })?;
+            first_row += n_rows as u64;
         }
-        Ok(row)
+        Ok(first_row - 1)
+    }
+}
+
+/// Some rows, decoded.
+pub(crate) struct Batch<'a> {
+    /// The number of the first row, from 1.
+    pub(crate) first_row: u64,
+    pub(crate) n_rows: usize,
+    columns: Vec<Column<'a>>,
+}
+
+impl<'a> Batch<'a> {
+    /// The cells of the `i`-th row, in the order in which the columns were chosen.
+    pub(crate) fn cells(&self, i: usize, cells: &mut Vec<Cell<'a>>) {
+        cells.clear();
+        cells.extend(self.columns.iter().map(|column| column.cell(i)));
+    }
+
+    /// The numbers of a chosen column, if it has nothing but numbers.
+    pub(crate) fn numbers(&self, column: usize, put: impl FnMut(usize, f64)) -> bool {
+        self.columns[column].numbers(put)
     }
 }
 
 fn build(
     builder: ParquetRecordBatchReaderBuilder<File>,
     chosen: &[usize],
+    batch_rows: usize,
 ) -> parquet::errors::Result<ParquetRecordBatchReader> {
     let mask = ProjectionMask::roots(builder.parquet_schema(), chosen.iter().copied());
-    let reader = builder.with_projection(mask).with_batch_size(BATCH).build()?;
+    let reader = builder.with_projection(mask).with_batch_size(batch_rows).build()?;
     if reader.schema().fields().len() == distinct(chosen).len() {
         Ok(reader)
     } else {

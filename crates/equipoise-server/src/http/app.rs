@@ -92,7 +92,7 @@ impl App {
             false => Vec::new(),
         };
         if published {
-            files.push("audit.jsonl".into());
+            files.extend(["audit.jsonl".to_owned(), "audit-head.json".to_owned()]);
         }
         Ok(RoundInfo {
             round: round.clone(),

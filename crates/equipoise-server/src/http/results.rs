@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::app::App;
 use super::auth::Address;
 use super::reply::Answer;
-use crate::protocol::{Name, Refusal, RoundInfo, RoundState};
+use crate::protocol::{LogHead, Name, Refusal, RoundInfo, RoundState};
 use crate::store::StoreError;
 
 /// The rounds of a server.
@@ -56,6 +56,11 @@ pub(super) async fn get_file(
         }
         if name == "audit.jsonl" {
             return Ok((app.store.audit_lines(&round)?.join("\n") + "\n").into_bytes());
+        }
+        if name == "audit-head.json" {
+            let (seq, chain_head) = app.store.chain_head(&round)?;
+            let head = LogHead { round, seq, chain_head }.sign(app.store.key());
+            return Ok(serde_json::to_vec_pretty(&head)?);
         }
         // Only names that the database has are ever joined to a path.
         if !app.store.artefacts(&round)?.iter().any(|(known, _)| *known == name) {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use equipoise_core::Observer;
-use equipoise_data::{OutcomeWarning, load_round, write_atomically, write_json};
+use equipoise_data::{Memory, OutcomeWarning, load_round, write_atomically, write_json};
 use equipoise_defend::{Timing, defend, write_files};
 
 use super::solver::SolveError;
@@ -12,7 +12,7 @@ use crate::protocol::{Digest, Name, Statement, Subject, SubmissionList};
 use crate::store::{Store, StoreError};
 
 /// The files of a published round, all of them named in the statement; beside them `statement.json` itself
-/// and `audit.jsonl`, the log.
+/// `audit.jsonl`, the log, and `audit-head.json`, the server's signature over its end.
 pub const PUBLISHED_FILES: [&str; 7] = [
     "model.json",
     "outcome.json",
@@ -22,6 +22,9 @@ pub const PUBLISHED_FILES: [&str; 7] = [
     "submissions.json",
     "weights.csv",
 ];
+
+/// Memory of a solve; rows for which there is no room go to a file. It changes no bit of the result.
+const SOLVE_BYTES: usize = 1 << 30;
 
 /// Solves a closed round and publishes it; gives the time that the solve took. Only clients that submitted
 /// take part, with their proxy and their root.
@@ -38,7 +41,8 @@ pub(super) fn solve_and_publish(
     workshop.lay_out(store, &spec, &list)?;
 
     let schema = spec.schema()?;
-    let loaded = load_round(&workshop.proxies(), &workshop.roots(), &schema)?;
+    let memory = Memory::at_most(SOLVE_BYTES, workshop.0.clone());
+    let loaded = load_round(&workshop.proxies(), &workshop.roots(), &schema, &memory)?;
     let settings = spec.settings.validate()?;
     let defended = defend(schema, &loaded, &settings, notes(&list), Timing::LeftOut, observer)?;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use equipoise_core::{Fairness, Settings, Unobserved};
-use equipoise_data::{OutcomeFile, load_round};
+use equipoise_data::{Memory, OutcomeFile, load_round};
 use equipoise_defend::{Timing, defend};
 use equipoise_server::protocol::{PublicKey, RoundState};
 use equipoise_server::verification::{Trusted, verify};
@@ -46,7 +46,9 @@ async fn a_full_roster_closes_the_round_and_its_model_is_the_one_of_defend() {
     for (i, client) in CLIENTS.iter().enumerate() {
         std::fs::write(proxies.join(format!("{client}.csv")), proxy(i as u64)).unwrap();
     }
-    let loaded = load_round(&proxies, &world.dir.path().join("roots"), &schema()).unwrap();
+    let loaded =
+        load_round(&proxies, &world.dir.path().join("roots"), &schema(), &Memory::unlimited())
+            .unwrap();
     let settings = Settings::new(Fairness::SP).validate().unwrap();
     let own =
         defend(schema(), &loaded, &settings, Vec::new(), Timing::LeftOut, &mut Unobserved).unwrap();

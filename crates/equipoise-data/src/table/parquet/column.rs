@@ -6,7 +6,8 @@ use arrow_array::types::{
     UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    Array, BooleanArray, LargeStringArray, PrimitiveArray, StringArray, StringViewArray,
+    Array, ArrowPrimitiveType, BooleanArray, LargeStringArray, PrimitiveArray, StringArray,
+    StringViewArray,
 };
 use arrow_schema::DataType;
 
@@ -66,6 +67,39 @@ impl<'a> Column<'a> {
             DataType::Float64 => Self::F64(array.as_primitive_opt()?),
             _ => return None,
         })
+    }
+
+    /// Calls `put` with the place and the number of every cell; `false`, and nothing is put, where some cell may
+    /// be anything else.
+    pub(super) fn numbers(&self, mut put: impl FnMut(usize, f64)) -> bool {
+        fn each<T: ArrowPrimitiveType>(
+            array: &PrimitiveArray<T>,
+            mut put: impl FnMut(usize, T::Native),
+        ) -> bool {
+            if array.null_count() > 0 {
+                return false;
+            }
+            array.values().iter().enumerate().for_each(|(i, &v)| put(i, v));
+            true
+        }
+        match *self {
+            Self::I8(a) => each(a, |i, v| put(i, f64::from(v))),
+            Self::I16(a) => each(a, |i, v| put(i, f64::from(v))),
+            Self::I32(a) => each(a, |i, v| put(i, f64::from(v))),
+            Self::I64(a) => each(a, |i, v| put(i, v as f64)),
+            Self::U8(a) => each(a, |i, v| put(i, f64::from(v))),
+            Self::U16(a) => each(a, |i, v| put(i, f64::from(v))),
+            Self::U32(a) => each(a, |i, v| put(i, f64::from(v))),
+            Self::U64(a) => each(a, |i, v| put(i, v as f64)),
+            Self::F32(a) => each(a, |i, v| put(i, f64::from(v))),
+            Self::F64(a) => each(a, put),
+            Self::Null
+            | Self::Bool(_)
+            | Self::Text(_)
+            | Self::LargeText(_)
+            | Self::TextView(_)
+            | Self::F16(_) => false,
+        }
     }
 
     pub(super) fn cell(&self, i: usize) -> Cell<'a> {

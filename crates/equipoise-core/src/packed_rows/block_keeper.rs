@@ -1,0 +1,114 @@
+//! Where packed blocks are kept: in memory as long as there is room, and elsewhere from then on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::error::Error;
+use crate::kernel::Block;
+use crate::kernel::lanes::{Quad, as_bytes, as_bytes_mut};
+
+/// A place outside memory for blocks of packed rows. The core does no I/O: whoever has a disk implements this.
+pub trait Spill: Send + Sync {
+    /// Takes some bytes, and says where they are.
+    fn write(&self, bytes: &[u8]) -> Result<u64, SpillError>;
+
+    /// Gives back what was written there, all of it.
+    fn read(&self, place: u64, bytes: &mut [u8]) -> Result<(), SpillError>;
+
+    /// What was written there is not needed any more.
+    fn forget(&self, place: u64);
+}
+
+/// Why a [`Spill`] could not write or read.
+pub type SpillError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Keeps blocks, for all clients of a round. Which of them stay in memory changes no bit of any result.
+#[derive(Clone)]
+pub struct BlockKeeper {
+    /// Bytes that blocks may still take, and where the others go; `None`: all stay in memory.
+    limit: Option<(Arc<AtomicUsize>, Arc<dyn Spill>)>,
+}
+
+/// Some rows of a client, four to a panel: the entries of all panels, then the counts of all rows, if any.
+#[derive(Debug, Clone)]
+pub(super) struct PackedBlock {
+    /// Rows, without those that fill up the last panel.
+    pub(super) n_rows: usize,
+    /// Whether rows have counts.
+    pub(super) counted: bool,
+    pub(super) place: Place,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Place {
+    Memory(Box<[Quad]>),
+    Spilled(u64),
+}
+
+impl BlockKeeper {
+    /// Keeps all blocks in memory.
+    pub fn in_memory() -> Self {
+        Self { limit: None }
+    }
+
+    /// Keeps blocks of so many bytes in memory, and spills the others.
+    pub fn with_room(bytes: usize, spill: Arc<dyn Spill>) -> Self {
+        Self { limit: Some((Arc::new(AtomicUsize::new(bytes)), spill)) }
+    }
+
+    /// Keeps a block. Its memory is left to the next one if it is not needed for this one.
+    pub(super) fn keep(&self, quads: &mut Vec<Quad>) -> Result<Place, Error> {
+        let bytes = size_of_val(quads.as_slice());
+        if let Some((room, spill)) = &self.limit {
+            let take = |room: usize| room.checked_sub(bytes);
+            if room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
+                let place = spill.write(as_bytes(quads)).map_err(Error::Source)?;
+                quads.clear();
+                return Ok(Place::Spilled(place));
+            }
+        }
+        Ok(Place::Memory(std::mem::take(quads).into_boxed_slice()))
+    }
+
+    /// Makes room: the block is not needed any more.
+    pub(super) fn forget(&self, block: PackedBlock) {
+        let Some((room, spill)) = &self.limit else { return };
+        match block.place {
+            Place::Memory(quads) => {
+                let bytes = size_of_val(&*quads);
+                drop(quads);
+                room.fetch_add(bytes, Ordering::Relaxed);
+            }
+            Place::Spilled(place) => spill.forget(place),
+        }
+    }
+
+    /// The block with rows of `n` entries, as the kernel wants it. One that was spilled is read into `buffer`.
+    pub(super) fn open<'a>(
+        &self,
+        block: &'a PackedBlock,
+        n: usize,
+        buffer: &'a mut Vec<Quad>,
+    ) -> Result<Block<'a>, Error> {
+        let panels = block.n_rows.div_ceil(4);
+        let quads: &[Quad] = match &block.place {
+            Place::Memory(quads) => quads,
+            Place::Spilled(place) => {
+                buffer.resize(panels * (n + usize::from(block.counted)), Quad::default());
+                if let Some((_, spill)) = &self.limit {
+                    spill.read(*place, as_bytes_mut(buffer)).map_err(Error::Source)?;
+                }
+                buffer
+            }
+        };
+        let (values, counts) = quads.split_at(panels * n);
+        Ok(Block { values, counts: block.counted.then_some(counts), n_rows: block.n_rows })
+    }
+}
+
+impl std::fmt::Debug for BlockKeeper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let room = self.limit.as_ref().map(|(room, _)| room.load(Ordering::Relaxed));
+        f.debug_struct("BlockKeeper").field("room", &room).finish_non_exhaustive()
+    }
+}

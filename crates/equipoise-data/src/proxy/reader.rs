@@ -1,0 +1,176 @@
+//! Reads proxies, a bounded number of rows at a time.
+
+use std::path::{Path, PathBuf};
+
+use equipoise_core::{LARGEST_VALUE, Layout, Rows};
+
+use super::columns;
+use crate::error::{CellProblem, Error, Purpose};
+use crate::schema::Schema;
+use crate::table::{Batch, Cell, Part, Table, open_table};
+
+/// Rows of a proxy that [`read_proxy`] decodes at a time.
+const CHUNK_ROWS: usize = 4096;
+
+/// Reads a proxy. The columns may come in any order, but none may be missing and none be added.
+pub fn read_proxy(path: &Path, schema: &Schema) -> Result<Rows, Error> {
+    let mut chunks = Vec::new();
+    visit_proxy(path, schema, CHUNK_ROWS, |rows| {
+        chunks.push(rows.clone());
+        Ok(())
+    })?;
+    Ok(Rows::concat(&chunks.iter().collect::<Vec<_>>())?)
+}
+
+/// Reads a proxy as [`read_proxy`] does, and calls `visit` with its rows in their order, at most `chunk_rows` at
+/// a time; gives their number. No more of the file than that is held in memory, beside what its format
+/// wants decoded in one piece: a line of CSV, a page of each column of Parquet.
+pub fn visit_proxy(
+    path: &Path,
+    schema: &Schema,
+    chunk_rows: usize,
+    mut visit: impl FnMut(&Rows) -> Result<(), Error>,
+) -> Result<u64, Error> {
+    let chunk_rows = chunk_rows.max(1);
+    let table = open_table(path)?;
+    let columns = columns(schema);
+    let chosen = positions(&table, &columns, schema)?;
+    let mut chunk = Chunk::new(path, columns, schema.layout());
+    let n_rows = table.visit_parts(&chosen, chunk_rows, |part| {
+        match part {
+            Part::Row(row, cells) => chunk.push(row, cells)?,
+            Part::Batch(batch) => chunk.push_batch(batch)?,
+        }
+        let full = matches!(part, Part::Batch(_)) || chunk.positive.len() == chunk_rows;
+        if full { visit(&chunk.take()?) } else { Ok(()) }
+    })?;
+    if n_rows == 0 {
+        return Err(Error::NoRows { file: path.to_path_buf(), purpose: Purpose::Proxy });
+    }
+    if !chunk.positive.is_empty() {
+        visit(&chunk.take()?)?;
+    }
+    Ok(n_rows)
+}
+
+/// Rows that have been decoded and checked.
+struct Chunk {
+    file: PathBuf,
+    columns: Vec<String>,
+    layout: Layout,
+    x: Vec<f64>,
+    privileged: Vec<bool>,
+    positive: Vec<bool>,
+}
+
+impl Chunk {
+    fn new(path: &Path, columns: Vec<String>, layout: Layout) -> Self {
+        let file = path.to_path_buf();
+        let (x, privileged, positive) = Default::default();
+        Self { file, columns, layout, x, privileged, positive }
+    }
+
+    fn take(&mut self) -> Result<Rows, Error> {
+        let rows = Rows::new(self.layout, &self.x, &self.privileged, &self.positive)?;
+        self.x.clear();
+        self.privileged.clear();
+        self.positive.clear();
+        Ok(rows)
+    }
+
+    fn push(&mut self, row: u64, cells: &[Cell<'_>]) -> Result<(), Error> {
+        let n_x = self.layout.n_x;
+        let at = |column: usize, problem| Error::Cell {
+            file: self.file.clone(),
+            row,
+            column: self.columns[column].clone(),
+            value: cells[column].to_string(),
+            problem: Box::new(problem),
+        };
+        for (i, cell) in cells[..n_x].iter().enumerate() {
+            self.x.push(number(*cell).map_err(|problem| at(i, problem))?);
+        }
+        self.privileged.push(code(cells[n_x], 1, 0).map_err(|problem| at(n_x, problem))?);
+        let label = code(cells[n_x + 1], 1, -1).map_err(|problem| at(n_x + 1, problem))?;
+        self.positive.push(label);
+        Ok(())
+    }
+
+    /// Column by column if all of them are sound numbers; else row by row, which finds the first that is not.
+    fn push_batch(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
+        if self.push_columns(batch) {
+            return Ok(());
+        }
+        self.x.clear();
+        self.privileged.clear();
+        self.positive.clear();
+        let mut cells = Vec::with_capacity(self.columns.len());
+        for i in 0..batch.n_rows {
+            batch.cells(i, &mut cells);
+            self.push(batch.first_row + i as u64, &cells)?;
+        }
+        Ok(())
+    }
+
+    /// Fills the chunk, which is empty, with a batch; `false` where some cell must be looked at by itself.
+    fn push_columns(&mut self, batch: &Batch<'_>) -> bool {
+        let n_x = self.layout.n_x;
+        self.x.resize(batch.n_rows * n_x, 0.0);
+        let mut sound = true;
+        for column in 0..n_x {
+            let put = |i: usize, v: f64| {
+                // NaN is not less than anything.
+                sound &= v.abs() <= LARGEST_VALUE;
+                self.x[i * n_x + column] = v;
+            };
+            if !batch.numbers(column, put) {
+                return false;
+            }
+        }
+        let mut codes = |column: usize, no: f64, into: &mut Vec<bool>| {
+            batch.numbers(column, |_, v| {
+                sound &= v == 1.0 || v == no;
+                into.push(v == 1.0);
+            })
+        };
+        let coded =
+            codes(n_x, 0.0, &mut self.privileged) && codes(n_x + 1, -1.0, &mut self.positive);
+        coded && sound
+    }
+}
+
+fn positions(table: &Table, columns: &[String], schema: &Schema) -> Result<Vec<usize>, Error> {
+    if let Some(extra) = table.columns().iter().find(|c| !columns.contains(c)) {
+        return Err(Error::ExtraProxyColumn {
+            file: table.file().to_path_buf(),
+            column: extra.clone(),
+            sensitive: schema.sensitive.column.clone(),
+            label: schema.label.column.clone(),
+        });
+    }
+    columns.iter().map(|column| table.position(column)).collect()
+}
+
+fn number(cell: Cell<'_>) -> Result<f64, CellProblem> {
+    match cell.number() {
+        Some(number) if number.abs() <= LARGEST_VALUE => Ok(number),
+        Some(number) if number.is_finite() => {
+            Err(CellProblem::TooLarge { value: cell.to_string() })
+        }
+        Some(_) => Err(CellProblem::NotFinite { value: cell.to_string() }),
+        None if cell == Cell::Missing => Err(CellProblem::MissingInProxy),
+        None => Err(CellProblem::NotEncoded { value: cell.to_string() }),
+    }
+}
+
+/// Whether the cell is the `yes` code and not the `no` code.
+fn code(cell: Cell<'_>, yes: i8, no: i8) -> Result<bool, CellProblem> {
+    let number = number(cell)?;
+    if number == f64::from(yes) {
+        Ok(true)
+    } else if number == f64::from(no) {
+        Ok(false)
+    } else {
+        Err(CellProblem::NotACode { value: cell.to_string(), first: no, second: yes })
+    }
+}

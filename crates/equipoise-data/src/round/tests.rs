@@ -1,0 +1,182 @@
+//! Rounds that do not fit into memory: the same outcome to the last bit, and clear errors.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, Int8Array, RecordBatch};
+use equipoise_core::{Fairness, Rows, Settings, Unobserved, solve};
+use parquet::arrow::arrow_writer::ArrowWriter;
+use parquet::file::properties::WriterProperties;
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::*;
+use crate::outcome::OutcomeFile;
+use crate::proxy::write_proxy;
+use crate::scratch_file::ScratchFile;
+
+fn schema() -> Schema {
+    let text = r#"
+        version = 1
+        intercept = true
+        label = { column = "y", positive = "1" }
+        sensitive = { column = "s", privileged = "1" }
+        feature = [
+            { column = "u", kind = "numeric", center = 0, scale = 1 },
+            { column = "v", kind = "numeric", center = 0, scale = 1 },
+        ]"#;
+    Schema::from_toml(text, Path::new("schema.toml")).unwrap()
+}
+
+/// A proxy to be: how many rows, how many distinct ones at most, and in what kind of file.
+#[derive(Debug, Clone)]
+struct Shape {
+    n_rows: usize,
+    n_kinds: usize,
+    kind: &'static str,
+}
+
+fn rows(shape: &Shape, seed: usize) -> Rows {
+    let of = |i: usize| ((i % shape.n_kinds) * 7919 + seed * 104_729) as f64;
+    let x = (0..shape.n_rows).flat_map(|i| [(of(i) * 0.37).sin(), (of(i) * 0.11).cos()]);
+    let x: Vec<f64> = x.collect();
+    let at = |i: usize| x[2 * i] - 0.4 * x[2 * i + 1];
+    let group: Vec<bool> = (0..shape.n_rows).map(|i| (of(i) * 1.7).sin() > -0.3).collect();
+    let label = |i: usize| at(i) + 0.5 * (of(i) * 2.3).sin() + 0.3 * f64::from(group[i]) > 0.1;
+    let labels: Vec<bool> = (0..shape.n_rows).map(label).collect();
+    Rows::new(schema().layout(), &x, &group, &labels).unwrap()
+}
+
+/// Parquet with row groups of 1000 rows, as a large file has them.
+fn write_row_groups(path: &Path, rows: &Rows) {
+    let numbers = |k: usize| -> ArrayRef {
+        Arc::new(Float64Array::from_iter_values((0..rows.len()).map(|i| rows.x(i)[k])))
+    };
+    let codes = |code: &dyn Fn(usize) -> i8| -> ArrayRef {
+        Arc::new(Int8Array::from_iter_values((0..rows.len()).map(code)))
+    };
+    let batch = RecordBatch::try_from_iter([
+        ("y", codes(&|i| if rows.is_positive(i) { 1 } else { -1 })),
+        ("u", numbers(0)),
+        ("v", numbers(1)),
+        ("s", codes(&|i| i8::from(rows.is_privileged(i)))),
+    ])
+    .unwrap();
+    let groups = WriterProperties::builder().set_max_row_group_row_count(Some(1000)).build();
+    let file = std::fs::File::create(path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(groups)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+/// Folders of proxies and roots.
+fn write_round(shapes: &[Shape]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let (proxies, roots) = (dir.path().join("proxies"), dir.path().join("roots"));
+    std::fs::create_dir(&proxies).unwrap();
+    std::fs::create_dir(&roots).unwrap();
+    for (seed, shape) in shapes.iter().enumerate() {
+        let (rows, name) = (rows(shape, seed), format!("c{seed}.{}", shape.kind));
+        match shape.kind {
+            "parquet" => write_row_groups(&proxies.join(name), &rows),
+            _ => write_proxy(&proxies.join(name), &rows, &schema(), false).unwrap(),
+        }
+        let root = "u,v,s,y\n0.5,1,1,1\n-0.5,0.2,0,0\n0.1,-0.7,0,1\n-1,0.3,1,0\n";
+        std::fs::write(roots.join(format!("c{seed}.csv")), root).unwrap();
+    }
+    dir
+}
+
+/// All that a round gives, as text that tells every bit; the folder's name is not in it.
+fn outcome(dir: &Path, shares: Shares, n_threads: usize) -> String {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+    pool.install(|| {
+        let (proxies, roots) = (dir.join("proxies"), dir.join("roots"));
+        let loaded = load_files(read_folder(&proxies).unwrap(), &roots, &schema(), shares).unwrap();
+        let settings = Settings::new(Fairness::SP).validate().unwrap();
+        let outcome = solve(&loaded.round, &settings, &mut Unobserved).unwrap();
+        let warnings = loaded.outcome_warnings();
+        let file = OutcomeFile::new(&schema(), &loaded.round, &outcome, warnings, 0.0).unwrap();
+        serde_json::to_string(&file).unwrap() + &format!("{:?}", outcome.theta)
+    })
+}
+
+fn with_room(room: usize, n_readers: usize, scratch: &Path) -> Shares {
+    let slot = ClientPacker::block_bytes(schema().layout().n());
+    let spill = Arc::new(ScratchFile::create(scratch, slot).unwrap());
+    Shares { n_readers, keeper: BlockKeeper::with_room(room, spill) }
+}
+
+fn shape() -> impl Strategy<Value = Shape> {
+    let kind = prop::sample::select(vec!["csv", "csv.gz", "parquet"]);
+    let n_kinds = prop_oneof![1..40usize, 1000..3000usize, Just(usize::MAX)];
+    (1..9000usize, n_kinds, kind).prop_map(|(n_rows, n_kinds, kind)| Shape {
+        n_rows,
+        n_kinds,
+        kind,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn where_rows_are_kept_changes_no_bit(
+        shapes in prop::collection::vec(shape(), 1..5),
+        room in 0..400_000usize,
+    ) {
+        let dir = write_round(&shapes);
+        let keeper = BlockKeeper::in_memory();
+        let expected = outcome(dir.path(), Shares { n_readers: 1, keeper }, 1);
+        for (room, n_readers, n_threads) in [(0, 1, 2), (room, 3, 2), (room / 8, 2, 1)] {
+            let found = outcome(dir.path(), with_room(room, n_readers, dir.path()), n_threads);
+            prop_assert_eq!(&found, &expected);
+        }
+    }
+}
+
+#[test]
+fn the_least_memory_works_and_less_says_what_would() {
+    let dir = write_round(&[
+        Shape { n_rows: 9001, n_kinds: usize::MAX, kind: "parquet" },
+        Shape { n_rows: 3, n_kinds: 1, kind: "csv" },
+    ]);
+    let load = |bytes: usize, scratch: &Path| {
+        let memory = Memory::at_most(bytes, scratch.to_path_buf());
+        load_round(&dir.path().join("proxies"), &dir.path().join("roots"), &schema(), &memory)
+    };
+    let Err(Error::TooLittleMemory { least, .. }) = load(1 << 20, dir.path()) else {
+        panic!("1 MiB is too little");
+    };
+    let loaded = load(least, dir.path()).unwrap();
+    let about: Vec<&str> = loaded.proxy_warnings.iter().map(|w| w.kind.code()).collect();
+    assert_eq!(about, ["one-class", "one-group"], "of the second client");
+    let text = load(1 << 20, dir.path()).err().unwrap().to_string();
+    assert!(text.contains("1 MiB") && text.contains("at least"), "{text}");
+    let nowhere = dir.path().join("nowhere");
+    let text = load(least, &nowhere).err().unwrap().to_string();
+    assert!(text.contains("nowhere") && text.contains("scratch file"), "{text}");
+}
+
+#[test]
+fn the_first_file_with_an_error_is_named_whatever_the_number_of_readers() {
+    let shape = Shape { n_rows: 200, n_kinds: usize::MAX, kind: "csv" };
+    let dir = write_round(&vec![shape; 12]);
+    let proxies = dir.path().join("proxies");
+    for client in ["c3", "c5"] {
+        std::fs::write(proxies.join(format!("{client}.csv")), "u,v,s,y\n1,1,1,2\n").unwrap();
+    }
+    for n_readers in [1, 2, 5] {
+        let shares = Shares { n_readers, keeper: BlockKeeper::in_memory() };
+        let error = load_files(
+            read_folder(&proxies).unwrap(),
+            &dir.path().join("roots"),
+            &schema(),
+            shares,
+        )
+        .err()
+        .unwrap();
+        let text = error.to_string();
+        assert!(text.contains("c3.csv, row 1, column `y`"), "{text}");
+    }
+}
