@@ -8,6 +8,7 @@ mod events;
 mod gates;
 mod listener;
 mod metrics;
+mod receiving;
 mod reply;
 mod request_log;
 mod results;

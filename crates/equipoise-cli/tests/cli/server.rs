@@ -345,6 +345,7 @@ fn the_example_round_works_as_its_own_words_say() {
         }
     }
     assert!(world.path("demo-model/model.json").exists());
+    world.run("serve --dev --listen 127.0.0.1:1").expect(2).says(&["holds a round for"]);
     world.run(&format!("status {}", server.at().replace("http:", "https:"))).expect(2);
 }
 

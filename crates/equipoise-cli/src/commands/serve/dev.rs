@@ -47,7 +47,19 @@ pub(super) fn prepare(
         make_certificate(&tls)?;
     }
     let marker = folder.join("round.token");
-    if !marker.exists() {
+    // Signatures are bound to the address that the round was made for.
+    let address_file = folder.join("address");
+    if marker.exists() {
+        let made_for = std::fs::read_to_string(&address_file).unwrap_or_default();
+        anyhow::ensure!(
+            made_for.trim() == audience,
+            "{}: holds a round for {}; serve it there, or make another one with --data",
+            folder.display(),
+            made_for.trim()
+        );
+    } else {
+        std::fs::write(&address_file, format!("{audience}\n"))
+            .with_context(|| address_file.display().to_string())?;
         let clients = make_round(&data, &keys, &example, &audience, &round, &marker, output)?;
         output.note(format!("made a round for {}", clients.join(", ")));
     }
