@@ -9,5 +9,6 @@ mod json_schema;
 mod lifecycle;
 mod openapi;
 mod protocol;
+mod strange_requests;
 mod uploads;
 mod world;
