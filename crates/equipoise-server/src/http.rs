@@ -23,4 +23,4 @@ pub use app::App;
 pub use listener::{Listening, Peer, serve};
 pub use operation::Operation;
 pub use router::{admin_router, router};
-pub use tls::tls_acceptor;
+pub use tls::Certificate;

@@ -1,5 +1,6 @@
-//! `equipoise round`: the coordinator sets up a round.
+//! `equipoise round`: the coordinator sets up a round, and looks after its data.
 
+mod limits;
 mod manage;
 mod new;
 
@@ -10,7 +11,6 @@ use crate::output::Output;
 
 pub(crate) use new::open_store;
 
-/// Set up a round, open a draft, revoke a key
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Example:
