@@ -10,6 +10,7 @@ mod experiment;
 #[path = "../../../equipoise-lab/tests/https_server/mod.rs"]
 mod https_server;
 mod json_and_help;
+mod operations;
 mod same_every_time;
 mod server;
 mod verdicts;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod authentication;
+mod backup;
 mod configuration;
 mod durability;
 mod events;
