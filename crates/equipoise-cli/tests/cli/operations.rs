@@ -31,12 +31,9 @@ fn the_commands_of_the_operations_document_work() {
     let [public, admin] = [0, 1].map(|i| ports[i].local_addr().unwrap().port().to_string());
     drop(ports);
     // Whatever happens, no server is left behind.
-    let script = format!(
-        "trap '[ -z \"$server\" ] || kill -9 $server 2> /dev/null' EXIT\n{}",
-        blocks.join("\n")
-    )
-    .replace("8443", &public)
-    .replace("9090", &admin);
+    let guard = "server=\ntrap 'kill -9 $server 2> /dev/null || true' EXIT\n";
+    let script = format!("{guard}{}", blocks.join("\n"));
+    let script = script.replace("8443", &public).replace("9090", &admin);
     world.write("script", &script);
     let programs = Path::new(env!("CARGO_BIN_EXE_equipoise")).parent().unwrap();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());

@@ -9,6 +9,7 @@ mod events;
 mod files;
 mod json_schema;
 mod lifecycle;
+mod monitoring;
 mod openapi;
 mod protocol;
 mod strange_requests;

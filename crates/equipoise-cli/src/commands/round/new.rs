@@ -61,14 +61,15 @@ pub(crate) struct NewArgs {
     /// When the round closes by itself, such as 2027-03-01T12:00:00Z
     #[arg(long, value_name = "TIME")]
     deadline: Option<Timestamp>,
-    #[command(flatten)]
-    limits: LimitArgs,
     /// Do not open the round yet
     #[arg(long)]
     draft: bool,
     /// File for the coordinator's token [default: NAME.token]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    // Last, for its heading holds for all that follows.
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 #[derive(Serialize)]
