@@ -6,6 +6,7 @@
 //! against them.
 
 mod detail;
+mod signing;
 
 use std::collections::BTreeMap;
 
@@ -65,15 +66,17 @@ pub fn document() -> Value {
                     "type": "apiKey",
                     "in": "header",
                     "name": MANIFEST_HEADER,
-                    "description": "The manifest's canonical lines in base64: `equipoise-manifest 1`, then \
-                        `name: value` for audience, round, client, media-type, length, sha256 and \
-                        schema-sha256, in this order.",
+                    "description": "The manifest in base64: a line `equipoise-manifest 1`, then a line `name \
+                        value` for each of audience, round, client, media-type, length, sha256 and \
+                        schema-sha256, in this order, each with its line break.",
+                    "x-example": signing::example(),
                 },
                 "signature": {
                     "type": "apiKey",
                     "in": "header",
                     "name": SIGNATURE_HEADER,
-                    "description": "The client's Ed25519 signature over the manifest, in base64.",
+                    "description": "The client's Ed25519 signature, in base64, over `equipoise signature over \
+                        equipoise-manifest 1`, a byte 0 and the manifest.",
                 },
             },
         },

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::Request;
 use equipoise_server::http::Operation;
 use equipoise_server::protocol::{
-    MANIFEST_HEADER, Manifest, OFFSET_HEADER, Refusal, RoundState, SIGNATURE_HEADER,
+    Digest, MANIFEST_HEADER, Manifest, OFFSET_HEADER, Refusal, RoundState, SIGNATURE_HEADER,
 };
 use serde_json::Value;
 
@@ -83,6 +83,35 @@ fn every_code_is_described_and_every_reference_leads_somewhere() {
         let pointer = part.split('"').next().unwrap();
         assert!(document.pointer(pointer).is_some(), "{pointer}");
     }
+}
+
+/// The example is signed as its words say, by another hand than the server's.
+#[test]
+fn the_example_of_a_signed_request_is_one() {
+    use base64::Engine as _;
+    use ed25519_dalek::Signer as _;
+    let document = equipoise_server::openapi::document();
+    let example = &document["components"]["securitySchemes"]["manifest"]["x-example"];
+    let text = |name: &str| example[name].as_str().unwrap();
+    let file = text("file").as_bytes();
+    let lines = [
+        "equipoise-manifest 1".to_owned(),
+        "audience https://round.example.org:8443".to_owned(),
+        "round spring".to_owned(),
+        "client north".to_owned(),
+        "media-type text/csv".to_owned(),
+        format!("length {}", file.len()),
+        format!("sha256 {}", Digest::of(file)),
+        format!("schema-sha256 {}", Digest::of(b"the schema")),
+    ];
+    let own = lines.map(|line| line + "\n").concat();
+    assert_eq!(text("manifest"), own);
+    assert_eq!(Manifest::from_header(text(MANIFEST_HEADER)).unwrap().to_bytes(), own.as_bytes());
+    let key = ed25519_dalek::SigningKey::from_bytes(&[1; 32]);
+    let signed =
+        key.sign(format!("equipoise signature over equipoise-manifest 1\0{own}").as_bytes());
+    let encoded = base64::engine::general_purpose::STANDARD.encode(signed.to_bytes());
+    assert_eq!(text(SIGNATURE_HEADER), encoded);
 }
 
 #[tokio::test(flavor = "multi_thread")]
