@@ -4,6 +4,7 @@
 mod authentication;
 mod backup;
 mod configuration;
+mod damage;
 mod durability;
 mod events;
 mod files;
