@@ -60,6 +60,9 @@ pub struct Limits {
     pub listeners: usize,
     /// How long an interrupted upload can go on. Default: a day.
     pub upload_expiry_seconds: u64,
+    /// Memory of a solve; rows for which there is no room go to a file in the data directory. It changes no bit
+    /// of a result. Default: 1 GiB.
+    pub solve_memory_bytes: usize,
     /// How long requests may still take after SIGTERM. Default: 30 seconds.
     pub drain_seconds: u64,
 }
@@ -77,6 +80,7 @@ impl Default for Limits {
             failed_authentications_per_minute: 20,
             listeners: 256,
             upload_expiry_seconds: 24 * 3600,
+            solve_memory_bytes: 1 << 30,
             drain_seconds: 30,
         }
     }
@@ -168,6 +172,7 @@ impl Config {
             ("connections", limits.connections as u64, 1),
             ("connections_per_address", limits.connections_per_address as u64, 1),
             ("listeners", limits.listeners as u64, 1),
+            ("solve_memory_bytes", limits.solve_memory_bytes as u64, 64 << 20),
         ];
         match least.into_iter().find(|(_, found, least)| found < least) {
             Some((name, _, least)) => Err(ConfigError::Limit { name, least }),

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tracing::{error, info};
 
 use crate::config::{Config, ConfigError};
-use crate::http::{self, App, Listening};
+use crate::http::{self, App, Certificate, Listening};
 use crate::hub::Hub;
 use crate::round::Solver;
 use crate::store::{DataFolder, Store, StoreError, StoreParts};
@@ -40,7 +40,7 @@ pub enum ServeError {
 }
 
 /// Runs the server until SIGTERM or SIGINT; then lets requests end. `on_ready` is told the addresses that
-/// clients and monitoring find it at.
+/// clients and monitoring find it at. SIGHUP has the certificate read again.
 pub fn run(
     config: &Config,
     parts: StoreParts,
@@ -48,10 +48,12 @@ pub fn run(
     on_ready: impl FnOnce(SocketAddr, Option<SocketAddr>),
 ) -> Result<(), ServeError> {
     config.check()?;
-    let tls = config.tls.as_ref().map(http::tls_acceptor).transpose()?;
+    let certificate = config.tls.as_ref().map(Certificate::read).transpose()?;
+    let tls = certificate.as_ref().map(Certificate::acceptor).transpose()?;
     let store = Arc::new(Store::open(DataFolder::open(&config.data)?, parts)?);
     let hub = Arc::new(Hub::default());
-    let solver = Solver::start(Arc::clone(&store), Arc::clone(&hub))?;
+    let solver =
+        Solver::start_with(Arc::clone(&store), Arc::clone(&hub), config.limits.solve_memory_bytes)?;
     let app = Arc::new(App::new(store, hub, solver, validator, config.limits));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
@@ -76,6 +78,7 @@ pub fn run(
             tokio::spawn(http::serve(Arc::clone(&app), listening, wait(stopped)));
         }
         tokio::spawn(tick(Arc::clone(&app)));
+        tokio::spawn(renew(certificate, signal(SignalKind::hangup())?));
         info!(%address, "serving");
         on_ready(address, admin_address);
         tokio::select! {
@@ -97,6 +100,17 @@ pub fn run(
 
 async fn bind(address: SocketAddr) -> Result<TcpListener, ServeError> {
     TcpListener::bind(address).await.map_err(|source| ServeError::Listen { address, source })
+}
+
+/// Reads the certificate again at every SIGHUP. What cannot be read leaves the old one in use.
+async fn renew(certificate: Option<Arc<Certificate>>, mut hangup: Signal) {
+    while hangup.recv().await.is_some() {
+        match certificate.as_ref().map(|certificate| certificate.reload()) {
+            Some(Ok(())) => info!("the certificate was read again"),
+            Some(Err(error)) => error!(%error, "the certificate was not renewed"),
+            None => info!("there is no certificate to read again"),
+        }
+    }
 }
 
 async fn tick(app: Arc<App>) {

@@ -4,6 +4,7 @@
 //! the disk by that time. Each move of a round is one transaction that also appends the audit event.
 
 mod acceptance;
+mod backup;
 mod crash;
 mod database;
 mod disk;
@@ -25,6 +26,7 @@ use crate::protocol::{Name, PrivateKey};
 use crate::round::RoundSpec;
 
 pub use acceptance::{Acceptance, Checked};
+pub use backup::{BackUp, BackUpFile, back_up, restore};
 pub use crash::Crash;
 pub use disk::{Disk, RealDisk};
 pub use error::StoreError;

@@ -1,6 +1,6 @@
 //! `equipoise defend`: the coordinator's side, from proxies and root to one model.
 
-mod memory_args;
+pub(crate) mod memory_args;
 mod report;
 pub(crate) mod settings_args;
 

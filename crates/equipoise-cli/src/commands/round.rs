@@ -1,5 +1,7 @@
-//! `equipoise round`: the coordinator sets up a round.
+//! `equipoise round`: the coordinator sets up a round, and looks after its data.
 
+mod backup;
+mod limits;
 mod manage;
 mod new;
 
@@ -10,7 +12,7 @@ use crate::output::Output;
 
 pub(crate) use new::open_store;
 
-/// Set up a round, open a draft, revoke a key
+/// Set up a round, open a draft, revoke a key, back up and restore
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Example:
@@ -21,6 +23,8 @@ pub(crate) enum RoundCommand {
     New(Box<new::NewArgs>),
     Open(manage::OpenArgs),
     Revoke(manage::RevokeArgs),
+    Backup(backup::BackupArgs),
+    Restore(backup::RestoreArgs),
 }
 
 /// Runs the command.
@@ -29,5 +33,7 @@ pub(crate) fn run(command: &RoundCommand, output: &Output) -> anyhow::Result<Ans
         RoundCommand::New(args) => new::run(args, output),
         RoundCommand::Open(args) => manage::open(args, output),
         RoundCommand::Revoke(args) => manage::revoke(args, output),
+        RoundCommand::Backup(args) => backup::backup(args, output),
+        RoundCommand::Restore(args) => backup::restore(args, output),
     }
 }

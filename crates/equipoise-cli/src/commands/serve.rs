@@ -21,8 +21,8 @@ use crate::output::{Output, say};
 /// Collect submissions, solve, publish
 ///
 /// Serves all rounds of a data directory over HTTPS until it gets SIGTERM; then requests may end for half a
-/// minute. Closed rounds are solved in the background; a restart at any point goes on where it was. Logs are
-/// JSON lines on stderr.
+/// minute. Closed rounds are solved in the background; a restart at any point goes on where it was. SIGHUP has
+/// the certificate read again. Logs are JSON lines on stderr.
 ///
 /// With --dev, everything is made on the spot: a made-up population, three clients with keys and proxies, a
 /// round, and a certificate for localhost; the commands to try are printed.
@@ -33,7 +33,7 @@ Example:
   equipoise serve --config server.toml
   equipoise serve --data data --listen 0.0.0.0:8443 --cert fullchain.pem --cert-key key.pem
 
-A configuration file:
+A configuration file (docs/samples/server.toml has every key):
   data = \"/var/lib/equipoise\"
   listen = \"0.0.0.0:8443\"
   admin_listen = \"127.0.0.1:9090\"
@@ -44,7 +44,7 @@ A configuration file:
   uploads_at_once = 64")]
 pub(crate) struct ServeArgs {
     /// Configuration file, instead of the options below
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "listen", "cert", "plain_http"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "listen", "admin_listen", "cert", "plain_http"])]
     config: Option<PathBuf>,
     /// Try it out: make an example round in this folder's equipoise-dev (or --data), and serve it
     #[arg(long, conflicts_with = "config")]
@@ -55,7 +55,7 @@ pub(crate) struct ServeArgs {
     /// Where clients connect [default: 127.0.0.1:8443]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
-    /// Where health and metrics are; loopback alone
+    /// Where /healthz, /readyz and /metrics are; a loopback address [default: nowhere]
     #[arg(long, value_name = "ADDRESS")]
     admin_listen: Option<SocketAddr>,
     /// The certificate, in PEM form

@@ -90,6 +90,8 @@ fn every_help_reads_to_an_example_and_the_commands_come_in_the_order_of_a_round(
         "round new",
         "round open",
         "round revoke",
+        "round backup",
+        "round restore",
         "serve",
         "submit",
         "status",

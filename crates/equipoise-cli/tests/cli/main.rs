@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod bad_input;
+mod certificates;
 mod data;
 mod demo;
 mod experiment;
@@ -10,6 +11,7 @@ mod experiment;
 #[path = "../../../equipoise-lab/tests/https_server/mod.rs"]
 mod https_server;
 mod json_and_help;
+mod operations;
 mod same_every_time;
 mod server;
 mod verdicts;

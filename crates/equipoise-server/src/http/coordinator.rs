@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use serde::Serialize;
 
 use super::app::App;
 use super::auth::Address;
 use super::reply::Answer;
+use super::segments::Segments;
 use crate::protocol::{Digest, Name, RoundInfo};
 use crate::store::CloseReason;
 
@@ -26,7 +27,7 @@ pub(super) struct ClientRow {
 /// `GET /v1/rounds/{round}/clients`: who has submitted.
 pub(super) async fn get_clients(
     State(app): State<Arc<App>>,
-    Path(round): Path<String>,
+    Segments(round): Segments<String>,
     request: Request,
 ) -> Answer<Json<Vec<ClientRow>>> {
     let round = app.coordinator(&request.into_parts().0, round).await?;
@@ -53,7 +54,7 @@ pub(super) async fn get_clients(
 /// `POST /v1/rounds/{round}/open`
 pub(super) async fn open(
     State(app): State<Arc<App>>,
-    Path(round): Path<String>,
+    Segments(round): Segments<String>,
     request: Request,
 ) -> Answer<Json<RoundInfo>> {
     let round = app.coordinator(&request.into_parts().0, round).await?;
@@ -68,7 +69,7 @@ pub(super) async fn open(
 /// `POST /v1/rounds/{round}/close`
 pub(super) async fn close(
     State(app): State<Arc<App>>,
-    Path(round): Path<String>,
+    Segments(round): Segments<String>,
     request: Request,
 ) -> Answer<Json<RoundInfo>> {
     let round = app.coordinator(&request.into_parts().0, round).await?;
@@ -82,7 +83,7 @@ pub(super) async fn close(
 /// `POST /v1/rounds/{round}/abort`
 pub(super) async fn abort(
     State(app): State<Arc<App>>,
-    Path(round): Path<String>,
+    Segments(round): Segments<String>,
     request: Request,
 ) -> Answer<Json<RoundInfo>> {
     let round = app.coordinator(&request.into_parts().0, round).await?;
@@ -98,7 +99,7 @@ pub(super) async fn abort(
 /// `POST /v1/rounds/{round}/clients/{client}/revoke`
 pub(super) async fn revoke(
     State(app): State<Arc<App>>,
-    Path((round, client)): Path<Address>,
+    Segments((round, client)): Segments<Address>,
     request: Request,
 ) -> Answer<Json<RoundInfo>> {
     use crate::protocol::Refusal;

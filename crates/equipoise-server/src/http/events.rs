@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use tokio_stream::wrappers::BroadcastStream;
 use tokio_stream::{Stream, StreamExt as _};
@@ -12,6 +12,7 @@ use tokio_stream::{Stream, StreamExt as _};
 use super::app::App;
 use super::reply::{Answer, Refused};
 use super::results::round_name;
+use super::segments::Segments;
 use crate::protocol::Refusal;
 
 /// Also finds out which listeners are gone.
@@ -20,7 +21,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// `GET /v1/rounds/{round}/events`: the round as it stands, now and after every change.
 pub(super) async fn get_events(
     State(app): State<Arc<App>>,
-    Path(round): Path<String>,
+    Segments(round): Segments<String>,
 ) -> Answer<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
     let round = round_name(&round)?;
     app.blocking({

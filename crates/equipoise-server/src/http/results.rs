@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::app::App;
 use super::auth::Address;
 use super::reply::Answer;
+use super::segments::Segments;
 use crate::protocol::{LogHead, Name, Refusal, RoundInfo, RoundState};
 use crate::store::StoreError;
 
@@ -29,14 +30,17 @@ pub(super) async fn get_rounds(State(app): State<Arc<App>>) -> Answer<Json<Round
 /// `GET /v1/rounds/{round}`
 pub(super) async fn get_round(
     State(app): State<Arc<App>>,
-    Path(round): Path<String>,
+    Segments(round): Segments<String>,
 ) -> Answer<Json<RoundInfo>> {
     let round = round_name(&round)?;
     Ok(Json(app.blocking(move |app| app.info(&round)).await?))
 }
 
 /// `GET /v1/rounds/{round}/schema`
-pub(super) async fn get_schema(State(app): State<Arc<App>>, Path(round): Path<String>) -> Answer {
+pub(super) async fn get_schema(
+    State(app): State<Arc<App>>,
+    Segments(round): Segments<String>,
+) -> Answer {
     let round = round_name(&round)?;
     let spec = app.blocking(move |app| app.store.spec(&round)).await?;
     Ok(([(header::CONTENT_TYPE, "application/toml")], spec.schema_toml.clone()).into_response())
@@ -45,7 +49,7 @@ pub(super) async fn get_schema(State(app): State<Arc<App>>, Path(round): Path<St
 /// `GET /v1/rounds/{round}/files/{file}`: a published file.
 pub(super) async fn get_file(
     State(app): State<Arc<App>>,
-    Path((round, file)): Path<Address>,
+    Segments((round, file)): Segments<Address>,
 ) -> Answer {
     let round = round_name(&round)?;
     let name = file.clone();

@@ -1,30 +1,69 @@
-//! Certificate and key, in PEM form.
+//! Certificate and key, in PEM form, read again when they were renewed.
 
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustls::ServerConfig;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
 use tokio_rustls::TlsAcceptor;
 
 use crate::config::{ConfigError, TlsFiles};
 
-/// What makes connections secret, with the server's certificate.
-pub fn tls_acceptor(files: &TlsFiles) -> Result<TlsAcceptor, ConfigError> {
-    let broken = |file: &std::path::Path, problem: String| ConfigError::Certificate {
-        file: file.to_path_buf(),
-        problem,
-    };
+/// The server's certificate, which can be renewed while connections go on.
+#[derive(Debug)]
+pub struct Certificate {
+    files: TlsFiles,
+    provider: Arc<CryptoProvider>,
+    current: RwLock<Arc<CertifiedKey>>,
+}
+
+impl Certificate {
+    /// Reads certificate and key, and checks that they belong together.
+    pub fn read(files: &TlsFiles) -> Result<Arc<Self>, ConfigError> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let current = RwLock::new(Arc::new(read(files, &provider)?));
+        Ok(Arc::new(Self { files: files.clone(), provider, current }))
+    }
+
+    /// Reads both files again, for connections from now on. If they are not sound, nothing changes.
+    pub fn reload(&self) -> Result<(), ConfigError> {
+        let renewed = Arc::new(read(&self.files, &self.provider)?);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = renewed;
+        Ok(())
+    }
+
+    /// What makes connections secret, with this certificate.
+    pub fn acceptor(self: &Arc<Self>) -> Result<TlsAcceptor, ConfigError> {
+        let mut config = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| broken(&self.files.certificate, error))?
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::clone(self) as Arc<dyn ResolvesServerCert>);
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(TlsAcceptor::from(Arc::new(config)))
+    }
+}
+
+impl ResolvesServerCert for Certificate {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+fn read(files: &TlsFiles, provider: &CryptoProvider) -> Result<CertifiedKey, ConfigError> {
     let certificates = CertificateDer::pem_file_iter(&files.certificate)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| broken(&files.certificate, error.to_string()))?;
-    let key = PrivateKeyDer::from_pem_file(&files.key)
-        .map_err(|error| broken(&files.key, error.to_string()))?;
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .and_then(|builder| builder.with_no_client_auth().with_single_cert(certificates, key))
-        .map_err(|error| broken(&files.certificate, error.to_string()))?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(TlsAcceptor::from(Arc::new(config)))
+        .map_err(|error| broken(&files.certificate, error))?;
+    let key =
+        PrivateKeyDer::from_pem_file(&files.key).map_err(|error| broken(&files.key, error))?;
+    CertifiedKey::from_der(certificates, key, provider)
+        .map_err(|error| broken(&files.certificate, error))
+}
+
+fn broken(file: &Path, problem: impl ToString) -> ConfigError {
+    ConfigError::Certificate { file: file.to_path_buf(), problem: problem.to_string() }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path as UrlPath, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
 use tracing::{error, info};
@@ -19,6 +19,7 @@ use super::auth::{Address, Signed};
 use super::gates::ClientLock;
 use super::receiving::receive;
 use super::reply::{Answer, Refused};
+use super::segments::Segments;
 use crate::protocol::{
     Digest, Manifest, OFFSET_HEADER, Refusal, RoundState, SignedReceipt, UploadState,
 };
@@ -30,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(8);
 /// `PUT /v1/rounds/{round}/submissions/{client}`
 pub(super) async fn put_submission(
     State(app): State<Arc<App>>,
-    UrlPath(address): UrlPath<Address>,
+    Segments(address): Segments<Address>,
     request: Request,
 ) -> Answer {
     let (parts, body) = request.into_parts();
@@ -72,7 +73,7 @@ pub(super) async fn put_submission(
 /// `GET /v1/rounds/{round}/submissions/{client}`: the client's receipt.
 pub(super) async fn get_receipt(
     State(app): State<Arc<App>>,
-    UrlPath(address): UrlPath<Address>,
+    Segments(address): Segments<Address>,
     request: Request,
 ) -> Answer<Json<SignedReceipt>> {
     let (parts, _) = request.into_parts();
@@ -85,7 +86,7 @@ pub(super) async fn get_receipt(
 /// `GET /v1/rounds/{round}/submissions/{client}/upload`: where an interrupted upload goes on.
 pub(super) async fn get_upload(
     State(app): State<Arc<App>>,
-    UrlPath(address): UrlPath<Address>,
+    Segments(address): Segments<Address>,
     request: Request,
 ) -> Answer<Json<UploadState>> {
     let (parts, _) = request.into_parts();

@@ -1,5 +1,7 @@
 //! Every way to be told "no": a stable code, a status, words, and what to do about it.
 
+mod examples;
+
 use serde::{Deserialize, Serialize};
 
 use super::digest::Digest;

@@ -23,14 +23,13 @@ pub const PUBLISHED_FILES: [&str; 7] = [
     "weights.csv",
 ];
 
-/// Memory of a solve; rows for which there is no room go to a file. It changes no bit of the result.
-const SOLVE_BYTES: usize = 1 << 30;
-
 /// Solves a closed round and publishes it; gives the time that the solve took. Only clients that submitted
-/// take part, with their proxy and their root.
+/// take part, with their proxy and their root. Rows for which there is no room in memory go to a file, which
+/// changes no bit of the result.
 pub(super) fn solve_and_publish(
     store: &Store,
     round: &Name,
+    memory_bytes: usize,
     observer: &mut dyn Observer,
 ) -> Result<f64, SolveError> {
     let spec = store.spec(round)?;
@@ -41,7 +40,7 @@ pub(super) fn solve_and_publish(
     workshop.lay_out(store, &spec, &list)?;
 
     let schema = spec.schema()?;
-    let memory = Memory::at_most(SOLVE_BYTES, workshop.0.clone());
+    let memory = Memory::at_most(memory_bytes, workshop.0.clone());
     let loaded = load_round(&workshop.proxies(), &workshop.roots(), &schema, &memory)?;
     let settings = spec.settings.validate()?;
     let defended = defend(schema, &loaded, &settings, notes(&list), Timing::LeftOut, observer)?;

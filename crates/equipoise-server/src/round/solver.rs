@@ -9,6 +9,7 @@ use equipoise_core::{Observer, Progress};
 use tracing::{error, info};
 
 use super::publication;
+use crate::config::Limits;
 use crate::hub::Hub;
 use crate::protocol::{Name, Refusal, RoundState, SolveProgress};
 use crate::store::{Store, StoreError};
@@ -20,6 +21,7 @@ const PACE: Duration = Duration::from_millis(250);
 pub struct Solver {
     store: Arc<Store>,
     hub: Arc<Hub>,
+    memory_bytes: usize,
 }
 
 /// The way to a running solver.
@@ -37,6 +39,15 @@ impl SolverHandle {
 impl Solver {
     /// Starts the thread, with the rounds that an earlier process left unsolved.
     pub fn start(store: Arc<Store>, hub: Arc<Hub>) -> Result<SolverHandle, StoreError> {
+        Self::start_with(store, hub, Limits::default().solve_memory_bytes)
+    }
+
+    /// The same, with this much memory for a solve.
+    pub fn start_with(
+        store: Arc<Store>,
+        hub: Arc<Hub>,
+        memory_bytes: usize,
+    ) -> Result<SolverHandle, StoreError> {
         let (sender, receiver) = channel();
         let handle = SolverHandle(sender);
         for round in store.rounds()? {
@@ -44,7 +55,7 @@ impl Solver {
                 handle.solve(&round);
             }
         }
-        let solver = Self { store, hub };
+        let solver = Self { store, hub, memory_bytes };
         std::thread::Builder::new()
             .name("solver".into())
             .spawn(move || solver.work(&receiver))
@@ -89,7 +100,8 @@ impl Solver {
         self.store.begin_solving(round)?;
         self.hub.changed(round);
         let mut watcher = Watcher { round, hub: &self.hub, store: &self.store, told: None };
-        let seconds = publication::solve_and_publish(&self.store, round, &mut watcher)?;
+        let seconds =
+            publication::solve_and_publish(&self.store, round, self.memory_bytes, &mut watcher)?;
         info!(%round, seconds, "published");
         Ok(())
     }

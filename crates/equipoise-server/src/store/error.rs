@@ -50,6 +50,14 @@ pub enum StoreError {
     /// A round that cannot be set up like this.
     #[error("{0}")]
     Round(String),
+    /// A back-up that cannot be made here, or that is not one.
+    #[error("{}: {problem}", path.display())]
+    BackUp {
+        /// The back-up, or where it should go.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
     /// A table or schema.
     #[error(transparent)]
     Data(#[from] equipoise_data::Error),

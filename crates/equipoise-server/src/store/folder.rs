@@ -40,6 +40,13 @@ impl DataFolder {
         lock.try_lock().map_err(|_| StoreError::Locked { folder: path.to_path_buf() })?;
         let folder = Self { path: path.to_path_buf(), _lock: lock };
         if !folder.path.join("server.key").exists() {
+            // A new key beside old rounds would only hide that theirs is lost.
+            if folder.database().exists() {
+                return Err(StoreError::Damaged {
+                    what: "server.key".into(),
+                    problem: "it is not there".into(),
+                });
+            }
             let name: Name = "server".parse().map_err(|_| StoreError::Round("server".into()))?;
             let key = PrivateKey::from_seed(name, random_bytes()?);
             write_private(&folder.path.join("server.key"), key.to_line().as_bytes())?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::folder::digest_of_file;
 use super::{Store, StoreError};
-use crate::protocol::{Digest, EventKind, Name, PublicKey, RoundState, verify_chain};
+use crate::protocol::{Digest, EventKind, Manifest, Name, PublicKey, RoundState, verify_chain};
 
 impl Store {
     /// Checks every round; removes what uploads left behind.
@@ -39,9 +39,17 @@ impl Store {
         if !server_key.same_key(&self.key.public()) {
             return damaged("server.key", "the round was set up with another key".into());
         }
-        let stored: Vec<PublicKey> = self.roster(round)?.into_iter().map(|(key, _)| key).collect();
+        let (stored, revoked): (Vec<PublicKey>, Vec<bool>) =
+            self.roster(round)?.into_iter().map(|(key, at)| (key, at.is_some())).unzip();
         if stored != *roster {
             return damaged("the roster", "it is not the one of the audit log".into());
+        }
+        let told_revoked = |key: &PublicKey| {
+            let is_told = |kind: &EventKind| matches!(kind, EventKind::KeyRevoked { client } if client == key.name());
+            events.iter().any(|(event, _)| is_told(&event.kind))
+        };
+        if !stored.iter().map(told_revoked).eq(revoked) {
+            return damaged("the roster", "it has other revoked keys than the audit log".into());
         }
         let state = self.round(round)?.state;
         if state != state_told_by(events.iter().map(|(event, _)| &event.kind)) {
@@ -79,6 +87,19 @@ impl Store {
                     format!("that of client `{}` does not fit the audit log", submission.client),
                 );
             }
+            let key = roster.iter().find(|key| *key.name() == submission.client);
+            let manifest = Manifest::from_bytes(submission.manifest.as_bytes());
+            let signed = key.zip(manifest.ok()).is_some_and(|(key, manifest)| {
+                manifest.is_signed_by(key, &submission.signature)
+                    && manifest.audience == spec.audience
+                    && manifest.schema_sha256 == spec.schema_sha256
+            });
+            if !signed {
+                return damaged(
+                    "a manifest",
+                    format!("that of client `{}` is not what it signed", submission.client),
+                );
+            }
             let what = format!("what client `{}` sent", submission.client);
             self.check_file(&what, &self.folder.blob(submission.sha256), submission.sha256)?;
             let canonical = submission.canonical_sha256;
@@ -101,6 +122,12 @@ impl Store {
     }
 
     fn check_file(&self, what: &str, path: &Path, expected: Digest) -> Result<(), StoreError> {
+        if !path.exists() {
+            return Err(StoreError::Damaged {
+                what: format!("{what} ({})", path.display()),
+                problem: "it is not there".into(),
+            });
+        }
         let found = digest_of_file(path)?;
         match found == expected {
             true => Ok(()),

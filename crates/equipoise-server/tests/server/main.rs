@@ -2,10 +2,17 @@
 #![allow(clippy::unwrap_used)]
 
 mod authentication;
+mod backup;
+mod configuration;
+mod damage;
 mod durability;
 mod events;
 mod files;
+mod json_schema;
 mod lifecycle;
+mod monitoring;
+mod openapi;
 mod protocol;
+mod strange_requests;
 mod uploads;
 mod world;

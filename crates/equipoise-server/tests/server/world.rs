@@ -89,6 +89,13 @@ impl World {
     }
 
     pub(crate) fn add_round(&self, round: &str, change: impl Fn(&mut NewRound)) -> String {
+        let token = self.add_draft(round, change);
+        let store = self.open_store(Arc::new(RealDisk)).unwrap();
+        store.open_round(&round.parse().unwrap()).unwrap();
+        token
+    }
+
+    pub(crate) fn add_draft(&self, round: &str, change: impl Fn(&mut NewRound)) -> String {
         let store = self.open_store(Arc::new(RealDisk)).unwrap();
         let mut new = NewRound {
             round: round.parse().unwrap(),
@@ -102,9 +109,7 @@ impl World {
             limits: SubmissionLimits::default(),
         };
         change(&mut new);
-        let token = store.create_round(new).unwrap();
-        store.open_round(&round.parse().unwrap()).unwrap();
-        token
+        store.create_round(new).unwrap()
     }
 
     pub(crate) fn data(&self) -> PathBuf {

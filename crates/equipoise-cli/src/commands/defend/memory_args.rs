@@ -67,7 +67,8 @@ const UNITS: [(&str, u64); 8] = [
     ("TB", 1_000_000_000_000),
 ];
 
-fn parse_size(text: &str) -> Result<usize, String> {
+/// A number of bytes with a unit.
+pub(crate) fn parse_size(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = &text[digits.len()..];
     let unit = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit));

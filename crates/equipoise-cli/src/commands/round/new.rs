@@ -6,11 +6,11 @@ use anyhow::{Context, bail};
 use clap::Args;
 use equipoise_data::{Schema, check_output};
 use equipoise_server::protocol::{Name, PublicKey};
-use equipoise_server::round::SubmissionLimits;
 use equipoise_server::store::{DataFolder, NewRound, Store, StoreParts, write_private};
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::limits::LimitArgs;
 use crate::answer::Answer;
 use crate::commands::defend::settings_args::SettingsArgs;
 use crate::figures::count;
@@ -61,36 +61,15 @@ pub(crate) struct NewArgs {
     /// When the round closes by itself, such as 2027-03-01T12:00:00Z
     #[arg(long, value_name = "TIME")]
     deadline: Option<Timestamp>,
-    #[command(flatten)]
-    limits: Limits,
     /// Do not open the round yet
     #[arg(long)]
     draft: bool,
     /// File for the coordinator's token [default: NAME.token]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-}
-
-/// What a submission may be.
-#[derive(Debug, Default, Args)]
-struct Limits {
-    /// Most bytes of a submission [default: 512 MiB]
-    #[arg(long, value_name = "N")]
-    max_bytes: Option<u64>,
-    /// Most rows of a submission [default: 5000000]
-    #[arg(long, value_name = "N")]
-    max_rows: Option<u64>,
-}
-
-impl Limits {
-    fn resolve(&self) -> SubmissionLimits {
-        let default = SubmissionLimits::default();
-        SubmissionLimits {
-            body_bytes: self.max_bytes.unwrap_or(default.body_bytes),
-            rows: self.max_rows.unwrap_or(default.rows),
-            ..default
-        }
-    }
+    // Last, for its heading holds for all that follows.
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 #[derive(Serialize)]

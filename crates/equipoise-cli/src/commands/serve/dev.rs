@@ -38,6 +38,12 @@ pub(super) fn prepare(
         listen.ip().is_loopback(),
         "--dev is for this machine: {listen} is not loopback"
     );
+    // Before anything is made: a round is bound to its address.
+    if let Err(error) = std::net::TcpListener::bind(listen) {
+        anyhow::bail!(
+            "{listen}: cannot be listened at: {error}; choose another port, such as --listen 127.0.0.1:9443"
+        );
+    }
     let audience = format!("https://localhost:{}", listen.port());
     let round: Name = ROUND.parse()?;
     let (data, keys, example) = (folder.join("data"), folder.join("keys"), folder.join("example"));

@@ -1,0 +1,54 @@
+//! The sample configuration is one, has every key, and shows the defaults.
+
+use std::path::Path;
+
+use equipoise_server::{Config, ConfigError, Limits};
+
+fn sample() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/samples/server.toml")
+}
+
+#[test]
+fn the_sample_has_every_key_and_the_defaults() {
+    let config = Config::read(&sample()).unwrap();
+    assert_eq!(config.limits, Limits::default());
+    assert!(config.admin_listen.is_some() && config.tls.is_some());
+    // The names of the fields, as Rust prints them: a new one must be in the sample.
+    let text = std::fs::read_to_string(sample()).unwrap();
+    let printed = format!("{config:#?}");
+    let fields: Vec<&str> = printed
+        .lines()
+        .filter_map(|line| line.trim().split_once(": ").map(|(name, _)| name))
+        .filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+        .collect();
+    assert!(fields.len() >= 18, "{fields:?}");
+    for field in fields {
+        let is_there =
+            |line: &str| line.starts_with(&format!("{field} = ")) || line == format!("[{field}]");
+        assert!(text.lines().any(is_there), "{field} is not in the sample");
+    }
+}
+
+#[test]
+fn a_key_that_is_not_known_is_an_error_wherever_it_stands() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("server.toml");
+    let text = std::fs::read_to_string(sample()).unwrap();
+    for (from, to) in [
+        ("admin_listen", "adminlisten"),
+        ("certificate =", "cert ="),
+        ("header_bytes", "headers_bytes"),
+        ("[limits]", "[limit]"),
+    ] {
+        std::fs::write(&file, text.replacen(from, to, 1)).unwrap();
+        assert!(matches!(Config::read(&file), Err(ConfigError::Syntax { .. })), "{to}");
+    }
+    for (from, to) in [
+        ("listeners = 256", "listeners = 0"),
+        ("admin_listen = \"127.0.0.1", "admin_listen = \"0.0.0.0"),
+        ("solve_memory_bytes = 1073741824", "solve_memory_bytes = 1"),
+    ] {
+        std::fs::write(&file, text.replacen(from, to, 1)).unwrap();
+        assert!(Config::read(&file).is_err(), "{to}");
+    }
+}
