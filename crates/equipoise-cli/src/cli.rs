@@ -4,7 +4,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::answer::Answer;
 use crate::commands::{
-    check, completions, data, defend, demo, evaluate, experiment, predict, proxy, schema,
+    check, completions, data, defend, demo, evaluate, experiment, keygen, predict, proxy, round,
+    schema, serve, status, submit, validate_proxy, verify,
 };
 use crate::output::Output;
 
@@ -48,6 +49,18 @@ pub(crate) enum Command {
     Defend(defend::DefendArgs),
     Evaluate(evaluate::EvaluateArgs),
     Predict(predict::PredictArgs),
+    Keygen(keygen::KeygenArgs),
+    #[command(subcommand)]
+    Round(round::RoundCommand),
+    Serve(Box<serve::ServeArgs>),
+    Submit(submit::SubmitArgs),
+    Status(status::StatusArgs),
+    Close(status::CloseArgs),
+    Model(verify::ModelArgs),
+    Verify(verify::VerifyArgs),
+    Audit(verify::AuditArgs),
+    #[command(name = validate_proxy::NAME, hide = true)]
+    ValidateProxy(validate_proxy::ValidateProxyArgs),
     #[command(subcommand)]
     Data(data::DataCommand),
     Experiment(experiment::ExperimentArgs),
@@ -65,6 +78,16 @@ impl Command {
             Self::Defend(args) => defend::run(&args, output),
             Self::Evaluate(args) => evaluate::run(&args, output),
             Self::Predict(args) => predict::run(&args, output),
+            Self::Keygen(args) => keygen::run(&args, output),
+            Self::Round(command) => round::run(&command, output),
+            Self::Serve(args) => serve::run(&args, output),
+            Self::Submit(args) => submit::run(&args, output),
+            Self::Status(args) => status::run(&args, output),
+            Self::Close(args) => status::run_close(&args, output),
+            Self::Model(args) => verify::run_model(&args, output),
+            Self::Verify(args) => verify::run_verify(&args, output),
+            Self::Audit(args) => verify::run_audit(&args, output),
+            Self::ValidateProxy(args) => validate_proxy::run(&args, output),
             Self::Data(command) => data::run(&command, output),
             Self::Experiment(args) => experiment::run(&args, output),
             Self::Completions(args) => completions::run(&args, output),
@@ -81,6 +104,9 @@ Example, a whole round:
   equipoise proxy north.csv --schema schema.toml --fairness sp -o proxies/north.parquet
   equipoise defend --proxies proxies --root roots --schema schema.toml --fairness sp -o outcome
   equipoise evaluate outcome/model.json test.csv
+
+The same over the network, to try on one machine:
+  equipoise serve --dev
 
 Exit codes: 0 done; 1 ran, but the answer is \"no\" (not fair, not converged); 2 bad usage or input.";
 

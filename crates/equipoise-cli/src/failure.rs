@@ -9,6 +9,7 @@ use clap::error::ErrorKind;
 use serde::Serialize;
 
 use crate::output::{Output, print_json, say};
+use crate::round_client::RefusedByServer;
 use crate::shell::quoted;
 
 /// Exit code of bad usage or input.
@@ -75,7 +76,12 @@ fn hint(error: &anyhow::Error) -> Option<Cow<'static, str>> {
     let found = |cause: &(dyn std::error::Error + 'static)| {
         let of_maths = cause.downcast_ref().and_then(hint_of_maths).map(Cow::Borrowed);
         let of_data = || cause.downcast_ref().and_then(hint_of_data).map(Cow::Borrowed);
-        of_maths.or_else(of_data).or_else(|| cause.downcast_ref().and_then(hint_of_lab))
+        let of_server = || {
+            let refused = cause.downcast_ref::<RefusedByServer>()?;
+            refused.body.hint.clone().map(Cow::Owned)
+        };
+        let of_lab = || cause.downcast_ref().and_then(hint_of_lab);
+        of_maths.or_else(of_data).or_else(of_lab).or_else(of_server)
     };
     error.chain().find_map(found)
 }

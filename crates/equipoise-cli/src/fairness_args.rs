@@ -2,7 +2,8 @@
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use equipoise_core::{Criterion, Fairness};
+use equipoise_core::Fairness;
+pub(crate) use equipoise_defend::page::fairness_in_words as in_words;
 
 /// Which fairness is asked for.
 #[derive(Debug, Clone, Copy, Args)]
@@ -46,17 +47,6 @@ impl FairnessArgs {
             (CriterionArg::Eo, Some(nu)) => {
                 bail!("--nu {nu} does not go with --fairness eo. Leave it out, or use both.")
             }
-        }
-    }
-}
-
-/// The fairness in words.
-pub(crate) fn in_words(fairness: Fairness) -> String {
-    match fairness.criterion() {
-        Criterion::Sp => "statistical parity".to_string(),
-        Criterion::Eo => "equal opportunity".to_string(),
-        Criterion::Both => {
-            format!("statistical parity and equal opportunity, ν = {}", fairness.nu())
         }
     }
 }

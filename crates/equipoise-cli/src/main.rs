@@ -11,6 +11,7 @@ mod figures;
 mod output;
 mod paths;
 mod progress;
+mod round_client;
 mod shell;
 mod threads;
 

@@ -119,6 +119,14 @@ impl Table {
         })
     }
 
+    /// Rows that the file says it has, where it says so before they are read: a claim, not a count.
+    pub fn claimed_rows(&self) -> Option<u64> {
+        match &self.source {
+            Source::Csv(_) => None,
+            Source::Parquet(reader) => Some(reader.claimed_rows()),
+        }
+    }
+
     /// Calls `visit` with the number (from 1) and the chosen cells of each row, in the order of `chosen`;
     /// gives the number of rows. Columns that are not chosen are not decoded and may have any type.
     pub fn visit(

@@ -1,21 +1,16 @@
 //! `equipoise defend`: the coordinator's side, from proxies and root to one model.
 
 mod memory_args;
-pub(crate) mod page;
 mod report;
-mod settings_args;
+pub(crate) mod settings_args;
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use clap::Args;
-use equipoise_core::{Defense, Error, Termination, solve};
-use equipoise_data::{
-    ColumnValues, Model, OutcomeFile, OutputColumn, OutputFolder, Schema, load_round,
-    write_atomically, write_table,
-};
+use equipoise_core::{Defense, Error, Termination};
+use equipoise_data::{OutputFolder, Schema, load_round};
+use equipoise_defend::{Defended, Timing, defend, write_files};
 
-use self::page::PageContext;
 use crate::answer::Answer;
 use crate::output::Output;
 use crate::progress::Bar;
@@ -62,23 +57,18 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     let warnings = loaded.proxy_warnings.iter().chain(&loaded.root_warnings);
     warnings.for_each(|warning| output.warn(warning));
 
-    let (solved, seconds) = {
+    let solved = {
         let mut bar = Bar::new(output);
-        let started = Instant::now();
-        let solved = solve(&loaded.round, &settings, &mut bar);
-        (solved, started.elapsed().as_secs_f64())
+        defend(schema, &loaded, &settings, Vec::new(), Timing::Told, &mut bar)
     };
-    let outcome = solved.map_err(|error| {
+    let defended = solved.map_err(|error| {
+        let equipoise_defend::Error::Solve(error) = error else { return error.into() };
         let of_root = matches!(error, Error::RootGroup { .. } | Error::RootPositives { .. });
         let place = if of_root { &args.root } else { &args.proxies };
         anyhow::Error::from(error).context(place.display().to_string())
     })?;
-    let file =
-        OutcomeFile::new(&schema, &loaded.round, &outcome, loaded.outcome_warnings(), seconds)?;
-    let measured = page::measured_on_root(&loaded.round, &file)?;
-    let page = page::render(&file, &outcome, PageContext { unreliable: &[], measured });
-    let model = Model::new(schema, outcome.theta)?;
-    write(&args.output, args.force, &file, &model, &page)?;
+    write(&args.output, args.force, &defended)?;
+    let Defended { outcome, file, model, .. } = &defended;
 
     outcome.warnings.iter().for_each(|warning| output.warn(warning));
     let rho_max = settings.outer.rho.max;
@@ -90,44 +80,15 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
         ));
     }
     output.note(format!("wrote {}", args.output.display()));
-    let report = report::Report::new(&args.output, &file);
-    output.result(&report, || report::in_words(&file, model.schema()))?;
+    let report = report::Report::new(&args.output, file);
+    output.result(&report, || report::in_words(file, model.schema()))?;
     Ok(Answer::holds(outcome.termination != Termination::IterationLimit))
 }
 
 /// All files, or none of them.
-fn write(
-    path: &Path,
-    force: bool,
-    file: &OutcomeFile,
-    model: &Model,
-    page: &str,
-) -> anyhow::Result<()> {
+fn write(path: &Path, force: bool, defended: &Defended) -> anyhow::Result<()> {
     let folder = OutputFolder::create(path, force)?;
-    write_files(folder.path(), file, model, page)?;
+    write_files(folder.path(), &defended.file, &defended.model, &defended.page)?;
     folder.commit()?;
-    Ok(())
-}
-
-/// outcome.json, model.json, weights.csv and report.html, into a folder that exists.
-pub(crate) fn write_files(
-    folder: &Path,
-    file: &OutcomeFile,
-    model: &Model,
-    page: &str,
-) -> anyhow::Result<()> {
-    write_atomically(&folder.join("report.html"), false, |out| out.write_all(page.as_bytes()))?;
-    file.write(&folder.join("outcome.json"), false)?;
-    model.write(&folder.join("model.json"), false)?;
-    let clients = &file.clients;
-    let ids = clients.iter().map(|client| client.id.clone()).collect();
-    let weights = clients.iter().map(|client| client.weight).collect();
-    let rows = clients.iter().map(|client| client.proxy_rows as u64).collect();
-    let columns = [
-        OutputColumn::new("client", ColumnValues::Texts(ids)),
-        OutputColumn::new("weight", ColumnValues::Numbers(weights)),
-        OutputColumn::new("rows", ColumnValues::Counts(rows)),
-    ];
-    write_table(&folder.join("weights.csv"), &columns, false)?;
     Ok(())
 }

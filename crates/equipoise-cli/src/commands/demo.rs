@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use clap::Args;
 use equipoise_core::Defense;
 use equipoise_data::{Model, OutcomeFile, OutputFolder, write_json};
+use equipoise_defend::page::{self, PageContext};
+use equipoise_defend::{Timing, write_files};
 use equipoise_lab::{DefenseRun, Demo, DemoSettings};
 use equipoise_report::Measured;
 
 use crate::answer::Answer;
-use crate::commands::defend::page::{self, PageContext};
-use crate::commands::defend::write_files;
 use crate::output::Output;
 use crate::progress::Bar;
 
@@ -110,7 +110,8 @@ fn write_run(
         .filter(|client| !client.reliable)
         .map(|client| client.id.as_str())
         .collect();
-    let context = PageContext { unreliable: &unreliable, measured };
+    let context =
+        PageContext { unreliable: &unreliable, measured, notes: Vec::new(), timing: Timing::Told };
     let page = page::render(&file, &run.outcome, context);
-    write_files(&place, &file, &model, &page)
+    Ok(write_files(&place, &file, &model, &page)?)
 }

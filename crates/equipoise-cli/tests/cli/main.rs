@@ -11,6 +11,7 @@ mod experiment;
 mod https_server;
 mod json_and_help;
 mod same_every_time;
+mod server;
 mod verdicts;
 mod warnings;
 mod whole_round;

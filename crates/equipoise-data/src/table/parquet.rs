@@ -46,6 +46,14 @@ pub(super) fn open(path: &Path, file: File) -> Result<(Vec<String>, Reader), Err
 }
 
 impl Reader {
+    /// The larger of what the footer says and what its row groups say.
+    pub(super) fn claimed_rows(&self) -> u64 {
+        let metadata = self.builder.metadata();
+        let of_file = metadata.file_metadata().num_rows().max(0) as u64;
+        let of_groups = metadata.row_groups().iter().map(|group| group.num_rows().max(0) as u64);
+        of_file.max(of_groups.fold(0, u64::saturating_add))
+    }
+
     pub(super) fn visit(
         self,
         path: &Path,

@@ -8,7 +8,7 @@ use crate::fairness_args::FairnessArgs;
 
 /// What was typed; what was not keeps the profile's value.
 #[derive(Debug, Args)]
-pub(super) struct SettingsArgs {
+pub(crate) struct SettingsArgs {
     #[command(flatten)]
     fairness: FairnessArgs,
     /// How to get from proxies and root to a model
@@ -83,7 +83,7 @@ enum InnerArg {
 
 impl SettingsArgs {
     /// The checked settings.
-    pub(super) fn resolve(&self) -> anyhow::Result<CheckedSettings> {
+    pub(crate) fn resolve(&self) -> anyhow::Result<CheckedSettings> {
         let fairness = self.fairness.resolve()?;
         if self.profile == ProfileArg::Default {
             anyhow::ensure!(

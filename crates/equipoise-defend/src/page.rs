@@ -1,21 +1,27 @@
 //! report.html: the outcome for people who were not there.
 
-use equipoise_core::{Defense, Metrics, Outcome, Round, Rows, Settings, Unobserved, solve};
+use equipoise_core::{
+    Criterion, Defense, Fairness, Metrics, Outcome, Round, Rows, Settings, Unobserved, solve,
+};
 use equipoise_data::OutcomeFile;
 use equipoise_report::{Measured, OutcomeReport, ReportClient};
 
-use crate::fairness_args;
+use crate::{Error, Timing};
 
 /// What the page is about, besides the outcome itself.
-pub(crate) struct PageContext<'a> {
+pub struct PageContext<'a> {
     /// Ids of clients that are known to be unreliable: in a demo, never in a real round.
-    pub(crate) unreliable: &'a [&'a str],
+    pub unreliable: &'a [&'a str],
     /// Models measured on rows, named `defense on rows`.
-    pub(crate) measured: Vec<Measured>,
+    pub measured: Vec<Measured>,
+    /// What the reader must know beside the warnings of outcome and tables.
+    pub notes: Vec<String>,
+    /// Whether the page tells how long the solve took.
+    pub timing: Timing,
 }
 
 /// The page.
-pub(crate) fn render(file: &OutcomeFile, outcome: &Outcome, context: PageContext<'_>) -> String {
+pub fn render(file: &OutcomeFile, outcome: &Outcome, context: PageContext<'_>) -> String {
     let clients = file.clients.iter().map(|client| ReportClient {
         id: client.id.clone(),
         weight: client.weight,
@@ -30,7 +36,7 @@ pub(crate) fn render(file: &OutcomeFile, outcome: &Outcome, context: PageContext
             "{} clients, defense {}, {}",
             file.clients.len(),
             settings.defense,
-            fairness_args::in_words(settings.fairness)
+            fairness_in_words(settings.fairness)
         ),
         clients: clients.collect(),
         outcome,
@@ -42,14 +48,15 @@ pub(crate) fn render(file: &OutcomeFile, outcome: &Outcome, context: PageContext
             .iter()
             .filter(|warning| warning.table.is_some())
             .map(|warning| warning.message.clone())
+            .chain(context.notes)
             .collect(),
-        seconds: Some(file.seconds),
+        seconds: (context.timing == Timing::Told).then_some(file.seconds),
     }
     .render()
 }
 
 /// The model and, as what it is compared with, the pooled one, both on the root.
-pub(crate) fn measured_on_root(round: &Round, file: &OutcomeFile) -> anyhow::Result<Vec<Measured>> {
+pub fn measured_on_root(round: &Round, file: &OutcomeFile) -> Result<Vec<Measured>, Error> {
     let named =
         |defense: Defense, metrics| Measured { name: format!("{defense} on the root"), metrics };
     let settings = file.settings;
@@ -61,4 +68,15 @@ pub(crate) fn measured_on_root(round: &Round, file: &OutcomeFile) -> anyhow::Res
         measured.push(named(Defense::Pooled, Metrics::of(&theta, &root)?));
     }
     Ok(measured)
+}
+
+/// The fairness in words.
+pub fn fairness_in_words(fairness: Fairness) -> String {
+    match fairness.criterion() {
+        Criterion::Sp => "statistical parity".to_string(),
+        Criterion::Eo => "equal opportunity".to_string(),
+        Criterion::Both => {
+            format!("statistical parity and equal opportunity, ν = {}", fairness.nu())
+        }
+    }
 }

@@ -1,0 +1,33 @@
+//! `equipoise round`: the coordinator sets up a round.
+
+mod manage;
+mod new;
+
+use clap::Subcommand;
+
+use crate::answer::Answer;
+use crate::output::Output;
+
+pub(crate) use new::open_store;
+
+/// Set up a round, open a draft, revoke a key
+#[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Example:
+  equipoise round new spring --data data --audience https://round.example.org:8443 \\
+      --schema schema.toml --client north=north.pub --client south=south.pub \\
+      --root roots --fairness sp --minimum 2 --deadline 2027-03-01T12:00:00Z")]
+pub(crate) enum RoundCommand {
+    New(Box<new::NewArgs>),
+    Open(manage::OpenArgs),
+    Revoke(manage::RevokeArgs),
+}
+
+/// Runs the command.
+pub(crate) fn run(command: &RoundCommand, output: &Output) -> anyhow::Result<Answer> {
+    match command {
+        RoundCommand::New(args) => new::run(args, output),
+        RoundCommand::Open(args) => manage::open(args, output),
+        RoundCommand::Revoke(args) => manage::revoke(args, output),
+    }
+}

@@ -1,0 +1,36 @@
+//! Health and metrics, on a port of their own.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+
+use super::app::App;
+use super::reply::Answer;
+
+/// `GET /healthz`: the process answers.
+pub(super) async fn healthz() -> &'static str {
+    "ok\n"
+}
+
+/// `GET /readyz`: the database answers, and the server is not about to stop.
+pub(super) async fn readyz(State(app): State<Arc<App>>) -> Answer<(StatusCode, &'static str)> {
+    if app.stopping.load(Ordering::SeqCst) {
+        return Ok((StatusCode::SERVICE_UNAVAILABLE, "stopping\n"));
+    }
+    app.blocking(|app| app.store.rounds()).await?;
+    Ok((StatusCode::OK, "ready\n"))
+}
+
+/// `GET /metrics`
+pub(super) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
+    let busy = app.limits.uploads_at_once - app.uploads.available_permits();
+    let listening = app.limits.listeners - app.listeners.available_permits();
+    let text = app.metrics.text(&[
+        ("uploads_in_progress", "Uploads in progress.", busy as u64),
+        ("event_listeners", "Listeners to event streams.", listening as u64),
+    ]);
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text)
+}

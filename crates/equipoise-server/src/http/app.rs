@@ -1,0 +1,181 @@
+//! What all handlers share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::Semaphore;
+use tracing::{error, info};
+
+use super::gates::{ClientLocks, Failures};
+use super::metrics::Metrics;
+use super::reply::{Answer, Refused};
+use crate::config::Limits;
+use crate::hub::Hub;
+use crate::protocol::{Name, Refusal, RoundInfo, RoundState};
+use crate::round::SolverHandle;
+use crate::store::{CloseReason, Store, StoreError, remove_if_there};
+use crate::validator::Validator;
+
+/// Expired uploads are looked for once a minute.
+const TICKS_BETWEEN_TIDYING: u64 = 60;
+
+/// The server behind its routes.
+pub struct App {
+    pub(super) store: Arc<Store>,
+    pub(super) hub: Arc<Hub>,
+    pub(super) solver: SolverHandle,
+    pub(super) validator: Arc<dyn Validator>,
+    pub(super) limits: Limits,
+    pub(super) uploads: Arc<Semaphore>,
+    pub(super) listeners: Arc<Semaphore>,
+    pub(super) clients: ClientLocks,
+    pub(super) failures: Failures,
+    pub(super) metrics: Metrics,
+    pub(super) stopping: AtomicBool,
+    ticks: AtomicU64,
+}
+
+impl App {
+    /// A server over an open store.
+    pub fn new(
+        store: Arc<Store>,
+        hub: Arc<Hub>,
+        solver: SolverHandle,
+        validator: Arc<dyn Validator>,
+        limits: Limits,
+    ) -> Self {
+        Self {
+            store,
+            hub,
+            solver,
+            validator,
+            limits,
+            uploads: Arc::new(Semaphore::new(limits.uploads_at_once)),
+            listeners: Arc::new(Semaphore::new(limits.listeners)),
+            clients: ClientLocks::default(),
+            failures: Failures::default(),
+            metrics: Metrics::default(),
+            stopping: AtomicBool::new(false),
+            ticks: AtomicU64::new(0),
+        }
+    }
+
+    /// From now on, not ready; listeners are sent home.
+    pub(crate) fn stop(&self) {
+        self.stopping.store(true, Ordering::SeqCst);
+        self.hub.stop();
+    }
+
+    /// Runs something that waits for the disk, off the threads that serve.
+    pub(super) async fn blocking<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> Result<T, StoreError> + Send + 'static,
+    ) -> Answer<T> {
+        let this = Arc::clone(self);
+        match tokio::task::spawn_blocking(move || work(&this)).await {
+            Ok(result) => Ok(result?),
+            Err(error) => {
+                error!(%error, "a task failed");
+                Err(Refused(Refusal::Internal))
+            }
+        }
+    }
+
+    /// The public part of a round.
+    pub(super) fn info(&self, round: &Name) -> Result<RoundInfo, StoreError> {
+        let row = self.store.round(round)?;
+        let spec = &row.spec;
+        let published = row.state == RoundState::Published;
+        let mut files: Vec<String> = match published {
+            true => self.store.artefacts(round)?.into_iter().map(|(name, _)| name).collect(),
+            false => Vec::new(),
+        };
+        if published {
+            files.extend(["audit.jsonl".to_owned(), "audit-head.json".to_owned()]);
+        }
+        Ok(RoundInfo {
+            round: round.clone(),
+            audience: spec.audience.clone(),
+            state: row.state,
+            schema_sha256: spec.schema_sha256,
+            server_key: self.store.key().public(),
+            n_clients: row.n_clients,
+            n_submissions: row.n_submissions,
+            minimum: spec.minimum,
+            deadline: spec.deadline,
+            limits: spec.limits.public(),
+            progress: self.hub.progress(round),
+            reason: row.reason,
+            files,
+        })
+    }
+
+    /// Closes a round and has it solved; gives its new state.
+    pub(super) fn close(&self, round: &Name, by: CloseReason) -> Result<RoundState, StoreError> {
+        let state = self.store.close_round(round, by)?;
+        info!(%round, ?by, %state, "closed");
+        self.hub.changed(round);
+        if state == RoundState::Closed {
+            self.solver.solve(round);
+        }
+        self.remove_idle_parts(round, None)?;
+        Ok(state)
+    }
+
+    /// Closes a round if all have submitted.
+    pub(super) fn close_if_full(&self, round: &Name) -> Result<(), StoreError> {
+        let row = self.store.round(round)?;
+        if row.state == RoundState::Open
+            && row.n_awaited == 0
+            && row.n_submissions >= row.spec.minimum
+        {
+            self.close(round, CloseReason::FullRoster)?;
+        }
+        Ok(())
+    }
+
+    /// Removes what is left of interrupted uploads, all or those that are older than this. An upload that
+    /// goes on right now looks after its own.
+    pub(super) fn remove_idle_parts(
+        &self,
+        round: &Name,
+        older_than: Option<Duration>,
+    ) -> Result<(), StoreError> {
+        let is_old = |path: &std::path::Path| {
+            let Some(age) = older_than else { return true };
+            let modified = path.metadata().and_then(|found| found.modified());
+            modified.is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|d| d > age))
+        };
+        for (key, _) in self.store.roster(round)? {
+            let Some(_lock) = self.clients.try_lock((round.clone(), key.name().clone())) else {
+                continue;
+            };
+            let parts = self.store.folder().parts_of(round, key.name());
+            parts.iter().filter(|path| is_old(path)).for_each(|path| remove_if_there(path));
+        }
+        Ok(())
+    }
+
+    /// What happens by itself: deadlines, full rosters, expired uploads. Called every second.
+    pub fn tick(&self) -> Result<(), StoreError> {
+        let tidy = self.ticks.fetch_add(1, Ordering::Relaxed).is_multiple_of(TICKS_BETWEEN_TIDYING);
+        for round in self.store.rounds()? {
+            let row = self.store.round(&round)?;
+            if row.state != RoundState::Open {
+                continue;
+            }
+            let over = row.spec.deadline.is_some_and(|at| self.store.clock().now() >= at);
+            if over {
+                self.close(&round, CloseReason::Deadline)?;
+            } else {
+                self.close_if_full(&round)?;
+            }
+            if tidy {
+                let expiry = Duration::from_secs(self.limits.upload_expiry_seconds);
+                self.remove_idle_parts(&round, Some(expiry))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! What the coordinator may do.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, Request, State};
+use serde::Serialize;
+
+use super::app::App;
+use super::auth::Address;
+use super::reply::Answer;
+use crate::protocol::{Digest, Name, RoundInfo};
+use crate::store::CloseReason;
+
+/// A client, as the coordinator sees it.
+#[derive(Debug, Serialize)]
+pub(super) struct ClientRow {
+    client: Name,
+    revoked_at: Option<String>,
+    submitted: bool,
+    sha256: Option<Digest>,
+    rows: Option<u64>,
+    distinct_rows: Option<u64>,
+}
+
+/// `GET /v1/rounds/{round}/clients`: who has submitted.
+pub(super) async fn get_clients(
+    State(app): State<Arc<App>>,
+    Path(round): Path<String>,
+    request: Request,
+) -> Answer<Json<Vec<ClientRow>>> {
+    let round = app.coordinator(&request.into_parts().0, round).await?;
+    let rows = app.blocking(move |app| {
+        let submissions = app.store.submissions(&round)?;
+        let row = |(key, revoked_at): (crate::protocol::PublicKey, Option<String>)| {
+            let client = key.name().clone();
+            let found = submissions.iter().find(|submission| submission.client == client);
+            let receipt = found.map(|submission| &submission.receipt.receipt);
+            ClientRow {
+                revoked_at,
+                submitted: found.is_some(),
+                sha256: found.map(|submission| submission.sha256),
+                rows: receipt.map(|receipt| receipt.rows),
+                distinct_rows: receipt.map(|receipt| receipt.distinct_rows),
+                client,
+            }
+        };
+        Ok(app.store.roster(&round)?.into_iter().map(row).collect())
+    });
+    Ok(Json(rows.await?))
+}
+
+/// `POST /v1/rounds/{round}/open`
+pub(super) async fn open(
+    State(app): State<Arc<App>>,
+    Path(round): Path<String>,
+    request: Request,
+) -> Answer<Json<RoundInfo>> {
+    let round = app.coordinator(&request.into_parts().0, round).await?;
+    let info = app.blocking(move |app| {
+        app.store.open_round(&round)?;
+        app.hub.changed(&round);
+        app.info(&round)
+    });
+    Ok(Json(info.await?))
+}
+
+/// `POST /v1/rounds/{round}/close`
+pub(super) async fn close(
+    State(app): State<Arc<App>>,
+    Path(round): Path<String>,
+    request: Request,
+) -> Answer<Json<RoundInfo>> {
+    let round = app.coordinator(&request.into_parts().0, round).await?;
+    let info = app.blocking(move |app| {
+        app.close(&round, CloseReason::Command)?;
+        app.info(&round)
+    });
+    Ok(Json(info.await?))
+}
+
+/// `POST /v1/rounds/{round}/abort`
+pub(super) async fn abort(
+    State(app): State<Arc<App>>,
+    Path(round): Path<String>,
+    request: Request,
+) -> Answer<Json<RoundInfo>> {
+    let round = app.coordinator(&request.into_parts().0, round).await?;
+    let info = app.blocking(move |app| {
+        app.store.abort_round(&round, "ended by the coordinator")?;
+        app.hub.changed(&round);
+        app.remove_idle_parts(&round, None)?;
+        app.info(&round)
+    });
+    Ok(Json(info.await?))
+}
+
+/// `POST /v1/rounds/{round}/clients/{client}/revoke`
+pub(super) async fn revoke(
+    State(app): State<Arc<App>>,
+    Path((round, client)): Path<Address>,
+    request: Request,
+) -> Answer<Json<RoundInfo>> {
+    use crate::protocol::Refusal;
+    let round = app.coordinator(&request.into_parts().0, round).await?;
+    let client: Name = client.parse().map_err(|_| Refusal::NotFound { what: "such client" })?;
+    let info = app.blocking(move |app| {
+        app.store.revoke_key(&round, &client)?;
+        app.hub.changed(&round);
+        app.close_if_full(&round)?;
+        app.info(&round)
+    });
+    Ok(Json(info.await?))
+}

@@ -1,0 +1,55 @@
+//! A round's changes as they happen: one stream per listener, all fed by one channel.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Path, State};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use tokio_stream::wrappers::BroadcastStream;
+use tokio_stream::{Stream, StreamExt as _};
+
+use super::app::App;
+use super::reply::{Answer, Refused};
+use super::results::round_name;
+use crate::protocol::Refusal;
+
+/// Also finds out which listeners are gone.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// `GET /v1/rounds/{round}/events`: the round as it stands, now and after every change.
+pub(super) async fn get_events(
+    State(app): State<Arc<App>>,
+    Path(round): Path<String>,
+) -> Answer<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
+    let round = round_name(&round)?;
+    app.blocking({
+        let round = round.clone();
+        move |app| app.info(&round)
+    })
+    .await?;
+    let busy = || Refused(Refusal::Busy { retry_after_seconds: 30 });
+    let place = Arc::clone(&app.listeners).try_acquire_owned().map_err(|_| busy())?;
+    let changes = BroadcastStream::new(app.hub.listen().ok_or_else(busy)?);
+    let of_round = {
+        let round = round.clone();
+        // Whoever was too slow looks again.
+        move |change: &Result<crate::protocol::Name, _>| {
+            change.as_ref().map_or(true, |r| *r == round)
+        }
+    };
+    let stream =
+        tokio_stream::once(()).chain(changes.filter(of_round).map(|_| ())).then(move |()| {
+            let (app, round) = (Arc::clone(&app), round.clone());
+            let _place = &place;
+            async move {
+                let info = app.blocking(move |app| app.info(&round)).await;
+                let event = Event::default().event("round");
+                Ok(match info.map(|info| serde_json::to_string(&info)) {
+                    Ok(Ok(json)) => event.data(json),
+                    _ => Event::default().event("error").data("{}"),
+                })
+            }
+        });
+    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+}

@@ -1,0 +1,63 @@
+//! Counters in the text form that Prometheus reads. Written by hand: a dozen lines of text need no
+//! exporter with a server of its own.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// What is counted.
+#[derive(Debug, Default)]
+pub(super) struct Metrics {
+    responses: Mutex<BTreeMap<u16, u64>>,
+    pub(super) accepted: AtomicU64,
+    pub(super) rejected_files: AtomicU64,
+    pub(super) body_bytes: AtomicU64,
+    pub(super) failed_authentications: AtomicU64,
+    pub(super) connections: AtomicU64,
+}
+
+impl Metrics {
+    pub(super) fn response(&self, status: u16) {
+        *self
+            .responses
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(status)
+            .or_default() += 1;
+    }
+
+    /// The counters, and gauges that the caller knows.
+    pub(super) fn text(&self, gauges: &[(&str, &str, u64)]) -> String {
+        let mut text = String::new();
+        let mut family = |name: &str, kind: &str, help: &str, lines: &[(String, u64)]| {
+            // Writing into a String does not fail.
+            let _ =
+                writeln!(text, "# HELP equipoise_{name} {help}\n# TYPE equipoise_{name} {kind}");
+            for (labels, value) in lines {
+                let _ = writeln!(text, "equipoise_{name}{labels} {value}");
+            }
+        };
+        let responses = self.responses.lock().unwrap_or_else(PoisonError::into_inner);
+        let by_status: Vec<_> =
+            responses.iter().map(|(status, n)| (format!("{{status=\"{status}\"}}"), *n)).collect();
+        family("responses_total", "counter", "Responses by status.", &by_status);
+        for (name, help, counter) in [
+            ("submissions_accepted_total", "Submissions accepted.", &self.accepted),
+            ("files_rejected_total", "Files that the validator refused.", &self.rejected_files),
+            ("body_bytes_total", "Bytes of bodies received.", &self.body_bytes),
+            (
+                "failed_authentications_total",
+                "Requests with a wrong or missing signature or token.",
+                &self.failed_authentications,
+            ),
+            ("connections_total", "Connections accepted.", &self.connections),
+        ] {
+            family(name, "counter", help, &[(String::new(), counter.load(Ordering::Relaxed))]);
+        }
+        for (name, help, value) in gauges {
+            family(name, "gauge", help, &[(String::new(), *value)]);
+        }
+        text
+    }
+}

@@ -1,0 +1,160 @@
+//! From a body to a file: hashed while it is written, at a rate that is worth waiting for.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::body::Body;
+use http_body_util::BodyExt as _;
+use sha2::{Digest as _, Sha256};
+use tokio::time::{Instant, timeout_at};
+
+use super::app::App;
+use super::reply::Answer;
+use crate::protocol::{Digest, Manifest, Refusal, RoundState};
+use crate::store::{StoreError, remove_if_there};
+
+/// Time for a body to get under way, and the most that a fast beginning is worth later.
+const GRACE: Duration = Duration::from_secs(5);
+const MOST_CREDIT: Duration = Duration::from_secs(10);
+/// Bytes written to the disk at a time.
+const PIECE: usize = 256 << 10;
+
+/// Receives the body behind `offset`. An interrupted one is kept, to go on with.
+pub(super) async fn receive(
+    app: &Arc<App>,
+    manifest: &Manifest,
+    offset: u64,
+    body: Body,
+) -> Answer<PathBuf> {
+    let path = app.store.folder().part(manifest);
+    let mut part = {
+        let (path, manifest) = (path.clone(), manifest.clone());
+        app.blocking(move |app| Part::open(app, path, &manifest, offset)).await?
+    };
+    let result = fill(app, &mut part, manifest, body).await;
+    if result.is_err() {
+        let round = manifest.round.clone();
+        let _ = app
+            .blocking(move |app| {
+                let _ = part.write_out(app);
+                // Too late to go on with.
+                if app.store.round(&round)?.state != RoundState::Open {
+                    remove_if_there(&part.path);
+                }
+                Ok(())
+            })
+            .await;
+        return result.map(|()| path);
+    }
+    app.blocking({
+        let expected = manifest.sha256;
+        move |app| {
+            part.write_out(app)?;
+            let found = Digest::finish(part.hasher);
+            if found == expected {
+                return Ok(());
+            }
+            remove_if_there(&part.path);
+            Err(Refusal::DigestMismatch { found }.into())
+        }
+    })
+    .await?;
+    Ok(path)
+}
+
+async fn fill(app: &Arc<App>, part: &mut Part, manifest: &Manifest, mut body: Body) -> Answer<()> {
+    let minimum = app.limits.least_bytes_per_second;
+    let mut slow_at = Instant::now() + GRACE;
+    while part.received < manifest.length {
+        let truncated = Refusal::BodyTruncated { expected: manifest.length, found: part.received };
+        let frame = timeout_at(slow_at, body.frame())
+            .await
+            .map_err(|_| Refusal::TooSlow { minimum })?
+            .ok_or(truncated.clone())?
+            .map_err(|_| truncated)?;
+        let Ok(data) = frame.into_data() else { continue };
+        if part.received + data.len() as u64 > manifest.length {
+            return Err(Refusal::ManifestMismatch { what: "the length" }.into());
+        }
+        part.received += data.len() as u64;
+        app.metrics.body_bytes.fetch_add(data.len() as u64, Ordering::Relaxed);
+        slow_at += Duration::from_micros(data.len() as u64 * 1_000_000 / minimum);
+        slow_at = slow_at.min(Instant::now() + MOST_CREDIT);
+        part.piece.extend_from_slice(&data);
+        app.store.crash().at("mid_body");
+        if part.piece.len() >= PIECE {
+            let mut moved = std::mem::take(part);
+            *part = app
+                .blocking(move |app| {
+                    moved.write_out(app)?;
+                    Ok(moved)
+                })
+                .await?;
+        }
+    }
+    Ok(())
+}
+
+/// A file on its way.
+#[derive(Default)]
+struct Part {
+    path: PathBuf,
+    file: Option<std::fs::File>,
+    hasher: Sha256,
+    piece: Vec<u8>,
+    received: u64,
+}
+
+impl Part {
+    fn open(
+        app: &App,
+        path: PathBuf,
+        manifest: &Manifest,
+        offset: u64,
+    ) -> Result<Self, StoreError> {
+        let folder = app.store.folder().uploads(&manifest.round);
+        std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
+        // One file on its way per client.
+        for other in app.store.folder().parts_of(&manifest.round, &manifest.client) {
+            if other != path {
+                remove_if_there(&other);
+            }
+        }
+        let found = path.metadata().map_or(0, |found| found.len());
+        if offset > 0 && found != offset {
+            return Err(Refusal::OffsetMismatch { offset: found, found: offset }.into());
+        }
+        let mut hasher = Sha256::new();
+        if offset > 0 {
+            let mut file = std::fs::File::open(&path).map_err(StoreError::file(&path))?;
+            std::io::copy(&mut file, &mut Feed(&mut hasher)).map_err(StoreError::file(&path))?;
+        }
+        let file = app.store.disk().open(&path, offset).map_err(StoreError::file(&path))?;
+        Ok(Self { path, file: Some(file), hasher, piece: Vec::new(), received: offset })
+    }
+
+    fn write_out(&mut self, app: &App) -> Result<(), StoreError> {
+        if let Some(file) = &mut self.file {
+            let written = app.store.disk().write(&self.path, file, &self.piece);
+            written.map_err(StoreError::file(&self.path))?;
+        }
+        self.hasher.update(&self.piece);
+        self.piece.clear();
+        Ok(())
+    }
+}
+
+struct Feed<'a>(&'a mut Sha256);
+
+impl std::io::Write for Feed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! What everyone may read: rounds, schemas and, once published, the results.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use super::app::App;
+use super::auth::Address;
+use super::reply::Answer;
+use crate::protocol::{LogHead, Name, Refusal, RoundInfo, RoundState};
+use crate::store::StoreError;
+
+/// The rounds of a server.
+#[derive(Debug, Serialize)]
+pub(super) struct Rounds {
+    rounds: Vec<Name>,
+}
+
+/// `GET /v1/rounds`
+pub(super) async fn get_rounds(State(app): State<Arc<App>>) -> Answer<Json<Rounds>> {
+    Ok(Json(Rounds { rounds: app.blocking(|app| app.store.rounds()).await? }))
+}
+
+/// `GET /v1/rounds/{round}`
+pub(super) async fn get_round(
+    State(app): State<Arc<App>>,
+    Path(round): Path<String>,
+) -> Answer<Json<RoundInfo>> {
+    let round = round_name(&round)?;
+    Ok(Json(app.blocking(move |app| app.info(&round)).await?))
+}
+
+/// `GET /v1/rounds/{round}/schema`
+pub(super) async fn get_schema(State(app): State<Arc<App>>, Path(round): Path<String>) -> Answer {
+    let round = round_name(&round)?;
+    let spec = app.blocking(move |app| app.store.spec(&round)).await?;
+    Ok(([(header::CONTENT_TYPE, "application/toml")], spec.schema_toml.clone()).into_response())
+}
+
+/// `GET /v1/rounds/{round}/files/{file}`: a published file.
+pub(super) async fn get_file(
+    State(app): State<Arc<App>>,
+    Path((round, file)): Path<Address>,
+) -> Answer {
+    let round = round_name(&round)?;
+    let name = file.clone();
+    let content = app.blocking(move |app| {
+        let state = app.store.round(&round)?.state;
+        if state != RoundState::Published {
+            return Err(Refusal::NotPublished { state }.into());
+        }
+        if name == "audit.jsonl" {
+            return Ok((app.store.audit_lines(&round)?.join("\n") + "\n").into_bytes());
+        }
+        if name == "audit-head.json" {
+            let (seq, chain_head) = app.store.chain_head(&round)?;
+            let head = LogHead { round, seq, chain_head }.sign(app.store.key());
+            return Ok(serde_json::to_vec_pretty(&head)?);
+        }
+        // Only names that the database has are ever joined to a path.
+        if !app.store.artefacts(&round)?.iter().any(|(known, _)| *known == name) {
+            return Err(Refusal::NotFound { what: "such file" }.into());
+        }
+        let path = app.store.folder().published(&round).join(&name);
+        std::fs::read(&path).map_err(StoreError::file(&path))
+    });
+    Ok(file_response(&file, content.await?))
+}
+
+fn file_response(name: &str, content: Vec<u8>) -> Response {
+    let media_type = match name.rsplit('.').next() {
+        Some("json") => "application/json",
+        Some("jsonl") => "application/jsonl",
+        Some("html") => "text/html; charset=utf-8",
+        Some("csv") => "text/csv; charset=utf-8",
+        _ => "application/toml",
+    };
+    let headers = [
+        (header::CONTENT_TYPE, media_type),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        // The page has its styles inside and no scripts.
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
+        ),
+    ];
+    (headers, Body::from(content)).into_response()
+}
+
+/// What is no name is no round.
+pub(super) fn round_name(text: &str) -> Result<Name, Refusal> {
+    text.parse().map_err(|_| Refusal::NotFound { what: "such round" })
+}

@@ -1,0 +1,9 @@
+//! A round: what it is, and how it comes from its submissions to a published model.
+
+mod publication;
+mod solver;
+mod spec;
+
+pub use publication::PUBLISHED_FILES;
+pub use solver::{Solver, SolverHandle};
+pub use spec::{RootFile, RoundSpec, SubmissionLimits};

@@ -1,0 +1,147 @@
+//! Setting up a round.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use equipoise_core::Settings;
+use equipoise_data::{Purpose, Schema, read_folder, read_rows};
+use jiff::Timestamp;
+use rusqlite::params;
+
+use super::folder::{digest_of_file, random_bytes};
+use super::{Store, StoreError};
+use crate::protocol::{Digest, EventKind, Name, PublicKey, RoundState};
+use crate::round::{RootFile, RoundSpec, SubmissionLimits};
+
+/// What a coordinator decides about a round.
+#[derive(Debug, Clone)]
+pub struct NewRound {
+    /// The round.
+    pub round: Name,
+    /// The server's name, which signatures are bound to.
+    pub audience: String,
+    /// What all agreed on.
+    pub schema: Schema,
+    /// Who takes part, named as the round names them.
+    pub roster: Vec<PublicKey>,
+    /// Folder of roots, tables of raw rows, one for each client of the roster.
+    pub roots: PathBuf,
+    /// Settings of the solve.
+    pub settings: Settings,
+    /// Submissions needed for a solve.
+    pub minimum: u64,
+    /// When the round closes by itself.
+    pub deadline: Option<Timestamp>,
+    /// What a submission may be.
+    pub limits: SubmissionLimits,
+}
+
+impl Store {
+    /// Sets up a round as a draft; gives the coordinator's token, which is stored nowhere.
+    pub fn create_round(&self, new: NewRound) -> Result<String, StoreError> {
+        let refuse = |text: String| Err(StoreError::Round(text));
+        let names: BTreeSet<&Name> = new.roster.iter().map(PublicKey::name).collect();
+        if names.len() != new.roster.len() {
+            return refuse("a client stands in the roster twice".into());
+        }
+        for (i, key) in new.roster.iter().enumerate() {
+            if let Some(twin) = new.roster[..i].iter().find(|other| other.same_key(key)) {
+                return refuse(format!(
+                    "clients `{}` and `{}` have the same key",
+                    twin.name(),
+                    key.name()
+                ));
+            }
+        }
+        if new.minimum == 0 || new.minimum > new.roster.len() as u64 {
+            return refuse(format!(
+                "the least number of submissions must be from 1 to {}, the number of clients",
+                new.roster.len()
+            ));
+        }
+        if new.audience.is_empty() || new.audience.chars().any(char::is_control) {
+            return refuse("the audience must be the server's name or address".into());
+        }
+        if self.rounds()?.contains(&new.round) {
+            return Err(StoreError::RoundExists { round: new.round });
+        }
+        let roots = self.copy_roots(&new)?;
+        let spec = RoundSpec {
+            schema_sha256: new.schema.digest().parse().unwrap_or(Digest::ZERO),
+            schema_toml: new.schema.to_toml(),
+            round: new.round.clone(),
+            audience: new.audience,
+            settings: new.settings,
+            minimum: new.minimum,
+            deadline: new.deadline,
+            limits: new.limits,
+            roots,
+        };
+        let token = new_token()?;
+        let spec_json = spec.to_json();
+        let mut roster = new.roster;
+        roster.sort_by(|a, b| a.name().cmp(b.name()));
+        self.transact(|transaction| {
+            transaction.execute(
+                "INSERT INTO round (id, state, spec, token_sha256) VALUES (?1, ?2, ?3, ?4)",
+                params![
+                    new.round.as_str(),
+                    RoundState::Draft.name(),
+                    spec_json,
+                    Digest::of(token.as_bytes()).to_string()
+                ],
+            )?;
+            for key in &roster {
+                transaction.execute(
+                    "INSERT INTO client (round, name, public_key) VALUES (?1, ?2, ?3)",
+                    params![new.round.as_str(), key.name().as_str(), key.to_string()],
+                )?;
+            }
+            let created = EventKind::Created {
+                spec_sha256: Digest::of(spec_json.as_bytes()),
+                schema_sha256: spec.schema_sha256,
+                server_key: self.key.public(),
+                roster: roster.clone(),
+            };
+            self.append(transaction, &new.round, created)?;
+            Ok(())
+        })?;
+        Ok(token)
+    }
+
+    /// Checks each client's root by the schema and keeps a copy.
+    fn copy_roots(&self, new: &NewRound) -> Result<BTreeMap<Name, RootFile>, StoreError> {
+        let found: BTreeMap<String, PathBuf> = read_folder(&new.roots)?.into_iter().collect();
+        let target = self.folder.roots(&new.round);
+        // Of a set-up that did not end: no round has this name.
+        let _ = std::fs::remove_dir_all(&target);
+        std::fs::create_dir_all(&target).map_err(StoreError::file(&target))?;
+        let mut roots = BTreeMap::new();
+        for key in &new.roster {
+            let client = key.name();
+            let source = found.get(client.as_str()).ok_or_else(|| {
+                StoreError::Round(format!(
+                    "{}: has no root of client `{client}`",
+                    new.roots.display()
+                ))
+            })?;
+            read_rows(source, &new.schema, Purpose::Root)?;
+            let file = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let copy = target.join(&file);
+            std::fs::copy(source, &copy).map_err(StoreError::file(&copy))?;
+            self.must_last("a root", self.disk.sync_file(&copy))?;
+            roots.insert(client.clone(), RootFile { sha256: digest_of_file(&copy)?, file });
+        }
+        let folders = target.ancestors().take(3);
+        for folder in folders {
+            self.must_last("the roots", self.disk.sync_folder(folder))?;
+        }
+        Ok(roots)
+    }
+}
+
+/// 256 random bits, as a word.
+fn new_token() -> Result<String, StoreError> {
+    use base64::Engine as _;
+    Ok(base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(random_bytes()?))
+}

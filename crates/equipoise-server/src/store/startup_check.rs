@@ -1,0 +1,142 @@
+//! What is checked before anything is served: chain, receipts, files. What is damaged is not repaired.
+
+use std::path::Path;
+
+use super::folder::digest_of_file;
+use super::{Store, StoreError};
+use crate::protocol::{Digest, EventKind, Name, PublicKey, RoundState, verify_chain};
+
+impl Store {
+    /// Checks every round; removes what uploads left behind.
+    pub(super) fn check_everything(&self) -> Result<(), StoreError> {
+        for folder in ["uploads", "canonical"] {
+            self.remove_leftovers(folder)?;
+        }
+        for round in self.rounds()? {
+            self.check_round(&round)?;
+        }
+        Ok(())
+    }
+
+    fn check_round(&self, round: &Name) -> Result<(), StoreError> {
+        let damaged = |what: &str, problem: String| {
+            Err(StoreError::Damaged { what: format!("{what} of round `{round}`"), problem })
+        };
+        let spec = self.spec(round)?;
+        let lines = self.audit_lines(round)?;
+        let events = match verify_chain(lines.iter().map(String::as_str)) {
+            Ok(events) => events,
+            Err(problem) => return damaged("the audit log", problem.to_string()),
+        };
+        let Some(EventKind::Created { spec_sha256, server_key, roster, .. }) =
+            events.first().map(|(event, _)| &event.kind)
+        else {
+            return damaged("the audit log", "it does not begin with the set-up".into());
+        };
+        if *spec_sha256 != Digest::of(spec.to_json().as_bytes()) {
+            return damaged("the description", "its digest is another one".into());
+        }
+        if !server_key.same_key(&self.key.public()) {
+            return damaged("server.key", "the round was set up with another key".into());
+        }
+        let stored: Vec<PublicKey> = self.roster(round)?.into_iter().map(|(key, _)| key).collect();
+        if stored != *roster {
+            return damaged("the roster", "it is not the one of the audit log".into());
+        }
+        let state = self.round(round)?.state;
+        if state != state_told_by(events.iter().map(|(event, _)| &event.kind)) {
+            return damaged(
+                "the state",
+                format!("it is `{state}`, which the audit log does not tell"),
+            );
+        }
+        for (client, root) in &spec.roots {
+            let path = self.folder.roots(round).join(&root.file);
+            self.check_file(&format!("the root of client `{client}`"), &path, root.sha256)?;
+        }
+        let submissions = self.submissions(round)?;
+        let accepted = events.iter().filter(|(e, _)| matches!(e.kind, EventKind::Accepted { .. }));
+        if accepted.count() != submissions.len() {
+            return damaged("the submissions", "the audit log has another number of them".into());
+        }
+        for submission in submissions {
+            let receipt = &submission.receipt;
+            let told = events.get((receipt.receipt.seq as usize).wrapping_sub(1));
+            let matches = told.is_some_and(|(event, digest)| {
+                *digest == receipt.receipt.chain_head
+                    && event.kind
+                        == EventKind::Accepted {
+                            client: submission.client.clone(),
+                            sha256: submission.sha256,
+                            canonical_sha256: submission.canonical_sha256,
+                            rows: receipt.receipt.rows,
+                            distinct_rows: receipt.receipt.distinct_rows,
+                        }
+            });
+            if !receipt.is_sound() || !matches || !submission.clone().listed(None).agrees() {
+                return damaged(
+                    "a receipt",
+                    format!("that of client `{}` does not fit the audit log", submission.client),
+                );
+            }
+            let what = format!("what client `{}` sent", submission.client);
+            self.check_file(&what, &self.folder.blob(submission.sha256), submission.sha256)?;
+            let canonical = submission.canonical_sha256;
+            self.check_file(&what, &self.folder.canonical(canonical), canonical)?;
+        }
+        if matches!(state, RoundState::Closed | RoundState::Solving | RoundState::Published) {
+            let digest = self.submission_list(round)?.digest();
+            let told = events.iter().any(|(event, _)| {
+                matches!(&event.kind, EventKind::Closed { submissions_sha256, .. }
+                    if *submissions_sha256 == digest)
+            });
+            if !told {
+                return damaged("the list of submissions", "its digest is another one".into());
+            }
+        }
+        for (name, digest) in self.artefacts(round)? {
+            self.check_file(&name, &self.folder.published(round).join(&name), digest)?;
+        }
+        Ok(())
+    }
+
+    fn check_file(&self, what: &str, path: &Path, expected: Digest) -> Result<(), StoreError> {
+        let found = digest_of_file(path)?;
+        match found == expected {
+            true => Ok(()),
+            false => Err(StoreError::Damaged {
+                what: format!("{what} ({})", path.display()),
+                problem: format!("its SHA-256 is {found}, not {expected}"),
+            }),
+        }
+    }
+
+    /// Files on their way when the process ended: whoever sent them sends them again.
+    fn remove_leftovers(&self, folder: &str) -> Result<(), StoreError> {
+        let folder = self.folder.path().join(folder);
+        for entry in std::fs::read_dir(&folder).map_err(StoreError::file(&folder))? {
+            let path = entry.map_err(StoreError::file(&folder))?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if path.is_dir() {
+                std::fs::remove_dir_all(&path).map_err(StoreError::file(&path))?;
+            } else if name.ends_with(".part") || name.starts_with('.') {
+                std::fs::remove_file(&path).map_err(StoreError::file(&path))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The state that a log leads to.
+fn state_told_by<'a>(events: impl Iterator<Item = &'a EventKind>) -> RoundState {
+    events.fold(RoundState::Draft, |state, event| match event {
+        EventKind::Created { .. } => RoundState::Draft,
+        EventKind::Opened => RoundState::Open,
+        EventKind::Accepted { .. } | EventKind::KeyRevoked { .. } => state,
+        EventKind::Closed { .. } => RoundState::Closed,
+        EventKind::Solving => RoundState::Solving,
+        EventKind::Published { .. } => RoundState::Published,
+        EventKind::Failed { .. } => RoundState::Failed,
+        EventKind::Aborted { .. } => RoundState::Aborted,
+    })
+}

@@ -1,0 +1,122 @@
+//! Files that are no proxies: refused whole, with row and column where there are some.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use equipoise_server::protocol::MediaType;
+use equipoise_server::round::SubmissionLimits;
+use equipoise_server::validator::{Job, Verdict, check_file};
+
+use crate::world::{World, key, manifest, proxy, request, scaled, schema};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_bad_csv_is_refused_and_the_cell_is_named() {
+    let world = World::new();
+    let server = world.start();
+    let head = "score,group,passed\n0.5,1,1\n";
+    let cell = |value: &str| format!("{head}{value},0,-1\n");
+    // The file, and the code, row and column that it is refused with.
+    type Case<'a> = (Vec<u8>, &'a str, Option<u64>, Option<&'a str>);
+    let cases: Vec<Case<'_>> = vec![
+        (cell("nan").into(), "value_rejected", Some(2), Some("score")),
+        (cell("-inf").into(), "value_rejected", Some(2), Some("score")),
+        (cell("1e400").into(), "value_rejected", Some(2), Some("score")),
+        (cell("1e13").into(), "value_rejected", Some(2), Some("score")),
+        (cell("").into(), "value_rejected", Some(2), Some("score")),
+        (cell("x").into(), "value_rejected", Some(2), Some("score")),
+        (format!("{head}1,2,1\n").into(), "value_rejected", Some(2), Some("group")),
+        (format!("{head}1,1,0.5\n").into(), "value_rejected", Some(2), Some("passed")),
+        (format!("{head}1,1\n").into(), "value_rejected", Some(2), None),
+        ("score,group\n1,1\n".into(), "value_rejected", None, Some("passed")),
+        ("score,group,passed,id\n1,1,1,1\n".into(), "value_rejected", None, Some("id")),
+        ("score,score,group,passed\n1,1,1,1\n".into(), "value_rejected", None, Some("score")),
+        (format!("{head}\"1,0,-1\n").into(), "value_rejected", Some(2), None),
+        (format!("{head}1\0,0,-1\n").into(), "value_rejected", Some(2), Some("score")),
+        ([head.as_bytes(), b"\xff,0,-1\n"].concat(), "file_rejected", None, None),
+        ("score,group,passed\n".into(), "file_rejected", None, None),
+        (Vec::new(), "file_rejected", None, None),
+        (vec![b'7'; 3 << 20], "value_rejected", None, None),
+    ];
+    for (body, code, row, column) in cases {
+        let shown = String::from_utf8_lossy(&body[..body.len().min(80)]).into_owned();
+        let answer = server.submit("north", body).await;
+        assert_eq!(answer.status, 422, "{shown}: {}", answer.json);
+        assert_eq!(answer.json["code"], code, "{shown}: {}", answer.json);
+        if row.is_some() {
+            assert_eq!(answer.json["row"].as_u64(), row, "{shown}: {}", answer.json);
+        }
+        if column.is_some() {
+            assert_eq!(answer.json["column"].as_str(), column, "{shown}: {}", answer.json);
+        }
+        let message = answer.json["message"].as_str().unwrap();
+        assert!(!message.contains("uploads"), "a path of the server: {message}");
+    }
+    assert_eq!(server.n_submissions(), 0);
+    assert!(world.parts().is_empty());
+
+    let marked = format!("\u{feff}{}", proxy(1).replace('\n', "\r\n"));
+    assert_eq!(server.submit("north", marked).await.status, 201);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_rows_than_allowed_are_refused() {
+    let world = World::with(|new| new.limits.rows = 39);
+    let server = world.start();
+    let answer = server.submit("north", proxy(1)).await;
+    assert_eq!((answer.status, answer.json["code"].as_str()), (422, Some("file_rejected")));
+    assert!(answer.json["message"].as_str().unwrap().contains("at most 39"), "{}", answer.json);
+}
+
+/// A Parquet file whose columns are one value each: any number of rows in a few bytes.
+fn row_bomb(rows: usize) -> Vec<u8> {
+    use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+    use parquet::arrow::ArrowWriter;
+    let piece = 1 << 16;
+    let column = || Arc::new(Float64Array::from(vec![1.0; piece])) as ArrayRef;
+    let batch = RecordBatch::try_from_iter([
+        ("score", column()),
+        ("group", column()),
+        ("passed", column()),
+    ])
+    .unwrap();
+    let properties = parquet::file::properties::WriterProperties::builder()
+        .set_max_row_group_row_count(Some(usize::MAX / 2))
+        .build();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
+    for _ in 0..rows.div_ceil(piece) {
+        writer.write(&batch).unwrap();
+    }
+    writer.close().unwrap();
+    bytes
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_small_file_with_very_many_rows_is_refused_at_once() {
+    let world = World::new();
+    let server = world.start();
+    let body = row_bomb(scaled(6_000_000, 209_715_200));
+    assert!(body.len() < 2 << 20, "{}", body.len());
+    let mut manifest = manifest("north", &body);
+    manifest.media_type = MediaType::Parquet;
+    let started = Instant::now();
+    let answer = server.send(request(&manifest, &key("north"), body)).await;
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert_eq!((answer.status, answer.json["code"].as_str()), (422, Some("file_rejected")));
+}
+
+#[test]
+fn a_file_is_counted_while_it_is_read_whatever_its_footer_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("north.parquet");
+    // Under the limit of rows, over that of bytes for each byte of the file.
+    std::fs::write(&file, row_bomb(4_000_000)).unwrap();
+    let job = Job {
+        file,
+        canonical: dir.path().join("canonical.parquet"),
+        schema: schema(),
+        limits: SubmissionLimits::default(),
+    };
+    let Verdict::File { message } = check_file(&job) else { panic!("accepted") };
+    assert!(message.contains("unpacked"), "{message}");
+}

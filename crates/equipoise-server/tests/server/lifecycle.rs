@@ -1,0 +1,226 @@
+//! From open to published, whatever happens on the way.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use equipoise_core::{Fairness, Settings, Unobserved};
+use equipoise_data::{Memory, OutcomeFile, load_round};
+use equipoise_defend::{Timing, defend};
+use equipoise_server::protocol::{PublicKey, RoundState};
+use equipoise_server::verification::{Trusted, verify};
+use jiff::Timestamp;
+
+use crate::world::{CLIENTS, Server, World, key, name, proxy, scaled, schema};
+
+async fn published(server: &Server) -> BTreeMap<String, Vec<u8>> {
+    let info = server.get("/v1/rounds/spring").await;
+    let mut files = BTreeMap::new();
+    for file in info.json["files"].as_array().unwrap() {
+        let file = file.as_str().unwrap();
+        let answer = server.get(&format!("/v1/rounds/spring/files/{file}")).await;
+        assert_eq!(answer.status, 200, "{file}");
+        files.insert(file.to_owned(), answer.bytes);
+    }
+    files
+}
+
+fn problems(files: &BTreeMap<String, Vec<u8>>, trusted: &Trusted) -> Vec<String> {
+    let checks = verify(files, trusted);
+    checks.into_iter().filter(|check| !check.holds).map(|check| check.what).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_roster_closes_the_round_and_its_model_is_the_one_of_defend() {
+    let world = World::new();
+    let server = world.start();
+    let hidden = server.get("/v1/rounds/spring/files/model.json").await;
+    assert_eq!((hidden.status, hidden.json["code"].as_str()), (404, Some("not_published")));
+    for (i, client) in CLIENTS.iter().enumerate().rev() {
+        assert_eq!(server.submit(client, proxy(i as u64)).await.status, 201);
+    }
+    assert_eq!(server.wait(), RoundState::Published);
+    let files = published(&server).await;
+
+    let proxies = world.dir.path().join("proxies");
+    std::fs::create_dir(&proxies).unwrap();
+    for (i, client) in CLIENTS.iter().enumerate() {
+        std::fs::write(proxies.join(format!("{client}.csv")), proxy(i as u64)).unwrap();
+    }
+    let loaded =
+        load_round(&proxies, &world.dir.path().join("roots"), &schema(), &Memory::unlimited())
+            .unwrap();
+    let settings = Settings::new(Fairness::SP).validate().unwrap();
+    let own =
+        defend(schema(), &loaded, &settings, Vec::new(), Timing::LeftOut, &mut Unobserved).unwrap();
+    assert_eq!(String::from_utf8_lossy(&files["model.json"]), own.model.to_json());
+
+    let trusted = Trusted { server_key: Some(server.store.key().public()), receipts: Vec::new() };
+    assert_eq!(problems(&files, &trusted), Vec::<String>::new());
+    let other: PublicKey = key("east").public();
+    let trusted = Trusted { server_key: Some(other), receipts: Vec::new() };
+    assert_eq!(problems(&files, &trusted), ["that key is the one you trust"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn any_changed_byte_of_what_was_published_is_found() {
+    let world = World::new();
+    let server = world.start();
+    for (i, client) in CLIENTS.iter().enumerate() {
+        server.submit(client, proxy(i as u64)).await;
+    }
+    assert_eq!(server.wait(), RoundState::Published);
+    let files = published(&server).await;
+    for name in files.keys() {
+        let content = &files[name];
+        for at in (0..content.len()).step_by(content.len() / scaled(8, 200) + 1) {
+            let mut changed = files.clone();
+            changed.get_mut(name).unwrap()[at] ^= 1;
+            let trusted =
+                Trusted { server_key: Some(server.store.key().public()), ..Trusted::default() };
+            assert!(!problems(&changed, &trusted).is_empty(), "{name}, byte {at}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn closing_needs_the_minimum_and_names_who_never_came() {
+    let world = World::new();
+    let server = world.start();
+    assert_eq!(server.submit("east", proxy(1)).await.status, 201);
+    let few = server.post("close", &world.token).await;
+    assert_eq!((few.status, few.json["code"].as_str()), (409, Some("too_few_submissions")));
+    assert_eq!(server.submit("north", proxy(2)).await.status, 201);
+    assert_eq!(server.post("close", &world.token).await.status, 200);
+    assert_eq!(server.wait(), RoundState::Published);
+    let files = published(&server).await;
+    let outcome = String::from_utf8(files["outcome.json"].clone()).unwrap();
+    let outcome = OutcomeFile::from_json(&outcome, "outcome.json".as_ref()).unwrap();
+    assert_eq!(outcome.clients.len(), 2);
+    let absent: Vec<_> = outcome.warnings.iter().filter(|w| w.code == "no-submission").collect();
+    assert_eq!(absent[0].client.as_deref(), Some("south"));
+    assert!(String::from_utf8_lossy(&files["report.html"]).contains("sent nothing"));
+    assert_eq!(problems(&files, &Trusted::default()), Vec::<String>::new());
+    let again = server.post("close", &world.token).await;
+    assert_eq!((again.status, again.json["code"].as_str()), (409, Some("round_not_open")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn at_the_deadline_the_round_is_solved_or_fails() {
+    let deadline = Timestamp::from_second(1_800_000_000 + 3600).unwrap();
+    for n in [1, 2] {
+        let world = World::with(|new| new.deadline = Some(deadline));
+        let server = world.start();
+        for (i, client) in CLIENTS.iter().take(n).enumerate() {
+            assert_eq!(server.submit(client, proxy(i as u64)).await.status, 201);
+        }
+        world.clock.advance(3599);
+        server.app.tick().unwrap();
+        assert_eq!(server.state(), RoundState::Open);
+        world.clock.advance(1);
+        let late = server.submit("south", proxy(9)).await;
+        assert_eq!((late.status, late.json["code"].as_str()), (409, Some("too_late")));
+        server.app.tick().unwrap();
+        let expected = if n == 1 { RoundState::Failed } else { RoundState::Published };
+        assert_eq!(server.wait(), expected);
+        let info = server.get("/v1/rounds/spring").await.json;
+        assert_eq!(info["reason"].is_string(), n == 1, "{info}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_aborted_round_takes_nothing_and_publishes_nothing() {
+    let world = World::new();
+    let server = world.start();
+    assert_eq!(server.post("abort", &world.token).await.status, 200);
+    assert_eq!(server.submit("east", proxy(1)).await.status, 409);
+    assert_eq!(server.state(), RoundState::Aborted);
+    drop(server);
+    assert_eq!(world.start().state(), RoundState::Aborted);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn uploads_that_race_a_close_are_in_the_list_or_were_refused() {
+    for run in 0..scaled(4, 20) {
+        let clients: Vec<String> = (0..scaled(12, 300)).map(|i| format!("client-{i:03}")).collect();
+        let world = World::with(|_| {});
+        let roots = world.dir.path().join("roots");
+        let text = std::fs::read_to_string(roots.join("east.csv")).unwrap();
+        for client in &clients {
+            std::fs::write(roots.join(format!("{client}.csv")), &text).unwrap();
+        }
+        let keys: Vec<_> =
+            clients.iter().enumerate().map(|(i, client)| numbered(client, i)).collect();
+        let token = world.add_round("race", |new| {
+            new.roster = keys.iter().map(|key| key.public()).collect();
+            new.minimum = 1;
+        });
+        let server = Arc::new(world.start());
+        let mut tasks = Vec::new();
+        for (i, key) in keys.iter().enumerate() {
+            let (server, key) = (Arc::clone(&server), key.clone());
+            tasks.push(tokio::spawn(async move {
+                let body = proxy(i as u64).into_bytes();
+                let mut manifest = crate::world::manifest(key.name().as_str(), &body);
+                manifest.round = name("race");
+                let answer = server.send(crate::world::request(&manifest, &key, body)).await;
+                (key.name().to_string(), answer.status)
+            }));
+        }
+        let close = async {
+            loop {
+                tokio::time::sleep(std::time::Duration::from_millis(5 + run as u64 * 3)).await;
+                let request = axum::http::Request::post("/v1/rounds/race/close")
+                    .header("authorization", format!("Bearer {token}"));
+                let answer = server.send(request.body(axum::body::Body::empty()).unwrap()).await;
+                if answer.json["code"] != "too_few_submissions" {
+                    break;
+                }
+            }
+        };
+        close.await;
+        let mut accepted = BTreeSet::new();
+        for task in tasks {
+            let (client, status) = task.await.unwrap();
+            assert!(status == 201 || status == 409 || status == 503, "{status}");
+            if status == 201 {
+                accepted.insert(client);
+            }
+        }
+        let list = server.store.submission_list(&name("race")).unwrap();
+        let listed: BTreeSet<String> =
+            list.submissions.iter().map(|s| s.client.to_string()).collect();
+        assert_eq!(listed, accepted);
+    }
+}
+
+fn numbered(client: &str, i: usize) -> equipoise_server::protocol::PrivateKey {
+    let mut seed = [9; 32];
+    seed[0] = i as u8;
+    seed[1] = (i / 256) as u8;
+    equipoise_server::protocol::PrivateKey::from_seed(name(client), seed)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restart_continues_wherever_the_round_was() {
+    let world = World::new();
+    let server = world.start();
+    let first = server.submit("east", proxy(1)).await;
+    drop(server);
+    let server = world.start();
+    let again = server.submit("east", proxy(1)).await;
+    assert_eq!((again.status, &again.json), (200, &first.json));
+    server.submit("north", proxy(2)).await;
+    // Closed and marked as being solved by a process that ended there.
+    server
+        .store
+        .close_round(&name("spring"), equipoise_server::store::CloseReason::Command)
+        .unwrap();
+    server.store.begin_solving(&name("spring")).unwrap();
+    drop(server);
+    let server = world.start();
+    assert_eq!(server.wait(), RoundState::Published);
+    let files = published(&server).await;
+    drop(server);
+    let server = world.start();
+    assert_eq!(published(&server).await, files);
+}

@@ -1,0 +1,101 @@
+//! Keys, manifests and receipts: one spelling each, and no byte that can be changed.
+
+use equipoise_server::protocol::{
+    Digest, Manifest, PrivateKey, PublicKey, Receipt, Refusal, RoundState,
+};
+
+use crate::world::{key, manifest, name};
+
+#[test]
+fn keys_read_back_and_a_private_one_is_never_taken_for_a_public_one() {
+    let private = key("north");
+    let line = private.to_line();
+    assert_eq!(PrivateKey::from_line(&line).unwrap().public(), private.public());
+    let public = private.public().to_string();
+    assert!(public.starts_with("equipoise-ed25519 ") && public.ends_with(" north"), "{public}");
+    assert_eq!(public.parse::<PublicKey>().unwrap(), private.public());
+    assert!(line.parse::<PublicKey>().unwrap_err().to_string().contains("PRIVATE"));
+    assert!(!format!("{private:?}").contains(line.split(' ').nth(1).unwrap()));
+    for broken in ["", "equipoise-ed25519 AAAA north", "ssh-ed25519 x y", "equipoise-ed25519 x"] {
+        assert!(broken.parse::<PublicKey>().is_err(), "{broken}");
+    }
+}
+
+#[test]
+fn a_manifest_has_one_spelling() {
+    let manifest = manifest("north", b"rows");
+    let bytes = manifest.to_bytes();
+    assert_eq!(Manifest::from_bytes(&bytes).unwrap(), manifest);
+    assert_eq!(Manifest::from_header(&manifest.to_header()).unwrap(), manifest);
+    let text = String::from_utf8(bytes).unwrap();
+    for (from, to) in [
+        ("length 4", "length 04"),
+        ("length 4", "length +4"),
+        ("length 4", "length 4 "),
+        ("client north", "client  north"),
+        ("client north", "client ../x"),
+        ("round spring\n", ""),
+        ("manifest 1", "manifest 2"),
+        ("round spring\n", "round spring\nround spring\n"),
+        ("text/csv", "text/plain"),
+    ] {
+        let other = text.replacen(from, to, 1);
+        assert_ne!(other, text);
+        assert!(Manifest::from_bytes(other.as_bytes()).is_err(), "{to:?}");
+    }
+    assert!(Manifest::from_bytes(format!("{text}\n").as_bytes()).is_err());
+    assert!(Manifest::from_bytes(text.trim_end().as_bytes()).is_err());
+}
+
+#[test]
+fn no_byte_of_a_signed_manifest_can_be_changed() {
+    let manifest = manifest("north", b"rows");
+    let signature = manifest.sign(&key("north"));
+    let public = key("north").public();
+    assert!(manifest.is_signed_by(&public, &signature));
+    assert!(!manifest.is_signed_by(&key("south").public(), &signature));
+    let bytes = manifest.to_bytes();
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1;
+        if let Ok(changed) = Manifest::from_bytes(&changed) {
+            assert!(!changed.is_signed_by(&public, &signature), "byte {at}");
+        }
+    }
+}
+
+#[test]
+fn a_receipt_is_bound_to_all_it_says() {
+    let receipt = Receipt {
+        round: name("spring"),
+        client: name("north"),
+        sha256: Digest::of(b"rows"),
+        rows: 4,
+        distinct_rows: 3,
+        seq: 7,
+        chain_head: Digest::of(b"line"),
+    };
+    let signed = receipt.sign(&key("server"));
+    assert!(signed.is_sound());
+    let changes: [fn(&mut Receipt); 5] = [
+        |r| r.rows = 5,
+        |r| r.distinct_rows = 4,
+        |r| r.seq = 8,
+        |r| r.client = name("south"),
+        |r| r.sha256 = Digest::ZERO,
+    ];
+    for change in changes {
+        let mut other = signed.clone();
+        change(&mut other.receipt);
+        assert!(!other.is_sound());
+    }
+}
+
+#[test]
+fn refusals_have_codes_that_do_not_repeat_the_words() {
+    let refusal = Refusal::NotOpen { state: RoundState::Closed };
+    let body = refusal.body();
+    assert_eq!((refusal.status(), body.code.as_str()), (409, "round_not_open"));
+    assert!(body.message.contains("closed") && body.hint.is_some());
+    assert_eq!(Refusal::Busy { retry_after_seconds: 5 }.body().retry_after_seconds, Some(5));
+}

@@ -1,0 +1,128 @@
+//! One submission each: sent twice, sent otherwise, cut off, resumed.
+
+use axum::body::{Body, Bytes};
+use axum::http::Request;
+use equipoise_server::protocol::{MANIFEST_HEADER, OFFSET_HEADER, RoundState, SIGNATURE_HEADER};
+use http_body_util::StreamBody;
+
+use crate::world::{World, key, manifest, proxy, scaled, submission};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_is_accepted_the_same_again_is_fine_another_one_is_refused() {
+    let world = World::new();
+    let server = world.start();
+    let first = server.submit("north", proxy(1)).await;
+    assert_eq!(first.status, 201, "{}", first.json);
+    assert_eq!(first.json["receipt"]["rows"], 40);
+    let again = server.submit("north", proxy(1)).await;
+    assert_eq!((again.status, &again.json), (200, &first.json));
+    let other = server.submit("north", proxy(2)).await;
+    assert_eq!((other.status, other.json["code"].as_str()), (409, Some("already_submitted")));
+    assert_eq!(server.n_submissions(), 1);
+    assert!(world.parts().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_submission_many_times_at_once_is_one_row() {
+    let world = World::new();
+    let server = world.start();
+    let n = scaled(20, 50);
+    let mut tasks = Vec::new();
+    let server = std::sync::Arc::new(server);
+    for _ in 0..n {
+        let server = std::sync::Arc::clone(&server);
+        tasks.push(tokio::spawn(async move { server.submit("north", proxy(1)).await.status }));
+    }
+    let mut statuses = Vec::new();
+    for task in tasks {
+        statuses.push(task.await.unwrap());
+    }
+    statuses.sort_unstable();
+    assert_eq!(statuses.iter().filter(|status| **status == 201).count(), 1, "{statuses:?}");
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), n - 1, "{statuses:?}");
+    assert_eq!(server.n_submissions(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_different_bodies_at_once_exactly_one_is_accepted() {
+    for _ in 0..scaled(10, 200) {
+        let world = World::new();
+        let server = world.start();
+        let (a, b) =
+            tokio::join!(server.submit("north", proxy(1)), server.submit("north", proxy(2)));
+        let mut statuses = [a.status, b.status];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [201, 409]);
+        assert_eq!(server.n_submissions(), 1);
+    }
+}
+
+/// A body that breaks off after some bytes.
+fn cut(client: &str, whole: &str, keep: usize) -> Request<Body> {
+    let (mut parts, _) = submission(client, whole.as_bytes().to_vec()).into_parts();
+    parts.headers.insert("content-length", whole.len().into());
+    let frames = vec![
+        Ok(hyper::body::Frame::data(Bytes::copy_from_slice(&whole.as_bytes()[..keep]))),
+        Err(std::io::Error::other("the cable was cut")),
+    ];
+    Request::from_parts(parts, Body::new(StreamBody::new(tokio_stream::iter(frames))))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_cut_off_anywhere_leaves_no_row_and_a_retry_succeeds() {
+    let whole = proxy(1);
+    for keep in [0, 1, whole.len() / 2, whole.len() - 1] {
+        let world = World::new();
+        let server = world.start();
+        let broken = server.send(cut("north", &whole, keep)).await;
+        assert_eq!((broken.status, broken.json["code"].as_str()), (400, Some("body_truncated")));
+        assert_eq!(server.n_submissions(), 0);
+        assert_eq!(server.submit("north", whole.clone()).await.status, 201);
+        assert!(world.parts().is_empty());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupted_upload_goes_on_where_it_stopped() {
+    let world = World::new();
+    let server = world.start();
+    let whole = proxy(1);
+    server.send(cut("north", &whole, 100)).await;
+    let manifest = manifest("north", whole.as_bytes());
+    let signature = manifest.sign(&key("north")).to_string();
+    let state = Request::get("/v1/rounds/spring/submissions/north/upload")
+        .header(MANIFEST_HEADER, manifest.to_header())
+        .header(SIGNATURE_HEADER, &signature);
+    let state = server.send(state.body(Body::empty()).unwrap()).await;
+    assert_eq!(state.json["offset"], 100);
+
+    let rest = |offset: usize| {
+        let (mut parts, _) = submission("north", whole.as_bytes().to_vec()).into_parts();
+        parts.headers.insert("content-length", (whole.len() - offset).into());
+        parts.headers.insert(OFFSET_HEADER, offset.into());
+        Request::from_parts(parts, Body::from(whole.as_bytes()[offset..].to_vec()))
+    };
+    let elsewhere = server.send(rest(99)).await;
+    assert_eq!((elsewhere.status, &elsewhere.json["offset"]), (409, &100.into()));
+    assert_eq!(server.send(rest(100)).await.status, 201);
+    assert!(world.parts().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_came_of_an_interrupted_upload_is_gone_after_a_restart_and_a_close() {
+    let world = World::new();
+    let server = world.start();
+    server.send(cut("north", &proxy(1), 100)).await;
+    assert_eq!(world.parts().len(), 1);
+    drop(server);
+    let server = world.start();
+    assert!(world.parts().is_empty());
+    server.send(cut("north", &proxy(1), 100)).await;
+    assert_eq!(server.submit("east", proxy(2)).await.status, 201);
+    assert_eq!(server.submit("south", proxy(3)).await.status, 201);
+    assert_eq!(server.post("close", &world.token).await.status, 200);
+    assert!(world.parts().is_empty());
+    let late = server.submit("north", proxy(1)).await;
+    assert_eq!((late.status, late.json["code"].as_str()), (409, Some("round_not_open")));
+    assert_eq!(server.wait(), RoundState::Published);
+}
