@@ -1,9 +1,9 @@
 """Gauss–Newton against the paper's Adam on every round of the paper's grid."""
 
 from .plan import GRID_EXCESS, GRID_SEEDS
-from .wording import claim, not_measured, share, table
+from .wording import claim, not_measured, table
 
-NAMES = {"law_school": "Law School", "dutch": "Dutch"}
+NAMES = {"law-school": "Law School", "dutch": "Dutch"}
 FAIRNESS = {"sp": "statistical parity", "eo": "equal opportunity"}
 
 
@@ -29,12 +29,16 @@ def section(answer):
         own = [r["excess"] for r in rounds if (r["dataset"], r["fairness"]) == key]
         lower, same, higher = counts(own)
         name = [NAMES.get(key[0], key[0]), FAIRNESS.get(key[1], key[1])]
-        rows.append([*name, *map(str, (len(own), lower, same, higher)), share(min(own)), share(max(own))])
+        rows.append([*name, *map(str, (len(own), lower, same, higher)), signed(min(own)), signed(max(own))])
     columns = ["dataset", "fairness", ">rounds", ">Gauss–Newton lower", ">same", ">higher"]
     columns += [">least Gauss–Newton − Adam", ">most"]
     reported = max(r["gauss_newton"] - r["adam_reported"] for r in rounds)
-    note = f"Against the P that Adam itself reports, at a model fitted to 10⁻⁷ only, the most is {share(reported)}.\n"
+    note = f"Against the P that Adam itself reports, at a model fitted to 10⁻⁷ only, the most is {signed(reported)}.\n"
     return "\n".join([title, about, table(columns, rows) + "\n", note])
+
+
+def signed(value):
+    return f"{value:+.1e}" if value else "0"
 
 
 def counts(excesses):
@@ -50,5 +54,5 @@ def check(answer):
         return [claim(what, wanted)]
     excesses = [r["excess"] for r in answer["rounds"]]
     lower, same, higher = counts(excesses)
-    measured = f"{share(max(excesses))} at most; of {len(excesses)} rounds lower on {lower}, same on {same}, higher on {higher}"
+    measured = f"{signed(max(excesses))} at most; of {len(excesses)} rounds lower on {lower}, same on {same}, higher on {higher}"
     return [claim(what, wanted, measured, higher == 0)]

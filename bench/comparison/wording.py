@@ -50,6 +50,8 @@ def memory(value):
     if value is None:
         return "–"
     mebibytes = value / 2**20
+    if mebibytes >= 1024:
+        return f"{mebibytes / 1024:.2f} GiB"
     return f"{mebibytes:.1f} MiB" if mebibytes < 10 else f"{mebibytes:.0f} MiB"
 
 
