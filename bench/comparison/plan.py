@@ -140,10 +140,10 @@ DISK_FREE = 8 * 10**9
 STEPS = {
     "grid": (70, 15),
     "roofline": (30, 12),
-    "scaling": (240, 20),
+    "scaling": (180, 10),
     "large": (150, 5),
     "disk": (240, 10),
-    "instructions": (120, 20),
+    "instructions": (60, 10),
 }
 PROBLEM_SECONDS = {
     "law-school": 100,
