@@ -74,16 +74,13 @@ fn rectangle<V: Lanes, const P: usize, const W: usize>(
             tile[i][j] = V::load(&row[j]);
         }
     }
-    for p in 0..panels.min(P) {
-        let mut b = [V::splat(0.0); W];
-        for j in 0..W {
-            b[j] = V::load(&along[j][p]);
+    if panels == P {
+        for p in 0..P {
+            add_to_rectangle(along, down, p, &mut tile);
         }
-        for i in 0..HEIGHT {
-            let a = V::load(&down[i][p]);
-            for j in 0..W {
-                tile[i][j] = a.mul_add(b[j], tile[i][j]);
-            }
+    } else {
+        for p in 0..panels.min(P) {
+            add_to_rectangle(along, down, p, &mut tile);
         }
     }
     for i in 0..HEIGHT {
@@ -110,15 +107,13 @@ fn corner<V: Lanes, const P: usize, const W: usize>(
             tile[i][j] = V::load(&row[j]);
         }
     }
-    for p in 0..panels.min(P) {
-        let mut b = [V::splat(0.0); W];
-        for j in 0..W {
-            b[j] = V::load(&own[j][p]);
+    if panels == P {
+        for p in 0..P {
+            add_to_corner(own, p, &mut tile);
         }
-        for i in 0..W {
-            for j in 0..=i {
-                tile[i][j] = b[i].mul_add(b[j], tile[i][j]);
-            }
+    } else {
+        for p in 0..panels.min(P) {
+            add_to_corner(own, p, &mut tile);
         }
     }
     for i in 0..W {
@@ -133,4 +128,40 @@ fn corner<V: Lanes, const P: usize, const W: usize>(
 #[inline(always)]
 fn row_start(i: usize) -> usize {
     i * (i + 1) / 2
+}
+
+#[inline(always)]
+fn add_to_rectangle<V: Lanes, const P: usize, const W: usize>(
+    along: &[[Quad; P]; W],
+    down: &[[Quad; P]; HEIGHT],
+    p: usize,
+    tile: &mut [[V; W]; HEIGHT],
+) {
+    let mut b = [V::splat(0.0); W];
+    for j in 0..W {
+        b[j] = V::load(&along[j][p]);
+    }
+    for i in 0..HEIGHT {
+        let a = V::load(&down[i][p]);
+        for j in 0..W {
+            tile[i][j] = a.mul_add(b[j], tile[i][j]);
+        }
+    }
+}
+
+#[inline(always)]
+fn add_to_corner<V: Lanes, const P: usize, const W: usize>(
+    own: &[[Quad; P]; W],
+    p: usize,
+    tile: &mut [[V; W]; W],
+) {
+    let mut b = [V::splat(0.0); W];
+    for j in 0..W {
+        b[j] = V::load(&own[j][p]);
+    }
+    for i in 0..W {
+        for j in 0..=i {
+            tile[i][j] = b[i].mul_add(b[j], tile[i][j]);
+        }
+    }
 }
