@@ -1,8 +1,8 @@
 """docs/BENCHMARKS.md."""
 
-from . import claims, scaling
+from . import claims, disk, grid, instructions, large, roofline, scaling
 from .plan import NUMPY, OURS_ADAM, OURS_GAUSS_NEWTON
-from .wording import SOLVERS, memory, objective, seconds, share, table, times
+from .wording import SOLVERS, memory, not_measured, objective, seconds, share, table, times
 
 HOW = """\
 ## How it is measured
@@ -40,8 +40,19 @@ HOW = """\
 """
 
 
-def write(about, results, grown, wanted, options):
-    """The whole document."""
+# Steps beside the problems, in the order in which the document tells of them.
+SECTIONS = {
+    "grid": grid,
+    "scaling": scaling,
+    "large": large,
+    "disk": disk,
+    "roofline": roofline,
+    "instructions": instructions,
+}
+
+
+def write(about, results, answers, wanted, options):
+    """The whole document. `answers` has what came of each step beside the problems, by its name."""
     steps = next((c.steps for problem in wanted for c in problem.contests), 2000)
     parts = [
         "# Benchmarks\n",
@@ -50,18 +61,14 @@ def write(about, results, grown, wanted, options):
     ]
     if options.quick:
         parts.append("**A quick run: it shows that all works. Its figures mean little.**\n")
-    else:
-        parts += ["## What must hold\n", claims.check(results) + "\n"]
+    parts += ["## What must hold\n", claims.check(results, answers) + "\n"]
     parts += ["## The machine\n", machine(about)]
-    missing = [plan.title for plan in wanted if plan.name not in {r["name"] for r in results}]
-    if missing:
-        parts.append(f"Skipped, for their data was not there: {', '.join(missing)}.\n")
     parts += [problem(result) for result in results]
-    if grown:
-        parts.append(growth(grown, scaling.held(options)))
+    parts += [module.section(answers[name]) for name, module in SECTIONS.items() if name in answers]
     parts.append(HOW.format(threads=about["threads"], steps=steps))
     if not options.torch:
         parts.append("PyTorch was not asked for in this run.\n")
+    parts += ["## The steps of this run\n", taken(about["steps"])]
     return "\n".join(parts)
 
 
@@ -80,6 +87,7 @@ def machine(about):
         ["BLAS of NumPy", f"{blas}; NumPy's own loops use {simd or 'the baseline'}"],
         ["threads", str(about["threads"])],
         ["load before the run", f"{about['load']:.1f}" + busy(about["load"])],
+        ["other programs during the run", during(about["steps"])],
     ]
     return table(["", ""], rows) + "\n"
 
@@ -88,7 +96,29 @@ def busy(load):
     return " (**the machine was not idle: times are too long and uneven**)" if load > 0.5 else ""
 
 
+def during(steps):
+    """Processors that other programs kept busy, at worst."""
+    known = [step for step in steps if step["others"] is not None]
+    if not known:
+        return "not known"
+    worst = max(known, key=lambda step: step["others"])
+    in_all = sum(step["others"] * step["seconds"] for step in known) / sum(step["seconds"] for step in known)
+    text = f"{in_all:.2f} processors on average, at most {worst['others']:.2f} over a step ({worst['step']})"
+    return text + busy(worst["others"])
+
+
+def taken(steps):
+    rows = []
+    for step in steps:
+        others = "–" if step["others"] is None else f"{step['others']:.2f}"
+        rows.append([step["step"], seconds(step["seconds"]), others])
+    rows.append(["all", seconds(sum(step["seconds"] for step in steps)), ""])
+    return table(["step", ">took", ">processors busy with other programs"], rows) + "\n"
+
+
 def problem(result):
+    if "failed" in result:
+        return not_measured(f"## {result['title']}\n", result)
     header = result["header"]
     n_rows, n_root = sum(header["proxy_rows"]), sum(header["root_rows"])
     about = (
@@ -171,31 +201,3 @@ def notes(result):
 
 def threads(run):
     return f"{run['threads']} thread" + "s" * (run["threads"] > 1)
-
-
-def growth(grown, held):
-    """A table per axis, and the chart."""
-    parts = [
-        "## How our time grows\n",
-        "Gauss–Newton with default settings on made-up rows (`crates/equipoise-lab/examples/scaling.rs`); where nothing else is "
-        f"said, {held['rows']:,} rows, {held['features']} features, {held['clients']} clients. Each size is another problem and takes another number of passes; "
-        "the time of a pass is the time of the solve divided by their number.\n",
-        "![Seconds of a solve over rows, features and clients, with one thread and with two](scaling.svg)\n",
-    ]
-    most = max(point["threads"] for point in grown)
-    for axis in dict.fromkeys(point["axis"] for point in grown):
-        own = [point for point in grown if point["axis"] == axis]
-        one = {point["value"]: point for point in own if point["threads"] == 1}
-        all_threads = {point["value"]: point for point in own if point["threads"] == most}
-        rows = [size(value, one[value], all_threads[value]) for value in one]
-        columns = [f">{axis}", ">1 thread", f">{most} threads", ">gain", ">passes", ">pass, all threads", "stopped"]
-        parts.append(table(columns, rows) + "\n")
-    return "\n".join(parts)
-
-
-def size(value, one, most):
-    passes = most["counts"]["passes"]
-    gain = f"{one['median'] / most['median']:.2f}×"
-    per_pass = seconds(most["median"] / passes)
-    cells = [f"{value:,}", seconds(one["median"]), seconds(most["median"]), gain]
-    return cells + [f"{passes:,}", per_pass, most["termination"]]

@@ -1,15 +1,19 @@
-"""Where things run: our built examples, and the virtual environment of the peers."""
+"""Where things run: our built programs, and the virtual environment of the peers."""
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
+import tempfile
+import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 KEPT = Path("target/compare")
 PEERS = Path("bench/peers")
-EXAMPLES = ("save_problem", "solve_problem", "scaling")
+EXAMPLES = ("save_problem", "solve_problem", "scaling", "grid_objectives", "large_round")
 MOST_SECONDS = 900
 
 
@@ -23,11 +27,19 @@ class Environment:
 
     python: Path
     torch_python: Path | None
-    examples: Path
+    release: Path
     threads: int
 
     def example(self, name, *arguments):
-        return run([self.examples / name, *arguments])
+        return run([self.release / "examples" / name, *arguments])
+
+    def printing_example(self, name, *arguments):
+        """An example that prints text."""
+        execute([self.release / "examples" / name, *arguments])
+
+    def equipoise(self, *arguments, good=(0,)):
+        """Runs our command; its seconds, most resident memory and exit code."""
+        return watched([self.release / "equipoise", *arguments], good)
 
     def peer(self, name, *arguments, given=None):
         python = self.torch_python if name == "torch_lbfgs" else self.python
@@ -36,10 +48,13 @@ class Environment:
 
 def prepare(options):
     """Builds and installs what is needed; what is there already stays."""
-    say("building the examples")
+    say("building")
     build = ["cargo", "build", "--release", "--locked", "--package", "equipoise-lab"]
     examples = [word for name in EXAMPLES for word in ("--example", name)]
     subprocess.run([*build, *examples], check=True)
+    subprocess.run(["cargo", "build", "--release", "--locked", "--bin", "equipoise"], check=True)
+    bench = ["cargo", "bench", "--no-run", "--locked", "--package", "equipoise-core", "--bench", "roofline"]
+    subprocess.run(bench, check=True)
     metadata = subprocess.run(
         ["cargo", "metadata", "--format-version", "1", "--no-deps", "--offline"],
         check=True,
@@ -48,7 +63,7 @@ def prepare(options):
     target = Path(json.loads(metadata.stdout)["target_directory"])
     python = install("venv", "bench/requirements.txt")
     torch = install("venv-torch", "bench/requirements-torch.txt") if options.torch else None
-    return Environment(python, torch, target / "release/examples", options.threads)
+    return Environment(python, torch, target / "release", options.threads)
 
 
 def install(name, requirements):
@@ -65,8 +80,13 @@ def install(name, requirements):
     return python
 
 
-def run(command, given=None):
+def run(command, given=None, good=(0,)):
     """Runs a command; the JSON documents that it printed, one a line."""
+    return [json.loads(line) for line in execute(command, given, good).splitlines()]
+
+
+def execute(command, given=None, good=(0,)):
+    """Runs a command; what it printed."""
     try:
         done = subprocess.run(
             [str(word) for word in command],
@@ -77,13 +97,37 @@ def run(command, given=None):
         )
     except subprocess.TimeoutExpired:
         raise Failed(f"stopped after {MOST_SECONDS} s") from None
-    if done.returncode != 0:
-        lines = done.stderr.strip().splitlines() or ["no message"]
-        print(done.stderr, file=sys.stderr)
-        raise Failed(lines[-1].replace(str(Path.cwd()), "."))
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    if done.returncode not in good:
+        raise failed(done.stderr)
+    return done.stdout
+
+
+def watched(command, good):
+    """Runs a command; its seconds, most resident memory and exit code."""
+    started = time.perf_counter()
+    with tempfile.TemporaryFile("w+") as messages:
+        process = subprocess.Popen(
+            [str(word) for word in command], stdout=subprocess.DEVNULL, stderr=messages
+        )
+        alarm = threading.Timer(MOST_SECONDS, process.kill)
+        alarm.start()
+        _, status, used = os.wait4(process.pid, 0)
+        alarm.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode not in good:
+            messages.seek(0)
+            raise failed(messages.read() or f"ended with {process.returncode}")
+    peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return {"seconds": time.perf_counter() - started, "peak_bytes": peak, "code": process.returncode}
+
+
+def failed(messages):
+    """The last line of what a command said, fit for the document."""
+    print(messages, file=sys.stderr)
+    lines = messages.strip().splitlines() or ["no message"]
+    return Failed(lines[-1].replace(str(Path.cwd()), "."))
 
 
 def say(text):
     """Progress goes to stderr."""
-    print(f"== {text}", file=sys.stderr, flush=True)
+    print(f"== {time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)

@@ -3,22 +3,16 @@
 import hashlib
 import json
 
-from .environment import KEPT, Failed, say
+from .environment import KEPT, say
 
 
 def save(env, problem, options):
-    """Saves a problem unless it is there; its header, or nothing where its data is missing."""
+    """Saves a problem unless it is there; its header."""
     folder = KEPT / "problems"
     file = folder / f"{problem.name}.json"
     if options.fresh or not file.exists():
         say(f"saving the problem {problem.name}")
-        try:
-            env.example("save_problem", problem.name, folder, options.data)
-        except Failed as failure:
-            if not problem.needs_data:
-                raise
-            say(f"SKIPPED {problem.name}: {failure}")
-            return None
+        env.example("save_problem", problem.name, folder, options.data)
     header = json.loads(file.read_text())
     header["file"] = str(file)
     header["sha256"] = hashlib.sha256(file.with_suffix(".bin").read_bytes()).hexdigest()

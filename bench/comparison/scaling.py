@@ -3,6 +3,9 @@
 import statistics
 
 from .environment import say
+from .machine import memory_bytes
+from .plan import ENOUGH_MEMORY
+from .wording import not_measured, seconds, table
 
 REPEATS, BUDGET = 5, 15
 
@@ -16,7 +19,7 @@ def axes(options):
     """Name of what grows, and its values."""
     if options.quick:
         return {"rows": [1_000, 10_000], "features": [4, 16], "clients": [2, 20]}
-    large = [10_000_000] if options.large else []
+    large = [10_000_000] if memory_bytes() >= ENOUGH_MEMORY else []
     return {
         "rows": [10_000, 30_000, 100_000, 300_000, 1_000_000] + large,
         "features": [4, 8, 16, 32, 64],
@@ -25,7 +28,7 @@ def axes(options):
 
 
 def measure(env, options):
-    """A list of points: what grows, its value, threads, seconds, counts."""
+    """Points: what grows, its value, threads, seconds, counts."""
     points = []
     for axis, values in axes(options).items():
         for value in values:
@@ -36,4 +39,36 @@ def measure(env, options):
             for answer in answers:
                 answer.update(axis=axis, value=value, median=statistics.median(answer["seconds"]))
                 points.append(answer)
-    return points
+    return {"points": points, "held": held(options)}
+
+
+def section(answer):
+    """A table per axis, and the chart."""
+    title = "## How our time grows\n"
+    if "failed" in answer:
+        return not_measured(title, answer)
+    grown, sizes = answer["points"], answer["held"]
+    parts = [
+        title,
+        "Gauss–Newton with default settings on made-up rows (`crates/equipoise-lab/examples/scaling.rs`); where nothing else is "
+        f"said, {sizes['rows']:,} rows, {sizes['features']} features, {sizes['clients']} clients. Each size is another problem and takes another number of passes; "
+        "the time of a pass is the time of the solve divided by their number.\n",
+        "![Seconds of a solve over rows, features and clients, with one thread and with two](scaling.svg)\n",
+    ]
+    most = max(point["threads"] for point in grown)
+    for axis in dict.fromkeys(point["axis"] for point in grown):
+        own = [point for point in grown if point["axis"] == axis]
+        one = {point["value"]: point for point in own if point["threads"] == 1}
+        all_threads = {point["value"]: point for point in own if point["threads"] == most}
+        rows = [size(value, one[value], all_threads[value]) for value in one]
+        columns = [f">{axis}", ">1 thread", f">{most} threads", ">gain", ">passes", ">pass, all threads", ">pass, per row", "stopped"]
+        parts.append(table(columns, rows) + "\n")
+    return "\n".join(parts)
+
+
+def size(value, one, most):
+    passes = most["counts"]["passes"]
+    gain = f"{one['median'] / most['median']:.2f}×"
+    per_pass = most["median"] / passes
+    cells = [f"{value:,}", seconds(one["median"]), seconds(most["median"]), gain]
+    return cells + [f"{passes:,}", seconds(per_pass), seconds(per_pass / most["rows"]), most["termination"]]

@@ -19,8 +19,20 @@ def table(columns, rows):
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
+def claim(what, wanted, measured=None, holds=None):
+    """A row of the table of what must hold."""
+    return [what, wanted, "not measured" if measured is None else measured, "–" if holds is None else yes(holds)]
+
+
+def not_measured(title, answer):
+    """A section without figures."""
+    return f"{title}\nNot measured: {answer['failed']}.\n"
+
+
 def seconds(value):
     """Three digits that count, and a unit."""
+    if value < 1e-6:
+        return f"{1e9 * value:.3g} ns"
     if value < 1e-3:
         return f"{1e6 * value:.3g} µs"
     if value < 1:
@@ -38,6 +50,8 @@ def memory(value):
     if value is None:
         return "–"
     mebibytes = value / 2**20
+    if mebibytes >= 1024:
+        return f"{mebibytes / 1024:.2f} GiB"
     return f"{mebibytes:.1f} MiB" if mebibytes < 10 else f"{mebibytes:.0f} MiB"
 
 

@@ -5,7 +5,7 @@ largest entry of the gradient, so its tolerance is 1e-7/√n: then the norm is a
 looked at within a fit. BLAS gets one thread or all, whichever is faster on this problem.
 """
 
-from measure import arguments, fastest, limit_blas, repeat, report
+from measure import arguments, fastest, limit_blas
 
 OPTIONS = arguments(__doc__)
 limit_blas(OPTIONS.threads)
@@ -14,8 +14,7 @@ import numpy as np  # noqa: E402
 from scipy.optimize import minimize  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
-from adam import run_adam  # noqa: E402
-from problem import Problem  # noqa: E402
+from lbfgs import run_peer  # noqa: E402
 from rows import WeightedRows  # noqa: E402
 
 
@@ -64,28 +63,6 @@ class ScipyLbfgs:
         v = np.linalg.solve(hessian, self.problem.outer_gradient(fit.x, rho))
         return -(gradients @ v) / self.problem.n_rows
 
-    def solve(self, steps):
-        self.reset()
-        return run_adam(self.problem, self.hypergradient, steps)
-
-
-def main():
-    problem = Problem(OPTIONS.problem, OPTIONS.tolerance)
-    peer = ScipyLbfgs(problem)
-    threads = peer.choose_threads(OPTIONS.threads)
-    seconds, path = repeat(lambda: peer.solve(OPTIONS.steps), OPTIONS, lambda: peer.solve(2))
-    report(
-        OPTIONS,
-        problem,
-        ["numpy", "scipy"],
-        seconds,
-        path,
-        solver="scipy_lbfgs",
-        threads=threads,
-        inner_iterations=peer.iterations,
-        inner_not_converged=peer.not_converged,
-    )
-
 
 if __name__ == "__main__":
-    main()
+    run_peer(OPTIONS, ScipyLbfgs, "scipy_lbfgs", "scipy")

@@ -4,7 +4,7 @@ Gradients are written by hand, which is faster here than autograd. LBFGS tests t
 tolerance is 1e-7/√n: then the norm is at most 1e-7. It gets one thread or all, whichever is faster on this problem.
 """
 
-from measure import arguments, fastest, limit_blas, repeat, report
+from measure import arguments, fastest, limit_blas
 
 OPTIONS = arguments(__doc__)
 limit_blas(OPTIONS.threads)
@@ -12,8 +12,7 @@ limit_blas(OPTIONS.threads)
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
-from adam import run_adam  # noqa: E402
-from problem import Problem  # noqa: E402
+from lbfgs import run_peer  # noqa: E402
 
 
 class TorchLbfgs:
@@ -97,28 +96,6 @@ class TorchLbfgs:
                 hessian += (weight / problem.n_rows) * ((columns * (p - p * p)) @ columns.T)
         return hessian, torch.stack(gradients)
 
-    def solve(self, steps):
-        self.reset()
-        return run_adam(self.problem, self.hypergradient, steps)
-
-
-def main():
-    problem = Problem(OPTIONS.problem, OPTIONS.tolerance)
-    peer = TorchLbfgs(problem)
-    threads = peer.choose_threads(OPTIONS.threads)
-    seconds, path = repeat(lambda: peer.solve(OPTIONS.steps), OPTIONS, lambda: peer.solve(2))
-    report(
-        OPTIONS,
-        problem,
-        ["numpy", "torch"],
-        seconds,
-        path,
-        solver="torch_lbfgs",
-        threads=threads,
-        inner_iterations=peer.iterations,
-        inner_not_converged=peer.not_converged,
-    )
-
 
 if __name__ == "__main__":
-    main()
+    run_peer(OPTIONS, TorchLbfgs, "torch_lbfgs", "torch")

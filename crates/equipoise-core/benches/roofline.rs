@@ -5,6 +5,8 @@
 //! for the margin, 2n for the gradient, n(n+1) for the Hessian's lower triangle; `exp`, `log1p`, divisions and
 //! the scaling of rows are not counted at all, so that the share can never reach 1. Bytes: the 8n of a row,
 //! read once. The roof of a pass is min(peak, bandwidth · operations / bytes).
+//!
+//! With `-- --json` it prints one JSON document instead of a table; with `-- --quick` it leaves out 10⁶ rows.
 #![allow(clippy::unwrap_used, clippy::print_stdout, unsafe_code, missing_docs)]
 
 mod common;
@@ -14,61 +16,142 @@ use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::Instant;
 
+/// Rows and entries of a row. The second part is left out by `--quick`.
+const SMALL: [(usize, usize); 3] = [(16_640, 11), (16_640, 12), (16_640, 64)];
+const LARGE: [(usize, usize); 2] = [(1_000_000, 12), (1_000_000, 64)];
+
 fn main() {
+    let asked = |name: &str| std::env::args().any(|argument| argument == name);
     // `cargo test --benches` and the like only want to know that it starts.
-    if std::env::args().any(|argument| argument == "--test") {
+    if asked("--test") {
         return;
     }
+    let (json, quick) = (asked("--json"), asked("--quick"));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut counts = vec![1];
-    if threads > 1 {
-        counts.push(2);
+    let roofs: Vec<Roof> = (1..=threads.min(2)).map(Roof::measure).collect();
+    if !json {
+        println!("threads        peak GFLOP/s   bandwidth GB/s");
+        roofs.iter().for_each(Roof::print);
+        println!(
+            "\n   rows    n  order     threads   ns/row  GFLOP/s   GB/s  roof GFLOP/s  share  speed-up"
+        );
     }
-    println!("threads        peak GFLOP/s   bandwidth GB/s");
-    let roofs: Vec<(f64, f64)> = counts
-        .iter()
-        .map(|&threads| {
-            let (peak, bandwidth) = (peak(threads), bandwidth(threads));
-            println!("{threads:7} {peak:19.1} {bandwidth:16.1}");
-            (peak, bandwidth)
-        })
-        .collect();
-    println!(
-        "\n   rows    n  order     threads   ns/row  GFLOP/s   GB/s  roof GFLOP/s  share  speed-up"
-    );
-    for (n_rows, n) in [(16_640, 11), (16_640, 12), (16_640, 64), (1_000_000, 12), (1_000_000, 64)]
-    {
+    let mut passes = Vec::new();
+    let large = if quick { &[] } else { &LARGE[..] };
+    for &(n_rows, n) in SMALL.iter().chain(large) {
         let (rows, theta) = (common::five_clients(n_rows, n), common::theta(n));
         for order in [Order::Gradient, Order::Hessian] {
             let mut alone = f64::NAN;
-            for (&threads, &(peak, bandwidth)) in counts.iter().zip(&roofs) {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            for roof in &roofs {
+                let pool =
+                    rayon::ThreadPoolBuilder::new().num_threads(roof.threads).build().unwrap();
                 let seconds = pool.install(|| {
                     fastest(|| {
                         black_box(rows.evaluate(&theta, order).unwrap());
                     })
                 });
-                if threads == 1 {
+                if roof.threads == 1 {
                     alone = seconds;
                 }
-                let hessian = if order == Order::Hessian { n * (n + 1) } else { 0 };
-                let flops = (n_rows * (4 * n + hessian)) as f64;
-                let bytes = (n_rows * 8 * n) as f64;
-                // Rows that stay in the caches have no roof of memory.
-                let in_cache = bytes < 4e6;
-                let roof = if in_cache { peak } else { peak.min(bandwidth * flops / bytes) };
-                println!(
-                    "{n_rows:7} {n:4}  {:8} {threads:8} {:8.2} {:8.1} {:6.1} {:13.1} {:6.2} {:9.2}",
-                    format!("{order:?}"),
-                    seconds * 1e9 / n_rows as f64,
-                    flops / seconds * 1e-9,
-                    bytes / seconds * 1e-9,
-                    roof,
-                    flops / seconds * 1e-9 / roof,
-                    alone / seconds,
-                );
+                let pass = Pass { n_rows, n, order, seconds, speed_up: alone / seconds, roof };
+                if json { passes.push(pass.json()) } else { pass.print() }
             }
         }
+    }
+    if json {
+        let roofs: Vec<_> = roofs.iter().map(Roof::json).collect();
+        println!("{}", serde_json::json!({ "roofs": roofs, "passes": passes }));
+    }
+}
+
+/// What the machine reaches with so many threads.
+struct Roof {
+    threads: usize,
+    gflops: f64,
+    gigabytes: f64,
+}
+
+impl Roof {
+    fn measure(threads: usize) -> Self {
+        Self { threads, gflops: peak(threads), gigabytes: bandwidth(threads) }
+    }
+
+    fn print(&self) {
+        println!("{:7} {:19.1} {:16.1}", self.threads, self.gflops, self.gigabytes);
+    }
+
+    fn json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "threads": self.threads,
+            "gflops": self.gflops,
+            "gigabytes": self.gigabytes,
+        })
+    }
+}
+
+/// A pass, measured.
+struct Pass<'a> {
+    n_rows: usize,
+    n: usize,
+    order: Order,
+    seconds: f64,
+    speed_up: f64,
+    roof: &'a Roof,
+}
+
+impl Pass<'_> {
+    fn flops(&self) -> f64 {
+        let hessian = if self.order == Order::Hessian { self.n * (self.n + 1) } else { 0 };
+        (self.n_rows * (4 * self.n + hessian)) as f64
+    }
+
+    fn bytes(&self) -> f64 {
+        (self.n_rows * 8 * self.n) as f64
+    }
+
+    /// 10⁹ operations a second that this pass could reach.
+    fn roof_gflops(&self) -> f64 {
+        // Rows that stay in the caches have no roof of memory.
+        if self.bytes() < 4e6 {
+            self.roof.gflops
+        } else {
+            self.roof.gflops.min(self.roof.gigabytes * self.flops() / self.bytes())
+        }
+    }
+
+    fn gflops(&self) -> f64 {
+        self.flops() / self.seconds * 1e-9
+    }
+
+    fn print(&self) {
+        println!(
+            "{:7} {:4}  {:8} {:8} {:8.2} {:8.1} {:6.1} {:13.1} {:6.2} {:9.2}",
+            self.n_rows,
+            self.n,
+            format!("{:?}", self.order),
+            self.roof.threads,
+            self.seconds * 1e9 / self.n_rows as f64,
+            self.gflops(),
+            self.bytes() / self.seconds * 1e-9,
+            self.roof_gflops(),
+            self.gflops() / self.roof_gflops(),
+            self.speed_up,
+        );
+    }
+
+    fn json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "rows": self.n_rows,
+            "n": self.n,
+            "order": format!("{:?}", self.order).to_lowercase(),
+            "threads": self.roof.threads,
+            "seconds": self.seconds,
+            "gflops": self.gflops(),
+            "gigabytes": self.bytes() / self.seconds * 1e-9,
+            "roof_gflops": self.roof_gflops(),
+            "share": self.gflops() / self.roof_gflops(),
+            "speed_up": self.speed_up,
+        })
     }
 }
 

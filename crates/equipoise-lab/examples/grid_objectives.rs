@@ -1,8 +1,9 @@
-//! Gauss–Newton against the paper's Adam on every round of the paper's grid: `grid_objectives [DATA]`.
+//! Gauss–Newton against the paper's Adam on every round of the paper's grid: `grid_objectives [DATA [SEEDS]]`.
 //!
 //! Both solve the same 90 rounds (18 scenarios, 5 seeds). `P` at their last weights is compared, at a model fitted as
 //! tightly as the arithmetic allows (`objective_at`): what Adam's own last step reports is measured at a model that is only
-//! as good as the paper's inner tolerance. Prints one JSON document per round, then one for all.
+//! as good as the paper's inner tolerance. Prints one JSON document per round, then one for all. With SEEDS, so many seeds
+//! instead of 5.
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
@@ -19,10 +20,11 @@ const ABOVE: f64 = 1e-6;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| "../shared/data".to_owned());
+    let seeds: u64 = std::env::args().nth(2).map_or(Ok(5), |seeds| seeds.parse())?;
     let mut excesses = Vec::new();
     for (dataset, fairness) in PARTS {
         let rows = DATASETS[dataset].load(&[folder.clone().into()], Preprocessing::Paper)?;
-        for seed in 1..=5 {
+        for seed in 1..=seeds {
             let settings = ScenarioSettings {
                 generator: Generator::Adam,
                 ..ScenarioSettings::new(KINDS[0], fairness, SHARES[0], seed)

@@ -1,0 +1,95 @@
+"""Many rows of a thousand clients, in memory."""
+
+import statistics
+
+from .environment import Failed, say
+from .machine import memory_bytes
+from .plan import ENOUGH_MEMORY, LARGE, LARGE_BYTES, LARGE_GROWTH, LARGE_QUICK, LARGE_SECONDS, LargePlan
+from .wording import claim, memory, not_measured, seconds, table
+
+REPEATS, BUDGET = 5, 60
+
+
+def measure(env, options):
+    """A dictionary per number of rows. Each is a process of its own, or memory would tell of the largest alone."""
+    plan = LARGE_QUICK if options.quick else LARGE
+    sizes, left_out = [], []
+    for rows in plan.rows:
+        if rows > 1_000_000 and memory_bytes() < ENOUGH_MEMORY:
+            reason = f"this machine has less than {ENOUGH_MEMORY / 1e9:.0f} GB of memory"
+            left_out.append({"rows": rows, "reason": reason, "tried": False})
+            continue
+        say(f"large: {rows:,} rows, {plan.features} features, {plan.clients:,} clients")
+        words = (rows, plan.features, plan.clients, REPEATS, BUDGET, env.threads)
+        try:
+            size = env.example("scaling", *words)[0]
+        except Failed as failure:
+            left_out.append({"rows": rows, "reason": str(failure), "tried": True})
+            continue
+        size["median"] = statistics.median(size["seconds"])
+        sizes.append(size)
+    return {"sizes": sizes, "left_out": left_out}
+
+
+def section(answer):
+    title = "## Many rows of many clients\n"
+    if "failed" in answer:
+        return not_measured(title, answer)
+    about = "Gauss–Newton with default settings, all threads, on the rows that the tables above are made of; all rows in memory.\n"
+    columns = [">rows", ">features", ">clients", ">repeats", ">made ready", ">solve", ">passes", ">pass", ">pass, per row"]
+    columns += [">solve, per row", ">peak memory", "stopped"]
+    rows = []
+    for size in answer["sizes"]:
+        rows.append(
+            [f"{size[name]:,}" for name in ("rows", "features", "clients")]
+            + [str(len(size["seconds"])), seconds(size["prepare_seconds"]), seconds(size["median"])]
+            + [f"{size['counts']['passes']:,}", seconds(pass_seconds(size)), seconds(pass_seconds(size) / size["rows"])]
+            + [seconds(size["median"] / size["rows"]), memory(size["peak_bytes"]), size["termination"]]
+        )
+    parts = [title, about, table(columns, rows) + "\n"]
+    parts += [f"{size['rows']:,} rows: not measured ({size['reason']}).\n" for size in answer["left_out"]]
+    parts.append(
+        "Peak memory is of the whole process, which also makes up the rows. Each size is another problem and takes another number of "
+        "passes: the time of a pass tells how work grows with rows, that of the solve what a user waits for.\n"
+    )
+    return "\n".join(parts)
+
+
+def pass_seconds(size):
+    return size["median"] / size["counts"]["passes"]
+
+
+def check(answer):
+    """The least and the most rows count."""
+    sizes = answer.get("sizes") or []
+    whole = len(sizes) > 1 and not answer["left_out"]
+    plan = LargePlan(tuple(s["rows"] for s in sizes), sizes[0]["features"], sizes[0]["clients"]) if whole else LARGE
+    least, rows, clients = plan.rows[0], plan.rows[-1], plan.clients
+    what = f"{rows:,} rows × {plan.features} features × {clients:,} clients"
+    limits = [
+        (f"{what}: made ready and solved", f"under {LARGE_SECONDS} s"),
+        (f"{what}: peak resident memory", f"under {LARGE_BYTES / 2**30:g} GiB"),
+        (f"{clients:,} clients: time of a pass per row, {rows:,} rows against {least:,}", growth()),
+        (f"{clients:,} clients: time of a whole solve per row, {rows:,} rows against {least:,}", growth()),
+    ]
+    if not whole:
+        tried = [size for size in answer.get("left_out", []) if size["tried"] and size["rows"] == rows]
+        failed = [claim(*limits[0], f"failed: {size['reason']}", False) for size in tried]
+        return (failed or [claim(*limits[0])]) + [claim(*words) for words in limits[1:]]
+    few, many = sizes[0], sizes[-1]
+    total = many["prepare_seconds"] + many["median"]
+    per_pass = (pass_seconds(many) / many["rows"]) / (pass_seconds(few) / few["rows"])
+    per_solve = (many["median"] / many["rows"]) / (few["median"] / few["rows"])
+    peak = many["peak_bytes"]
+    passes = f"{few['counts']['passes']:,} and {many['counts']['passes']:,} passes"
+    solves = f"{per_solve:.2f}×: {seconds(few['median'])} and {seconds(many['median'])}, {passes}"
+    return [
+        claim(*limits[0], seconds(total), total < LARGE_SECONDS),
+        claim(*limits[1], memory(peak), peak < LARGE_BYTES) if peak else claim(*limits[1]),
+        claim(*limits[2], f"{per_pass:.2f}×", abs(per_pass - 1) <= LARGE_GROWTH),
+        claim(*limits[3], solves, abs(per_solve - 1) <= LARGE_GROWTH),
+    ]
+
+
+def growth():
+    return f"{1 - LARGE_GROWTH:g}× to {1 + LARGE_GROWTH:g}×"
