@@ -52,7 +52,7 @@ def prepare(options):
     build = ["cargo", "build", "--release", "--locked", "--package", "equipoise-lab"]
     examples = [word for name in EXAMPLES for word in ("--example", name)]
     subprocess.run([*build, *examples], check=True)
-    subprocess.run(["cargo", "build", "--release", "--locked", "--bin", "equipoise"], check=True)
+    subprocess.run(["cargo", "build", "--release", "--locked", "--package", "equipoise-cli", "--bin", "equipoise"], check=True)
     bench = ["cargo", "bench", "--no-run", "--locked", "--package", "equipoise-core", "--bench", "roofline"]
     subprocess.run(bench, check=True)
     metadata = subprocess.run(
