@@ -199,8 +199,9 @@ impl PackedRows {
         let in_parallel = wanted.len() * BLOCK_ROWS * n >= PARALLEL_NUMBERS;
         for blocks in wanted.chunks(at_once) {
             if in_parallel {
-                let sums = sums.par_chunks_exact_mut(stride);
-                blocks.par_iter().zip(sums).try_for_each(|(b, sums)| self.sum(b, theta, sums))?;
+                // One by one: a thread that is done early takes over what the other has not begun.
+                let sums = blocks.par_iter().zip(sums.par_chunks_exact_mut(stride)).with_max_len(1);
+                sums.try_for_each(|(b, sums)| self.sum(b, theta, sums))?;
             } else {
                 let mut sums = blocks.iter().zip(sums.chunks_exact_mut(stride));
                 sums.try_for_each(|(b, sums)| self.sum(b, theta, sums))?;
