@@ -7,6 +7,7 @@
 //! | [`round`] | what a round is, and its way to a published model |
 //! | [`validator`] | whether a file is a proxy, decided in a limited process |
 //! | [`http`] | routes, authentication, uploads, limits of peers |
+//! | `pages` | the pages of a round, as HTML |
 //! | [`verification`] | whether published files are what they say, offline |
 //! | [`serve`] | all of it together, until SIGTERM |
 //!
@@ -16,6 +17,7 @@ mod clock;
 mod config;
 pub mod http;
 mod hub;
+mod pages;
 pub mod protocol;
 pub mod round;
 pub mod serve;

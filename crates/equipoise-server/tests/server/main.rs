@@ -6,6 +6,7 @@ mod durability;
 mod events;
 mod files;
 mod lifecycle;
+mod pages;
 mod protocol;
 mod uploads;
 mod world;
