@@ -8,7 +8,8 @@
 //! What holds for every page:
 //! - it asks for nothing: no script, font, image or style from elsewhere, and a policy in its head that
 //!   forbids the browser to fetch any;
-//! - all text is escaped on its way in, in one place (`markup.rs`); there is no way to pass markup in;
+//! - all text is escaped on its way in, in one place (`markup.rs`); what is not escaped can only be a
+//!   constant of the program;
 //! - every chart says in a sentence what it shows and carries its numbers as a table;
 //! - nothing is computed here but positions on paper: figures come in and are formatted. What has no
 //!   value, or none that is finite, is shown as "–".
@@ -30,6 +31,10 @@ pub use chart::{
 };
 pub use convergence::Convergence;
 pub use format::Format;
+pub use markup::{Attributes, Markup};
 pub use outcome_report::{Measured, OutcomeReport, ReportClient};
 pub use page::{Page, Section};
 pub use table::{Align, Cell, Column, Table};
+
+/// The style sheet of every page: for pages that are served, so that all of ours look alike.
+pub const STYLE: &str = include_str!("style.css");

@@ -4,17 +4,17 @@
 use std::fmt::{Display, Write};
 
 /// Attributes of an element, by name. Values are escaped.
-pub(crate) type Attributes<'a> = &'a [(&'a str, &'a dyn Display)];
+pub type Attributes<'a> = &'a [(&'a str, &'a dyn Display)];
 
 /// HTML under construction.
 #[derive(Debug, Default)]
-pub(crate) struct Markup {
+pub struct Markup {
     html: String,
 }
 
 impl Markup {
     /// An element with what `content` writes inside.
-    pub(crate) fn element(
+    pub fn element(
         &mut self,
         tag: &'static str,
         attributes: Attributes<'_>,
@@ -29,32 +29,33 @@ impl Markup {
     }
 
     /// An element with only text inside.
-    pub(crate) fn leaf(&mut self, tag: &'static str, attributes: Attributes<'_>, text: &str) {
+    pub fn leaf(&mut self, tag: &'static str, attributes: Attributes<'_>, text: &str) {
         self.element(tag, attributes, |markup| markup.text(text));
     }
 
     /// An element without content, such as `meta` or an SVG shape.
-    pub(crate) fn empty(&mut self, tag: &'static str, attributes: Attributes<'_>) {
+    pub fn empty(&mut self, tag: &'static str, attributes: Attributes<'_>) {
         self.open(tag, attributes);
         self.html.push_str("/>");
     }
 
     /// Text, escaped.
-    pub(crate) fn text(&mut self, text: &str) {
+    pub fn text(&mut self, text: &str) {
         escape_into(&mut self.html, text);
     }
 
     /// Markup of our own that must not be escaped: the document type and the style sheet.
-    pub(crate) fn verbatim(&mut self, ours: &'static str) {
+    pub fn verbatim(&mut self, ours: &'static str) {
         self.html.push_str(ours);
     }
 
     /// A line break in the source, for those who read it.
-    pub(crate) fn newline(&mut self) {
+    pub fn newline(&mut self) {
         self.html.push('\n');
     }
 
-    pub(crate) fn into_html(self) -> String {
+    /// What was written.
+    pub fn into_html(self) -> String {
         self.html
     }
 

@@ -62,7 +62,7 @@ impl Page {
         markup.newline();
         markup.leaf("title", &[], &self.title);
         markup.newline();
-        markup.element("style", &[], |markup| markup.verbatim(include_str!("style.css")));
+        markup.element("style", &[], |markup| markup.verbatim(crate::STYLE));
         markup.newline();
     }
 

@@ -8,6 +8,7 @@
 //! | [`validator`] | whether a file is a proxy, decided in a limited process |
 //! | [`http`] | routes, authentication, uploads, limits of peers |
 //! | [`openapi`] | what `/v1` does, for other programs |
+//! | `pages` | the pages of a round, as HTML |
 //! | [`verification`] | whether published files are what they say, offline |
 //! | [`serve`] | all of it together, until SIGTERM |
 //!
@@ -18,6 +19,7 @@ mod config;
 pub mod http;
 mod hub;
 pub mod openapi;
+mod pages;
 pub mod protocol;
 pub mod round;
 pub mod serve;

@@ -7,7 +7,8 @@ use tempfile::TempDir;
 use crate::launch;
 use crate::page_check::{Expectations, check_page};
 
-const EXPECTED: Expectations = Expectations { title: "Sound", charts: 1, figures: 1 };
+const EXPECTED: Expectations =
+    Expectations { title: "Sound", charts: 1, figures: 1, requests: &[] };
 
 /// A page that has all that a page must have, in the words of ours.
 const SOUND: &str = r#"<!DOCTYPE html>

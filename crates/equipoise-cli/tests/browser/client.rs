@@ -60,7 +60,7 @@ fn a_page_that_is_served_on_loopback_can_be_checked() {
             std::thread::spawn(move || serve(stream));
         }
     });
-    let expected = Expectations { title: "Served", charts: 0, figures: 0 };
+    let expected = Expectations { title: "Served", charts: 0, figures: 0, requests: &[] };
     for host in ["127.0.0.1", "localhost"] {
         let faults = check_url(&mut browser, &format!("http://{host}:{port}/"), expected);
         assert_eq!(faults, [""; 0]);

@@ -9,6 +9,7 @@ mod client;
 mod devtools;
 mod page_check;
 mod reports;
+mod rounds;
 mod tab;
 
 use std::io::Write;

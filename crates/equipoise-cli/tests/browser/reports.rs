@@ -27,7 +27,8 @@ fn the_reports_of_every_command_are_sound_on_every_screen_and_on_paper() {
     let ablations = "--profile default --generator smoothed --ablations root-weighting,root-share";
     equipoise(folder.path(), &format!("experiment {grid} {ablations} -o experiment"));
 
-    let outcome = |charts| Expectations { title: "Outcome of a round", charts, figures: 5 };
+    let outcome =
+        |charts| Expectations { title: "Outcome of a round", charts, figures: 5, requests: &[] };
     let pages = [
         ("demo/bilevel", outcome(8)),
         ("demo/pooled", outcome(4)),
@@ -36,7 +37,7 @@ fn the_reports_of_every_command_are_sound_on_every_screen_and_on_paper() {
         ("demo/root-only", outcome(5)),
         ("outcome", outcome(5)),
         // For each fairness: a heatmap, two scatter plots, three charts of the solver's way.
-        ("experiment", Expectations { title: "results", charts: 12, figures: 4 }),
+        ("experiment", Expectations { title: "results", charts: 12, figures: 4, requests: &[] }),
     ];
     println!("{}", browser.version());
     let mut faults = Vec::new();

@@ -135,6 +135,8 @@ impl Tab {
                 (!itself && !inside).then(|| format!("request: {url}"))
             }
             "Network.webSocketCreated" => Some(format!("request: {}", params["url"])),
+            // A stream that was open ends with its page.
+            "Network.loadingFailed" if params["canceled"] == true => None,
             "Network.loadingFailed" => Some(format!("failed request: {}", params["errorText"])),
             _ => None,
         }

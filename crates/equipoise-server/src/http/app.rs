@@ -9,7 +9,9 @@ use tracing::{error, info};
 
 use super::gates::{ClientLocks, Failures};
 use super::metrics::Metrics;
+use super::refused_uploads::RefusedUploads;
 use super::reply::{Answer, Refused};
+use super::sessions::Sessions;
 use crate::config::Limits;
 use crate::hub::Hub;
 use crate::protocol::{Name, Refusal, RoundInfo, RoundState};
@@ -32,6 +34,8 @@ pub struct App {
     pub(super) clients: ClientLocks,
     pub(super) failures: Failures,
     pub(super) metrics: Metrics,
+    pub(super) refused: RefusedUploads,
+    pub(super) sessions: Sessions,
     pub(super) stopping: AtomicBool,
     ticks: AtomicU64,
 }
@@ -56,6 +60,8 @@ impl App {
             clients: ClientLocks::default(),
             failures: Failures::default(),
             metrics: Metrics::default(),
+            refused: RefusedUploads::default(),
+            sessions: Sessions::default(),
             stopping: AtomicBool::new(false),
             ticks: AtomicU64::new(0),
         }
@@ -107,6 +113,7 @@ impl App {
             limits: spec.limits.public(),
             progress: self.hub.progress(round),
             reason: row.reason,
+            refused: self.refused.counts(round),
             files,
         })
     }
@@ -121,6 +128,27 @@ impl App {
         }
         self.remove_idle_parts(round, None)?;
         Ok(state)
+    }
+
+    /// Opens a round.
+    pub(super) fn open(&self, round: &Name) -> Result<(), StoreError> {
+        self.store.open_round(round)?;
+        self.hub.changed(round);
+        Ok(())
+    }
+
+    /// Ends a round without a model.
+    pub(super) fn abort(&self, round: &Name) -> Result<(), StoreError> {
+        self.store.abort_round(round, "ended by the coordinator")?;
+        self.hub.changed(round);
+        self.remove_idle_parts(round, None)
+    }
+
+    /// Revokes a client's key; the round may be complete without it.
+    pub(super) fn revoke(&self, round: &Name, client: &Name) -> Result<(), StoreError> {
+        self.store.revoke_key(round, client)?;
+        self.hub.changed(round);
+        self.close_if_full(round)
     }
 
     /// Closes a round if all have submitted.
@@ -160,6 +188,9 @@ impl App {
     /// What happens by itself: deadlines, full rosters, expired uploads. Called every second.
     pub fn tick(&self) -> Result<(), StoreError> {
         let tidy = self.ticks.fetch_add(1, Ordering::Relaxed).is_multiple_of(TICKS_BETWEEN_TIDYING);
+        for round in self.refused.untold() {
+            self.hub.changed(&round);
+        }
         for round in self.store.rounds()? {
             let row = self.store.round(&round)?;
             if row.state != RoundState::Open {

@@ -77,11 +77,19 @@ impl App {
         parts: &Parts,
         round: String,
     ) -> Answer<Name> {
-        let token = parts
-            .headers
-            .get(header::AUTHORIZATION)
-            .and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "))
-            .map(|token| Digest::of(token.trim().as_bytes()));
+        let header = parts.headers.get(header::AUTHORIZATION);
+        let token = header.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+        self.check_token(parts, round, token).await
+    }
+
+    /// The round, if this is the token of its coordinator. A failure is counted.
+    pub(super) async fn check_token(
+        self: &Arc<Self>,
+        parts: &Parts,
+        round: String,
+        token: Option<&str>,
+    ) -> Answer<Name> {
+        let token = token.map(|token| Digest::of(token.trim().as_bytes()));
         let found = self
             .blocking(move |app| {
                 let Ok(round) = round.parse::<Name>() else { return Ok(None) };

@@ -59,8 +59,7 @@ pub(super) async fn open(
 ) -> Answer<Json<RoundInfo>> {
     let round = app.coordinator(&request.into_parts().0, round).await?;
     let info = app.blocking(move |app| {
-        app.store.open_round(&round)?;
-        app.hub.changed(&round);
+        app.open(&round)?;
         app.info(&round)
     });
     Ok(Json(info.await?))
@@ -88,9 +87,7 @@ pub(super) async fn abort(
 ) -> Answer<Json<RoundInfo>> {
     let round = app.coordinator(&request.into_parts().0, round).await?;
     let info = app.blocking(move |app| {
-        app.store.abort_round(&round, "ended by the coordinator")?;
-        app.hub.changed(&round);
-        app.remove_idle_parts(&round, None)?;
+        app.abort(&round)?;
         app.info(&round)
     });
     Ok(Json(info.await?))
@@ -106,9 +103,7 @@ pub(super) async fn revoke(
     let round = app.coordinator(&request.into_parts().0, round).await?;
     let client: Name = client.parse().map_err(|_| Refusal::NotFound { what: "such client" })?;
     let info = app.blocking(move |app| {
-        app.store.revoke_key(&round, &client)?;
-        app.hub.changed(&round);
-        app.close_if_full(&round)?;
+        app.revoke(&round, &client)?;
         app.info(&round)
     });
     Ok(Json(info.await?))

@@ -53,27 +53,30 @@ pub(super) async fn get_file(
 ) -> Answer {
     let round = round_name(&round)?;
     let name = file.clone();
-    let content = app.blocking(move |app| {
-        let state = app.store.round(&round)?.state;
-        if state != RoundState::Published {
-            return Err(Refusal::NotPublished { state }.into());
-        }
-        if name == "audit.jsonl" {
-            return Ok((app.store.audit_lines(&round)?.join("\n") + "\n").into_bytes());
-        }
-        if name == "audit-head.json" {
-            let (seq, chain_head) = app.store.chain_head(&round)?;
-            let head = LogHead { round, seq, chain_head }.sign(app.store.key());
-            return Ok(serde_json::to_vec_pretty(&head)?);
-        }
-        // Only names that the database has are ever joined to a path.
-        if !app.store.artefacts(&round)?.iter().any(|(known, _)| *known == name) {
-            return Err(Refusal::NotFound { what: "such file" }.into());
-        }
-        let path = app.store.folder().published(&round).join(&name);
-        std::fs::read(&path).map_err(StoreError::file(&path))
-    });
+    let content = app.blocking(move |app| published_file(app, &round, &name));
     Ok(file_response(&file, content.await?))
+}
+
+/// The content of a published file.
+pub(super) fn published_file(app: &App, round: &Name, name: &str) -> Result<Vec<u8>, StoreError> {
+    let state = app.store.round(round)?.state;
+    if state != RoundState::Published {
+        return Err(Refusal::NotPublished { state }.into());
+    }
+    if name == "audit.jsonl" {
+        return Ok((app.store.audit_lines(round)?.join("\n") + "\n").into_bytes());
+    }
+    if name == "audit-head.json" {
+        let (seq, chain_head) = app.store.chain_head(round)?;
+        let head = LogHead { round: round.clone(), seq, chain_head }.sign(app.store.key());
+        return Ok(serde_json::to_vec_pretty(&head)?);
+    }
+    // Only names that the database has are ever joined to a path.
+    if !app.store.artefacts(round)?.iter().any(|(known, _)| known == name) {
+        return Err(Refusal::NotFound { what: "such file" }.into());
+    }
+    let path = app.store.folder().published(round).join(name);
+    std::fs::read(&path).map_err(StoreError::file(&path))
 }
 
 fn file_response(name: &str, content: Vec<u8>) -> Response {

@@ -9,7 +9,7 @@ use axum::routing::get;
 use super::app::App;
 use super::operation::Operation;
 use super::reply::Refused;
-use super::{admin, request_log};
+use super::{admin, coordinator_pages, public_pages, request_log};
 use crate::protocol::Refusal;
 
 /// What clients, coordinator and readers see.
@@ -18,10 +18,30 @@ pub fn router(app: Arc<App>) -> Router {
         router.route(operation.path(), operation.handler())
     });
     operations
+        .merge(page_routes())
         .fallback(async || Refused(Refusal::NotFound { what: "such page" }))
         .method_not_allowed_fallback(async || Refused(Refusal::MethodNotAllowed))
         .layer(from_fn_with_state(Arc::clone(&app), request_log::log_request))
         .with_state(app)
+}
+
+/// What a browser sees.
+fn page_routes() -> Router<Arc<App>> {
+    let coordinator = "/rounds/{round}/coordinator";
+    let below = |path: &str| format!("{coordinator}/{path}");
+    Router::new()
+        .route("/", get(public_pages::get_index))
+        .route("/assets/page.css", get(public_pages::get_style))
+        .route("/assets/round.js", get(public_pages::get_script))
+        .route("/rounds/{round}", get(public_pages::get_round))
+        .route(coordinator, get(coordinator_pages::get_coordinator))
+        .route(&below("login"), post(coordinator_pages::log_in))
+        .route(&below("logout"), post(coordinator_pages::log_out))
+        .route(&below("{action}"), get(coordinator_pages::confirm).post(coordinator_pages::act))
+        .route(
+            &below("clients/{client}/revoke"),
+            get(coordinator_pages::confirm_revoke).post(coordinator_pages::revoke),
+        )
 }
 
 /// What the machine's own monitoring sees.

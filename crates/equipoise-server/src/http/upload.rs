@@ -18,8 +18,10 @@ use super::app::App;
 use super::auth::{Address, Signed};
 use super::gates::ClientLock;
 use super::receiving::receive;
+use super::refused_uploads::is_about_the_upload;
 use super::reply::{Answer, Refused};
 use super::segments::Segments;
+use crate::pages::RefusedUpload;
 use crate::protocol::{
     Digest, Manifest, OFFSET_HEADER, Refusal, RoundState, SignedReceipt, UploadState,
 };
@@ -34,25 +36,38 @@ pub(super) async fn put_submission(
     Segments(address): Segments<Address>,
     request: Request,
 ) -> Answer {
+    let who = address.clone();
+    let answer = take_submission(&app, address, request).await;
+    if let Err(Refused(refusal)) = &answer
+        && is_about_the_upload(refusal)
+        && let (Ok(round), Ok(client)) = (who.0.parse(), who.1.parse())
+    {
+        let at = app.store.clock().now();
+        app.refused.note(&round, RefusedUpload { client, code: refusal.code(), at });
+    }
+    answer
+}
+
+async fn take_submission(app: &Arc<App>, address: Address, request: Request) -> Answer {
     let (parts, body) = request.into_parts();
     let signed = app.authenticate(&parts, address).await?;
     let offset = check_headers(&parts.headers, &signed.manifest)?;
-    if let Some(receipt) = admit(&app, &signed).await? {
+    if let Some(receipt) = admit(app, &signed).await? {
         return Ok((StatusCode::OK, Json(receipt)).into_response());
     }
     let manifest = &signed.manifest;
     let who = (manifest.round.clone(), manifest.client.clone());
     let lock = app.clients.lock(who, app.limits.requests_per_client, PATIENCE).await?;
     // While this one waited, another may have been accepted, or the round been closed.
-    if let Some(receipt) = admit(&app, &signed).await? {
+    if let Some(receipt) = admit(app, &signed).await? {
         return Ok((StatusCode::OK, Json(receipt)).into_response());
     }
     let Ok(place) = Arc::clone(&app.uploads).try_acquire_owned() else {
         return Err(Refused(Refusal::Busy { retry_after_seconds: 5 }));
     };
-    let part = receive(&app, manifest, offset, body).await?;
+    let part = receive(app, manifest, offset, body).await?;
     let finishing = tokio::spawn({
-        let app = Arc::clone(&app);
+        let app = Arc::clone(app);
         async move {
             let accepted = finish(&app, signed, part, &lock).await;
             drop((lock, place));

@@ -1,5 +1,7 @@
 //! What anyone may know about a round, as JSON.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +38,12 @@ pub struct SolveProgress {
     pub of: usize,
     /// Size of the violation at this step.
     pub violation: f64,
+    /// ρ of this step.
+    #[serde(default)]
+    pub rho: f64,
+    /// The objective at this step.
+    #[serde(default)]
+    pub objective: f64,
 }
 
 /// What a submission may be, as far as a client can tell beforehand.
@@ -78,6 +86,9 @@ pub struct RoundInfo {
     /// Why the round failed or was aborted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Uploads of clients that were refused since the server started, by code.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub refused: BTreeMap<String, u64>,
     /// Published files; empty before publishing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,

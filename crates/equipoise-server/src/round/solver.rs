@@ -134,7 +134,8 @@ impl Observer for Watcher<'_> {
             return;
         }
         self.told = Some(Instant::now());
-        let progress = SolveProgress { done: step.done, of: step.of, violation: step.violation };
+        let Progress { done, of, violation, rho, objective, .. } = step;
+        let progress = SolveProgress { done, of, violation, rho, objective };
         self.hub.set_progress(self.round, Some(progress));
     }
 }

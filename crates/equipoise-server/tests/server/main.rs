@@ -12,6 +12,7 @@ mod json_schema;
 mod lifecycle;
 mod monitoring;
 mod openapi;
+mod pages;
 mod protocol;
 mod strange_requests;
 mod uploads;

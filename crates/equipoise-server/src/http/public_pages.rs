@@ -1,0 +1,49 @@
+//! Pages for everyone, and what they are dressed in.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+
+use super::app::App;
+use super::page_reply::{Keep, PageAnswer, page};
+use super::results::round_name;
+use crate::pages;
+
+/// `GET /`
+pub(super) async fn get_index(State(app): State<Arc<App>>) -> PageAnswer {
+    let views = app.blocking(|app| {
+        app.store.rounds()?.iter().map(|round| app.round_view(round)).collect::<Result<Vec<_>, _>>()
+    });
+    Ok(page(pages::index(&views.await?), Keep::AskAgain))
+}
+
+/// `GET /rounds/{round}`
+pub(super) async fn get_round(
+    State(app): State<Arc<App>>,
+    Path(round): Path<String>,
+) -> PageAnswer {
+    let round = round_name(&round)?;
+    let view = app.blocking(move |app| app.round_view(&round)).await?;
+    Ok(page(pages::round(&view), Keep::AskAgain))
+}
+
+/// `GET /assets/page.css`
+pub(super) async fn get_style() -> Response {
+    asset("text/css; charset=utf-8", [equipoise_report::STYLE, pages::STYLE].concat())
+}
+
+/// `GET /assets/round.js`
+pub(super) async fn get_script() -> Response {
+    asset("text/javascript; charset=utf-8", pages::SCRIPT.to_owned())
+}
+
+fn asset(media_type: &'static str, text: String) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, media_type),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::CACHE_CONTROL, "public, max-age=300"),
+    ];
+    (headers, text).into_response()
+}

@@ -1,0 +1,42 @@
+//! Times in words.
+
+use jiff::Timestamp;
+
+/// With its zone: "2026-11-16 18:00 UTC".
+pub(super) fn absolute(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M UTC").to_string()
+}
+
+/// "in 3 days", "2 hours ago".
+pub(super) fn relative(now: Timestamp, then: Timestamp) -> String {
+    let seconds = then.as_second() - now.as_second();
+    let size = seconds.unsigned_abs();
+    let (n, unit) = match size {
+        0..60 => return if seconds > 0 { "in less than a minute" } else { "just now" }.into(),
+        60..5_400 => ((size + 30) / 60, "minute"),
+        5_400..129_600 => ((size + 1_800) / 3_600, "hour"),
+        _ => ((size + 43_200) / 86_400, "day"),
+    };
+    let plural = if n == 1 { "" } else { "s" };
+    match seconds > 0 {
+        true => format!("in {n} {unit}{plural}"),
+        false => format!("{n} {unit}{plural} ago"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_in_the_unit_that_fits() {
+        let at = |seconds: i64| Timestamp::from_second(1_800_000_000 + seconds).unwrap_or_default();
+        let told = |seconds| relative(at(0), at(seconds));
+        assert_eq!(told(30), "in less than a minute");
+        assert_eq!(told(0), "just now");
+        assert_eq!(told(60), "in 1 minute");
+        assert_eq!(told(7_200), "in 2 hours");
+        assert_eq!(told(-3 * 86_400), "3 days ago");
+        assert_eq!(absolute(Timestamp::UNIX_EPOCH), "1970-01-01 00:00 UTC");
+    }
+}

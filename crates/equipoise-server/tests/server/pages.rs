@@ -1,0 +1,226 @@
+//! The pages of a round: who sees what, and who may do what.
+
+use axum::body::Body;
+use axum::http::Request;
+use http_body_util::BodyExt as _;
+
+use crate::world::{Server, World, name, proxy};
+
+struct Seen {
+    status: u16,
+    headers: axum::http::HeaderMap,
+    html: String,
+}
+
+impl Seen {
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+async fn see(server: &Server, request: Request<Body>) -> Seen {
+    let response = server.stream(request).await;
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    Seen { status, headers, html: String::from_utf8(bytes.to_vec()).unwrap() }
+}
+
+async fn get(server: &Server, path: &str, cookie: &str) -> Seen {
+    see(server, Request::get(path).header("cookie", cookie).body(Body::empty()).unwrap()).await
+}
+
+async fn post(server: &Server, path: &str, cookie: &str, form: String) -> Seen {
+    let request = Request::post(path)
+        .header("cookie", cookie)
+        .header("content-type", "application/x-www-form-urlencoded");
+    see(server, request.body(Body::from(form)).unwrap()).await
+}
+
+const COORDINATOR: &str = "/rounds/spring/coordinator";
+
+/// Logs in; gives the cookie.
+async fn log_in(server: &Server, token: &str) -> String {
+    let seen = post(server, &format!("{COORDINATOR}/login"), "", format!("token={token}")).await;
+    assert_eq!((seen.status, seen.header("location")), (303, COORDINATOR));
+    seen.header("set-cookie").split(';').next().unwrap().to_owned()
+}
+
+/// The word that a session's forms carry.
+fn csrf(html: &str) -> &str {
+    let (_, rest) = html.split_once("name=\"csrf\" value=\"").unwrap();
+    rest.split('"').next().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_say_what_everyone_may_know_and_no_names() {
+    let world = World::with(|new| new.deadline = Some("2100-01-01T00:00:00Z".parse().unwrap()));
+    let server = world.start();
+    assert_eq!(server.submit("north", proxy(1)).await.status, 201);
+    assert_eq!(server.submit("south", "score,group,passed\nnan,1,1\n").await.status, 422);
+    let index = get(&server, "/", "").await;
+    assert!(
+        index.status == 200 && index.html.contains("href=\"/rounds/spring\""),
+        "{}",
+        index.html
+    );
+    let page = get(&server, "/rounds/spring", "").await;
+    assert_eq!(page.status, 200);
+    for part in [
+        "1 of 3",
+        "2100-01-01 00:00 UTC",
+        "Statistical parity",
+        "value_rejected",
+        "equipoise submit PROXY.parquet --key CLIENT.key \\\n",
+        "  --server https://round.example.org --round spring",
+        "aria-current=\"step\"><span>open",
+        "<noscript>",
+    ] {
+        assert!(page.html.contains(part), "no {part} in {}", page.html);
+    }
+    // The third name, east, is in "at least".
+    for client in ["north", "south"] {
+        assert!(!page.html.contains(client), "{client} is named: {}", page.html);
+    }
+    for (name, value) in [("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer")]
+    {
+        assert_eq!(page.header(name), value);
+    }
+    let policy = page.header("content-security-policy");
+    assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+    assert!(!page.html.contains("style=") && !page.html.contains("<style"), "{}", page.html);
+    for (path, media_type) in [("page.css", "text/css"), ("round.js", "text/javascript")] {
+        let asset = get(&server, &format!("/assets/{path}"), "").await;
+        assert!(asset.status == 200 && asset.header("content-type").starts_with(media_type));
+    }
+    for path in ["/rounds/none", "/rounds/%3Cscript%3E", "/rounds/none/coordinator"] {
+        let none = get(&server, path, "").await;
+        assert_eq!(none.status, 404, "{path}");
+        assert!(none.html.starts_with("<!DOCTYPE html>") && !none.html.contains("<script>"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hostile_text_stays_text() {
+    let world = World::with(|new| new.audience = "https://x/\"><script>alert(1)</script>'".into());
+    let server = world.start();
+    let page = get(&server, "/rounds/spring", "").await;
+    assert!(!page.html.contains("<script>") && page.html.contains("&lt;script&gt;"));
+    // One quote ends the shell's word, too, and is written so that it does not.
+    assert!(page.html.contains("&#39;\\&#39;&#39;"), "{}", page.html);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_are_behind_the_token_and_failures_are_counted() {
+    let world = World::new();
+    let server = world.start();
+    server.submit("north", proxy(1)).await;
+    server.submit("south", proxy(1)).await;
+    server.submit("south", proxy(2)).await;
+    let stranger = get(&server, COORDINATOR, "equipoise_coordinator=0").await;
+    assert!(stranger.status == 200 && !stranger.html.contains("north"), "{}", stranger.html);
+    assert_eq!(stranger.header("cache-control"), "no-store");
+
+    let login = format!("{COORDINATOR}/login");
+    let right = post(&server, &login, "", format!("token={}", world.token)).await;
+    let cookie = right.header("set-cookie");
+    for part in ["HttpOnly", "SameSite=Strict", "Secure", "Path=/rounds/spring"] {
+        assert!(cookie.contains(part), "no {part} in {cookie}");
+    }
+    let cookie = log_in(&server, &world.token).await;
+    let page = get(&server, COORDINATOR, &cookie).await;
+    assert_eq!(page.header("cache-control"), "no-store");
+    for part in ["north", "east", "not yet", "same rows as north", "already_submitted", "Revoke…"]
+    {
+        assert!(page.html.contains(part), "no {part} in {}", page.html);
+    }
+    for _ in 0..20 {
+        assert_eq!(post(&server, &login, "", "token=wrong".into()).await.status, 401);
+    }
+    let late = post(&server, &login, "", "token=wrong".into()).await;
+    assert!(late.status == 429 && late.header("retry-after") == "60");
+    let long = post(&server, &login, "", format!("token={}", "x".repeat(10_000))).await;
+    assert_eq!(long.status, 400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_is_of_one_round() {
+    let world = World::new();
+    world.add_round("autumn", |new| new.audience = "http://127.0.0.1:1".into());
+    let server = world.start();
+    let cookie = log_in(&server, &world.token).await;
+    let other = get(&server, "/rounds/autumn/coordinator", &cookie).await;
+    assert!(!other.html.contains("north"), "{}", other.html);
+    let wrong = format!("token={}", world.token);
+    assert_eq!(post(&server, "/rounds/autumn/coordinator/login", "", wrong).await.status, 401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn actions_need_the_session_its_word_and_a_second_look() {
+    let world = World::new();
+    let server = world.start();
+    let cookie = log_in(&server, &world.token).await;
+    let close = format!("{COORDINATOR}/close");
+    let revoke = format!("{COORDINATOR}/clients/east/revoke");
+    // Without a session, without its word, with the word of another one.
+    let others = log_in(&server, &world.token).await;
+    let asked = get(&server, &close, &others).await;
+    let foreign = csrf(&asked.html).to_owned();
+    for path in [&close, &revoke, &format!("{COORDINATOR}/abort"), &format!("{COORDINATOR}/logout")]
+    {
+        for (cookie, form) in [
+            ("", String::new()),
+            ("", format!("csrf={foreign}")),
+            (cookie.as_str(), String::new()),
+            (cookie.as_str(), format!("csrf={foreign}")),
+        ] {
+            assert_eq!(post(&server, path, cookie, form).await.status, 401, "{path}");
+        }
+    }
+    assert_eq!(get(&server, &close, "").await.status, 303);
+    assert_eq!(server.state().name(), "open");
+
+    let asked = get(&server, &revoke, &cookie).await;
+    assert!(asked.status == 200 && asked.html.contains("Revoke the key of east?"));
+    let form = || format!("csrf={}", csrf(&asked.html));
+    // From a page of another site, a browser says so.
+    let elsewhere = Request::post(&revoke)
+        .header("cookie", &cookie)
+        .header("sec-fetch-site", "cross-site")
+        .body(Body::from(form()))
+        .unwrap();
+    assert_eq!(see(&server, elsewhere).await.status, 401);
+    assert_eq!(post(&server, &revoke, &cookie, form()).await.status, 303);
+    assert!(server.store.client_key(&name("spring"), &name("east")).unwrap().unwrap().1.is_some());
+    // Too few to close: told in words.
+    let refused = post(&server, &close, &cookie, form()).await;
+    assert!(refused.status == 409 && refused.html.contains("too_few_submissions"));
+    server.submit("north", proxy(1)).await;
+    server.submit("south", proxy(2)).await;
+    assert_eq!(server.wait().name(), "published");
+
+    let logout = post(&server, &format!("{COORDINATOR}/logout"), &cookie, form()).await;
+    assert!(logout.status == 303 && logout.header("set-cookie").contains("Max-Age=0"));
+    assert!(!get(&server, COORDINATOR, &cookie).await.html.contains("north"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_published_round_has_figures_files_digests_and_the_way_to_verify() {
+    let world = World::new();
+    let server = world.start();
+    for (i, client) in crate::world::CLIENTS.into_iter().enumerate() {
+        server.submit(client, proxy(i as u64)).await;
+    }
+    assert_eq!(server.wait().name(), "published");
+    let page = get(&server, "/rounds/spring", "").await;
+    let files = server.get("/v1/rounds/spring").await.json["files"].clone();
+    for file in files.as_array().unwrap() {
+        let file = file.as_str().unwrap();
+        let address = format!("/v1/rounds/spring/files/{file}");
+        let content = server.get(&address).await.bytes;
+        let digest = equipoise_server::protocol::Digest::of(&content).to_string();
+        assert!(page.html.contains(&address) && page.html.contains(&digest), "{file}");
+    }
+    for part in ["Accuracy", "equipoise verify spring --server-key", "data-over=\"yes\""] {
+        assert!(page.html.contains(part), "no {part} in {}", page.html);
+    }
+}
