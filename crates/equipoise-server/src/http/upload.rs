@@ -97,7 +97,7 @@ pub(super) async fn get_upload(
 }
 
 /// What can be refused before anything is looked up; gives where the body begins.
-fn check_headers(headers: &HeaderMap, manifest: &Manifest) -> Answer<u64> {
+pub(crate) fn check_headers(headers: &HeaderMap, manifest: &Manifest) -> Answer<u64> {
     let text = |name: header::HeaderName| headers.get(name).map(|v| v.to_str().unwrap_or("?"));
     if let Some(encoding) = text(header::CONTENT_ENCODING) {
         let what = format!("Content-Encoding {encoding}");
