@@ -8,7 +8,7 @@ use std::path::Path;
 use axum::http::{HeaderMap, HeaderValue};
 use equipoise_data::Schema;
 
-use crate::http::check_upload_headers;
+use crate::http::offset_of_upload;
 use crate::protocol::{Digest, MANIFEST_HEADER, Manifest, MediaType, Name, OFFSET_HEADER};
 use crate::protocol::{PrivateKey, PublicKey, SIGNATURE_HEADER, Signature};
 use crate::round::SubmissionLimits;
@@ -97,7 +97,7 @@ pub fn upload_headers(bytes: &[u8]) {
         sha256: Digest::ZERO,
         schema_sha256: Digest::ZERO,
     };
-    if let Ok(offset) = check_upload_headers(&headers, &manifest) {
+    if let Ok(offset) = offset_of_upload(&headers, &manifest) {
         assert!(offset <= manifest.length);
     }
 }

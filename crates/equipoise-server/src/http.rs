@@ -20,4 +20,4 @@ pub use app::App;
 pub use listener::{Listening, Peer, serve};
 pub use router::{admin_router, router};
 pub use tls::tls_acceptor;
-pub(crate) use upload::check_headers as check_upload_headers;
+pub(crate) use upload::offset_of_upload;
