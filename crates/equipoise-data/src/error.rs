@@ -12,6 +12,7 @@ pub(crate) use list::list;
 
 use crate::model::ModelProblem;
 use crate::outcome::OutcomeProblem;
+use crate::read_limits::Excess;
 use crate::schema::SchemaProblem;
 
 /// Why a file could not be read or written: what, where, and what to do.
@@ -33,6 +34,14 @@ pub enum Error {
         file: PathBuf,
         /// What the system said.
         source: std::io::Error,
+    },
+    /// More than whoever reads the file wants to take.
+    #[error("{file}: {excess}")]
+    TooMuch {
+        /// The file.
+        file: PathBuf,
+        /// Of what.
+        excess: Excess,
     },
     /// Rows that do not fit into memory could not be put aside, or not be read again.
     #[error(

@@ -20,6 +20,7 @@ mod output_folder;
 mod output_table;
 mod proxy;
 mod raw_rows;
+mod read_limits;
 mod round;
 mod schema;
 mod scratch_file;
@@ -35,8 +36,9 @@ pub use outcome::{OutcomeClient, OutcomeFile, OutcomeProblem, OutcomeWarning, Wa
 pub use output_file::{check_output, write_atomically, write_json};
 pub use output_folder::OutputFolder;
 pub use output_table::{ColumnValues, OutputColumn, write_table};
-pub use proxy::{read_proxy, visit_proxy, write_proxy};
+pub use proxy::{ProxyWriter, read_proxy, visit_proxy, visit_proxy_within, write_proxy};
 pub use raw_rows::{EncodedTable, read_features_for_prediction, read_rows};
+pub use read_limits::{Excess, ReadLimits};
 pub use round::{LoadedRound, load_round};
 pub use schema::{
     Encoding, Feature, InferOptions, Inferred, Label, Schema, SchemaProblem, Sensitive, infer,

@@ -2,22 +2,33 @@
 //! or 1 and the label as −1 or 1. What is written reads back bit for bit.
 
 mod reader;
+mod writer;
 
 use std::path::Path;
 
 use equipoise_core::Rows;
 
 use crate::error::{Error, Purpose};
+use crate::output_file::write_atomically;
 use crate::output_table::{ColumnValues, OutputColumn, write_table};
 use crate::schema::Schema;
+use crate::table::TableKind;
 
-pub use reader::{read_proxy, visit_proxy};
+pub use reader::{read_proxy, visit_proxy, visit_proxy_within};
+pub use writer::ProxyWriter;
 
 /// Writes a proxy as the kind of table that the extension says. The same rows give the same bytes.
 pub fn write_proxy(path: &Path, rows: &Rows, schema: &Schema, force: bool) -> Result<(), Error> {
     check_layout(rows, schema)?;
     if rows.is_empty() {
         return Err(Error::NoRows { file: path.to_path_buf(), purpose: Purpose::Proxy });
+    }
+    if TableKind::of(path)? == TableKind::Parquet {
+        return write_atomically(path, force, |out| {
+            let mut writer = ProxyWriter::new(out, schema);
+            writer.push(rows)?;
+            writer.finish()
+        });
     }
     let feature = |i| (0..rows.len()).map(|row| rows.x(row)[i]).collect();
     let privileged = (0..rows.len()).map(|i| i8::from(rows.is_privileged(i))).collect();

@@ -4,6 +4,7 @@
 //! streams the rows. Names and texts are trimmed; what counts as missing is decided here, once.
 
 mod cell;
+mod counted;
 mod csv;
 mod parquet;
 mod quiet;
@@ -14,9 +15,10 @@ use std::path::{Path, PathBuf};
 pub use cell::Cell;
 
 use crate::error::Error;
+use crate::read_limits::{Excess, ReadLimits};
 
 pub(crate) use self::csv::write as write_csv;
-pub(crate) use self::parquet::{Batch, write as write_parquet};
+pub(crate) use self::parquet::{Batch, BatchWriter, write as write_parquet};
 
 /// The kinds of files that hold a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +55,7 @@ pub struct Table {
     file: PathBuf,
     columns: Vec<String>,
     source: Source,
+    limits: ReadLimits,
 }
 
 impl std::fmt::Debug for Table {
@@ -78,6 +81,11 @@ enum Source {
 
 /// Opens a table by its extension and reads its header.
 pub fn open_table(path: &Path) -> Result<Table, Error> {
+    open_table_within(path, ReadLimits::NONE)
+}
+
+/// Opens a table that is read no further than the limits say.
+pub(crate) fn open_table_within(path: &Path, limits: ReadLimits) -> Result<Table, Error> {
     let kind = TableKind::of(path)?;
     let file = std::fs::File::open(path)
         .map_err(|source| Error::Read { file: path.to_path_buf(), source })?;
@@ -85,17 +93,26 @@ pub fn open_table(path: &Path) -> Result<Table, Error> {
         return Err(Error::Empty { file: path.to_path_buf() });
     }
     let (columns, source) = match kind {
-        TableKind::Csv => csv::open(path, Box::new(file)).map(|(c, r)| (c, Source::Csv(r)))?,
+        TableKind::Csv => {
+            csv::open(path, Box::new(file), &limits).map(|(c, r)| (c, Source::Csv(r)))?
+        }
         TableKind::CsvGz => {
             let plain = flate2::read::MultiGzDecoder::new(std::io::BufReader::new(file));
-            csv::open(path, Box::new(plain)).map(|(c, r)| (c, Source::Csv(r)))?
+            csv::open(path, Box::new(plain), &limits).map(|(c, r)| (c, Source::Csv(r)))?
         }
         TableKind::Parquet => {
             parquet::open(path, file).map(|(c, r)| (c, Source::Parquet(Box::new(r))))?
         }
     };
-    check_names(path, &columns)?;
-    Ok(Table { file: path.to_path_buf(), columns, source })
+    let table = Table { file: path.to_path_buf(), columns, source, limits };
+    if table.columns.len() as u64 > limits.columns {
+        let found = table.columns.len() as u64;
+        return Err(table.excess(Excess::Columns { found, limit: limits.columns }));
+    }
+    // A claim, but the file cannot be read otherwise than by it.
+    table.check_rows(table.claimed_rows().unwrap_or(0))?;
+    check_names(path, &table.columns)?;
+    Ok(table)
 }
 
 impl Table {
@@ -147,15 +164,29 @@ impl Table {
         most_rows: usize,
         mut visit: impl FnMut(Part<'_>) -> Result<(), Error>,
     ) -> Result<u64, Error> {
+        let (file, limits) = (self.file, self.limits);
+        let n_columns = self.columns.len() as u64;
         match self.source {
-            Source::Csv(reader) => {
-                reader.visit(&self.file, chosen, |row, cells| visit(Part::Row(row, cells)))
-            }
+            Source::Csv(reader) => reader.visit(&file, chosen, |row, cells| {
+                limits.check_rows(&file, row, n_columns)?;
+                visit(Part::Row(row, cells))
+            }),
             Source::Parquet(reader) => {
-                let visit = |batch: &Batch<'_>| visit(Part::Batch(batch));
-                reader.visit_batches(&self.file, chosen, most_rows, visit)
+                reader.visit_batches(&file, chosen, most_rows, |batch: &Batch<'_>| {
+                    let last_row = batch.first_row - 1 + batch.n_rows as u64;
+                    limits.check_rows(&file, last_row, n_columns)?;
+                    visit(Part::Batch(batch))
+                })
             }
         }
+    }
+
+    fn check_rows(&self, rows: u64) -> Result<(), Error> {
+        self.limits.check_rows(&self.file, rows, self.columns.len() as u64)
+    }
+
+    fn excess(&self, excess: Excess) -> Error {
+        Error::TooMuch { file: self.file.clone(), excess }
     }
 }
 

@@ -31,3 +31,4 @@ pub use listener::{Listening, Peer, serve};
 pub use operation::Operation;
 pub use router::{admin_router, router};
 pub use tls::Certificate;
+pub(crate) use upload::offset_of_upload;

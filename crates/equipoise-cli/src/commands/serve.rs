@@ -103,7 +103,11 @@ pub(crate) fn run(args: &ServeArgs, output: &Output) -> anyhow::Result<Answer> {
     let crash = args.crash_at.as_deref().map_or_else(Crash::default, Crash::when);
     let parts = StoreParts { crash, ..StoreParts::default() };
     let program = std::env::current_exe().context("this program's own file")?;
-    let validator = ChildValidator::new(program, vec![validate_proxy::NAME.to_owned()]);
+    let mut words_of_child = vec![validate_proxy::NAME.to_owned()];
+    if args.crash_at.as_deref() == Some(validate_proxy::CRASH) {
+        words_of_child.push("--crash".to_owned());
+    }
+    let validator = ChildValidator::new(program, words_of_child);
     run_server(&config, parts, Arc::new(validator), |listening, admin| {
         let ready = Ready { listening, admin };
         let told =

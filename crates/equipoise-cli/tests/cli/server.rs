@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -10,26 +11,35 @@ use serde_json::Value;
 use crate::world::{CLIENTS, Run, World};
 
 /// A server on a port of its own; killed when dropped.
-struct Server {
-    child: Child,
-    port: u16,
+pub(crate) struct Server {
+    pub(crate) child: Child,
+    pub(crate) port: u16,
 }
 
 impl Server {
-    fn start(world: &World, port: u16, more: &str) -> Self {
-        let arguments =
-            format!("serve --data data --listen 127.0.0.1:{port} --plain-http --json {more}");
+    pub(crate) fn start(world: &World, port: u16, more: &str) -> Self {
+        Self::start_in(
+            &world.path("."),
+            port,
+            &format!("--data data --listen 127.0.0.1:{port} --plain-http {more}"),
+        )
+    }
+
+    /// A server in a folder, with all of its options.
+    pub(crate) fn start_in(folder: &Path, port: u16, options: &str) -> Self {
+        let arguments = format!("serve --json {options}");
+        let log = folder.join("server.log");
         let mut child = Command::new(env!("CARGO_BIN_EXE_equipoise"))
             .args(arguments.split_whitespace())
-            .current_dir(world.path("."))
+            .current_dir(folder)
             .stdout(Stdio::piped())
-            .stderr(std::fs::File::create(world.path("server.log")).unwrap())
+            .stderr(std::fs::File::create(&log).unwrap())
             .spawn()
             .unwrap();
         let mut first = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
         let server = Self { child, port };
-        assert!(!first.is_empty(), "{}", world.read("server.log"));
+        assert!(!first.is_empty(), "{}", std::fs::read_to_string(log).unwrap());
         server
     }
 
@@ -62,16 +72,16 @@ impl Drop for Server {
     }
 }
 
-fn at(port: u16) -> String {
+pub(crate) fn at(port: u16) -> String {
     format!("--server http://127.0.0.1:{port} --round spring")
 }
 
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// Keys, roots and an open round `spring`; gives its port.
-fn set_up(world: &World) -> u16 {
+pub(crate) fn set_up(world: &World) -> u16 {
     let port = free_port();
     for client in CLIENTS {
         world.run(&format!("keygen {client}")).expect(0);
@@ -94,12 +104,12 @@ fn proxy_of(client: &str) -> &'static str {
     }
 }
 
-fn submit(world: &World, client: &str, port: u16) -> Run {
+pub(crate) fn submit(world: &World, client: &str, port: u16) -> Run {
     let file = proxy_of(client);
     world.run(&format!("submit {file} --key {client}.key {} --retries 0", at(port)))
 }
 
-fn wait_published(world: &World, port: u16) -> Value {
+pub(crate) fn wait_published(world: &World, port: u16) -> Value {
     let started = Instant::now();
     loop {
         let status = world.run(&format!("status {} --json", at(port))).expect(0).json();
@@ -194,6 +204,7 @@ fn killed_anywhere_nothing_accepted_is_lost_and_the_model_is_the_same() {
         "after_folder_sync",
         "before_commit",
         "after_commit",
+        "after_reply",
         "in_close",
         "mid_solve",
         "after_artefacts",
@@ -209,9 +220,14 @@ fn killed_anywhere_nothing_accepted_is_lost_and_the_model_is_the_same() {
                 }
             }
             let port = set_up(&world);
-            let mut server = Server::start(&world, port, &format!("--crash-at {place}"));
+            let after_reply = place == "after_reply";
+            let crash = if after_reply { String::new() } else { format!("--crash-at {place}") };
+            let mut server = Server::start(&world, port, &crash);
             let first: Vec<Run> =
                 CLIENTS.iter().map(|client| submit(&world, client, port)).collect();
+            if after_reply {
+                server.child.kill().unwrap();
+            }
             assert!(server.has_died(), "{place}, {time}: {}", world.read("server.log"));
             drop(server);
             let before: Vec<Option<String>> = CLIENTS

@@ -6,8 +6,9 @@ use equipoise_core::{LARGEST_VALUE, Layout, Rows};
 
 use super::columns;
 use crate::error::{CellProblem, Error, Purpose};
+use crate::read_limits::ReadLimits;
 use crate::schema::Schema;
-use crate::table::{Batch, Cell, Part, Table, open_table};
+use crate::table::{Batch, Cell, Part, Table, open_table_within};
 
 /// Rows of a proxy that [`read_proxy`] decodes at a time.
 const CHUNK_ROWS: usize = 4096;
@@ -29,10 +30,21 @@ pub fn visit_proxy(
     path: &Path,
     schema: &Schema,
     chunk_rows: usize,
+    visit: impl FnMut(&Rows) -> Result<(), Error>,
+) -> Result<u64, Error> {
+    visit_proxy_within(path, schema, ReadLimits::NONE, chunk_rows, visit)
+}
+
+/// Reads a stranger's proxy as [`visit_proxy`] does, and no further than the limits say.
+pub fn visit_proxy_within(
+    path: &Path,
+    schema: &Schema,
+    limits: ReadLimits,
+    chunk_rows: usize,
     mut visit: impl FnMut(&Rows) -> Result<(), Error>,
 ) -> Result<u64, Error> {
     let chunk_rows = chunk_rows.max(1);
-    let table = open_table(path)?;
+    let table = open_table_within(path, limits)?;
     let columns = columns(schema);
     let chosen = positions(&table, &columns, schema)?;
     let mut chunk = Chunk::new(path, columns, schema.layout());

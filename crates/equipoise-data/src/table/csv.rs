@@ -6,18 +6,23 @@ use std::path::Path;
 use csv::{ByteRecord, ErrorKind};
 
 use super::Cell;
+use super::counted::{Counted, RecordBytes, excess_in};
 use crate::error::Error;
 use crate::output_table::{ColumnValues, OutputColumn};
+use crate::read_limits::ReadLimits;
 
 /// A CSV file behind its header.
 pub(super) struct Reader {
-    inner: csv::Reader<Box<dyn Read + Send>>,
+    inner: csv::Reader<Counted<Box<dyn Read + Send>>>,
+    of_record: RecordBytes,
 }
 
 pub(super) fn open(
     path: &Path,
     bytes: Box<dyn Read + Send>,
+    limits: &ReadLimits,
 ) -> Result<(Vec<String>, Reader), Error> {
+    let (bytes, of_record) = Counted::new(bytes, limits);
     let mut inner = csv::ReaderBuilder::new().buffer_capacity(1 << 16).from_reader(bytes);
     let header = inner.byte_headers().map_err(|error| translate(path, error))?;
     if header.is_empty() {
@@ -31,7 +36,8 @@ pub(super) fn open(
             Err(_) => Err(Error::NotUtf8 { file: path.to_path_buf(), line: 1 }),
         })
         .collect::<Result<_, _>>()?;
-    Ok((columns, Reader { inner }))
+    of_record.reset();
+    Ok((columns, Reader { inner, of_record }))
 }
 
 impl Reader {
@@ -45,6 +51,7 @@ impl Reader {
         let mut row = 0;
         while self.inner.read_byte_record(&mut record).map_err(|error| translate(path, error))? {
             row += 1;
+            self.of_record.reset();
             let text = |&column: &usize| {
                 std::str::from_utf8(&record[column]).map(Cell::of_text).map_err(|_| {
                     Error::NotUtf8 {
@@ -73,7 +80,10 @@ fn translate(path: &Path, error: csv::Error) -> Error {
         ErrorKind::Utf8 { pos, .. } => {
             Error::NotUtf8 { file, line: pos.as_ref().map_or(0, csv::Position::line) }
         }
-        ErrorKind::Io(source) => Error::Read { file, source },
+        ErrorKind::Io(source) => match excess_in(&source) {
+            Some(excess) => Error::TooMuch { file, excess },
+            None => Error::Read { file, source },
+        },
         other => Error::Read { file, source: std::io::Error::other(format!("{other:?}")) },
     }
 }

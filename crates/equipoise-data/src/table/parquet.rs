@@ -1,28 +1,24 @@
 //! Parquet tables, read column by column and handed out row by row.
 
+mod batch_writer;
 mod column;
 
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
 
-use arrow_array::{
-    ArrayRef, Float64Array, Int8Array, RecordBatch, RecordBatchReader, StringArray, UInt64Array,
-};
+use arrow_array::{RecordBatch, RecordBatchReader};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
-use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
 
+pub(crate) use self::batch_writer::BatchWriter;
 use self::column::Column;
 use super::Cell;
 use super::quiet::catch_panics;
 use crate::error::Error;
-use crate::output_table::{ColumnValues, OutputColumn};
+use crate::output_table::OutputColumn;
 
 /// Rows decoded at a time: they are held in memory, the rest of the file is not.
 const BATCH: usize = 4096;
@@ -166,31 +162,11 @@ fn broken(path: &Path, reason: String) -> Error {
     Error::Parquet { file: path.to_path_buf(), reason }
 }
 
-/// Writes the columns. The same values give the same bytes: no dictionaries, whose hashing could also
-/// merge 0 and −0.
+/// Writes the columns. The same values give the same bytes.
 pub(crate) fn write(out: &mut (dyn Write + Send), columns: &[OutputColumn]) -> std::io::Result<()> {
-    let array = |values: &ColumnValues| -> ArrayRef {
-        match values {
-            ColumnValues::Numbers(values) => Arc::new(Float64Array::from(values.clone())),
-            ColumnValues::Codes(values) => Arc::new(Int8Array::from(values.clone())),
-            ColumnValues::Counts(values) => Arc::new(UInt64Array::from(values.clone())),
-            ColumnValues::Texts(values) => Arc::new(StringArray::from(values.clone())),
-        }
-    };
-    let batch = RecordBatch::try_from_iter_with_nullable(
-        columns.iter().map(|column| (column.name.as_str(), array(&column.values), false)),
-    )
-    .map_err(std::io::Error::other)?;
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_dictionary_enabled(false)
-        .build();
-    let options =
-        ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
-    let mut writer = ArrowWriter::try_new_with_options(out, batch.schema(), options)?;
-    writer.write(&batch)?;
-    writer.close()?;
-    Ok(())
+    let mut writer = BatchWriter::new(out);
+    writer.write(columns)?;
+    writer.finish()
 }
 
 #[cfg(test)]

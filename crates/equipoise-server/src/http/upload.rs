@@ -112,6 +112,11 @@ pub(super) async fn get_upload(
     Ok(Json(UploadState { offset, length }))
 }
 
+/// Where the body of an upload with these headers begins.
+pub(crate) fn offset_of_upload(headers: &HeaderMap, manifest: &Manifest) -> Result<u64, Refusal> {
+    check_headers(headers, manifest).map_err(|Refused(refusal)| refusal)
+}
+
 /// What can be refused before anything is looked up; gives where the body begins.
 fn check_headers(headers: &HeaderMap, manifest: &Manifest) -> Answer<u64> {
     let text = |name: header::HeaderName| headers.get(name).map(|v| v.to_str().unwrap_or("?"));

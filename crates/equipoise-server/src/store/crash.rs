@@ -2,7 +2,8 @@
 //!
 //! The hidden option `serve --crash-at NAME` names one; without it each place costs one comparison. The
 //! names follow the crash table: `mid_body`, `after_part_sync`, `during_validation`, `after_rename`,
-//! `after_folder_sync`, `before_commit`, `after_commit`, `in_close`, `mid_solve`, `after_artefacts`. `before_commit` stands in every transaction; `NAME:3` means the third time.
+//! `after_folder_sync`, `before_commit`, `after_commit`, `in_close`, `mid_solve`, `after_artefacts`; `in_validator`
+//! kills the process that reads a file instead of the server. `before_commit` stands in every transaction; `NAME:3` means the third time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

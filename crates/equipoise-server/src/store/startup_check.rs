@@ -1,5 +1,6 @@
 //! What is checked before anything is served: chain, receipts, files. What is damaged is not repaired.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::folder::digest_of_file;
@@ -7,15 +8,15 @@ use super::{Store, StoreError};
 use crate::protocol::{Digest, EventKind, Manifest, Name, PublicKey, RoundState, verify_chain};
 
 impl Store {
-    /// Checks every round; removes what uploads left behind.
+    /// Checks every round; then removes what uploads left behind.
     pub(super) fn check_everything(&self) -> Result<(), StoreError> {
-        for folder in ["uploads", "canonical"] {
-            self.remove_leftovers(folder)?;
-        }
         for round in self.rounds()? {
             self.check_round(&round)?;
         }
-        Ok(())
+        for folder in ["uploads", "canonical"] {
+            self.remove_leftovers(folder)?;
+        }
+        self.remove_orphans()
     }
 
     fn check_round(&self, round: &Name) -> Result<(), StoreError> {
@@ -152,6 +153,33 @@ impl Store {
         }
         Ok(())
     }
+
+    /// Files under their digests that no submission speaks of: their process ended before the row was
+    /// committed.
+    fn remove_orphans(&self) -> Result<(), StoreError> {
+        let mut wanted = BTreeSet::new();
+        for round in self.rounds()? {
+            for submission in self.submissions(&round)? {
+                wanted.insert(self.folder.blob(submission.sha256));
+                wanted.insert(self.folder.canonical(submission.canonical_sha256));
+            }
+        }
+        for folder in ["sha256", "canonical"].map(|name| self.folder.path().join(name)) {
+            for entry in std::fs::read_dir(&folder).map_err(StoreError::file(&folder))? {
+                let path = entry.map_err(StoreError::file(&folder))?.path();
+                if !wanted.contains(&path) && is_named_by_digest(&path) {
+                    std::fs::remove_file(&path).map_err(StoreError::file(&path))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Nothing else is ours to remove.
+fn is_named_by_digest(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.strip_suffix(".parquet").unwrap_or(name).parse::<Digest>().is_ok()
 }
 
 /// The state that a log leads to.

@@ -1,11 +1,13 @@
 //! What happens inside the child: limits on itself, one file read, one verdict written.
 
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use equipoise_data::{Error, Schema, TableKind, open_table, read_proxy, write_proxy};
+use equipoise_data::{Error, ProxyWriter, ReadLimits, Schema, TableKind, visit_proxy_within};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use sha2::{Digest as _, Sha256};
 
+use super::distinct_rows::DistinctRows;
 use super::{Job, Verdict};
 use crate::protocol::Digest;
 use crate::round::SubmissionLimits;
@@ -14,6 +16,8 @@ use crate::round::SubmissionLimits;
 const MEMORY_BYTES: u64 = 2 << 30;
 /// Processor time of the child.
 const CPU_SECONDS: u64 = 60;
+/// Rows decoded at a time.
+const CHUNK_ROWS: usize = 4096;
 /// A table this small is never a bomb, however well it was packed.
 const SMALL_BYTES: u64 = 64 << 20;
 
@@ -49,86 +53,49 @@ pub fn check_file(job: &Job) -> Verdict {
     }
 }
 
+/// Reads once, a piece at a time, and writes what was read: no more of the table is in memory.
 fn check(job: &Job) -> Result<Verdict, Error> {
-    if let Some(message) = over_limits(job)? {
-        return Ok(Verdict::File { message });
-    }
-    let rows = read_proxy(&job.file, &job.schema)?;
-    let distinct_rows = count_distinct(&rows);
-    write_proxy(&job.canonical, &rows, &job.schema, true)?;
-    let content = std::fs::read(&job.canonical)
-        .map_err(|source| Error::Read { file: job.canonical.clone(), source })?;
+    let failed = |source| Error::Write { file: job.canonical.clone(), source };
+    let mut hasher = Sha256::new();
+    let file = std::fs::File::create(&job.canonical).map_err(failed)?;
+    let mut out = BufWriter::new(Hashed { file, hasher: &mut hasher });
+    let mut writer = ProxyWriter::new(&mut out, &job.schema);
+    let mut distinct = DistinctRows::new();
+    let rows = visit_proxy_within(&job.file, &job.schema, limits(job), CHUNK_ROWS, |rows| {
+        distinct.add(rows);
+        writer.push(rows).map_err(failed)
+    })?;
+    writer.finish().and_then(|()| out.flush()).map_err(failed)?;
+    drop(out);
     Ok(Verdict::Sound {
-        canonical_sha256: Digest::of(&content),
-        rows: rows.len() as u64,
-        distinct_rows,
+        canonical_sha256: Digest::finish(hasher),
+        rows,
+        distinct_rows: distinct.count(),
     })
 }
 
-/// Reads the file once without keeping anything: how many rows there really are, whatever a footer says.
-fn over_limits(job: &Job) -> Result<Option<String>, Error> {
-    let SubmissionLimits { rows: most_rows, columns, decoded_bytes, decoded_ratio, .. } =
-        job.limits;
-    let table = open_table(&job.file)?;
-    let n_columns = table.columns().len() as u64;
-    if n_columns > columns {
-        return Ok(Some(format!(
-            "the file has {n_columns} columns; at most {columns} are accepted"
-        )));
-    }
-    let too_many =
-        |rows: u64| format!("the file has {rows} rows; at most {most_rows} are accepted");
-    if let Some(claimed) = table.claimed_rows()
-        && claimed > most_rows
-    {
-        return Ok(Some(too_many(claimed)));
-    }
+fn limits(job: &Job) -> ReadLimits {
+    let SubmissionLimits { rows, columns, decoded_bytes, decoded_ratio, .. } = job.limits;
     let file_bytes = std::fs::metadata(&job.file).map_or(0, |found| found.len());
-    let most_bytes = decoded_bytes.min(file_bytes.saturating_mul(decoded_ratio).max(SMALL_BYTES));
-    let row_bytes = n_columns * 8;
-    // A column is enough to count rows; it must be one that can be read.
-    let Some(first) = job
-        .schema
-        .encoded_names()
-        .into_iter()
-        .chain([job.schema.sensitive.column.clone()])
-        .find_map(|name| table.position(&name).ok())
-    else {
-        return Ok(None);
-    };
-    let mut over = None;
-    let visited = table.visit(&[first], |row, _| {
-        if row > most_rows {
-            over = Some(too_many(row));
-        } else if row.saturating_mul(row_bytes) > most_bytes {
-            over = Some(format!("the table is larger than {most_bytes} bytes when it is unpacked"));
-        } else {
-            return Ok(());
-        }
-        Err(Error::Empty { file: PathBuf::new() })
-    });
-    match over {
-        Some(message) => Ok(Some(message)),
-        None => visited.map(|_| None),
-    }
+    let decoded = decoded_bytes.min(file_bytes.saturating_mul(decoded_ratio).max(SMALL_BYTES));
+    ReadLimits::new(rows, columns, decoded)
 }
 
-/// Different rows, by 128 bits of a digest that nobody can make collide.
-fn count_distinct(rows: &equipoise_core::Rows) -> u64 {
-    let mut marks: Vec<u128> = (0..rows.len())
-        .map(|i| {
-            let mut hasher = Sha256::new();
-            rows.a(i).iter().for_each(|value| hasher.update((value + 0.0).to_le_bytes()));
-            hasher.update([u8::from(rows.is_positive(i))]);
-            let digest: [u8; 32] = hasher.finalize().into();
-            let mut half = [0; 16];
-            half.copy_from_slice(&digest[..16]);
-            u128::from_le_bytes(half)
-        })
-        .collect();
-    marks.sort_unstable();
-    marks.dedup();
-    marks.len() as u64
+struct Hashed<'a> {
+    file: std::fs::File,
+    hasher: &'a mut Sha256,
+}
+
+impl Write for Hashed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let n = self.file.write(bytes)?;
+        self.hasher.update(&bytes[..n]);
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 fn verdict_of(error: Error, file: &Path) -> Verdict {

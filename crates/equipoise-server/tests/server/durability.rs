@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use equipoise_server::Limits;
-use equipoise_server::store::{Disk, RealDisk};
+use equipoise_server::protocol::{Digest, RoundState};
+use equipoise_server::store::{Disk, RealDisk, Store};
 
-use crate::world::{World, proxy};
+use crate::world::{CLIENTS, World, name, proxy, scaled};
 
 /// A disk that remembers what was synced, so that a power cut can take away the rest.
 #[derive(Default)]
@@ -200,4 +201,82 @@ fn a_data_directory_has_one_process() {
     let _store = world.open_store(Arc::new(RealDisk)).unwrap();
     let error = world.open_store(Arc::new(RealDisk)).err().unwrap().to_string();
     assert!(error.contains("in use"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_no_submission_speaks_of_are_gone_after_a_restart() {
+    let world = World::new();
+    let server = world.start();
+    assert_eq!(server.submit("north", proxy(1)).await.status, 201);
+    drop(server);
+    let named = |folder: &str, ending: &str| {
+        let name = format!("{}{ending}", Digest::of(b"orphan"));
+        world.data().join(folder).join(name)
+    };
+    let orphans = [named("sha256", ""), named("canonical", ".parquet")];
+    orphans.iter().for_each(|path| std::fs::write(path, "orphan").unwrap());
+    let foreign = world.data().join("sha256").join("README");
+    std::fs::write(&foreign, "not ours").unwrap();
+    // What is damaged is looked at first, and then nothing is removed.
+    let root = world.data().join("rounds/spring/root/north.csv");
+    let whole = std::fs::read(&root).unwrap();
+    std::fs::write(&root, "changed").unwrap();
+    assert!(world.open_store(Arc::new(RealDisk)).is_err());
+    assert!(orphans.iter().all(|path| path.exists()));
+    std::fs::write(&root, whole).unwrap();
+
+    let server = world.start();
+    assert!(orphans.iter().all(|path| !path.exists()));
+    assert!(foreign.exists());
+    assert_eq!(server.submit("north", proxy(1)).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_changed_byte_of_the_database_is_found_or_changes_nothing() {
+    let world = World::new();
+    let server = world.start();
+    assert_eq!(server.submit("north", proxy(1)).await.status, 201);
+    drop(server);
+    let round = name("spring");
+    let told = |store: &Store| {
+        let list = store.submissions(&round).unwrap();
+        let receipts: Vec<_> = list.into_iter().map(|found| found.receipt).collect();
+        (store.audit_lines(&round).unwrap(), receipts, store.round(&round).unwrap().state)
+    };
+    let before = told(&world.open_store(Arc::new(RealDisk)).unwrap());
+    let path = world.data().join("equipoise.db");
+    let whole = std::fs::read(&path).unwrap();
+    let mut n_found = 0;
+    let times = scaled(60, 2000);
+    for i in 0..times {
+        let mut changed = whole.clone();
+        changed[(i * 7919 + 13) % whole.len()] ^= 1 << (i % 8);
+        for ending in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(world.data().join(format!("equipoise.db{ending}")));
+        }
+        std::fs::write(&path, changed).unwrap();
+        match world.open_store(Arc::new(RealDisk)) {
+            Ok(store) => assert_eq!(told(&store), before, "change {i}"),
+            Err(_) => n_found += 1,
+        }
+    }
+    assert!(n_found > 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_changed_byte_of_a_published_model_is_found_at_the_start() {
+    let world = World::new();
+    let server = world.start();
+    for (i, client) in CLIENTS.iter().enumerate() {
+        assert_eq!(server.submit(client, proxy(i as u64)).await.status, 201);
+    }
+    assert_eq!(server.wait(), RoundState::Published);
+    drop(server);
+    let path = world.data().join("published/spring/model.json");
+    let mut content = std::fs::read(&path).unwrap();
+    let middle = content.len() / 2;
+    content[middle] ^= 1;
+    std::fs::write(&path, content).unwrap();
+    let error = world.open_store(Arc::new(RealDisk)).err().unwrap().to_string();
+    assert!(error.contains("model.json"), "{error}");
 }

@@ -1,11 +1,16 @@
 //! Files that are no proxies: refused whole, with row and column where there are some.
 
+use std::io::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use equipoise_server::protocol::MediaType;
+use equipoise_data::read_proxy;
+use equipoise_server::protocol::{Digest, MediaType};
 use equipoise_server::round::SubmissionLimits;
 use equipoise_server::validator::{Job, Verdict, check_file};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use crate::world::{World, key, manifest, proxy, request, scaled, schema};
 
@@ -105,18 +110,98 @@ async fn a_small_file_with_very_many_rows_is_refused_at_once() {
     assert_eq!((answer.status, answer.json["code"].as_str()), (422, Some("file_rejected")));
 }
 
+fn job(dir: &Path, name: &str, content: &[u8], limits: SubmissionLimits) -> Job {
+    let file = dir.join(name);
+    std::fs::write(&file, content).unwrap();
+    Job { file, canonical: dir.join("canonical.parquet"), schema: schema(), limits }
+}
+
+/// Any number of bytes in a few.
+fn packed(head: &str, piece: &[u8], times: usize) -> Vec<u8> {
+    let mut out = GzEncoder::new(Vec::new(), Compression::best());
+    out.write_all(head.as_bytes()).unwrap();
+    (0..times).for_each(|_| out.write_all(piece).unwrap());
+    out.finish().unwrap()
+}
+
 #[test]
 fn a_file_is_counted_while_it_is_read_whatever_its_footer_says() {
     let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("north.parquet");
     // Under the limit of rows, over that of bytes for each byte of the file.
-    std::fs::write(&file, row_bomb(4_000_000)).unwrap();
-    let job = Job {
-        file,
-        canonical: dir.path().join("canonical.parquet"),
-        schema: schema(),
-        limits: SubmissionLimits::default(),
-    };
+    let job = job(dir.path(), "north.parquet", &row_bomb(4_000_000), SubmissionLimits::default());
     let Verdict::File { message } = check_file(&job) else { panic!("accepted") };
     assert!(message.contains("unpacked"), "{message}");
+}
+
+#[test]
+fn packed_lines_that_never_end_blank_ones_and_rows_without_end_meet_a_limit() {
+    let dir = tempfile::tempdir().unwrap();
+    let head = "score,group,passed\n";
+    let (sevens, blank) = (vec![b'7'; 1 << 20], vec![b'\n'; 1 << 20]);
+    let rows = "1,1,1\n".repeat(1 << 17).into_bytes();
+    let quoted = format!("{}\n", "7".repeat(100)).repeat(10_000).into_bytes();
+    let small = SubmissionLimits { decoded_bytes: 8 << 20, ..SubmissionLimits::default() };
+    for (content, limits, expected) in [
+        (packed(head, &sevens, 300), SubmissionLimits::default(), "a row is longer"),
+        (packed("", &sevens, 300), SubmissionLimits::default(), "a row is longer"),
+        (packed(head, &blank, 300), SubmissionLimits::default(), "a row is longer"),
+        (
+            packed(&format!("{head}\""), &quoted, 100),
+            SubmissionLimits::default(),
+            "a row is longer",
+        ),
+        (packed(head, &rows, 60), SubmissionLimits::default(), "rows or more"),
+        (packed(head, &rows, 60), small, "unpacked"),
+    ] {
+        assert!(content.len() < 1 << 20, "{}", content.len());
+        let job = job(dir.path(), "north.csv.gz", &content, limits);
+        let Verdict::File { message } = check_file(&job) else { panic!("{expected}: accepted") };
+        assert!(message.contains(expected), "{expected}: {message}");
+        assert!(message.starts_with("the file"), "{message}");
+    }
+    let columns = format!("{}\n", "x,".repeat(600));
+    let job = job(dir.path(), "north.csv", columns.as_bytes(), SubmissionLimits::default());
+    let Verdict::File { message } = check_file(&job) else { panic!("accepted") };
+    assert!(message.contains("601 columns; at most 512"), "{message}");
+}
+
+#[test]
+fn the_checked_table_is_the_same_rows_with_the_same_digest_in_whatever_pieces_they_came() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows: Vec<String> = (0..150_000u32)
+        .map(|i| {
+            format!(
+                "{},{},{}",
+                f64::from(i % 100_000) / 7.0,
+                i % 2,
+                if i % 3 == 0 { 1 } else { -1 }
+            )
+        })
+        .collect();
+    let text = format!("score,group,passed\n{}\n", rows.join("\n"));
+    let mut digests = Vec::new();
+    for (name, content) in
+        [("a.csv", text.clone().into_bytes()), ("a.csv.gz", packed(&text, b"", 0))]
+    {
+        let job = job(dir.path(), name, &content, SubmissionLimits::default());
+        let verdict = check_file(&job);
+        let Verdict::Sound { canonical_sha256, rows, distinct_rows } = verdict else {
+            panic!("{verdict:?}")
+        };
+        assert_eq!(rows, 150_000);
+        assert!(distinct_rows > 100_000 && distinct_rows < 150_000, "{distinct_rows}");
+        let written = std::fs::read(&job.canonical).unwrap();
+        assert_eq!(canonical_sha256, Digest::of(&written));
+        assert_eq!(
+            read_proxy(&job.canonical, &job.schema).unwrap(),
+            read_proxy(&job.file, &job.schema).unwrap()
+        );
+        digests.push(canonical_sha256);
+        // The table as a client's own file: other pieces, same bytes.
+        let again = Job { file: dir.path().join("again.parquet"), ..job.clone() };
+        std::fs::write(&again.file, written).unwrap();
+        let Verdict::Sound { canonical_sha256, .. } = check_file(&again) else { panic!() };
+        digests.push(canonical_sha256);
+    }
+    assert!(digests.iter().all(|digest| *digest == digests[0]), "{digests:?}");
 }

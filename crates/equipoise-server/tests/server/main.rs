@@ -1,5 +1,5 @@
 //! The router in process, on temporary data directories, with a clock and a disk that the tests command.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod authentication;
 mod backup;
@@ -8,6 +8,7 @@ mod damage;
 mod durability;
 mod events;
 mod files;
+mod fuzz;
 mod json_schema;
 mod lifecycle;
 mod monitoring;

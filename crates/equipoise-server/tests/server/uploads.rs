@@ -1,9 +1,17 @@
 //! One submission each: sent twice, sent otherwise, cut off, resumed.
 
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
 use axum::body::{Body, Bytes};
 use axum::http::Request;
+use equipoise_server::Limits;
 use equipoise_server::protocol::{MANIFEST_HEADER, OFFSET_HEADER, RoundState, SIGNATURE_HEADER};
+use equipoise_server::store::RealDisk;
 use http_body_util::StreamBody;
+use hyper::body::Frame;
+use tokio_stream::StreamExt as _;
 
 use crate::world::{World, key, manifest, proxy, scaled, submission};
 
@@ -62,7 +70,7 @@ fn cut(client: &str, whole: &str, keep: usize) -> Request<Body> {
     let (mut parts, _) = submission(client, whole.as_bytes().to_vec()).into_parts();
     parts.headers.insert("content-length", whole.len().into());
     let frames = vec![
-        Ok(hyper::body::Frame::data(Bytes::copy_from_slice(&whole.as_bytes()[..keep]))),
+        Ok(Frame::data(Bytes::copy_from_slice(&whole.as_bytes()[..keep]))),
         Err(std::io::Error::other("the cable was cut")),
     ];
     Request::from_parts(parts, Body::new(StreamBody::new(tokio_stream::iter(frames))))
@@ -125,4 +133,52 @@ async fn what_came_of_an_interrupted_upload_is_gone_after_a_restart_and_a_close(
     let late = server.submit("north", proxy(1)).await;
     assert_eq!((late.status, late.json["code"].as_str()), (409, Some("round_not_open")));
     assert_eq!(server.wait(), RoundState::Published);
+}
+
+/// A body that begins and then neither goes on nor ends.
+fn stalled(client: &str, whole: &str) -> Request<Body> {
+    let (mut parts, _) = submission(client, whole.as_bytes().to_vec()).into_parts();
+    parts.headers.insert("content-length", whole.len().into());
+    let first = Frame::data(Bytes::copy_from_slice(&whole.as_bytes()[..10]));
+    let frames = tokio_stream::once(Ok::<_, Infallible>(first)).chain(tokio_stream::pending());
+    Request::from_parts(parts, Body::new(StreamBody::new(frames)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_uploads_than_places_are_told_when_to_come_back() {
+    let world = World::new();
+    let limits = Limits { uploads_at_once: 1, ..Limits::default() };
+    let server = Arc::new(world.start_with(Arc::new(RealDisk), limits));
+    let slow = tokio::spawn({
+        let server = Arc::clone(&server);
+        async move { server.send(stalled("north", &proxy(1))).await }
+    });
+    while world.parts().is_empty() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let answer = server.stream(submission("east", proxy(2).into_bytes())).await;
+    assert_eq!(answer.status().as_u16(), 503);
+    assert_eq!(answer.headers()["retry-after"], "5");
+    let slow = slow.await.unwrap();
+    assert_eq!((slow.status, slow.json["code"].as_str()), (408, Some("too_slow")));
+    assert_eq!(server.submit("east", proxy(2)).await.status, 201);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupted_upload_expires() {
+    let world = World::new();
+    let server = world.start();
+    server.send(cut("north", &proxy(1), 100)).await;
+    let part = world.parts().pop().unwrap();
+    let age = |seconds: u64| {
+        let file = std::fs::File::options().write(true).open(&part).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap();
+        (0..60).for_each(|_| server.app.tick().unwrap());
+    };
+    let day = Limits::default().upload_expiry_seconds;
+    age(day - 600);
+    assert_eq!(world.parts().len(), 1);
+    age(day + 600);
+    assert!(world.parts().is_empty());
+    assert_eq!(server.submit("north", proxy(1)).await.status, 201);
 }

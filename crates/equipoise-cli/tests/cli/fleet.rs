@@ -1,0 +1,200 @@
+//! A round of many clients, each with a key, and requests of theirs as bytes on a socket.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::time::Duration;
+
+use equipoise_core::{Fairness, Settings};
+use equipoise_data::Schema;
+use equipoise_server::protocol::{Digest, Manifest, MediaType, Name, PrivateKey};
+use equipoise_server::round::SubmissionLimits;
+use equipoise_server::store::{DataFolder, NewRound, Store, StoreParts};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::server::{Server, free_port};
+
+const N_FEATURES: usize = 10;
+
+/// Keys, roots and an open round.
+pub(crate) struct Fleet {
+    pub(crate) dir: TempDir,
+    pub(crate) port: u16,
+    schema: Schema,
+    keys: Vec<PrivateKey>,
+}
+
+/// Whether the long tests run at their full count.
+pub(crate) fn full() -> bool {
+    std::env::var_os("EQUIPOISE_FULL").is_some()
+}
+
+impl Fleet {
+    pub(crate) fn new(n_clients: usize) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let port = free_port();
+        let schema = schema();
+        let roots = dir.path().join("roots");
+        std::fs::create_dir(&roots).unwrap();
+        let keys: Vec<PrivateKey> = (0..n_clients)
+            .map(|i| {
+                let mut seed = [1; 32];
+                seed[..8].copy_from_slice(&(i as u64).to_le_bytes());
+                PrivateKey::from_seed(format!("client-{i}").parse().unwrap(), seed)
+            })
+            .collect();
+        for key in &keys {
+            let root =
+                header(&schema) + &raw_row(1, "A", 1) + &raw_row(2, "B", 0) + &raw_row(3, "A", 0);
+            std::fs::write(roots.join(format!("{}.csv", key.name())), root).unwrap();
+        }
+        let folder = DataFolder::open(&dir.path().join("data")).unwrap();
+        let store = Store::open(folder, StoreParts::default()).unwrap();
+        let round: Name = "spring".parse().unwrap();
+        store
+            .create_round(NewRound {
+                round: round.clone(),
+                audience: format!("http://127.0.0.1:{port}"),
+                schema: schema.clone(),
+                roster: keys.iter().map(PrivateKey::public).collect(),
+                roots,
+                settings: Settings::new(Fairness::SP),
+                minimum: 1,
+                deadline: None,
+                limits: SubmissionLimits::default(),
+            })
+            .unwrap();
+        store.open_round(&round).unwrap();
+        Self { dir, port, schema, keys }
+    }
+
+    pub(crate) fn start(&self, more: &str) -> Server {
+        let port = self.port;
+        let options = format!("--data data --listen 127.0.0.1:{port} --plain-http --quiet {more}");
+        Server::start_in(self.dir.path(), port, &options)
+    }
+
+    /// A proxy of about so many bytes; another seed gives other rows.
+    pub(crate) fn proxy(&self, seed: u64, bytes: usize) -> String {
+        let mut state = seed.wrapping_mul(2).wrapping_add(1);
+        let mut text = header(&self.schema);
+        while text.len() < bytes {
+            for _ in 0..N_FEATURES {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let value = (state >> 40) as f64 / 4e6 - 2.0;
+                text += &format!("{value:.6},");
+            }
+            text += if state & 1 << 50 == 0 { "0," } else { "1," };
+            text += if state & 1 << 51 == 0 { "-1\n" } else { "1\n" };
+        }
+        text
+    }
+
+    /// The columns of a proxy.
+    pub(crate) fn columns(&self) -> Vec<String> {
+        header(&self.schema).trim_end().split(',').map(str::to_owned).collect()
+    }
+
+    pub(crate) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The head of a client's signed request.
+    pub(crate) fn head(
+        &self,
+        client: usize,
+        kind: MediaType,
+        length: u64,
+        sha256: Digest,
+    ) -> String {
+        let key = &self.keys[client];
+        let manifest = Manifest {
+            audience: format!("http://127.0.0.1:{}", self.port),
+            round: "spring".parse().unwrap(),
+            client: key.name().clone(),
+            media_type: kind,
+            length,
+            sha256,
+            schema_sha256: self.schema.digest().parse().unwrap(),
+        };
+        format!(
+            "PUT /v1/rounds/spring/submissions/{} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+             equipoise-manifest: {}\r\nequipoise-signature: {}\r\ncontent-type: {kind}\r\n\
+             content-length: {length}\r\n\r\n",
+            key.name(),
+            manifest.to_header(),
+            manifest.sign(key),
+        )
+    }
+
+    /// Sends a signed file; gives status and answer.
+    pub(crate) fn put(&self, client: usize, kind: MediaType, body: &[u8]) -> (u16, Value) {
+        let head = self.head(client, kind, body.len() as u64, Digest::of(body));
+        send(self.port, &[head.as_bytes(), body])
+    }
+}
+
+/// Sends pieces and reads the answer; status 0 if there is none.
+pub(crate) fn send(port: u16, pieces: &[&[u8]]) -> (u16, Value) {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(180))).unwrap();
+    for piece in pieces {
+        // A refusal may come before the whole body has gone.
+        if stream.write_all(piece).is_err() {
+            break;
+        }
+    }
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    let text = String::from_utf8_lossy(&answer);
+    let status = text.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+    let body = text.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+    (status, serde_json::from_str(body).unwrap_or_default())
+}
+
+/// Resident memory of a process in MiB: now, and at its most.
+pub(crate) fn resident(pid: u32) -> (f64, f64) {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let field = |name: &str| {
+        let line = status.lines().find(|line| line.starts_with(name));
+        let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
+        kib.unwrap_or(0.0) / 1024.0
+    };
+    (field("VmRSS:"), field("VmHWM:"))
+}
+
+/// The most that any child of a process has had so far, in MiB.
+pub(crate) fn resident_children(pid: u32) -> f64 {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    tasks
+        .filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok())
+        .flat_map(|children| {
+            children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>()
+        })
+        .map(|child| resident(child).1)
+        .fold(0.0, f64::max)
+}
+
+fn schema() -> Schema {
+    let mut text = String::from(
+        "version = 1\nintercept = true\n[label]\ncolumn = \"passed\"\npositive = \"1\"\n\
+         [sensitive]\ncolumn = \"group\"\nprivileged = \"A\"\n",
+    );
+    for i in 0..N_FEATURES {
+        text += &format!(
+            "[[feature]]\ncolumn = \"x{i}\"\nkind = \"numeric\"\ncenter = 0.0\nscale = 1.0\n"
+        );
+    }
+    Schema::from_toml(&text, Path::new("schema.toml")).unwrap()
+}
+
+fn header(schema: &Schema) -> String {
+    format!("{},group,passed\n", schema.encoded_names().join(","))
+}
+
+fn raw_row(seed: usize, group: &str, passed: u8) -> String {
+    let values: Vec<String> =
+        (0..N_FEATURES).map(|i| format!("{}", (seed * 7 + i * 3) % 5)).collect();
+    format!("{},{group},{passed}\n", values.join(","))
+}

@@ -1,0 +1,130 @@
+//! Damaged files over HTTP: each is accepted or refused, and the server does not notice.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use equipoise_data::{read_proxy, write_proxy};
+use equipoise_server::protocol::MediaType;
+
+use crate::fleet::{Fleet, full, resident};
+use crate::many_rows::many_rows;
+
+/// Senders at once.
+const SENDERS: usize = 4;
+/// Mutants before memory is first looked at.
+const WARM_UP: usize = 24;
+
+#[test]
+fn mutants_of_every_format_are_accepted_or_refused_by_a_server_that_lives() {
+    let times = if full() { 10_000 } else { 60 };
+    for kind in MediaType::ALL {
+        let fleet = Fleet::new(times + WARM_UP);
+        let server = fleet.start("");
+        let pid = server.child.id();
+        let sound = sound_file(&fleet, kind);
+        let send = |from: usize, to: usize| {
+            let next = AtomicUsize::new(from);
+            let counts: Vec<AtomicUsize> = (0..6).map(|_| AtomicUsize::new(0)).collect();
+            std::thread::scope(|scope| {
+                for _ in 0..SENDERS {
+                    scope.spawn(|| {
+                        loop {
+                            let i = next.fetch_add(1, Ordering::SeqCst);
+                            if i >= to {
+                                break;
+                            }
+                            let (status, answer) = fleet.put(i, kind, &mutant(&sound, i as u64));
+                            let good = (200..300).contains(&status) || (400..500).contains(&status);
+                            assert!(good, "mutant {i} of {kind}: {status}, {answer}");
+                            counts[usize::from(status / 100)].fetch_add(1, Ordering::SeqCst);
+                        }
+                    });
+                }
+            });
+            counts.into_iter().map(AtomicUsize::into_inner).collect::<Vec<_>>()
+        };
+        send(0, WARM_UP);
+        let before = resident(pid).0;
+        let started = Instant::now();
+        let counts = send(WARM_UP, times + WARM_UP);
+        let after = resident(pid).0;
+        println!(
+            "{kind}: {} accepted, {} refused in {:.1} s; resident memory {before:.1} -> {after:.1} MiB",
+            counts[2],
+            counts[4],
+            started.elapsed().as_secs_f64()
+        );
+        assert!(counts[4] > 0);
+        assert!(after - before < 20.0, "{kind}: {before} MiB grew to {after} MiB");
+        assert_eq!(server.child.id(), pid);
+        drop(server);
+    }
+}
+
+#[test]
+fn a_file_that_kills_its_reader_is_refused() {
+    let fleet = Fleet::new(2);
+    // A reader that is killed as a parser's overflow or the limits of its memory would kill it.
+    let server = fleet.start("--crash-at in_validator");
+    let body = fleet.proxy(1, 1000);
+    let (status, answer) = fleet.put(0, MediaType::Csv, body.as_bytes());
+    assert_eq!((status, answer["code"].as_str()), (422, Some("file_rejected")), "{answer}");
+    drop(server);
+    let _server = fleet.start("");
+    assert_eq!(fleet.put(0, MediaType::Csv, body.as_bytes()).0, 201);
+}
+
+#[test]
+fn two_hundred_million_rows_in_a_small_file_are_refused_at_once() {
+    let fleet = Fleet::new(2);
+    let _server = fleet.start("");
+    let columns: Vec<String> = fleet.columns();
+    let body = many_rows(&columns, 209_715_200);
+    assert!(body.len() < 3400, "{}", body.len());
+    let started = Instant::now();
+    let (status, answer) = fleet.put(0, MediaType::Parquet, &body);
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert_eq!((status, answer["code"].as_str()), (422, Some("file_rejected")), "{answer}");
+    let message = answer["message"].as_str().unwrap();
+    assert!(message.contains("209715200 rows"), "{message}");
+    // The same file with fewer rows is sound.
+    assert_eq!(fleet.put(0, MediaType::Parquet, &many_rows(&columns, 1000)).0, 201);
+}
+
+fn sound_file(fleet: &Fleet, kind: MediaType) -> Vec<u8> {
+    let (csv, other) = (
+        fleet.dir.path().join("sound.csv"),
+        fleet.dir.path().join(format!("packed{}", kind.extension())),
+    );
+    std::fs::write(&csv, fleet.proxy(1, 4000)).unwrap();
+    let rows = read_proxy(&csv, fleet.schema()).unwrap();
+    write_proxy(&other, &rows, fleet.schema(), false).unwrap();
+    std::fs::read(other).unwrap()
+}
+
+/// One to four changes: a bit, a byte, a piece gone, doubled or cut off.
+fn mutant(sound: &[u8], seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(2).wrapping_add(1);
+    let mut below = move |n: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % n.max(1)
+    };
+    let mut bytes = sound.to_vec();
+    for _ in 0..1 + below(4) {
+        let at = below(bytes.len());
+        let end = (at + 1 + below(32)).min(bytes.len());
+        match below(5) {
+            0 if at < bytes.len() => bytes[at] ^= 1 << below(8),
+            1 if at < bytes.len() => bytes[at] = below(256) as u8,
+            2 => drop(bytes.drain(at.min(end)..end)),
+            3 => {
+                let piece = bytes[at.min(end)..end].to_vec();
+                let to = below(bytes.len() + 1);
+                bytes.splice(to..to, piece);
+            }
+            _ if below(4) == 0 => bytes.truncate(at),
+            _ => {}
+        }
+    }
+    bytes
+}

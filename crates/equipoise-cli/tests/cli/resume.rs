@@ -1,0 +1,54 @@
+//! `submit` over a connection that breaks: it goes on where it stopped.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+
+use crate::server::{Server, at, set_up};
+use crate::world::World;
+
+#[test]
+fn an_interrupted_submit_is_resumed_by_the_next_one() {
+    let world = World::with_proxies();
+    let south = world.read("proxies/south.csv");
+    let (header, rows) = south.split_once('\n').unwrap();
+    world.write("large.csv", &format!("{header}\n{}", rows.repeat(1 + (2 << 20) / rows.len())));
+    let port = set_up(&world);
+    let _server = Server::start(&world, port, "");
+    let between = cutting_forwarder(port, 700_000);
+    let submit = "submit large.csv --key south.key --retries 0";
+    world.run(&format!("{submit} {} --audience http://127.0.0.1:{port}", at(between))).expect(2);
+    let resumed = world.run(&format!("{submit} {}", at(port))).expect(0);
+    let (_, offset) = resumed.stderr.split_once("goes on at byte ").expect(&resumed.stderr);
+    let offset: u64 = offset.split_whitespace().next().unwrap().parse().unwrap();
+    assert!(offset > 100_000 && offset < 700_000, "{offset}");
+    assert_eq!(world.json("spring-south.receipt.json")["receipt"]["client"], "south");
+}
+
+/// Passes connections on to a port, and cuts each after so many bytes from the client.
+fn cutting_forwarder(to: u16, bytes: u64) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            let server = TcpStream::connect(("127.0.0.1", to)).unwrap();
+            let (back_from, back_to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+            std::thread::spawn(move || copy(back_from, back_to, u64::MAX));
+            std::thread::spawn(move || copy(client, server, bytes));
+        }
+    });
+    port
+}
+
+fn copy(mut from: TcpStream, mut to: TcpStream, mut left: u64) {
+    let mut piece = [0; 16 << 10];
+    while left > 0 {
+        match from.read(&mut piece) {
+            Ok(n) if n > 0 && to.write_all(&piece[..n]).is_ok() => {
+                left = left.saturating_sub(n as u64);
+            }
+            _ => break,
+        }
+    }
+    let _ = from.shutdown(Shutdown::Both);
+    let _ = to.shutdown(Shutdown::Both);
+}

@@ -1,0 +1,86 @@
+//! Writes proxies piece by piece, as Parquet.
+
+use std::io::{self, Write};
+
+use equipoise_core::Rows;
+
+use super::columns;
+use crate::output_table::{ColumnValues, OutputColumn};
+use crate::schema::Schema;
+use crate::table::BatchWriter;
+
+/// Bytes of features in a row group: as much is held in memory, a few times over.
+const GROUP_BYTES: usize = 8 << 20;
+
+/// A Parquet proxy on its way. The bytes depend on the rows alone, not on the pieces in which they came.
+pub struct ProxyWriter<W: Write + Send> {
+    out: BatchWriter<W>,
+    names: Vec<String>,
+    group_rows: usize,
+    features: Vec<Vec<f64>>,
+    privileged: Vec<i8>,
+    labels: Vec<i8>,
+}
+
+impl<W: Write + Send> std::fmt::Debug for ProxyWriter<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProxyWriter").field("columns", &self.names).finish_non_exhaustive()
+    }
+}
+
+impl<W: Write + Send> ProxyWriter<W> {
+    /// Writes rows of the schema.
+    pub fn new(out: W, schema: &Schema) -> Self {
+        let n_x = schema.layout().n_x;
+        Self {
+            out: BatchWriter::new(out),
+            names: columns(schema),
+            group_rows: (GROUP_BYTES / 8 / n_x.max(1)).clamp(1024, 1 << 20),
+            features: vec![Vec::new(); n_x],
+            privileged: Vec::new(),
+            labels: Vec::new(),
+        }
+    }
+
+    /// Adds rows, which were encoded by the schema.
+    pub fn push(&mut self, rows: &Rows) -> io::Result<()> {
+        if rows.layout().n_x != self.features.len() {
+            return Err(io::Error::other("the rows are not of this schema"));
+        }
+        for i in 0..rows.len() {
+            for (column, value) in self.features.iter_mut().zip(rows.x(i)) {
+                column.push(*value);
+            }
+            self.privileged.push(i8::from(rows.is_privileged(i)));
+            self.labels.push(if rows.is_positive(i) { 1 } else { -1 });
+            if self.labels.len() == self.group_rows {
+                self.write_group()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is left. A file without rows is an error.
+    pub fn finish(mut self) -> io::Result<()> {
+        if !self.labels.is_empty() {
+            self.write_group()?;
+        }
+        self.out.finish()
+    }
+
+    fn write_group(&mut self) -> io::Result<()> {
+        let features = self.features.iter_mut().map(|values| {
+            let room = Vec::with_capacity(values.len());
+            ColumnValues::Numbers(std::mem::replace(values, room))
+        });
+        let codes = [&mut self.privileged, &mut self.labels]
+            .map(|values| ColumnValues::Codes(std::mem::take(values)));
+        let group: Vec<OutputColumn> = self
+            .names
+            .iter()
+            .zip(features.chain(codes))
+            .map(|(name, values)| OutputColumn::new(name.clone(), values))
+            .collect();
+        self.out.write(&group)
+    }
+}

@@ -1,0 +1,73 @@
+//! Writes a Parquet file one row group after the other.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, Int8Array, RecordBatch, StringArray, UInt64Array};
+use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+
+use crate::output_table::{ColumnValues, OutputColumn};
+
+/// A file on its way. The same pieces give the same bytes: there are no dictionaries, whose hashing could
+/// also merge 0 and −0.
+pub(crate) struct BatchWriter<W: Write + Send> {
+    /// The place to write to, until the first piece tells the columns.
+    out: Option<W>,
+    writer: Option<ArrowWriter<W>>,
+}
+
+impl<W: Write + Send> BatchWriter<W> {
+    pub(crate) fn new(out: W) -> Self {
+        Self { out: Some(out), writer: None }
+    }
+
+    /// Writes rows as a row group of their own.
+    pub(crate) fn write(&mut self, columns: &[OutputColumn]) -> io::Result<()> {
+        let batch = RecordBatch::try_from_iter_with_nullable(
+            columns.iter().map(|column| (column.name.as_str(), array(&column.values), false)),
+        )
+        .map_err(io::Error::other)?;
+        if let Some(out) = self.out.take() {
+            let properties = WriterProperties::builder()
+                .set_compression(Compression::ZSTD(ZstdLevel::default()))
+                .set_dictionary_enabled(false)
+                .build();
+            let options = ArrowWriterOptions::new()
+                .with_properties(properties)
+                .with_skip_arrow_metadata(true);
+            let writer = ArrowWriter::try_new_with_options(out, batch.schema(), options);
+            self.writer = Some(writer.map_err(io_error)?);
+        }
+        let writer = self.writer.as_mut().ok_or_else(|| io::Error::other("no columns"))?;
+        writer.write(&batch).and_then(|()| writer.flush()).map_err(io_error)
+    }
+
+    /// Writes the end of the file.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        let writer = self.writer.ok_or_else(|| io::Error::other("no rows"))?;
+        writer.close().map(|_| ()).map_err(io_error)
+    }
+}
+
+fn array(values: &ColumnValues) -> ArrayRef {
+    match values {
+        ColumnValues::Numbers(values) => Arc::new(Float64Array::from(values.clone())),
+        ColumnValues::Codes(values) => Arc::new(Int8Array::from(values.clone())),
+        ColumnValues::Counts(values) => Arc::new(UInt64Array::from(values.clone())),
+        ColumnValues::Texts(values) => Arc::new(StringArray::from(values.clone())),
+    }
+}
+
+/// What the system said, where it was the system: a full disk must be told from other failures.
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(cause) => match cause.downcast::<io::Error>() {
+            Ok(cause) => *cause,
+            Err(other) => io::Error::other(other),
+        },
+        other => io::Error::other(other),
+    }
+}

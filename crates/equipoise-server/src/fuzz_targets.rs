@@ -1,0 +1,151 @@
+//! One function for each parser that sees a client's bytes. None may panic, whatever it is given.
+//!
+//! `fuzz/` calls them under libFuzzer, `tests/server/fuzz.rs` with mutants of sound inputs on a stable
+//! toolchain. No route reads a JSON body, so there is no target for one.
+
+use std::path::Path;
+
+use axum::http::{HeaderMap, HeaderValue};
+use equipoise_data::Schema;
+
+use crate::http::offset_of_upload;
+use crate::protocol::{Digest, MANIFEST_HEADER, Manifest, MediaType, Name, OFFSET_HEADER};
+use crate::protocol::{PrivateKey, PublicKey, SIGNATURE_HEADER, Signature};
+use crate::round::SubmissionLimits;
+use crate::validator::{Job, Verdict, check_file};
+
+/// A target's function.
+pub type Target = fn(&[u8]);
+
+/// All targets by their names, which are those of the files in `fuzz/fuzz_targets/`.
+pub const TARGETS: [(&str, Target); 7] = [
+    ("manifest_header", manifest_header),
+    ("key_and_signature", key_and_signature),
+    ("upload_headers", upload_headers),
+    ("name_in_address", name_in_address),
+    ("csv_proxy", csv_proxy),
+    ("csv_gz_proxy", csv_gz_proxy),
+    ("parquet_proxy", parquet_proxy),
+];
+
+/// The schema that the files of the targets are read by.
+pub const SCHEMA: &str = r#"
+version = 1
+intercept = true
+[label]
+column = "passed"
+positive = "1"
+[sensitive]
+column = "group"
+privileged = "A"
+[[feature]]
+column = "score"
+kind = "numeric"
+center = 0.0
+scale = 1.0
+"#;
+
+/// What is read has one spelling.
+pub fn manifest_header(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(manifest) = Manifest::from_header(text) {
+        assert_eq!(manifest.to_header(), text);
+    }
+}
+
+/// What is read is written as something that reads the same.
+pub fn key_and_signature(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(key) = text.parse::<PublicKey>() {
+        assert!(key.to_string().parse::<PublicKey>().is_ok_and(|again| again == key));
+    }
+    if let Ok(key) = PrivateKey::from_line(text) {
+        assert!(PrivateKey::from_line(&key.to_line()).is_ok());
+    }
+    if let Ok(signature) = text.parse::<Signature>() {
+        assert_eq!(signature.to_string().parse(), Ok(signature));
+        let key = PrivateKey::from_seed(name(), [7; 32]).public();
+        assert!(!key.verifies("equipoise-manifest 1", bytes, &signature));
+    }
+}
+
+/// Headers of an upload, one in each line: `name: value`.
+pub fn upload_headers(bytes: &[u8]) {
+    let mut headers = HeaderMap::new();
+    for line in bytes.split(|byte| *byte == b'\n') {
+        let mut halves = line.splitn(2, |byte| *byte == b':');
+        let (Some(name), Some(value)) = (halves.next(), halves.next()) else { continue };
+        let known = [
+            "content-encoding",
+            "content-type",
+            "content-length",
+            OFFSET_HEADER,
+            MANIFEST_HEADER,
+            SIGNATURE_HEADER,
+        ];
+        let known = known.into_iter().find(|known| known.as_bytes() == name);
+        if let (Some(name), Ok(value)) = (known, HeaderValue::from_bytes(value.trim_ascii())) {
+            headers.insert(name, value);
+        }
+    }
+    let manifest = Manifest {
+        audience: "https://round.example.org".into(),
+        round: name(),
+        client: name(),
+        media_type: MediaType::Csv,
+        length: 1000,
+        sha256: Digest::ZERO,
+        schema_sha256: Digest::ZERO,
+    };
+    if let Ok(offset) = offset_of_upload(&headers, &manifest) {
+        assert!(offset <= manifest.length);
+    }
+}
+
+/// The name of a round or a client, which becomes one of a file.
+pub fn name_in_address(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(name) = text.parse::<Name>() {
+        assert_eq!(name.as_str(), text);
+        assert_eq!(Path::new(text).components().count(), 1);
+        assert!(!text.starts_with('.'));
+    }
+}
+
+/// A file of CSV.
+pub fn csv_proxy(bytes: &[u8]) {
+    file("fuzz.csv", bytes);
+}
+
+/// A packed file of CSV.
+pub fn csv_gz_proxy(bytes: &[u8]) {
+    file("fuzz.csv.gz", bytes);
+}
+
+/// A Parquet file.
+pub fn parquet_proxy(bytes: &[u8]) {
+    file("fuzz.parquet", bytes);
+}
+
+/// What the validator's child does, in this process. What it finds sound reads back as sound.
+fn file(name: &str, bytes: &[u8]) {
+    let Ok(schema) = Schema::from_toml(SCHEMA, Path::new("schema.toml")) else { return };
+    let Ok(folder) = tempfile::tempdir() else { return };
+    let (file, canonical) = (folder.path().join(name), folder.path().join("canonical.parquet"));
+    if std::fs::write(&file, bytes).is_err() {
+        return;
+    }
+    let limits = SubmissionLimits { decoded_bytes: 16 << 20, ..SubmissionLimits::default() };
+    let job = Job { file, canonical, schema, limits };
+    let verdict = check_file(&job);
+    if matches!(verdict, Verdict::Sound { .. }) {
+        let again = folder.path().join("again.parquet");
+        let again = Job { file: job.canonical, canonical: again, ..job };
+        assert_eq!(check_file(&again), verdict);
+    }
+}
+
+fn name() -> Name {
+    // Expect safety: a constant that a test reads.
+    "north".parse().expect("a name")
+}

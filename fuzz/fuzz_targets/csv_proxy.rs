@@ -1,0 +1,5 @@
+#![no_main]
+
+use equipoise_server::fuzz_targets::csv_proxy;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| csv_proxy(data));
