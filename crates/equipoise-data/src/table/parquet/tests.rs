@@ -1,12 +1,18 @@
 #![allow(clippy::unwrap_used)]
 
+use std::sync::Arc;
+
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    BooleanArray, Date32Array, DictionaryArray, Float32Array, Int64Array, LargeStringArray,
-    ListArray, StringViewArray,
+    ArrayRef, BooleanArray, Date32Array, DictionaryArray, Float32Array, Float64Array, Int64Array,
+    LargeStringArray, ListArray, StringArray, StringViewArray, UInt64Array,
 };
+use parquet::arrow::arrow_writer::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
 
 use super::*;
+use crate::output_table::ColumnValues;
 use crate::table::open_table;
 
 fn bytes_of(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
