@@ -93,7 +93,7 @@ fn equipoise(folder: &Path, arguments: &str) {
 fn wait_for(tab: &mut Tab, js: &str) {
     let started = Instant::now();
     while tab.evaluate(js) != json!(true) {
-        let page = tab.evaluate("document.body.innerText");
+        let page = tab.evaluate("document.body?.innerText ?? ''");
         assert!(started.elapsed() < Duration::from_secs(120), "never {js}: {page}");
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -125,7 +125,7 @@ fn a_round_is_followed_from_open_to_published_without_a_reload() {
     picture(&mut wide, "open-1400");
     picture(&mut narrow, "open-400");
     world.submit(&world.clients[0]);
-    wait_for(&mut wide, "document.body.innerText.includes('1 of 3')");
+    wait_for(&mut wide, "(document.body?.innerText ?? '').includes('1 of 3')");
 
     // The coordinator logs in and closes.
     world.submit(&world.clients[1]);
@@ -134,7 +134,7 @@ fn a_round_is_followed_from_open_to_published_without_a_reload() {
     let token = std::fs::read_to_string(world.folder.path().join("spring.token")).unwrap();
     let enter = "document.querySelector('input[name=token]').value";
     plain.evaluate(&format!("{enter} = '{}'; document.forms[0].submit()", token.trim()));
-    wait_for(&mut plain, "document.body.innerText.includes('not yet')");
+    wait_for(&mut plain, "(document.body?.innerText ?? '').includes('not yet')");
     picture(&mut plain, "coordinator-400");
     plain.go_to(&world.url("/rounds/spring/coordinator/close"));
     picture(&mut plain, "close-400");

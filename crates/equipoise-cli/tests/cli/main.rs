@@ -12,10 +12,10 @@ mod fleet;
 #[path = "../../../equipoise-lab/tests/https_server/mod.rs"]
 mod https_server;
 mod json_and_help;
-mod operations;
 mod load;
 mod many_rows;
 mod mutants;
+mod operations;
 mod resume;
 mod same_every_time;
 mod server;

@@ -20,7 +20,8 @@ fn an_interrupted_submit_is_resumed_by_the_next_one() {
     let resumed = world.run(&format!("{submit} {}", at(port))).expect(0);
     let (_, offset) = resumed.stderr.split_once("goes on at byte ").expect(&resumed.stderr);
     let offset: u64 = offset.split_whitespace().next().unwrap().parse().unwrap();
-    assert!(offset > 100_000 && offset < 700_000, "{offset}");
+    // The forwarder cuts behind the piece that reaches its limit.
+    assert!(offset > 100_000 && offset < 700_000 + (16 << 10), "{offset}");
     assert_eq!(world.json("spring-south.receipt.json")["receipt"]["client"], "south");
 }
 

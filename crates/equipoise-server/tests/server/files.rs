@@ -40,7 +40,7 @@ async fn every_bad_csv_is_refused_and_the_cell_is_named() {
         ([head.as_bytes(), b"\xff,0,-1\n"].concat(), "file_rejected", None, None),
         ("score,group,passed\n".into(), "file_rejected", None, None),
         (Vec::new(), "file_rejected", None, None),
-        (vec![b'7'; 3 << 20], "value_rejected", None, None),
+        (vec![b'7'; 3 << 20], "file_rejected", None, None),
     ];
     for (body, code, row, column) in cases {
         let shown = String::from_utf8_lossy(&body[..body.len().min(80)]).into_owned();
@@ -141,6 +141,7 @@ fn packed_lines_that_never_end_blank_ones_and_rows_without_end_meet_a_limit() {
     let rows = "1,1,1\n".repeat(1 << 17).into_bytes();
     let quoted = format!("{}\n", "7".repeat(100)).repeat(10_000).into_bytes();
     let small = SubmissionLimits { decoded_bytes: 8 << 20, ..SubmissionLimits::default() };
+    let few = SubmissionLimits { rows: 1 << 20, ..SubmissionLimits::default() };
     for (content, limits, expected) in [
         (packed(head, &sevens, 300), SubmissionLimits::default(), "a row is longer"),
         (packed("", &sevens, 300), SubmissionLimits::default(), "a row is longer"),
@@ -150,7 +151,7 @@ fn packed_lines_that_never_end_blank_ones_and_rows_without_end_meet_a_limit() {
             SubmissionLimits::default(),
             "a row is longer",
         ),
-        (packed(head, &rows, 60), SubmissionLimits::default(), "rows or more"),
+        (packed(head, &rows, 60), few, "rows or more"),
         (packed(head, &rows, 60), small, "unpacked"),
     ] {
         assert!(content.len() < 1 << 20, "{}", content.len());
