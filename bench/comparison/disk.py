@@ -69,13 +69,8 @@ def defend(env, folder, threads, limit):
     solve_seconds = outcome.pop("seconds", None)
     written = json.dumps(outcome), (out / "model.json").read_bytes(), (out / "weights.csv").read_bytes()
     shutil.rmtree(out)
-    run.update(threads=threads, limit=limit, solve_seconds=solve_seconds, termination=termination(outcome))
+    run.update(threads=threads, limit=limit, solve_seconds=solve_seconds, termination=outcome["termination"])
     return run, written
-
-
-def termination(outcome):
-    found = outcome.get("termination") or (outcome.get("solver") or {}).get("termination")
-    return str(found) if found else "–"
 
 
 def section(answer):

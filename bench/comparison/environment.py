@@ -55,15 +55,19 @@ def prepare(options):
     subprocess.run(["cargo", "build", "--release", "--locked", "--package", "equipoise-cli", "--bin", "equipoise"], check=True)
     bench = ["cargo", "bench", "--no-run", "--locked", "--package", "equipoise-core", "--bench", "roofline"]
     subprocess.run(bench, check=True)
+    python = install("venv", "bench/requirements.txt")
+    torch = install("venv-torch", "bench/requirements-torch.txt") if options.torch else None
+    return Environment(python, torch, release_folder(), options.threads)
+
+
+def release_folder():
+    """Where cargo puts what it builds in release mode."""
     metadata = subprocess.run(
         ["cargo", "metadata", "--format-version", "1", "--no-deps", "--offline"],
         check=True,
         capture_output=True,
     )
-    target = Path(json.loads(metadata.stdout)["target_directory"])
-    python = install("venv", "bench/requirements.txt")
-    torch = install("venv-torch", "bench/requirements-torch.txt") if options.torch else None
-    return Environment(python, torch, target / "release", options.threads)
+    return Path(json.loads(metadata.stdout)["target_directory"]) / "release"
 
 
 def install(name, requirements):

@@ -51,10 +51,6 @@ impl Memory {
         Self { precision, ..self }
     }
 
-    pub(crate) fn precision(&self) -> Precision {
-        self.precision
-    }
-
     /// Shares the memory out for rows of `n` entries, of so many clients, and so many threads.
     pub(crate) fn share_out(
         &self,

@@ -49,8 +49,7 @@ pub fn load_round(
     match_clients(&files, &read_folder(root_dir)?)?;
     let n_threads = rayon::current_num_threads();
     let shares = memory.share_out(schema.layout().n(), files.len(), n_threads)?;
-    let loaded = load_files(files, root_dir, schema, shares)?;
-    Ok(LoadedRound { precision: memory.precision(), ..loaded })
+    load_files(files, root_dir, schema, shares)
 }
 
 fn load_files(
@@ -81,9 +80,9 @@ fn load_files(
         other => Error::Rows(other),
     })?;
     let client_ids = files.into_iter().map(|(id, _)| id).collect();
+    let precision = shares.keeper.precision();
     let proxies = Box::new(PackedRows::new(proxies, shares.keeper)?);
     let round = Round::from_parts(client_ids, proxies, root)?;
-    let precision = Precision::default();
     Ok(LoadedRound { round, proxy_warnings, root_warnings, precision })
 }
 

@@ -4,6 +4,6 @@ mod publication;
 mod solver;
 mod spec;
 
-pub use publication::PUBLISHED_FILES;
+pub use publication::{LOG_FILES, PUBLISHED_FILES};
 pub use solver::{Solver, SolverHandle};
 pub use spec::{RootFile, RoundSpec, SubmissionLimits};

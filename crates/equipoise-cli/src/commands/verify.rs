@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::Args;
 use equipoise_data::OutputFolder;
 use equipoise_server::protocol::{EventKind, SignedReceipt, verify_chain};
-use equipoise_server::round::PUBLISHED_FILES;
+use equipoise_server::round::{LOG_FILES, PUBLISHED_FILES};
 use equipoise_server::verification::{Check, Trusted, verify};
 use serde::Serialize;
 
@@ -162,7 +162,7 @@ pub(crate) fn run_audit(args: &AuditArgs, output: &Output) -> anyhow::Result<Ans
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
-    PUBLISHED_FILES.into_iter().chain(["statement.json", "audit.jsonl", "audit-head.json"])
+    PUBLISHED_FILES.into_iter().chain(["statement.json"]).chain(LOG_FILES)
 }
 
 fn in_words(checks: &[Check]) -> String {

@@ -13,6 +13,8 @@ mod rounds;
 mod tab;
 
 use std::io::Write;
+use std::path::Path;
+use std::process::Command;
 
 use chromium::Browser;
 
@@ -25,4 +27,14 @@ fn launch() -> Option<Browser> {
             writeln!(std::io::stderr(), "SKIPPED: no browser test, for Chromium is not installed");
     }
     browser
+}
+
+/// Runs the real binary inside a folder.
+fn equipoise(folder: &Path, arguments: &str) {
+    let output = Command::new(env!("CARGO_BIN_EXE_equipoise"))
+        .args(arguments.split_whitespace())
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
 }

@@ -1,20 +1,7 @@
 //! Every report that a command writes.
 
-use std::path::Path;
-use std::process::Command;
-
-use crate::launch;
 use crate::page_check::{Expectations, check_page};
-
-/// Runs the real binary inside a folder.
-fn equipoise(folder: &Path, arguments: &str) {
-    let output = Command::new(env!("CARGO_BIN_EXE_equipoise"))
-        .args(arguments.split_whitespace())
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
-}
+use crate::{equipoise, launch};
 
 #[test]
 fn the_reports_of_every_command_are_sound_on_every_screen_and_on_paper() {

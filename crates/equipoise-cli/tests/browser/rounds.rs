@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::launch;
 use crate::page_check::{Expectations, check_url};
 use crate::tab::Tab;
+use crate::{equipoise, launch};
 
 const EXPECTED: Expectations = Expectations {
     title: "Round spring",
@@ -79,15 +79,6 @@ impl Drop for World {
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
-}
-
-fn equipoise(folder: &Path, arguments: &str) {
-    let output = Command::new(env!("CARGO_BIN_EXE_equipoise"))
-        .args(arguments.split_whitespace())
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 fn wait_for(tab: &mut Tab, js: &str) {

@@ -78,6 +78,11 @@ impl BlockKeeper {
         Self { precision, ..self }
     }
 
+    /// How exactly entries are kept.
+    pub fn precision(&self) -> Precision {
+        self.precision
+    }
+
     /// Keeps a block. Its memory is left to the next one if it is not needed for this one.
     pub(super) fn keep(
         &self,

@@ -14,8 +14,9 @@ use super::reply::{Answer, Refused};
 use super::sessions::Sessions;
 use crate::config::Limits;
 use crate::hub::Hub;
+use crate::pages::Action;
 use crate::protocol::{Name, Refusal, RoundInfo, RoundState};
-use crate::round::SolverHandle;
+use crate::round::{LOG_FILES, SolverHandle};
 use crate::store::{CloseReason, Store, StoreError, remove_if_there};
 use crate::validator::Validator;
 
@@ -98,7 +99,7 @@ impl App {
             false => Vec::new(),
         };
         if published {
-            files.extend(["audit.jsonl".to_owned(), "audit-head.json".to_owned()]);
+            files.extend(LOG_FILES.map(str::to_owned));
         }
         Ok(RoundInfo {
             round: round.clone(),
@@ -130,22 +131,32 @@ impl App {
         Ok(state)
     }
 
+    /// Does what the coordinator asks for, by a request or by a button.
+    pub(super) fn perform(&self, round: &Name, action: &Action) -> Result<(), StoreError> {
+        match action {
+            Action::Open => self.open(round),
+            Action::Close => self.close(round, CloseReason::Command).map(|_| ()),
+            Action::Abort => self.abort(round),
+            Action::Revoke(client) => self.revoke(round, client),
+        }
+    }
+
     /// Opens a round.
-    pub(super) fn open(&self, round: &Name) -> Result<(), StoreError> {
+    fn open(&self, round: &Name) -> Result<(), StoreError> {
         self.store.open_round(round)?;
         self.hub.changed(round);
         Ok(())
     }
 
     /// Ends a round without a model.
-    pub(super) fn abort(&self, round: &Name) -> Result<(), StoreError> {
+    fn abort(&self, round: &Name) -> Result<(), StoreError> {
         self.store.abort_round(round, "ended by the coordinator")?;
         self.hub.changed(round);
         self.remove_idle_parts(round, None)
     }
 
     /// Revokes a client's key; the round may be complete without it.
-    pub(super) fn revoke(&self, round: &Name, client: &Name) -> Result<(), StoreError> {
+    fn revoke(&self, round: &Name, client: &Name) -> Result<(), StoreError> {
         self.store.revoke_key(round, client)?;
         self.hub.changed(round);
         self.close_if_full(round)

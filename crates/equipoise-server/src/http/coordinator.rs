@@ -10,8 +10,8 @@ use super::app::App;
 use super::auth::Address;
 use super::reply::Answer;
 use super::segments::Segments;
-use crate::protocol::{Digest, Name, RoundInfo};
-use crate::store::CloseReason;
+use crate::pages::Action;
+use crate::protocol::{Digest, Name, Refusal, RoundInfo};
 
 /// A client, as the coordinator sees it.
 #[derive(Debug, Serialize)]
@@ -57,12 +57,7 @@ pub(super) async fn open(
     Segments(round): Segments<String>,
     request: Request,
 ) -> Answer<Json<RoundInfo>> {
-    let round = app.coordinator(&request.into_parts().0, round).await?;
-    let info = app.blocking(move |app| {
-        app.open(&round)?;
-        app.info(&round)
-    });
-    Ok(Json(info.await?))
+    perform(app, round, request, Action::Open).await
 }
 
 /// `POST /v1/rounds/{round}/close`
@@ -71,12 +66,7 @@ pub(super) async fn close(
     Segments(round): Segments<String>,
     request: Request,
 ) -> Answer<Json<RoundInfo>> {
-    let round = app.coordinator(&request.into_parts().0, round).await?;
-    let info = app.blocking(move |app| {
-        app.close(&round, CloseReason::Command)?;
-        app.info(&round)
-    });
-    Ok(Json(info.await?))
+    perform(app, round, request, Action::Close).await
 }
 
 /// `POST /v1/rounds/{round}/abort`
@@ -85,12 +75,7 @@ pub(super) async fn abort(
     Segments(round): Segments<String>,
     request: Request,
 ) -> Answer<Json<RoundInfo>> {
-    let round = app.coordinator(&request.into_parts().0, round).await?;
-    let info = app.blocking(move |app| {
-        app.abort(&round)?;
-        app.info(&round)
-    });
-    Ok(Json(info.await?))
+    perform(app, round, request, Action::Abort).await
 }
 
 /// `POST /v1/rounds/{round}/clients/{client}/revoke`
@@ -99,12 +84,30 @@ pub(super) async fn revoke(
     Segments((round, client)): Segments<Address>,
     request: Request,
 ) -> Answer<Json<RoundInfo>> {
-    use crate::protocol::Refusal;
+    // Who is not the coordinator does not learn which names could be clients.
     let round = app.coordinator(&request.into_parts().0, round).await?;
-    let client: Name = client.parse().map_err(|_| Refusal::NotFound { what: "such client" })?;
+    perform_on(app, round, Action::Revoke(client_name(&client)?)).await
+}
+
+async fn perform(
+    app: Arc<App>,
+    round: String,
+    request: Request,
+    action: Action,
+) -> Answer<Json<RoundInfo>> {
+    let round = app.coordinator(&request.into_parts().0, round).await?;
+    perform_on(app, round, action).await
+}
+
+async fn perform_on(app: Arc<App>, round: Name, action: Action) -> Answer<Json<RoundInfo>> {
     let info = app.blocking(move |app| {
-        app.revoke(&round, &client)?;
+        app.perform(&round, &action)?;
         app.info(&round)
     });
     Ok(Json(info.await?))
+}
+
+/// What is no name is no client.
+pub(super) fn client_name(text: &str) -> Result<Name, Refusal> {
+    text.parse().map_err(|_| Refusal::NotFound { what: "such client" })
 }

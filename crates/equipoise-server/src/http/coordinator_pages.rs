@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::app::App;
 use super::auth::Address;
+use super::coordinator::client_name;
 use super::form::Form;
 use super::page_reply::{Keep, PageAnswer, page, with_status};
 use super::reply::Refused;
@@ -16,7 +17,6 @@ use super::results::round_name;
 use super::sessions::{LIFETIME, same};
 use crate::pages::{self, Action};
 use crate::protocol::{Name, Refusal};
-use crate::store::CloseReason;
 
 const COOKIE: &str = "equipoise_coordinator";
 
@@ -102,7 +102,7 @@ pub(super) async fn confirm_revoke(
     Path((round, client)): Path<Address>,
     headers: HeaderMap,
 ) -> PageAnswer {
-    confirmation(&app, &round, Action::Revoke(client_named(&client)?), &headers).await
+    confirmation(&app, &round, Action::Revoke(client_name(&client)?), &headers).await
 }
 
 /// `POST /rounds/{round}/coordinator/clients/{client}/revoke`
@@ -111,7 +111,7 @@ pub(super) async fn revoke(
     Path((round, client)): Path<Address>,
     request: Request,
 ) -> PageAnswer {
-    perform(&app, &round, Action::Revoke(client_named(&client)?), request).await
+    perform(&app, &round, Action::Revoke(client_name(&client)?), request).await
 }
 
 async fn confirmation(
@@ -124,8 +124,8 @@ async fn confirmation(
     let Some(csrf) = session(headers).and_then(|id| app.sessions.csrf(&round, id)) else {
         return Ok(to_coordinator(&round, None));
     };
-    let view = app.blocking(move |app| app.round_view(&round)).await?;
-    Ok(page(pages::confirmation(&view, &action, &csrf), Keep::Never))
+    let info = app.blocking(move |app| app.info(&round)).await?;
+    Ok(page(pages::confirmation(&info, &action, &csrf), Keep::Never))
 }
 
 async fn perform(app: &Arc<App>, round: &str, action: Action, request: Request) -> PageAnswer {
@@ -133,12 +133,7 @@ async fn perform(app: &Arc<App>, round: &str, action: Action, request: Request) 
     check_form(app, &round, request).await?;
     let done = app.blocking({
         let round = round.clone();
-        move |app| match action {
-            Action::Open => app.open(&round),
-            Action::Close => app.close(&round, CloseReason::Command).map(|_| ()),
-            Action::Abort => app.abort(&round),
-            Action::Revoke(client) => app.revoke(&round, &client),
-        }
+        move |app| app.perform(&round, &action)
     });
     done.await?;
     Ok(to_coordinator(&round, None))
@@ -199,8 +194,4 @@ fn action_named(text: &str) -> Result<Action, Refusal> {
         "abort" => Ok(Action::Abort),
         _ => Err(Refusal::NotFound { what: "such page" }),
     }
-}
-
-fn client_named(text: &str) -> Result<Name, Refusal> {
-    text.parse().map_err(|_| Refusal::NotFound { what: "such client" })
 }

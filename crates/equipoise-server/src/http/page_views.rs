@@ -10,6 +10,7 @@ use super::app::App;
 use super::results::published_file;
 use crate::pages::{ClientView, PublishedFile, RoundView, SubmissionView};
 use crate::protocol::{Digest, Event, EventKind, Name, RoundState};
+use crate::round::LOG_FILES;
 use crate::store::StoreError;
 
 impl App {
@@ -21,8 +22,7 @@ impl App {
             for (name, sha256) in self.store.artefacts(round)? {
                 files.push(PublishedFile { name, sha256 });
             }
-            // These two are made when they are asked for.
-            for name in ["audit.jsonl", "audit-head.json"] {
+            for name in LOG_FILES {
                 let sha256 = Digest::of(&published_file(self, round, name)?);
                 files.push(PublishedFile { name: name.to_owned(), sha256 });
             }

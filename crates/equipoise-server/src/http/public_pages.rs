@@ -13,10 +13,12 @@ use crate::pages;
 
 /// `GET /`
 pub(super) async fn get_index(State(app): State<Arc<App>>) -> PageAnswer {
-    let views = app.blocking(|app| {
-        app.store.rounds()?.iter().map(|round| app.round_view(round)).collect::<Result<Vec<_>, _>>()
+    let html = app.blocking(|app| {
+        let rounds = app.store.rounds()?;
+        let infos = rounds.iter().map(|round| app.info(round)).collect::<Result<Vec<_>, _>>()?;
+        Ok(pages::index(&infos, app.store.clock().now()))
     });
-    Ok(page(pages::index(&views.await?), Keep::AskAgain))
+    Ok(page(html.await?, Keep::AskAgain))
 }
 
 /// `GET /rounds/{round}`

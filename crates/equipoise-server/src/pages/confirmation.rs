@@ -1,15 +1,16 @@
 //! "Are you sure?", as a page, so that it works without scripts.
 
 use super::frame::{Frame, section};
-use super::view::{Action, RoundView};
+use super::view::{Action, address};
+use crate::protocol::RoundInfo;
 
 /// The page; its form carries the session's own word.
-pub(crate) fn confirmation(view: &RoundView, action: &Action, csrf: &str) -> String {
-    let info = &view.info;
-    let coordinator = format!("{}/coordinator", view.address());
+pub(crate) fn confirmation(info: &RoundInfo, action: &Action, csrf: &str) -> String {
+    let page = address(&info.round);
+    let coordinator = format!("{page}/coordinator");
     let way = [
         ("/".into(), "Rounds".into()),
-        (view.address(), info.round.to_string()),
+        (page, info.round.to_string()),
         (coordinator.clone(), "Coordinator".into()),
     ];
     let round = &info.round;

@@ -1,11 +1,14 @@
 //! The rounds of a server.
 
+use jiff::Timestamp;
+
 use super::frame::{Frame, section, table};
 use super::time::{absolute, relative};
-use super::view::RoundView;
+use super::view::address;
+use crate::protocol::RoundInfo;
 
-/// The page.
-pub(crate) fn index(rounds: &[RoundView]) -> String {
+/// The page, at this time.
+pub(crate) fn index(rounds: &[RoundInfo], now: Timestamp) -> String {
     let frame = Frame { title: "Rounds", subtitle: "of this server", way: &[], live: None };
     frame.render(|markup| {
         section(markup, "All rounds", |markup| {
@@ -15,14 +18,13 @@ pub(crate) fn index(rounds: &[RoundView]) -> String {
             }
             let columns = ["Round", "State", "Submitted", "Deadline"];
             table(markup, "Rounds, sorted by name.", &columns, |markup| {
-                for view in rounds {
-                    let info = &view.info;
+                for info in rounds {
                     let deadline = info.deadline.map_or("none".to_owned(), |at| {
-                        format!("{} ({})", absolute(at), relative(view.now, at))
+                        format!("{} ({})", absolute(at), relative(now, at))
                     });
                     markup.element("tr", &[], |markup| {
                         markup.element("th", &[("scope", &"row"), ("class", &"left")], |markup| {
-                            let address = view.address();
+                            let address = address(&info.round);
                             markup.leaf("a", &[("href", &address)], info.round.as_str());
                         });
                         markup.leaf("td", &[], info.state.name());

@@ -85,6 +85,11 @@ impl RoundView {
     }
 
     pub(super) fn address(&self) -> String {
-        format!("/rounds/{}", self.info.round)
+        address(&self.info.round)
     }
+}
+
+/// Where the page of a round is.
+pub(super) fn address(round: &Name) -> String {
+    format!("/rounds/{round}")
 }

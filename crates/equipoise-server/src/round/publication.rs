@@ -11,8 +11,8 @@ use super::spec::RoundSpec;
 use crate::protocol::{Digest, Name, Statement, Subject, SubmissionList};
 use crate::store::{Store, StoreError};
 
-/// The files of a published round, all of them named in the statement; beside them `statement.json` itself
-/// `audit.jsonl`, the log, and `audit-head.json`, the server's signature over its end.
+/// The files of a published round, all of them named in the statement; beside them are `statement.json` itself and
+/// [`LOG_FILES`].
 pub const PUBLISHED_FILES: [&str; 7] = [
     "model.json",
     "outcome.json",
@@ -22,6 +22,9 @@ pub const PUBLISHED_FILES: [&str; 7] = [
     "submissions.json",
     "weights.csv",
 ];
+
+/// The log, and the server's signature over its end: made when they are asked for, for the log goes on.
+pub const LOG_FILES: [&str; 2] = ["audit.jsonl", "audit-head.json"];
 
 /// Solves a closed round and publishes it; gives the time that the solve took. Only clients that submitted
 /// take part, with their proxy and their root. Rows for which there is no room in memory go to a file, which

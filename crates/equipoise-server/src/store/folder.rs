@@ -19,7 +19,7 @@ use crate::protocol::{Digest, Manifest, Name, PrivateKey};
 /// uploads/        <round>/<client>.<digest>.part.csv: files on their way
 /// sha256/         what clients sent, by digest
 /// canonical/      the checked tables that the solver reads, by digest
-/// rounds/         <round>/root/: the root of each client
+/// rounds/         <round>/root: a folder, the root of each client
 /// published/      <round>/: what everyone may read
 /// ```
 #[derive(Debug)]

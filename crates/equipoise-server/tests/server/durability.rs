@@ -218,7 +218,7 @@ async fn files_that_no_submission_speaks_of_are_gone_after_a_restart() {
     let foreign = world.data().join("sha256").join("README");
     std::fs::write(&foreign, "not ours").unwrap();
     // What is damaged is looked at first, and then nothing is removed.
-    let root = world.data().join("rounds/spring/root/north.csv");
+    let root = world.data().join("rounds/spring/root").join("north.csv");
     let whole = std::fs::read(&root).unwrap();
     std::fs::write(&root, "changed").unwrap();
     assert!(world.open_store(Arc::new(RealDisk)).is_err());

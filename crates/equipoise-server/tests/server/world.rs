@@ -10,6 +10,7 @@ use axum::body::Body;
 use axum::http::Request;
 use equipoise_core::{Fairness, Settings};
 use equipoise_data::Schema;
+use equipoise_server::fuzz_targets::SCHEMA;
 use equipoise_server::http::{App, Peer, admin_router, router};
 use equipoise_server::protocol::{
     Digest, MANIFEST_HEADER, Manifest, MediaType, Name, PrivateKey, RoundState, SIGNATURE_HEADER,
@@ -25,22 +26,6 @@ use tower::ServiceExt as _;
 
 pub(crate) const CLIENTS: [&str; 3] = ["east", "north", "south"];
 pub(crate) const AUDIENCE: &str = "https://round.example.org";
-
-const SCHEMA: &str = r#"
-version = 1
-intercept = true
-[label]
-column = "passed"
-positive = "1"
-[sensitive]
-column = "group"
-privileged = "A"
-[[feature]]
-column = "score"
-kind = "numeric"
-center = 0.0
-scale = 1.0
-"#;
 
 /// Counts of the long tests: few as a rule, all with `EQUIPOISE_FULL=1`.
 pub(crate) fn scaled(few: usize, full: usize) -> usize {
