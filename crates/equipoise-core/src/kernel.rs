@@ -1,4 +1,4 @@
-//! The innermost loop: loss, gradient and Hessian of a block of rows.
+//! The innermost loop: loss, gradient, Hessian and third derivatives of a block of rows.
 //!
 //! Rows come as `ã = y·a` (the label is in the row: the margin is `ã·θ`, the gradient `−Σ σ(−m) ã`), in panels of
 //! four, entry by entry: the first entry of the four rows, then the second, and so on. So four rows are one
@@ -20,11 +20,13 @@
 
 mod exp_log;
 pub(crate) mod lanes;
+pub(crate) mod thirds;
 mod triangle;
 
 use crate::statistics::{Order, triangle};
 use exp_log::{joined, log_1p};
 use lanes::{Lanes, Quad};
+use thirds::tetrahedron;
 
 /// Panels that go through the loss together: enough independent chains to hide the latency of each.
 const GROUP: usize = 4;
@@ -54,6 +56,7 @@ pub(crate) struct Scratch {
     scaled: Vec<Quad>,
     gradient: Vec<Quad>,
     hessian: Vec<Quad>,
+    thirds: Vec<Quad>,
 }
 
 /// What one step of the kernel leaves to the next, for the rows of a panel.
@@ -74,12 +77,14 @@ struct Loss<V> {
     log: V,
 }
 
-/// How many numbers the sums of a block are: the loss, then the gradient, then the Hessian's lower triangle.
+/// How many numbers the sums of a block are: the loss, then the gradient, then the Hessian's lower triangle, then the
+/// third derivatives.
 pub(crate) fn n_sums(n: usize, order: Order) -> usize {
     match order {
         Order::Loss => 1,
         Order::Gradient => 1 + n,
         Order::Hessian => 1 + n + triangle(n),
+        Order::Third => 1 + n + triangle(n) + tetrahedron(n),
     }
 }
 
@@ -146,6 +151,7 @@ fn sum_sub_blocks<V: Lanes, const P: usize>(
     scratch.terms.resize(P, Kept::default());
     refill(&mut scratch.gradient, wanted(Order::Gradient, n));
     refill(&mut scratch.hessian, wanted(Order::Hessian, triangle(n)));
+    refill(&mut scratch.thirds, wanted(Order::Third, tetrahedron(n)));
     scratch.scaled.resize(wanted(Order::Hessian, P * n), Quad::default());
 
     let mut loss = Loss { linear: V::splat(0.0), log: V::splat(0.0) };
@@ -154,11 +160,15 @@ fn sum_sub_blocks<V: Lanes, const P: usize>(
         loss = match order {
             Order::Loss => add_sub_block::<V, P, 0>(block, values, first, scratch, loss),
             Order::Gradient => add_sub_block::<V, P, 1>(block, values, first, scratch, loss),
-            Order::Hessian => {
+            Order::Hessian | Order::Third => {
                 let loss = add_sub_block::<V, P, 2>(block, values, first, scratch, loss);
                 let columns = scratch.scaled.as_chunks::<P>().0;
                 let panels = (values.len() / n).min(P);
                 triangle::add_products::<V, P>(columns, panels, &mut scratch.hessian);
+                if order == Order::Third {
+                    let terms = &scratch.terms[..panels];
+                    thirds::add_thirds::<V, P>(values, terms, columns, &mut scratch.thirds);
+                }
                 loss
             }
         };
@@ -167,9 +177,8 @@ fn sum_sub_blocks<V: Lanes, const P: usize>(
     let mut kept = Quad::default();
     loss.linear.add(loss.log).store(&mut kept);
     sums[0] = kept.sum();
-    let (gradient, hessian) = sums[1..].split_at_mut(wanted(Order::Gradient, n));
-    gradient.iter_mut().zip(&scratch.gradient).for_each(|(sum, parts)| *sum = parts.sum());
-    hessian.iter_mut().zip(&scratch.hessian).for_each(|(sum, parts)| *sum = parts.sum());
+    let parts = scratch.gradient.iter().chain(&scratch.hessian).chain(&scratch.thirds);
+    sums[1..].iter_mut().zip(parts).for_each(|(sum, parts)| *sum = parts.sum());
 }
 
 fn refill(sums: &mut Vec<Quad>, size: usize) {

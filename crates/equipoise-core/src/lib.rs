@@ -56,6 +56,7 @@ mod bilevel;
 mod client_rows;
 mod defense;
 mod error;
+mod expansion;
 mod fairness;
 mod hypergradient;
 mod inner_fit;

@@ -44,6 +44,8 @@ pub struct PackedRows {
     /// Client after client, each with the client that it is of.
     blocks: Vec<(usize, PackedBlock)>,
     keeper: BlockKeeper,
+    /// The norm of the longest row; `None` once rows have moved.
+    longest_row: Option<f64>,
 }
 
 #[derive(Default)]
@@ -64,9 +66,10 @@ impl PackedRows {
             return Err(Error::Features { expected: layout.n(), found: other.layout.n() });
         }
         let n_rows = clients.iter().map(|client| client.n_rows).collect();
+        let longest_row = Some(clients.iter().map(|client| client.longest_row).fold(0.0, f64::max));
         let blocks = clients.into_iter().enumerate();
         let blocks = blocks.flat_map(|(c, client)| client.blocks.into_iter().map(move |b| (c, b)));
-        Ok(Self { n: layout.n(), n_rows, blocks: blocks.collect(), keeper })
+        Ok(Self { n: layout.n(), n_rows, blocks: blocks.collect(), keeper, longest_row })
     }
 
     /// Packs the rows of each client in memory, equal rows merged where that pays. All must have one layout.
@@ -90,6 +93,7 @@ impl PackedRows {
     /// Packs the rows of a client again after they have moved; their number must be the same, and they must
     /// be in memory and not merged.
     pub(crate) fn repack(&mut self, client: usize, rows: &Rows) {
+        self.longest_row = None;
         let (first, behind) = self.blocks_of(client);
         let blocks = self.blocks[first..behind].par_iter_mut().enumerate();
         blocks.for_each(|(at, (_, block))| block.pack(rows, at * BLOCK_ROWS));
@@ -144,6 +148,10 @@ impl ClientStatistics for PackedRows {
 
     fn n_rows(&self, client: usize) -> usize {
         self.n_rows[client]
+    }
+
+    fn longest_row(&self) -> Option<f64> {
+        self.longest_row
     }
 
     fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error> {

@@ -5,6 +5,7 @@
 //! [`Statistics`] can try other weights at the same `θ` without looking at a row again.
 
 use crate::error::Error;
+use crate::kernel::thirds::tetrahedron;
 
 /// How far the statistics are wanted; each order includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,6 +16,8 @@ pub enum Order {
     Gradient,
     /// `L_c`, `g_c` and `H_c`.
     Hessian,
+    /// `L_c`, `g_c`, `H_c` and `T_c`, the third derivatives.
+    Third,
 }
 
 /// Rows of several clients, wherever they are kept, that can be summed up at a model `θ`.
@@ -53,7 +56,13 @@ pub trait ClientStatistics: Send + Sync {
         one.losses[0] = all.losses[client];
         copy_part(&mut one.gradients, &all.gradients, (client, 0), all.n);
         copy_part(&mut one.hessians, &all.hessians, (client, 0), triangle(all.n));
+        copy_part(&mut one.thirds, &all.thirds, (client, 0), tetrahedron(all.n));
         Ok(one)
+    }
+
+    /// The Euclidean norm of the longest row, or more; `None` where that is not known, or costs a pass.
+    fn longest_row(&self) -> Option<f64> {
+        None
     }
 
     /// `N`, the number of rows of all clients.
@@ -75,6 +84,9 @@ pub struct Statistics {
     /// `H_c`, client after client: the lower triangle row by row, `n(n+1)/2` numbers each; empty where
     /// it was not asked for.
     pub hessians: Vec<f64>,
+    /// `T_c`, client after client: the entries `T_ijk` with `k ≤ j ≤ i`, by `i`, then by `j`; empty where they were not
+    /// asked for.
+    pub thirds: Vec<f64>,
 }
 
 impl Statistics {
@@ -94,6 +106,7 @@ impl Statistics {
             losses: vec![0.0; n_clients],
             gradients: vec![0.0; room(Order::Gradient, n)],
             hessians: vec![0.0; room(Order::Hessian, triangle(n))],
+            thirds: vec![0.0; room(Order::Third, tetrahedron(n))],
         }
     }
 
@@ -107,15 +120,17 @@ impl Statistics {
         self.known[client]
     }
 
-    /// Adds sums over some rows of a client: the loss, then the gradient, then the Hessian.
+    /// Adds sums over some rows of a client: the loss, then the gradient, the Hessian and the third derivatives.
     pub(crate) fn add(&mut self, client: usize, sums: &[f64]) {
-        let (gradient, hessian) = sums[1..].split_at(self.n.min(sums.len() - 1));
+        let (gradient, more) = sums[1..].split_at(self.n.min(sums.len() - 1));
+        let (hessian, thirds) = more.split_at(triangle(self.n).min(more.len()));
         self.losses[client] += sums[0];
         add(&mut self.gradients, client, gradient);
         add(&mut self.hessians, client, hessian);
+        add(&mut self.thirds, client, thirds);
     }
 
-    /// Takes over what `other`, at the same `θ`, knows of clients of which less is known here.
+    /// Takes over what `other`, at the same `θ`, knows of clients of which less is known here, up to Hessians.
     pub(crate) fn complete(&mut self, other: &Self) {
         let size = triangle(self.n);
         self.gradients.resize(self.losses.len() * self.n, 0.0);
@@ -124,11 +139,16 @@ impl Statistics {
             if other.known[client] <= *known {
                 continue;
             }
-            *known = other.known[client];
+            *known = other.known[client].min(Some(Order::Hessian));
             self.losses[client] = other.losses[client];
             copy_part(&mut self.gradients, &other.gradients, (client, client), self.n);
             copy_part(&mut self.hessians, &other.hessians, (client, client), size);
         }
+    }
+
+    /// `H_c`, the lower triangle row by row.
+    pub(crate) fn hessian(&self, client: usize) -> &[f64] {
+        &self.hessians[client * triangle(self.n)..(client + 1) * triangle(self.n)]
     }
 
     /// `g_c`.

@@ -19,6 +19,7 @@ pub struct ClientPacker {
     open: OpenBlock,
     blocks: Vec<PackedBlock>,
     counts: [[usize; 2]; 2],
+    longest_row: f64,
 }
 
 /// The rows of one client, packed.
@@ -28,6 +29,8 @@ pub struct PackedClient {
     pub(super) blocks: Vec<PackedBlock>,
     /// Rows that came; fewer are kept where equal ones are merged.
     pub(super) n_rows: usize,
+    /// The Euclidean norm of the longest of them.
+    pub(super) longest_row: f64,
     counts: [[usize; 2]; 2],
 }
 
@@ -48,6 +51,7 @@ impl ClientPacker {
             open: OpenBlock::default(),
             blocks: Vec::new(),
             counts: [[0; 2]; 2],
+            longest_row: 0.0,
         }
     }
 
@@ -76,6 +80,7 @@ impl ClientPacker {
                 self.blocks.push(self.open.close(&[], &self.keeper)?);
             }
         }
+        self.longest_row = self.longest_row.max(rows.longest());
         for (all, new) in
             self.counts.as_flattened_mut().iter_mut().zip(rows.cell_counts().as_flattened())
         {
@@ -94,8 +99,8 @@ impl ClientPacker {
             }
             None => {}
         }
-        let Self { layout, blocks, counts, .. } = self;
-        Ok(PackedClient { layout, blocks, n_rows, counts })
+        let Self { layout, blocks, counts, longest_row, .. } = self;
+        Ok(PackedClient { layout, blocks, n_rows, longest_row, counts })
     }
 
     /// Each kind once, with its count, instead of the rows.
@@ -118,7 +123,8 @@ impl ClientPacker {
 
 impl PackedClient {
     pub(super) fn of_blocks(rows: &Rows, blocks: Vec<PackedBlock>) -> Self {
-        Self { layout: rows.layout(), blocks, n_rows: rows.len(), counts: rows.cell_counts() }
+        let (n_rows, longest_row, counts) = (rows.len(), rows.longest(), rows.cell_counts());
+        Self { layout: rows.layout(), blocks, n_rows, longest_row, counts }
     }
 
     /// Number of rows that came.
