@@ -40,7 +40,7 @@ pub(super) async fn receive(
             .blocking(move |app| {
                 let _ = part.write_out(app);
                 // Too late to go on with.
-                if app.store.round(&round)?.state != RoundState::Open {
+                if app.store.state(&round)? != RoundState::Open {
                     remove_if_there(&part.path);
                 }
                 Ok(())

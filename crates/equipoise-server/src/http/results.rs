@@ -59,7 +59,7 @@ pub(super) async fn get_file(
 
 /// The content of a published file.
 pub(super) fn published_file(app: &App, round: &Name, name: &str) -> Result<Vec<u8>, StoreError> {
-    let state = app.store.round(round)?.state;
+    let state = app.store.state(round)?;
     if state != RoundState::Published {
         return Err(Refusal::NotPublished { state }.into());
     }

@@ -155,18 +155,19 @@ async fn admit(app: &Arc<App>, signed: &Signed) -> Answer<Option<SignedReceipt>>
         return Ok(Some(receipt));
     }
     app.blocking(move |app| {
-        let row = app.store.round(&manifest.round)?;
-        if row.state != RoundState::Open {
-            return Err(Refusal::NotOpen { state: row.state }.into());
+        let spec = app.store.spec(&manifest.round)?;
+        let state = app.store.state(&manifest.round)?;
+        if state != RoundState::Open {
+            return Err(Refusal::NotOpen { state }.into());
         }
-        if row.spec.deadline.is_some_and(|deadline| app.store.clock().now() >= deadline) {
+        if spec.deadline.is_some_and(|deadline| app.store.clock().now() >= deadline) {
             return Err(Refusal::TooLate.into());
         }
-        if manifest.schema_sha256 != row.spec.schema_sha256 {
-            let (expected, found) = (row.spec.schema_sha256, manifest.schema_sha256);
+        if manifest.schema_sha256 != spec.schema_sha256 {
+            let (expected, found) = (spec.schema_sha256, manifest.schema_sha256);
             return Err(Refusal::SchemaMismatch { expected, found }.into());
         }
-        let limit = row.spec.limits.body_bytes;
+        let limit = spec.limits.body_bytes;
         if manifest.length > limit {
             return Err(Refusal::TooLarge { limit, found: manifest.length }.into());
         }

@@ -51,7 +51,7 @@ impl Solver {
         let (sender, receiver) = channel();
         let handle = SolverHandle(sender);
         for round in store.rounds()? {
-            if matches!(store.round(&round)?.state, RoundState::Closed | RoundState::Solving) {
+            if matches!(store.state(&round)?, RoundState::Closed | RoundState::Solving) {
                 handle.solve(&round);
             }
         }
@@ -93,7 +93,7 @@ impl Solver {
     }
 
     fn solve(&self, round: &Name) -> Result<(), SolveError> {
-        let state = self.store.round(round)?.state;
+        let state = self.store.state(round)?;
         if !matches!(state, RoundState::Closed | RoundState::Solving) {
             return Err(StoreError::from(Refusal::NotOpen { state }).into());
         }

@@ -1,6 +1,6 @@
 //! The moment a submission is accepted: one transaction with row, event and receipt.
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension as _, params};
 
 use super::query::submission;
 use super::{Store, StoreError};
@@ -108,9 +108,8 @@ pub(super) fn state_of(
     connection: &rusqlite::Connection,
     round: &Name,
 ) -> Result<RoundState, StoreError> {
-    let state: String =
-        connection.query_row("SELECT state FROM round WHERE id = ?1", [round.as_str()], |row| {
-            row.get(0)
-        })?;
+    let mut query = connection.prepare_cached("SELECT state FROM round WHERE id = ?1")?;
+    let state: Option<String> = query.query_row([round.as_str()], |row| row.get(0)).optional()?;
+    let state = state.ok_or(Refusal::NotFound { what: "such round" })?;
     state.parse().map_err(|problem| StoreError::Damaged { what: "the database".into(), problem })
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, params};
 
+use super::acceptance::state_of;
 use super::{Store, StoreError};
 use crate::protocol::{
     Digest, ListedSubmission, Name, PublicKey, Refusal, RoundState, Signature, SignedReceipt,
@@ -80,21 +81,28 @@ impl Store {
     /// A round as it stands.
     pub fn round(&self, round: &Name) -> Result<RoundRow, StoreError> {
         let spec = self.spec(round)?;
-        let (state, reason, n_clients, n_awaited, n_submissions) = self.connection().query_row(
+        let connection = self.connection();
+        // Looked up in the submissions' own index, client by client: a list of them would be made again for each.
+        let mut query = connection.prepare_cached(
             "SELECT state, reason,
-                (SELECT count(*) FROM client WHERE round = id),
-                (SELECT count(*) FROM client WHERE round = id AND revoked_at IS NULL
-                    AND name NOT IN (SELECT client FROM submission WHERE round = id)),
-                (SELECT count(*) FROM submission WHERE round = id)
+                (SELECT count(*) FROM client WHERE round = ?1),
+                (SELECT count(*) FROM client WHERE round = ?1 AND revoked_at IS NULL AND NOT EXISTS
+                    (SELECT 1 FROM submission WHERE round = ?1 AND submission.client = client.name)),
+                (SELECT count(*) FROM submission WHERE round = ?1)
              FROM round WHERE id = ?1",
-            [round.as_str()],
-            |row| {
+        )?;
+        let (state, reason, n_clients, n_awaited, n_submissions) =
+            query.query_row([round.as_str()], |row| {
                 let state: String = row.get(0)?;
                 Ok((state, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
-            },
-        )?;
+            })?;
         let state = state.parse().map_err(|_| damaged("a round's state")())?;
         Ok(RoundRow { spec, state, reason, n_clients, n_awaited, n_submissions })
+    }
+
+    /// Where a round stands.
+    pub fn state(&self, round: &Name) -> Result<RoundState, StoreError> {
+        state_of(&self.connection(), round)
     }
 
     /// A client's key, and since when it is revoked.
