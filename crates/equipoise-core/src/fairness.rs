@@ -119,6 +119,11 @@ impl Covariance {
         sum
     }
 
+    /// The vectors of all parts together.
+    pub(crate) fn sum(parts: &[Self]) -> Self {
+        Self::weighted_sum(parts, &vec![1.0; parts.len()])
+    }
+
     /// Both covariances of the model `θ`.
     pub fn violation(&self, theta: &[f64]) -> Violation {
         Violation { sp: dot(&self.sp, theta), eo: dot(&self.eo, theta) }

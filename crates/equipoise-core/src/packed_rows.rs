@@ -204,11 +204,14 @@ impl PackedRows {
         let at_once =
             (SUMS_BYTES / (8 * stride)).max(BLOCKS_PER_THREAD * rayon::current_num_threads());
         let mut sums = vec![0.0; at_once.min(wanted.len()) * stride];
-        let in_parallel = wanted.len() * BLOCK_ROWS * n >= PARALLEL_NUMBERS;
+        let n_rows: usize = wanted.iter().map(|wanted| wanted.block.n_rows).sum();
+        let in_parallel = n_rows * n >= PARALLEL_NUMBERS;
+        // As many rows as a full block has: a thread that is done early takes over what the other has not begun.
+        let in_one_go = (wanted.len() * BLOCK_ROWS / n_rows.max(1)).max(1);
         for blocks in wanted.chunks(at_once) {
             if in_parallel {
-                // One by one: a thread that is done early takes over what the other has not begun.
-                let sums = blocks.par_iter().zip(sums.par_chunks_exact_mut(stride)).with_max_len(1);
+                let sums = blocks.par_iter().zip(sums.par_chunks_exact_mut(stride));
+                let sums = sums.with_max_len(in_one_go).with_min_len(in_one_go);
                 sums.try_for_each(|(b, sums)| self.sum(b, theta, sums))?;
             } else {
                 let mut sums = blocks.iter().zip(sums.chunks_exact_mut(stride));

@@ -1,5 +1,7 @@
 //! The trusted root and the outer objective `F` that is measured on it.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::client_rows::ClientRows;
@@ -7,6 +9,7 @@ use crate::error::Error;
 use crate::fairness::{Covariance, Fairness, Violation};
 use crate::linalg::symmetric_entry;
 use crate::logistic::dot;
+use crate::packed_rows::PackedRows;
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order};
 
@@ -27,6 +30,10 @@ pub enum RootWeighting {
 pub struct Root {
     rows: ClientRows,
     covariances: Vec<Covariance>,
+    /// The rows of all clients in one table, for the weighting that does not tell clients apart: many clients have few
+    /// root rows each.
+    pooled: PackedRows,
+    pooled_covariance: Covariance,
     n_rows: f64,
 }
 
@@ -41,7 +48,10 @@ impl Root {
             return Err(Error::RootGroup { rows: n_rows, privileged });
         }
         let covariances = Covariance::parts(rows.clients());
-        Ok(Self { rows, covariances, n_rows: n_rows as f64 })
+        let all = Rows::concat(&rows.clients().iter().collect::<Vec<_>>())?;
+        let (pooled, pooled_covariance) =
+            (PackedRows::merged(&[all])?, Covariance::sum(&covariances));
+        Ok(Self { rows, covariances, pooled, pooled_covariance, n_rows: n_rows as f64 })
     }
 
     /// The root rows, client by client.
@@ -98,16 +108,15 @@ impl OuterObjective<'_> {
         rho: f64,
     ) -> Result<OuterValue, Error> {
         let root = self.root;
-        let row_weights = self.row_weights(weights);
-        let statistics = root.rows.evaluate(theta, Order::Gradient)?;
-        let covariance = Covariance::weighted_sum(&root.covariances, &row_weights);
+        let Counted { rows, row_weights, covariance } = self.counted(weights);
+        let statistics = rows.evaluate(theta, Order::Gradient)?;
         let violation = covariance.violation(theta);
 
-        let loss = statistics.weighted_loss(&row_weights) / root.n_rows;
+        let loss = statistics.weighted_loss(row_weights) / root.n_rows;
         let penalty = 0.5 * rho * violation.squared(self.fairness);
         let value = loss + 0.5 * self.ridge * dot(theta, theta) + penalty;
 
-        let mut gradient_theta = statistics.weighted_gradient(&row_weights);
+        let mut gradient_theta = statistics.weighted_gradient(row_weights);
         gradient_theta
             .iter_mut()
             .zip(theta)
@@ -136,10 +145,9 @@ impl OuterObjective<'_> {
         weights: &[f64],
         rho: f64,
     ) -> Result<Vec<f64>, Error> {
-        let row_weights = self.row_weights(weights);
-        let statistics = self.root.rows.evaluate(theta, Order::Hessian)?;
-        let covariance = Covariance::weighted_sum(&self.root.covariances, &row_weights);
-        let mut lower = statistics.weighted_hessian(&row_weights);
+        let Counted { rows, row_weights, covariance } = self.counted(weights);
+        let statistics = rows.evaluate(theta, Order::Hessian)?;
+        let mut lower = statistics.weighted_hessian(row_weights);
         lower.iter_mut().for_each(|h| *h /= self.root.n_rows);
         covariance.add_penalty_hessian(self.fairness, rho, &mut lower);
         let n = theta.len();
@@ -150,11 +158,27 @@ impl OuterObjective<'_> {
         Ok((0..n * n).map(|at| entry(at / n, at % n)).collect())
     }
 
-    /// How much the root rows of each client count.
-    fn row_weights(&self, weights: &[f64]) -> Vec<f64> {
+    /// The root rows, and how much they count.
+    fn counted<'b>(&'b self, weights: &'b [f64]) -> Counted<'b> {
+        let root = self.root;
         match self.weighting {
-            RootWeighting::Pooled => vec![1.0; weights.len()],
-            RootWeighting::Client => weights.to_vec(),
+            RootWeighting::Pooled => Counted {
+                rows: &root.pooled,
+                row_weights: &[1.0],
+                covariance: Cow::Borrowed(&root.pooled_covariance),
+            },
+            RootWeighting::Client => Counted {
+                rows: &root.rows,
+                row_weights: weights,
+                covariance: Cow::Owned(Covariance::weighted_sum(&root.covariances, weights)),
+            },
         }
     }
+}
+
+/// Tables of root rows, how much the rows of each count, and the covariance of all of them.
+struct Counted<'a> {
+    rows: &'a dyn ClientStatistics,
+    row_weights: &'a [f64],
+    covariance: Cow<'a, Covariance>,
 }

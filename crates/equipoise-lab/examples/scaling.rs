@@ -12,7 +12,7 @@ use std::error::Error;
 use std::time::Instant;
 
 use equipoise_core::{Client, Fairness, Layout, Round, Rows, Settings};
-use measuring::{Repeats, peak_memory, repeat_solve};
+use measuring::{Repeats, peak_memory, repeat_pass, repeat_solve};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -20,6 +20,8 @@ use rayon::prelude::*;
 /// Root rows of a client, and of all clients together at least.
 const ROOT_ROWS: usize = 20;
 const ROOT_ROWS_IN_ALL: usize = 1000;
+/// Passes that are timed by themselves.
+const PASSES: usize = 15;
 /// How far the labels follow the group, client after client.
 const BIASES: [f64; 5] = [2.0, -0.4, 1.0, 0.2, 3.0];
 
@@ -38,12 +40,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     for threads in threads {
         let threads = threads.parse()?;
         let (seconds, outcome) = repeat_solve(&round, &settings, repeats, threads)?;
+        let pass_seconds = repeat_pass(&round, &outcome.theta, PASSES, threads)?;
         let answer = serde_json::json!({
             "rows": rows,
             "features": features,
             "clients": clients,
             "threads": threads,
             "seconds": seconds,
+            "pass_seconds": pass_seconds,
             "prepare_seconds": prepare_seconds,
             "objective": outcome.objective,
             "termination": outcome.termination,

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use equipoise_core::{CheckedSettings, Outcome, Round, Unobserved, solve};
+use equipoise_core::{CheckedSettings, Order, Outcome, Round, Unobserved, solve};
 
 /// How often a solve is repeated.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +39,23 @@ pub(crate) fn repeat_solve(
         seconds.push(first);
     }
     Ok((seconds, outcome))
+}
+
+/// Seconds of each of some passes over all proxy rows, with Hessians, on a pool of `threads` threads; the first is dropped.
+#[allow(dead_code)] // Not every example tells it.
+pub(crate) fn repeat_pass(
+    round: &Round,
+    theta: &[f64],
+    repeats: usize,
+    threads: usize,
+) -> Result<Vec<f64>, Box<dyn Error>> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    let timed = |_| {
+        let started = Instant::now();
+        pool.install(|| round.proxies().evaluate(theta, Order::Hessian))?;
+        Ok(started.elapsed().as_secs_f64())
+    };
+    (0..=repeats).map(timed).skip(1).collect()
 }
 
 /// The most memory that this process has had at any time, in bytes; `None` where the system does not tell.
