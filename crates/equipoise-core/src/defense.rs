@@ -1,6 +1,7 @@
 //! The ways to get from proxies and root to a model, behind one interface.
 
 mod bilevel;
+mod fallback;
 mod local_models;
 mod pooled;
 mod root_only;
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::inner_fit::{Fit, FitPoint, InnerProblem, ridge};
 use crate::observer::Observer;
-use crate::outcome::{Counts, Termination, TracePoint};
+use crate::outcome::{Counts, Termination, TracePoint, Warning};
 use crate::round::Round;
 use crate::settings::Settings;
 use crate::statistics::ClientStatistics;
@@ -81,6 +82,7 @@ pub(crate) struct Defended {
     pub(crate) gap: Option<f64>,
     pub(crate) counts: Counts,
     pub(crate) trace: Vec<TracePoint>,
+    pub(crate) warnings: Vec<Warning>,
 }
 
 impl Defended {
@@ -93,6 +95,7 @@ impl Defended {
             gap: None,
             counts,
             trace: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 }

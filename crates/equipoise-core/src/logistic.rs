@@ -19,6 +19,11 @@ pub(crate) fn loss_terms(m: f64) -> LossTerms {
     LossTerms { miss: if m > 0.0 { far } else { near }, curvature: near * far }
 }
 
+/// The loss itself, `log(1 + exp(−m))`.
+pub(crate) fn loss(m: f64) -> f64 {
+    (-m).max(0.0) + (-m.abs()).exp().ln_1p()
+}
+
 /// `a·b`.
 #[inline(always)]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -51,6 +51,9 @@ pub enum Termination {
     IterationLimit,
     /// The defense has a formula for its weights: there was nothing to iterate.
     Direct,
+    /// The weights were found, and the root alone gave a clearly better model than they do: see
+    /// [`Warning::FellBack`].
+    FellBack,
 }
 
 /// What a solve took.
@@ -123,6 +126,16 @@ pub enum Warning {
         /// How many.
         factorisations: usize,
     },
+    /// The root alone gave a clearly better model than all clients together: it is the one in the outcome, and no
+    /// client has a weight.
+    FellBack {
+        /// Mean loss of the clients' model on the root.
+        clients_loss: f64,
+        /// Mean loss of models of parts of the root on the other rows.
+        root_loss: f64,
+        /// Root rows.
+        rows: usize,
+    },
     /// The outer loop ran out of steps.
     NotStationary {
         /// The gap that is left.
@@ -147,6 +160,12 @@ impl std::fmt::Display for Warning {
                 f,
                 "{factorisations} factorisations of the inner Hessian needed a small addition to the \
                  diagonal: some columns are nearly linear combinations of others"
+            ),
+            Self::FellBack { clients_loss, root_loss, rows } => write!(
+                f,
+                "no client counts: on the {rows} root rows the best model of the clients has a mean loss of \
+                 {clients_loss:.3}, models of parts of the root have {root_loss:.3} on the other rows. The model is \
+                 that of the root alone"
             ),
             Self::NotStationary { gap } => write!(
                 f,

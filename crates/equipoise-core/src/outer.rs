@@ -47,6 +47,7 @@ pub(crate) fn minimise(
         gap: Some(gap),
         counts: problem.counts,
         trace: log.trace,
+        warnings: Vec::new(),
     })
 }
 

@@ -11,7 +11,7 @@ use crate::linalg::symmetric_entry;
 use crate::logistic::dot;
 use crate::packed_rows::PackedRows;
 use crate::rows::Rows;
-use crate::statistics::{ClientStatistics, Order};
+use crate::statistics::{ClientStatistics, Order, triangle};
 
 /// How the clients' root rows count in the outer objective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -57,6 +57,11 @@ impl Root {
     /// The root rows, client by client.
     pub fn rows(&self) -> &ClientRows {
         &self.rows
+    }
+
+    /// Number of rows of all clients.
+    pub(crate) fn n_rows(&self) -> f64 {
+        self.n_rows
     }
 
     /// Refuses a root on which the fairness that is asked for says nothing.
@@ -145,17 +150,25 @@ impl OuterObjective<'_> {
         weights: &[f64],
         rho: f64,
     ) -> Result<Vec<f64>, Error> {
+        let lower = self.lower_hessian(theta, weights, rho)?;
+        let n = theta.len();
+        Ok((0..n * n).map(|at| symmetric_entry(&lower, at / n, at % n)).collect())
+    }
+
+    /// `∂²F/∂θ²`, the lower triangle row by row.
+    pub(crate) fn lower_hessian(
+        &self,
+        theta: &[f64],
+        weights: &[f64],
+        rho: f64,
+    ) -> Result<Vec<f64>, Error> {
         let Counted { rows, row_weights, covariance } = self.counted(weights);
         let statistics = rows.evaluate(theta, Order::Hessian)?;
         let mut lower = statistics.weighted_hessian(row_weights);
         lower.iter_mut().for_each(|h| *h /= self.root.n_rows);
         covariance.add_penalty_hessian(self.fairness, rho, &mut lower);
-        let n = theta.len();
-        let entry = |i: usize, j: usize| {
-            let entry = symmetric_entry(&lower, i, j);
-            if i == j { entry + self.ridge } else { entry }
-        };
-        Ok((0..n * n).map(|at| entry(at / n, at % n)).collect())
+        (0..theta.len()).for_each(|i| lower[triangle(i + 1) - 1] += self.ridge);
+        Ok(lower)
     }
 
     /// The root rows, and how much they count.

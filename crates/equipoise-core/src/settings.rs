@@ -26,6 +26,10 @@ pub struct Settings {
     pub inner: InnerSettings,
     /// The outer problem, `w`.
     pub outer: OuterSettings,
+    /// Whether the bilevel method gives a model of the root alone where that is clearly better, on root rows that it
+    /// has not seen, than the best model of the clients. Default: true; profile `paper`: false.
+    #[serde(default)]
+    pub fall_back: bool,
 }
 
 /// How the weights are found.
@@ -91,6 +95,7 @@ impl Settings {
             lambda: 1e-4,
             inner: InnerSettings { tolerance: 1e-11, ..InnerSettings::default() },
             outer: OuterSettings::default(),
+            fall_back: true,
         }
     }
 
@@ -105,7 +110,7 @@ impl Settings {
             rho: RhoSchedule { every: 400, ..RhoSchedule::default() },
             gap_tolerance: None,
         };
-        Self { inner: InnerSettings::default(), outer, ..Self::new(fairness) }
+        Self { inner: InnerSettings::default(), outer, fall_back: false, ..Self::new(fairness) }
     }
 
     /// Checks every range once.

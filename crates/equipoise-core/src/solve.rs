@@ -40,13 +40,14 @@ pub fn solve(
     };
     let measured = pooled.evaluate(&defended.theta, &defended.weights, rho)?;
     let objective = match settings.defense {
-        Defense::Bilevel => {
+        Defense::Bilevel if defended.gap.is_some() => {
             let minimised = OuterObjective { weighting: settings.root_weighting, ..pooled };
             minimised.evaluate(&defended.theta, &defended.weights, rho)?.value
         }
         _ => measured.value,
     };
     let mut warnings = defended.counts.warnings();
+    warnings.extend(defended.warnings);
     if let (Termination::IterationLimit, Some(gap)) = (defended.termination, defended.gap) {
         warnings.push(Warning::NotStationary { gap });
     }

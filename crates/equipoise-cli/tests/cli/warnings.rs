@@ -42,6 +42,38 @@ fn a_client_of_one_class_or_one_group_is_warned_of_by_defend() {
     }
 }
 
+/// The root says the opposite of every proxy, as if all clients had turned their labels round.
+#[test]
+fn where_no_client_is_any_good_the_root_takes_over_and_that_is_said() {
+    let world = World::with_proxies();
+    for client in ["north", "south", "east"] {
+        let rows: Vec<String> = world
+            .read(&format!("{client}.csv"))
+            .lines()
+            .skip(1)
+            .map(|row| match row.rsplit_once(',') {
+                Some((start, "1")) => format!("{start},0"),
+                Some((start, _)) => format!("{start},1"),
+                None => row.to_owned(),
+            })
+            .collect();
+        world.write(&format!("roots/{client}.csv"), &table(&rows));
+    }
+    let run = world.defend("--fairness sp -o out").expect(0);
+    let run = run.says(&["warning: no client counts", "root alone"]);
+    assert!(run.stdout.contains("fell back: the root alone"), "{}", run.stdout);
+    assert!(run.stdout.contains("the model is that of the root alone"), "{}", run.stdout);
+    let outcome = world.json("out/outcome.json");
+    assert_eq!(outcome["termination"], "fell-back");
+    assert!(outcome["weights"].as_object().unwrap().values().all(|w| w == 0.0));
+    assert!(world.read("out/report.html").contains("Fell back to the root"));
+
+    world.defend("--fairness sp --no-fallback -o kept").expect(0);
+    let kept = world.json("kept/outcome.json");
+    assert_ne!(kept["termination"], "fell-back");
+    assert!(kept["root_loss"].as_f64() > outcome["root_loss"].as_f64());
+}
+
 #[test]
 fn a_client_of_one_class_or_one_group_cannot_make_a_proxy() {
     for (column, value, says) in

@@ -1,6 +1,7 @@
 //! The method: weights learnt by bilevel optimisation.
 
 use super::Defended;
+use super::fallback::fall_back;
 use crate::bilevel::Bilevel;
 use crate::error::Error;
 use crate::observer::Observer;
@@ -14,5 +15,6 @@ pub(super) fn defend(
     observer: &mut dyn Observer,
 ) -> Result<Defended, Error> {
     let mut problem = Bilevel::new(round, settings);
-    outer::minimise(&mut problem, round.n_clients(), settings, observer)
+    let defended = outer::minimise(&mut problem, round.n_clients(), settings, observer)?;
+    if settings.fall_back { fall_back(round, settings, defended) } else { Ok(defended) }
 }

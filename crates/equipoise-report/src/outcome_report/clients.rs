@@ -1,6 +1,6 @@
 //! The clients and their weights.
 
-use equipoise_core::Defense;
+use equipoise_core::{Defense, Termination};
 
 use super::{MOST_BARS, OutcomeReport, ReportClient};
 use crate::block::Block;
@@ -57,6 +57,9 @@ impl OutcomeReport<'_> {
         };
         if self.outcome.settings.defense == Defense::RootOnly {
             return "This defense uses no proxy, so every weight is 0.".to_owned();
+        }
+        if self.outcome.termination == Termination::FellBack {
+            return "The model is that of the root alone, so every weight is 0.".to_owned();
         }
         let mut sentence = format!(
             "{} of {} more than 1\u{202f}% of the weight; the largest weight is {}, of {}.",

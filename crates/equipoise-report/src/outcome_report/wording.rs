@@ -37,6 +37,10 @@ pub(crate) fn termination(termination: Termination) -> (&'static str, &'static s
             "Computed directly",
             "This defense has a formula for its weights: nothing was searched.",
         ),
+        Termination::FellBack => (
+            "Fell back to the root",
+            "The best model of the clients was clearly worse than that of the root alone, which is shown here.",
+        ),
     }
 }
 

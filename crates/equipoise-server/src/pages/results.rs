@@ -59,6 +59,7 @@ fn write_figures(markup: &mut Markup, view: &RoundView) {
         Termination::ScheduleCompleted => "All steps done",
         Termination::IterationLimit => "Ran out of steps",
         Termination::Direct => "Computed directly",
+        Termination::FellBack => "Fell back to the root",
     };
     let clients = format!("{counting} of {}", outcome.weights.len());
     markup.element("dl", &[("class", &"figures")], |markup| {

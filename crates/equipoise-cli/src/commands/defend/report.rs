@@ -88,7 +88,11 @@ fn weights(file: &OutcomeFile) -> String {
     });
     let text =
         table(&["client", "proxy rows", "root rows", "weight", ""], rows.collect(), &[1, 2, 3]);
-    let unused = if largest > 0.0 { "" } else { "this defense does not use the proxies\n" };
+    let unused = match file.termination {
+        _ if largest > 0.0 => "",
+        Termination::FellBack => "no client counts: the model is that of the root alone\n",
+        _ => "this defense does not use the proxies\n",
+    };
     text + unused
 }
 
@@ -127,6 +131,9 @@ fn termination_in_words(file: &OutcomeFile) -> String {
             format!("NOT converged: stopped with a gap of {gap} of the objective")
         }
         Termination::Direct => "direct: this defense has a formula for its weights".to_string(),
+        Termination::FellBack => {
+            "fell back: the root alone gives a clearly better model than all clients".to_string()
+        }
     }
 }
 

@@ -41,6 +41,9 @@ pub(crate) struct SettingsArgs {
     /// Last factor of the fairness penalty [default: 1e4]
     #[arg(long, value_name = "RHO", allow_negative_numbers = true)]
     rho_max: Option<f64>,
+    /// Keep the clients' model even where the root alone gives a clearly better one
+    #[arg(long)]
+    no_fallback: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -114,6 +117,7 @@ impl SettingsArgs {
             InnerArg::Newton => InnerSolver::Newton,
             InnerArg::Lbfgs => InnerSolver::Lbfgs,
         };
+        settings.fall_back &= !self.no_fallback;
         set(&mut settings.lambda, self.lambda);
         set(&mut settings.inner.tolerance, self.inner_tolerance);
         set(&mut settings.outer.iterations, self.iterations);
