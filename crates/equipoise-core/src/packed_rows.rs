@@ -44,7 +44,7 @@ pub struct PackedRows {
     /// Client after client, each with the client that it is of.
     blocks: Vec<(usize, PackedBlock)>,
     keeper: BlockKeeper,
-    /// The norm of the longest row; `None` once rows have moved.
+    /// The norm of the longest row, where the packer has told it.
     longest_row: Option<f64>,
 }
 
@@ -66,7 +66,8 @@ impl PackedRows {
             return Err(Error::Features { expected: layout.n(), found: other.layout.n() });
         }
         let n_rows = clients.iter().map(|client| client.n_rows).collect();
-        let longest_row = Some(clients.iter().map(|client| client.longest_row).fold(0.0, f64::max));
+        let longest_row =
+            clients.iter().map(|client| client.longest_row).fold(Some(0.0), longest_of_both);
         let blocks = clients.into_iter().enumerate();
         let blocks = blocks.flat_map(|(c, client)| client.blocks.into_iter().map(move |b| (c, b)));
         Ok(Self { n: layout.n(), n_rows, blocks: blocks.collect(), keeper, longest_row })
@@ -93,7 +94,6 @@ impl PackedRows {
     /// Packs the rows of a client again after they have moved; their number must be the same, and they must
     /// be in memory and not merged.
     pub(crate) fn repack(&mut self, client: usize, rows: &Rows) {
-        self.longest_row = None;
         let (first, behind) = self.blocks_of(client);
         let blocks = self.blocks[first..behind].par_iter_mut().enumerate();
         blocks.for_each(|(at, (_, block))| block.pack(rows, at * BLOCK_ROWS));
@@ -232,6 +232,10 @@ impl PackedRows {
             Ok(())
         })
     }
+}
+
+fn longest_of_both(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    Some(a?.max(b?))
 }
 
 /// A block, where its sums go, and how far they are wanted.

@@ -56,15 +56,21 @@ fn add_group<V: Lanes, const P: usize, const G: usize>(
                 let (a, b) = (V::load(&columns[i][at + p]), V::load(&columns[j][at + p]));
                 products[p] = slopes[p].mul(a).mul(b);
             }
-            let row = &mut sums[start..start + j + 1];
-            for k in 0..=j {
+            // All of one length, which the compiler knows: no access below needs to be checked.
+            let length = j + 1;
+            let row = &mut sums[start..][..length];
+            let mut firsts = [&panels[0][..length]; G];
+            for p in 1..G {
+                firsts[p] = &panels[p][..length];
+            }
+            for k in 0..length {
                 let mut total = V::load(&row[k]);
                 for p in 0..G {
-                    total = products[p].mul_add(V::load(&panels[p][k]), total);
+                    total = products[p].mul_add(V::load(&firsts[p][k]), total);
                 }
                 total.store(&mut row[k]);
             }
-            start += j + 1;
+            start += length;
         }
     }
 }

@@ -29,8 +29,8 @@ pub struct PackedClient {
     pub(super) blocks: Vec<PackedBlock>,
     /// Rows that came; fewer are kept where equal ones are merged.
     pub(super) n_rows: usize,
-    /// The Euclidean norm of the longest of them.
-    pub(super) longest_row: f64,
+    /// The Euclidean norm of the longest of them; `None` for rows that may move.
+    pub(super) longest_row: Option<f64>,
     counts: [[usize; 2]; 2],
 }
 
@@ -100,7 +100,7 @@ impl ClientPacker {
             None => {}
         }
         let Self { layout, blocks, counts, longest_row, .. } = self;
-        Ok(PackedClient { layout, blocks, n_rows, longest_row, counts })
+        Ok(PackedClient { layout, blocks, n_rows, longest_row: Some(longest_row), counts })
     }
 
     /// Each kind once, with its count, instead of the rows.
@@ -123,8 +123,8 @@ impl ClientPacker {
 
 impl PackedClient {
     pub(super) fn of_blocks(rows: &Rows, blocks: Vec<PackedBlock>) -> Self {
-        let (n_rows, longest_row, counts) = (rows.len(), rows.longest(), rows.cell_counts());
-        Self { layout: rows.layout(), blocks, n_rows, longest_row, counts }
+        let (n_rows, counts) = (rows.len(), rows.cell_counts());
+        Self { layout: rows.layout(), blocks, n_rows, longest_row: None, counts }
     }
 
     /// Number of rows that came.
