@@ -6,6 +6,7 @@ use std::sync::Arc;
 use equipoise_core::{BlockKeeper, ClientPacker, Precision};
 
 use crate::error::Error;
+use crate::row_sketch::{RowSketch, RowSketcher};
 use crate::scratch_file::ScratchFile;
 
 /// Rows of a proxy that are decoded at a time.
@@ -64,14 +65,17 @@ impl Memory {
         };
         let block = ClientPacker::block_bytes(n);
         // The chunk as it is decoded and as rows.
-        let packing = ClientPacker::most_bytes(n) + 2 * CHUNK_ROWS * n * size_of::<f64>();
+        let chunk = 2 * CHUNK_ROWS * n * size_of::<f64>();
+        let packing = ClientPacker::most_bytes(n) + chunk + RowSketcher::BYTES;
         // A block of single precision is read as it is, and then made double.
         let summing = n_threads * (block + block / 2);
         if *bytes < packing + summing {
             return Err(Error::TooLittleMemory { found: *bytes, least: packing + summing, n });
         }
         let reader = packing + n * COLUMN_BYTES;
-        let left = bytes.saturating_sub(PROGRAM_BYTES + summing + solver_bytes(n, n_clients));
+        // The sketches are gone before the solver begins.
+        let later = solver_bytes(n, n_clients).max(RowSketch::most_bytes(n_clients));
+        let left = bytes.saturating_sub(PROGRAM_BYTES + summing + later);
         // Reading several files at once is worth a part of the memory, but not all of it.
         let n_readers = (left / 2 / reader).clamp(1, n_threads);
         let room = left.saturating_sub(n_readers * reader);

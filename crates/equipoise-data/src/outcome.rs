@@ -14,6 +14,7 @@ pub use check::OutcomeProblem;
 
 use crate::error::Error;
 use crate::output_file::write_json;
+use crate::overlap::{Overlap, Overlaps};
 use crate::schema::Schema;
 use crate::warning::Warning;
 
@@ -62,6 +63,13 @@ pub struct OutcomeFile {
     pub settings: Settings,
     /// What the reader must know, of the data and of the solve.
     pub warnings: Vec<OutcomeWarning>,
+    /// Clients whose proxies have rows in common, largest share first, at most 20 pairs. Not there where there
+    /// are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overlaps: Vec<Overlap>,
+    /// Pairs beyond those; not there where it is 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_overlaps: usize,
     /// The way of the outer loop; empty without one.
     pub trace: Vec<TracePoint>,
     /// How long the solve took. Last, for nothing else differs between two runs.
@@ -183,11 +191,20 @@ impl OutcomeFile {
                 .into_iter()
                 .chain(outcome.warnings.iter().map(OutcomeWarning::of_solve))
                 .collect(),
+            overlaps: Vec::new(),
+            more_overlaps: 0,
             trace: outcome.trace.clone(),
             seconds,
         };
         file.check().map_err(|problem| Error::Outcome { file: None, problem })?;
         Ok(file)
+    }
+
+    /// The same with what clients share, as it was noticed when the round was read.
+    pub fn with_overlaps(mut self, overlaps: Overlaps) -> Result<Self, Error> {
+        (self.overlaps, self.more_overlaps) = (overlaps.told, overlaps.more);
+        self.check().map_err(|problem| Error::Outcome { file: None, problem })?;
+        Ok(self)
     }
 
     /// Reads and checks an outcome file.
@@ -213,6 +230,10 @@ impl OutcomeFile {
     pub fn write(&self, path: &Path, force: bool) -> Result<(), Error> {
         write_json(path, self, force)
     }
+}
+
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 /// What every version of an outcome has.

@@ -10,7 +10,9 @@ use crate::error::Error;
 use crate::folder::{match_clients, read_folder, read_roots};
 use crate::memory::{CHUNK_ROWS, Memory, Shares};
 use crate::outcome::{OutcomeWarning, WarnedTable};
+use crate::overlap::{Overlaps, find_overlaps};
 use crate::proxy::visit_proxy;
+use crate::row_sketch::{RowSketch, RowSketcher};
 use crate::schema::Schema;
 use crate::warning::{self, Warning};
 
@@ -22,6 +24,8 @@ pub struct LoadedRound {
     pub proxy_warnings: Vec<Warning>,
     /// What deserves a look among the roots; each names its client.
     pub root_warnings: Vec<Warning>,
+    /// Clients whose proxies have rows in common.
+    pub overlaps: Overlaps,
     /// How exactly the proxies are kept.
     pub precision: Precision,
 }
@@ -58,7 +62,8 @@ fn load_files(
     schema: &Schema,
     shares: Shares,
 ) -> Result<LoadedRound, Error> {
-    let proxies = pack_proxies(&files, schema, &shares)?;
+    let (proxies, sketches): (Vec<_>, Vec<_>) =
+        pack_proxies(&files, schema, &shares)?.into_iter().unzip();
     let roots = read_roots(root_dir, schema)?;
 
     let (mut proxy_warnings, mut root_warnings) = (Vec::new(), Vec::new());
@@ -79,11 +84,13 @@ fn load_files(
         },
         other => Error::Rows(other),
     })?;
-    let client_ids = files.into_iter().map(|(id, _)| id).collect();
+    let client_ids: Vec<String> = files.into_iter().map(|(id, _)| id).collect();
+    let overlaps = find_overlaps(&client_ids, &sketches);
+    drop(sketches);
     let precision = shares.keeper.precision();
     let proxies = Box::new(PackedRows::new(proxies, shares.keeper)?);
     let round = Round::from_parts(client_ids, proxies, root)?;
-    Ok(LoadedRound { round, proxy_warnings, root_warnings, precision })
+    Ok(LoadedRound { round, proxy_warnings, root_warnings, overlaps, precision })
 }
 
 /// Reads and packs the proxies, several at a time. Each file is decoded once.
@@ -94,8 +101,8 @@ fn pack_proxies(
     files: &[(String, PathBuf)],
     schema: &Schema,
     shares: &Shares,
-) -> Result<Vec<PackedClient>, Error> {
-    let packed: Vec<OnceLock<Result<PackedClient, Error>>> =
+) -> Result<Vec<(PackedClient, RowSketch)>, Error> {
+    let packed: Vec<OnceLock<Result<(PackedClient, RowSketch), Error>>> =
         files.iter().map(|_| OnceLock::new()).collect();
     let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let read = || {
@@ -117,10 +124,18 @@ fn pack_proxies(
     packed.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
-fn pack_proxy(path: &Path, schema: &Schema, keeper: &BlockKeeper) -> Result<PackedClient, Error> {
+fn pack_proxy(
+    path: &Path,
+    schema: &Schema,
+    keeper: &BlockKeeper,
+) -> Result<(PackedClient, RowSketch), Error> {
     let mut packer = ClientPacker::new(schema.layout(), keeper);
-    visit_proxy(path, schema, CHUNK_ROWS, |rows| packer.push(rows).map_err(of_packing))?;
-    packer.finish().map_err(of_packing)
+    let mut sketcher = RowSketcher::new();
+    visit_proxy(path, schema, CHUNK_ROWS, |rows| {
+        sketcher.add(rows);
+        packer.push(rows).map_err(of_packing)
+    })?;
+    Ok((packer.finish().map_err(of_packing)?, sketcher.finish()))
 }
 
 /// What stopped the packing: the scratch file, if it was that.

@@ -64,7 +64,8 @@ pub fn defend(
     let told = if timing == Timing::Told { seconds } else { 0.0 };
     let said = notes.iter().map(|note| note.message.clone()).collect();
     let warnings = loaded.outcome_warnings().into_iter().chain(notes).collect();
-    let file = OutcomeFile::new(&schema, &loaded.round, &outcome, warnings, told)?;
+    let file = OutcomeFile::new(&schema, &loaded.round, &outcome, warnings, told)?
+        .with_overlaps(loaded.overlaps.clone())?;
     let context = PageContext {
         unreliable: &[],
         measured: page::measured_on_root(&loaded.round, &file)?,

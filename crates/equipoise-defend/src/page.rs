@@ -4,7 +4,7 @@ use equipoise_core::{
     Criterion, Defense, Fairness, Metrics, Outcome, Round, Rows, Settings, Unobserved, solve,
 };
 use equipoise_data::OutcomeFile;
-use equipoise_report::{Measured, OutcomeReport, ReportClient};
+use equipoise_report::{Measured, OutcomeReport, ReportClient, ReportOverlap};
 
 use crate::{Error, Timing};
 
@@ -29,6 +29,12 @@ pub fn render(file: &OutcomeFile, outcome: &Outcome, context: PageContext<'_>) -
         root_rows: client.root_rows,
         tag: context.unreliable.contains(&client.id.as_str()).then(|| "unreliable".to_owned()),
     });
+    let overlaps = file.overlaps.iter().map(|overlap| ReportOverlap {
+        clients: overlap.clients.clone(),
+        shared_rows: overlap.shared_rows as usize,
+        share: overlap.share,
+        estimated: overlap.estimated,
+    });
     let settings = &file.settings;
     OutcomeReport {
         title: "Outcome of a round".to_owned(),
@@ -39,6 +45,8 @@ pub fn render(file: &OutcomeFile, outcome: &Outcome, context: PageContext<'_>) -
             fairness_in_words(settings.fairness)
         ),
         clients: clients.collect(),
+        overlaps: overlaps.collect(),
+        more_overlaps: file.more_overlaps,
         outcome,
         features: &file.features,
         measured: context.measured,

@@ -6,6 +6,7 @@ mod fairness;
 mod glossary;
 mod key_figures;
 mod model;
+mod overlaps;
 mod settings;
 mod wording;
 
@@ -24,6 +25,10 @@ pub struct OutcomeReport<'a> {
     pub round: String,
     /// The clients, in the order of the outcome's weights.
     pub clients: Vec<ReportClient>,
+    /// Clients whose proxies have rows in common, largest share first.
+    pub overlaps: Vec<ReportOverlap>,
+    /// Pairs of such clients beyond those.
+    pub more_overlaps: usize,
     /// What the defense gave.
     pub outcome: &'a Outcome,
     /// Names of the coefficients, in the order of the outcome's θ.
@@ -49,6 +54,19 @@ pub struct ReportClient {
     pub root_rows: usize,
     /// A remark, such as "unreliable" where an experiment knows; `None` where there is nothing to say.
     pub tag: Option<String>,
+}
+
+/// Two clients whose proxies have rows in common, as the page shows them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReportOverlap {
+    /// Their ids.
+    pub clients: [String; 2],
+    /// Different rows that both have.
+    pub shared_rows: usize,
+    /// The same as a share of the different rows of the client that has fewer.
+    pub share: f64,
+    /// Whether the numbers are estimates.
+    pub estimated: bool,
 }
 
 /// Figures of a model on a table.

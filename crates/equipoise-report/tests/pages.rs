@@ -125,6 +125,24 @@ fn a_direct_defense_has_no_path_to_show() {
 }
 
 #[test]
+fn rows_in_common_are_listed_below_the_weights_where_there_are_any() {
+    let (outcome, features) = (outcome(6), features());
+    let mut report = report(&outcome, &features, "bank");
+    let html = report.render();
+    checked(&html);
+    assert!(html.contains("5 pairs of clients have in common at least a tenth"));
+    assert!(html.contains("bank 3 and bank 5") && html.contains("are estimates"));
+    assert!(html.contains("about 1204") && html.contains("about 38.1\u{202f}%"));
+    assert!(html.contains("there are 4 more"));
+    report.more_overlaps = 0;
+    report.overlaps[0].estimated = false;
+    let html = report.render();
+    assert!(html.contains("1 pair of clients has in common") && !html.contains("about 1"));
+    report.overlaps.clear();
+    assert!(!report.render().contains("in common"));
+}
+
+#[test]
 fn one_client_is_enough() {
     let (outcome, features) = (outcome(1), features());
     let html = report(&outcome, &features, "bank").render();
@@ -143,7 +161,7 @@ fn of_many_clients_the_largest_are_drawn_and_all_are_listed() {
     let heading = |section: &Section| section.heading == "Who counted how much";
     let page = report.page();
     let section = page.sections.iter().find(|section| heading(section)).unwrap();
-    let [Block::Chart(Chart { kind: ChartKind::Bars(bars), table, .. })] = &section.blocks[..]
+    let [Block::Chart(Chart { kind: ChartKind::Bars(bars), table, .. }), ..] = &section.blocks[..]
     else {
         panic!("{section:?}")
     };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use equipoise_core::{Defense, Error, Termination};
-use equipoise_data::{OutputFolder, Schema, load_round};
+use equipoise_data::{OutputFolder, Overlaps, Schema, load_round};
 use equipoise_defend::{Defended, Timing, defend, write_files};
 
 use crate::answer::Answer;
@@ -56,6 +56,7 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     let loaded = load_round(&args.proxies, &args.root, &schema, &args.memory.resolve())?;
     let warnings = loaded.proxy_warnings.iter().chain(&loaded.root_warnings);
     warnings.for_each(|warning| output.warn(warning));
+    warn_of_overlaps(&loaded.overlaps, output);
 
     let solved = {
         let mut bar = Bar::new(output);
@@ -83,6 +84,14 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     let report = report::Report::new(&args.output, file);
     output.result(&report, || report::in_words(file, model.schema()))?;
     Ok(Answer::holds(outcome.termination != Termination::IterationLimit))
+}
+
+/// Rows that clients have in common.
+fn warn_of_overlaps(overlaps: &Overlaps, output: &Output) {
+    overlaps.told.iter().for_each(|overlap| output.warn(overlap));
+    if overlaps.more > 0 {
+        output.warn(format!("{} more pairs of clients share rows", overlaps.more));
+    }
 }
 
 /// All files, or none of them.

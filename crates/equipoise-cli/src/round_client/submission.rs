@@ -44,18 +44,7 @@ impl Submission {
             TableKind::Parquet => MediaType::Parquet,
         };
         let place = || path.display().to_string();
-        let mut hasher = Sha256::new();
-        let mut file = File::open(path).with_context(place)?;
-        let mut piece = vec![0; 1 << 16];
-        let mut length = 0;
-        loop {
-            let n = file.read(&mut piece).with_context(place)?;
-            if n == 0 {
-                break;
-            }
-            hasher.update(&piece[..n]);
-            length += n as u64;
-        }
+        let (length, sha256) = length_and_digest(path).with_context(place)?;
         let limit = info.limits.body_bytes;
         if length > limit {
             bail!("{}: has {length} bytes, and the round accepts {limit}", path.display());
@@ -66,7 +55,7 @@ impl Submission {
             client,
             media_type,
             length,
-            sha256: Digest::finish(hasher),
+            sha256,
             schema_sha256: info.schema_sha256,
         };
         let signature = manifest.sign(key).to_string();
@@ -88,6 +77,8 @@ impl Submission {
                 Ok(receipt) => return self.check(receipt, connection),
                 Err(error) => error,
             };
+            // A refusal of what is not in the file any more would only puzzle.
+            self.check_unchanged()?;
             let refused = error.downcast_ref::<RefusedByServer>();
             let hopeless = refused.is_some_and(|refused| !refused.is_worth_a_retry());
             if hopeless || attempt == retries {
@@ -138,6 +129,18 @@ impl Submission {
         connection.json(request.send(SendBody::from_reader(&mut body)))
     }
 
+    /// Whether the file is still the one that was signed.
+    fn check_unchanged(&self) -> anyhow::Result<()> {
+        let found =
+            length_and_digest(&self.path).with_context(|| self.path.display().to_string())?;
+        anyhow::ensure!(
+            found == (self.manifest.length, self.manifest.sha256),
+            "{}: was changed while it was being sent, and not accepted. Run the command again when it is finished.",
+            self.path.display()
+        );
+        Ok(())
+    }
+
     /// A receipt is worth something if it is for this file and signed by the round's key.
     fn check(
         &self,
@@ -157,6 +160,22 @@ impl Submission {
     }
 }
 
+/// Reads a file once, a piece at a time.
+fn length_and_digest(path: &Path) -> io::Result<(u64, Digest)> {
+    let mut file = File::open(path)?;
+    let mut hasher = Sha256::new();
+    let mut piece = vec![0; 1 << 16];
+    let mut length = 0;
+    loop {
+        let n = file.read(&mut piece)?;
+        if n == 0 {
+            return Ok((length, Digest::finish(hasher)));
+        }
+        hasher.update(&piece[..n]);
+        length += n as u64;
+    }
+}
+
 struct Watched {
     file: io::Take<File>,
     sent: u64,
@@ -167,6 +186,10 @@ struct Watched {
 impl Read for Watched {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.file.read(buffer)?;
+        if n == 0 && !buffer.is_empty() && self.sent < self.of {
+            // Else the server would wait for what never comes.
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter"));
+        }
         self.sent += n as u64;
         self.bar.show(self.sent as usize, self.of as usize, || "sending".to_owned());
         Ok(n)

@@ -16,7 +16,7 @@ const WARM_UP: usize = 24;
 
 #[test]
 fn mutants_of_every_format_are_accepted_or_refused_by_a_server_that_lives() {
-    let times = if full() { 10_000 } else { 60 };
+    let times = if full() { 10_000 } else { 300 };
     for kind in MediaType::ALL {
         let fleet = Fleet::new(times + WARM_UP);
         let server = fleet.start("");

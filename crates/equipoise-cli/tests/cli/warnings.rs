@@ -75,6 +75,36 @@ fn where_no_client_is_any_good_the_root_takes_over_and_that_is_said() {
 }
 
 #[test]
+fn a_copied_client_is_found_among_honest_ones_and_they_are_not_named() {
+    let world = World::with_proxies();
+    let honest = world.defend("--fairness sp -o honest").expect(0);
+    assert!(!honest.stderr.contains("share"), "{}", honest.stderr);
+    assert!(!world.read("honest/outcome.json").contains("overlaps"));
+    assert!(!world.read("honest/report.html").contains("rows in common"));
+
+    // The rows of `south` in another order and kind of file, each of them twice.
+    let south = world.read("proxies/south.csv");
+    let (header, rows) = south.split_once('\n').unwrap();
+    let mut copied: Vec<&str> = rows.lines().chain(rows.lines()).collect();
+    copied.sort_unstable();
+    world.write("proxies/west.csv", &format!("{header}\n{}\n", copied.join("\n")));
+    std::fs::copy(world.path("roots/east.csv"), world.path("roots/west.csv")).unwrap();
+    copied.dedup();
+    let n = copied.len();
+    let says = format!("warning: clients `south` and `west` share {n} different rows, 100 %");
+    let run = world.defend("--fairness sp --json -o out").expect(0).says(&[&says]);
+    let overlap = &world.json("out/outcome.json")["overlaps"];
+    assert_eq!(overlap.as_array().unwrap().len(), 1, "{overlap}");
+    assert_eq!(overlap[0]["clients"], serde_json::json!(["south", "west"]));
+    assert_eq!(
+        (overlap[0]["shared_rows"].as_u64(), &overlap[0]["share"]),
+        (Some(n as u64), &1.0.into())
+    );
+    assert_eq!(&run.json()["overlaps"], overlap);
+    assert!(world.read("out/report.html").contains("south and west"));
+}
+
+#[test]
 fn a_client_of_one_class_or_one_group_cannot_make_a_proxy() {
     for (column, value, says) in
         [(5, "1", "all labels are the same"), (4, "B", "all rows are of one group")]

@@ -1,6 +1,7 @@
 //! Whether an outcome holds together.
 
 use super::{FORMAT, OutcomeFile, VERSION};
+use crate::overlap::Overlap;
 
 /// What is wrong with an outcome.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -56,6 +57,19 @@ pub enum OutcomeProblem {
         /// Their sum.
         sum: f64,
     },
+    /// An overlap is not one of two clients, or its share is none.
+    #[error(
+        "`overlaps` names clients `{first}` and `{second}` with a share of {share}: they must be two of the clients, \
+         sorted, and the share from 0 to 1."
+    )]
+    Overlap {
+        /// One client.
+        first: String,
+        /// The other.
+        second: String,
+        /// The share.
+        share: f64,
+    },
     /// A point of the trace has weights of another number of clients.
     #[error("iteration {iteration} of `trace` has {found} weights for {expected} clients.")]
     Trace {
@@ -86,6 +100,7 @@ impl OutcomeFile {
         stamp(&self.format, self.version)?;
         self.check_figures()?;
         self.check_clients()?;
+        self.check_overlaps()?;
         self.check_weights()
     }
 
@@ -125,6 +140,22 @@ impl OutcomeFile {
         let known = |id: &&String| self.clients.iter().any(|client| client.id == **id);
         match self.weights.keys().find(|id| !known(id)) {
             Some(id) => Err(OutcomeProblem::Client { client: id.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_overlaps(&self) -> Result<(), OutcomeProblem> {
+        let sound = |overlap: &&Overlap| {
+            let [first, second] = &overlap.clients;
+            let known = overlap.clients.iter().all(|id| self.weights.contains_key(id));
+            known && first < second && (0.0..=1.0).contains(&overlap.share)
+        };
+        match self.overlaps.iter().find(|overlap| !sound(overlap)) {
+            Some(Overlap { clients: [first, second], share, .. }) => Err(OutcomeProblem::Overlap {
+                first: first.clone(),
+                second: second.clone(),
+                share: *share,
+            }),
             None => Ok(()),
         }
     }

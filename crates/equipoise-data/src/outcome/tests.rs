@@ -51,6 +51,25 @@ fn solved() -> OutcomeFile {
     OutcomeFile::new(&schema, &round, &outcome, vec![warning], 0.25).unwrap()
 }
 
+fn overlapping() -> OutcomeFile {
+    let clients = ["a", "c"].map(String::from);
+    let overlap = Overlap { clients, shared_rows: 12, share: 0.3, estimated: false };
+    solved().with_overlaps(Overlaps { told: vec![overlap], more: 2 }).unwrap()
+}
+
+#[test]
+fn overlaps_are_written_where_there_are_any_and_read_where_there_are_none() {
+    let name = Path::new("o.json");
+    let text = serde_json::to_string(&overlapping()).unwrap();
+    let told = r#""overlaps":[{"clients":["a","c"],"shared_rows":12,"share":0.3,"estimated":false}],"more_overlaps":2,"#;
+    assert!(text.contains(told), "{text}");
+    assert_eq!(OutcomeFile::from_json(&text, name).unwrap(), overlapping());
+    // As outcomes were written before there were overlaps.
+    let without = text.replace(told, "");
+    assert_eq!(without, serde_json::to_string(&solved()).unwrap());
+    assert_eq!(OutcomeFile::from_json(&without, name).unwrap(), solved());
+}
+
 #[test]
 fn an_outcome_reads_back_equal_and_ends_with_the_seconds() {
     let dir = tempfile::tempdir().unwrap();
@@ -69,7 +88,7 @@ fn an_outcome_reads_back_equal_and_ends_with_the_seconds() {
 #[test]
 fn each_contradiction_is_refused_and_named() {
     type Change = fn(&mut serde_json::Value);
-    let cases: [(&str, Change); 10] = [
+    let cases: [(&str, Change); 13] = [
         ("format `equipoise-model`", |v| v["format"] = "equipoise-model".into()),
         ("version 2", |v| v["version"] = 2.into()),
         ("unknown field `more`", |v| v["more"] = 1.into()),
@@ -92,8 +111,11 @@ fn each_contradiction_is_refused_and_named() {
         ("iteration 1 of `trace` has 1 weights", |v| {
             v["trace"][0]["weights"] = vec![1.0].into();
         }),
+        ("clients `a` and `z`", |v| v["overlaps"][0]["clients"][1] = "z".into()),
+        ("clients `c` and `a`", |v| v["overlaps"][0]["clients"] = vec!["c", "a"].into()),
+        ("with a share of 1.5", |v| v["overlaps"][0]["share"] = 1.5.into()),
     ];
-    let sound = serde_json::to_value(solved()).unwrap();
+    let sound = serde_json::to_value(overlapping()).unwrap();
     for (expected, change) in cases {
         let mut value = sound.clone();
         change(&mut value);

@@ -17,11 +17,9 @@ impl OutcomeReport<'_> {
     pub(super) fn clients_section(&self) -> Section {
         let lead = "A weight says how much a client's proxy counts in the model; all weights add up \
                     to 100\u{202f}%. A proxy of weight 0 had no influence at all.";
-        Section {
-            heading: "Who counted how much".to_owned(),
-            lead: lead.to_owned(),
-            blocks: vec![Block::Chart(self.weights_chart())],
-        }
+        let mut blocks = vec![Block::Chart(self.weights_chart())];
+        blocks.extend(self.overlap_blocks());
+        Section { heading: "Who counted how much".to_owned(), lead: lead.to_owned(), blocks }
     }
 
     fn weights_chart(&self) -> Chart {

@@ -8,7 +8,7 @@ use equipoise_core::{
 use equipoise_report::{
     Axis, Bar, Bars, Block, Cell, Chart, ChartKind, Column, Figure, Format, GroupedBars, Heatmap,
     Lines, Marker, Measured, NoticeKind, OutcomeReport, Page, Point, Quantity, Reference,
-    ReportClient, Scatter, ScatterSeries, Section, Series, Table,
+    ReportClient, ReportOverlap, Scatter, ScatterSeries, Section, Series, Table,
 };
 
 /// Names of the coefficients of [`outcome`].
@@ -130,6 +130,13 @@ pub(crate) fn report<'a>(
         title: "Bar passage, spring collection".to_owned(),
         round: "made-up figures".to_owned(),
         clients: clients.collect(),
+        overlaps: vec![ReportOverlap {
+            clients: [3, 5].map(|c| format!("{name} {c}")),
+            shared_rows: 1204,
+            share: 0.381,
+            estimated: true,
+        }],
+        more_overlaps: 4,
         outcome,
         features,
         measured: vec![

@@ -38,9 +38,13 @@ pub enum EventKind {
         /// Digest of the schema.
         schema_sha256: Digest,
         /// The key that signs receipts and statement.
-        server_key: PublicKey,
+        server_key: Box<PublicKey>,
         /// Who takes part. Fixed from here on.
         roster: Vec<PublicKey>,
+        /// Digest of the digest of the coordinator's token, each in hex: enough to see that the stored one is as it
+        /// was. Rounds of earlier versions have none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        token_check: Option<Digest>,
     },
     /// Submissions are accepted from now on.
     Opened,

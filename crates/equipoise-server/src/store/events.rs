@@ -1,5 +1,6 @@
 //! The audit log in the database.
 
+use jiff::Timestamp;
 use rusqlite::{Transaction, params};
 
 use super::{Store, StoreError};
@@ -10,6 +11,7 @@ use crate::protocol::{Digest, Event, EventKind, Name};
 pub(super) struct Appended {
     pub(super) seq: u64,
     pub(super) head: Digest,
+    pub(super) at: Timestamp,
 }
 
 impl Store {
@@ -31,7 +33,7 @@ impl Store {
             "INSERT INTO event (round, seq, line) VALUES (?1, ?2, ?3)",
             params![round.as_str(), seq, line],
         )?;
-        Ok(Appended { seq, head: Digest::of(line.as_bytes()) })
+        Ok(Appended { seq, head: Digest::of(line.as_bytes()), at: event.at })
     }
 
     /// The log of a round, line by line.

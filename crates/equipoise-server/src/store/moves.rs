@@ -153,15 +153,17 @@ impl Store {
     pub fn revoke_key(&self, round: &Name, client: &Name) -> Result<(), StoreError> {
         self.spec(round)?;
         self.transact(|transaction| {
+            let revoked = EventKind::KeyRevoked { client: client.clone() };
+            // The time of row and event is the same: they are compared at every start.
+            let at = self.append(transaction, round, revoked)?.at;
             let changed = transaction.execute(
                 "UPDATE client SET revoked_at = ?3
                  WHERE round = ?1 AND name = ?2 AND revoked_at IS NULL",
-                params![round.as_str(), client.as_str(), self.clock.now().to_string()],
+                params![round.as_str(), client.as_str(), at.to_string()],
             )?;
             if changed == 0 {
                 return Err(Refusal::NotFound { what: "client with a valid key" }.into());
             }
-            self.append(transaction, round, EventKind::KeyRevoked { client: client.clone() })?;
             Ok(())
         })
     }

@@ -78,18 +78,14 @@ impl Store {
             roots,
         };
         let token = new_token()?;
+        let token_sha256 = Digest::of(token.as_bytes()).to_string();
         let spec_json = spec.to_json();
         let mut roster = new.roster;
         roster.sort_by(|a, b| a.name().cmp(b.name()));
         self.transact(|transaction| {
             transaction.execute(
                 "INSERT INTO round (id, state, spec, token_sha256) VALUES (?1, ?2, ?3, ?4)",
-                params![
-                    new.round.as_str(),
-                    RoundState::Draft.name(),
-                    spec_json,
-                    Digest::of(token.as_bytes()).to_string()
-                ],
+                params![new.round.as_str(), RoundState::Draft.name(), spec_json, token_sha256],
             )?;
             for key in &roster {
                 transaction.execute(
@@ -100,8 +96,9 @@ impl Store {
             let created = EventKind::Created {
                 spec_sha256: Digest::of(spec_json.as_bytes()),
                 schema_sha256: spec.schema_sha256,
-                server_key: self.key.public(),
+                server_key: Box::new(self.key.public()),
                 roster: roster.clone(),
+                token_check: Some(Digest::of(token_sha256.as_bytes())),
             };
             self.append(transaction, &new.round, created)?;
             Ok(())

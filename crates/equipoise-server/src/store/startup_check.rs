@@ -3,9 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use jiff::Timestamp;
+
 use super::folder::digest_of_file;
+use super::query::RoundRow;
 use super::{Store, StoreError};
-use crate::protocol::{Digest, EventKind, Manifest, Name, PublicKey, RoundState, verify_chain};
+use crate::protocol::{
+    Digest, Event, EventKind, Manifest, Name, PublicKey, RoundState, verify_chain,
+};
 
 impl Store {
     /// Checks every round; then removes what uploads left behind.
@@ -29,7 +34,7 @@ impl Store {
             Ok(events) => events,
             Err(problem) => return damaged("the audit log", problem.to_string()),
         };
-        let Some(EventKind::Created { spec_sha256, server_key, roster, .. }) =
+        let Some(EventKind::Created { spec_sha256, server_key, roster, token_check, .. }) =
             events.first().map(|(event, _)| &event.kind)
         else {
             return damaged("the audit log", "it does not begin with the set-up".into());
@@ -40,24 +45,30 @@ impl Store {
         if !server_key.same_key(&self.key.public()) {
             return damaged("server.key", "the round was set up with another key".into());
         }
-        let (stored, revoked): (Vec<PublicKey>, Vec<bool>) =
-            self.roster(round)?.into_iter().map(|(key, at)| (key, at.is_some())).unzip();
+        let (stored, revoked): (Vec<PublicKey>, Vec<Option<String>>) =
+            self.roster(round)?.into_iter().unzip();
         if stored != *roster {
             return damaged("the roster", "it is not the one of the audit log".into());
         }
-        let told_revoked = |key: &PublicKey| {
-            let is_told = |kind: &EventKind| matches!(kind, EventKind::KeyRevoked { client } if client == key.name());
-            events.iter().any(|(event, _)| is_told(&event.kind))
+        let as_told = |(key, at): (&PublicKey, &Option<String>)| {
+            same_time(at.as_deref(), revocation_told_by(&events, key.name()), token_check.is_some())
         };
-        if !stored.iter().map(told_revoked).eq(revoked) {
+        if !stored.iter().zip(&revoked).all(as_told) {
             return damaged("the roster", "it has other revoked keys than the audit log".into());
         }
-        let state = self.round(round)?.state;
+        let token = Digest::of(self.token_digest(round)?.to_string().as_bytes());
+        if token_check.is_some_and(|told| told != token) {
+            return damaged("the token", "its digest is not the one of the audit log".into());
+        }
+        let RoundRow { state, reason, .. } = self.round(round)?;
         if state != state_told_by(events.iter().map(|(event, _)| &event.kind)) {
             return damaged(
                 "the state",
                 format!("it is `{state}`, which the audit log does not tell"),
             );
+        }
+        if reason.as_deref() != reason_told_by(&events) {
+            return damaged("the reason", "it is not the one of the audit log".into());
         }
         for (client, root) in &spec.roots {
             let path = self.folder.roots(round).join(&root.file);
@@ -180,6 +191,34 @@ impl Store {
 fn is_named_by_digest(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.strip_suffix(".parquet").unwrap_or(name).parse::<Digest>().is_ok()
+}
+
+/// When a client's key was revoked, as the log tells it.
+fn revocation_told_by(events: &[(Event, Digest)], name: &Name) -> Option<Timestamp> {
+    let is_told =
+        |kind: &EventKind| matches!(kind, EventKind::KeyRevoked { client } if client == name);
+    events.iter().find(|(event, _)| is_told(&event.kind)).map(|(event, _)| event.at)
+}
+
+/// Whether a stored time is the one told. Earlier versions took the clock's time twice, first for the row: theirs is a little
+/// earlier.
+fn same_time(stored: Option<&str>, told: Option<Timestamp>, exact: bool) -> bool {
+    let (Some(stored), Some(told)) = (stored, told) else {
+        return stored.is_none() && told.is_none();
+    };
+    let a_little = |stored: Timestamp| {
+        let later = told.duration_since(stored);
+        !later.is_negative() && later.as_secs() <= 60
+    };
+    stored == told.to_string() || !exact && stored.parse().is_ok_and(a_little)
+}
+
+/// Why the round ended without a model, as the log tells it.
+fn reason_told_by(events: &[(Event, Digest)]) -> Option<&str> {
+    events.iter().rev().find_map(|(event, _)| match &event.kind {
+        EventKind::Failed { reason } | EventKind::Aborted { reason } => Some(reason.as_str()),
+        _ => None,
+    })
 }
 
 /// The state that a log leads to.

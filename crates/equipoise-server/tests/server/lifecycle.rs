@@ -53,12 +53,43 @@ async fn a_full_roster_closes_the_round_and_its_model_is_the_one_of_defend() {
     let own =
         defend(schema(), &loaded, &settings, Vec::new(), Timing::LeftOut, &mut Unobserved).unwrap();
     assert_eq!(String::from_utf8_lossy(&files["model.json"]), own.model.to_json());
+    let outcome = String::from_utf8_lossy(&files["outcome.json"]).into_owned();
+    let outcome = OutcomeFile::from_json(&outcome, "outcome.json".as_ref()).unwrap();
+    assert_eq!(outcome, own.file);
+    assert_eq!(outcome.overlaps, [], "random proxies share nothing worth telling");
 
     let trusted = Trusted { server_key: Some(server.store.key().public()), receipts: Vec::new() };
     assert_eq!(problems(&files, &trusted), Vec::<String>::new());
     let other: PublicKey = key("east").public();
     let trusted = Trusted { server_key: Some(other), receipts: Vec::new() };
     assert_eq!(problems(&files, &trusted), ["that key is the one you trust"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_copied_most_of_another_client_is_in_the_published_outcome_and_every_solve_tells_the_same()
+ {
+    let mut published_twice = Vec::new();
+    for _ in 0..2 {
+        let world = World::new();
+        let server = world.start();
+        // Not the same table: 30 of 40 rows, and ten of its own.
+        let (north, own) = (proxy(1), proxy(7));
+        let copied = north.lines().take(31).chain(own.lines().skip(31));
+        let copied = copied.collect::<Vec<_>>().join("\n") + "\n";
+        assert_eq!(server.submit("east", proxy(0)).await.status, 201);
+        assert_eq!(server.submit("north", north).await.status, 201);
+        assert_eq!(server.submit("south", copied).await.status, 201);
+        assert_eq!(server.wait(), RoundState::Published);
+        let files = published(&server).await;
+        let outcome = String::from_utf8(files["outcome.json"].clone()).unwrap();
+        let outcome = OutcomeFile::from_json(&outcome, "outcome.json".as_ref()).unwrap();
+        let [overlap] = &outcome.overlaps[..] else { panic!("{:?}", outcome.overlaps) };
+        assert_eq!(overlap.clients, ["north", "south"]);
+        assert_eq!((overlap.shared_rows, overlap.share, overlap.estimated), (30, 0.75, false));
+        assert!(String::from_utf8_lossy(&files["report.html"]).contains("north and south"));
+        published_twice.push((files["outcome.json"].clone(), files["report.html"].clone()));
+    }
+    assert_eq!(published_twice[0], published_twice[1]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

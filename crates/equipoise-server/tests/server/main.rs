@@ -15,6 +15,7 @@ mod monitoring;
 mod openapi;
 mod pages;
 mod protocol;
+mod row_groups;
 mod strange_requests;
 mod uploads;
 mod world;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use equipoise_core::{Counts, Metrics, Termination, Violation};
-use equipoise_data::{OutcomeFile, OutcomeWarning, Schema};
+use equipoise_data::{OutcomeFile, OutcomeWarning, Overlap, Schema};
 use serde::Serialize;
 
 use crate::commands::evaluate::difference_lines;
@@ -30,6 +30,8 @@ pub(super) struct Report<'a> {
     counts: Counts,
     root_metrics: &'a Metrics,
     warnings: &'a [OutcomeWarning],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    overlaps: &'a [Overlap],
     seconds: f64,
 }
 
@@ -52,6 +54,7 @@ impl<'a> Report<'a> {
             counts: file.counts,
             root_metrics: &file.root_metrics,
             warnings: &file.warnings,
+            overlaps: &file.overlaps,
             seconds: file.seconds,
         }
     }

@@ -1,0 +1,84 @@
+//! A table of more rows than a row group of its canonical form.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use equipoise_core::{Fairness, Settings, Unobserved};
+use equipoise_data::{Memory, Schema, load_round};
+use equipoise_defend::{Defended, Timing, defend};
+use equipoise_server::round::SubmissionLimits;
+use equipoise_server::validator::{Job, Verdict, check_file};
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+
+const N_X: usize = 16;
+/// Two row groups of 2^16 rows, as wide ones have them, and a part of a third.
+const MANY: usize = 140_000;
+
+fn schema() -> Schema {
+    let mut text = String::from(
+        "version = 1\nintercept = true\n\
+         label = { column = \"y\", positive = \"1\" }\nsensitive = { column = \"s\", privileged = \"1\" }\n",
+    );
+    for k in 0..N_X {
+        let feature = format!("column = \"x{k}\"\nkind = \"numeric\"\ncenter = 0.0\nscale = 1.0\n");
+        text += &format!("[[feature]]\n{feature}");
+    }
+    Schema::from_toml(&text, Path::new("schema.toml")).unwrap()
+}
+
+/// Rows of thousandths from a fixed seed; the codes of label and group are those of a proxy or of raw rows.
+fn table(n_rows: usize, seed: u64, negative: i8) -> String {
+    let mut state = seed;
+    let mut unit = move || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 40) as f64 / (1_u64 << 24) as f64
+    };
+    let mut text = (0..N_X).map(|k| format!("x{k},")).collect::<String>() + "s,y\n";
+    for _ in 0..n_rows {
+        let mut score = 0.0;
+        for k in 0..N_X {
+            let x = (unit() * 2000.0 - 1000.0).round() / 1000.0;
+            score += x / (1 + k) as f64;
+            write!(text, "{x},").unwrap();
+        }
+        let group = u8::from(unit() < 0.5);
+        let positive = score + 0.3 * f64::from(group) + unit() > 0.6;
+        writeln!(text, "{group},{}", if positive { 1 } else { negative }).unwrap();
+    }
+    text
+}
+
+fn solved(proxies: &Path, roots: &Path) -> Defended {
+    // Little enough that rows of the larger table go to the disk, as on a small server.
+    let memory = Memory::at_most(128 << 20, roots.to_path_buf());
+    let loaded = load_round(proxies, roots, &schema(), &memory).unwrap();
+    let settings = Settings::new(Fairness::SP).validate().unwrap();
+    defend(schema(), &loaded, &settings, Vec::new(), Timing::LeftOut, &mut Unobserved).unwrap()
+}
+
+#[test]
+fn a_canonical_table_of_several_row_groups_gives_the_model_of_the_clients_own_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let [sent, canonical, roots] = ["sent", "canonical", "roots"].map(|name| dir.path().join(name));
+    for folder in [&sent, &canonical, &roots] {
+        std::fs::create_dir(folder).unwrap();
+    }
+    for (client, n_rows, seed) in [("large", MANY, 1), ("small", 700, 2)] {
+        let file = sent.join(format!("{client}.csv"));
+        std::fs::write(&file, table(n_rows, seed, -1)).unwrap();
+        std::fs::write(roots.join(format!("{client}.csv")), table(40, seed + 10, 0)).unwrap();
+        let checked = canonical.join(format!("{client}.parquet"));
+        let limits = SubmissionLimits::default();
+        let verdict =
+            check_file(&Job { file, canonical: checked.clone(), schema: schema(), limits });
+        assert!(
+            matches!(verdict, Verdict::Sound { rows, .. } if rows == n_rows as u64),
+            "{verdict:?}"
+        );
+        let reader = SerializedFileReader::new(std::fs::File::open(&checked).unwrap()).unwrap();
+        assert_eq!(reader.num_row_groups(), if client == "large" { 3 } else { 1 });
+    }
+    let (own, server) = (solved(&sent, &roots), solved(&canonical, &roots));
+    assert_eq!(own.model.to_json(), server.model.to_json());
+    assert_eq!(own.file, server.file);
+}
