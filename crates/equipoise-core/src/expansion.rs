@@ -25,7 +25,7 @@ const GRADIENT_OFF: f64 = 0.1;
 const LONGEST_ROW: usize = 24;
 
 /// Room for all third derivatives.
-const MOST_BYTES: usize = 64 << 20;
+const MOST_BYTES: usize = 16 << 20;
 
 /// All that is needed near one model.
 pub(crate) struct Expansion {

@@ -164,7 +164,8 @@ fn sum_sub_blocks<V: Lanes, const P: usize>(
                 let loss = add_sub_block::<V, P, 2>(block, values, first, scratch, loss);
                 let columns = scratch.scaled.as_chunks::<P>().0;
                 let panels = (values.len() / n).min(P);
-                triangle::add_products::<V, P>(columns, panels, &mut scratch.hessian);
+                let ahead = Ahead::of(values, triangle::n_tiles(n));
+                triangle::add_products::<V, P>(columns, panels, &mut scratch.hessian, ahead);
                 if order == Order::Third {
                     let terms = &scratch.terms[..panels];
                     thirds::add_thirds::<V, P>(values, terms, columns, &mut scratch.thirds);
@@ -212,7 +213,9 @@ fn add_sub_block<V: Lanes, const P: usize, const ORDER: u8>(
         let panel = &values[at * n..(at + 1) * n];
         keep_margins::<V, 1>(panel, &scratch.theta, &mut terms[at..at + 1]);
     }
-    prefetch(values);
+    if ORDER < 2 {
+        Ahead::of(values, 1).fetch_some();
+    }
     let (pairs, last) = terms.as_chunks_mut::<2>();
     for (at, pair) in pairs.iter_mut().enumerate() {
         loss.linear = keep_terms::<V, 2>(block.counts, first + 2 * at, pair, loss.linear);
@@ -251,22 +254,37 @@ fn add_sub_block<V: Lanes, const P: usize, const ORDER: u8>(
     loss
 }
 
-/// Asks for as many values as there are here, behind them: the steps that do not read rows are the time to fetch the
-/// next ones.
-#[inline(always)]
-fn prefetch(values: &[Quad]) {
-    #[cfg(target_arch = "x86_64")]
-    for line in values.chunks_exact(2) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let address = line.as_ptr().wrapping_add(values.len());
-        // SAFETY: a hint; it may name any address, even one that does not exist.
-        #[allow(unsafe_code)]
-        unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(address.cast());
-        }
+/// The values behind those that are being worked on, fetched part by part during steps that read no rows: more at once
+/// than the processor can wait for would hold up what it does meanwhile.
+#[derive(Clone, Copy)]
+struct Ahead {
+    next: *const Quad,
+    /// Lines of the cache, of two quads each, in a part.
+    lines: usize,
+}
+
+impl Ahead {
+    /// As many values as these, behind them, in so many parts.
+    #[inline(always)]
+    fn of(values: &[Quad], parts: usize) -> Self {
+        let next = values.as_ptr().wrapping_add(values.len());
+        Self { next, lines: (values.len() / 2).div_ceil(parts) }
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = values;
+
+    /// Asks for the next part.
+    #[inline(always)]
+    fn fetch_some(&mut self) {
+        #[cfg(target_arch = "x86_64")]
+        for line in 0..self.lines {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: a hint; it may name any address, even one that does not exist.
+            #[allow(unsafe_code)]
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T0>(self.next.wrapping_add(2 * line).cast());
+            }
+        }
+        self.next = self.next.wrapping_add(2 * self.lines);
+    }
 }
 
 /// 1 for the first `rows` places of a panel, 0 for those that are filled up.

@@ -4,6 +4,7 @@
 //! Every entry has four sums, one for each place that a row can have in a panel; each of them takes its
 //! rows in order. So neither the tiles nor the sub-blocks can be seen in the result.
 
+use super::Ahead;
 use super::lanes::{Lanes, Quad};
 
 /// Most rows of a tile.
@@ -17,6 +18,13 @@ fn some<const P: usize, const W: usize>(columns: &[[Quad; P]], first: usize) -> 
     columns[first..first + W].try_into().unwrap()
 }
 
+/// Tiles of the lower triangle of an `n × n` matrix.
+pub(super) fn n_tiles(n: usize) -> usize {
+    let first = n % HEIGHT;
+    let rows_of_tiles = (first..n).step_by(HEIGHT).map(|top| top.div_ceil(3) + 1);
+    usize::from(first > 0) + rows_of_tiles.sum::<usize>()
+}
+
 /// Adds the products of rows `b`, given column by column, of which the first `panels` of `P` count, to `sums`, the
 /// lower triangle row by row.
 #[inline(always)]
@@ -24,10 +32,14 @@ pub(super) fn add_products<V: Lanes, const P: usize>(
     columns: &[[Quad; P]],
     panels: usize,
     sums: &mut [Quad],
+    mut ahead: Ahead,
 ) {
     let n = columns.len();
     // The first rows are those that do not fill a tile: then all rectangles are of full height.
     let first = n % HEIGHT;
+    if first > 0 {
+        ahead.fetch_some();
+    }
     match first {
         1 => corner::<V, P, 1>(columns, panels, 0, sums),
         2 => corner::<V, P, 2>(columns, panels, 0, sums),
@@ -37,6 +49,7 @@ pub(super) fn add_products<V: Lanes, const P: usize>(
     for top in (first..n).step_by(HEIGHT) {
         let mut left = 0;
         while left < top {
+            ahead.fetch_some();
             // Width 3 keeps the arithmetic units busiest, and width 1 hardly half.
             match top - left {
                 1 => {
@@ -53,6 +66,7 @@ pub(super) fn add_products<V: Lanes, const P: usize>(
                 }
             }
         }
+        ahead.fetch_some();
         corner::<V, P, HEIGHT>(columns, panels, top, sums);
     }
 }
