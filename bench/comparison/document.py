@@ -64,7 +64,7 @@ def write(about, results, answers, wanted, options):
     parts += ["## What must hold\n", claims.check(results, answers) + "\n"]
     parts += ["## The machine\n", machine(about)]
     parts += [problem(result) for result in results]
-    parts += [module.section(answers[name]) for name, module in SECTIONS.items() if name in answers]
+    parts += [section(SECTIONS[name], answers[name]) for name in SECTIONS if name in answers]
     parts.append(HOW.format(threads=about["threads"], steps=steps))
     if not options.torch:
         parts.append("PyTorch was not asked for in this run.\n")
@@ -114,6 +114,11 @@ def taken(steps):
         rows.append([step["step"], seconds(step["seconds"]), others])
     rows.append(["all", seconds(sum(step["seconds"] for step in steps)), ""])
     return table(["step", ">took", ">processors busy with other programs"], rows) + "\n"
+
+
+def section(module, answer):
+    """What came of a step, or why nothing did."""
+    return not_measured(module.TITLE, answer) if "failed" in answer else module.section(answer)
 
 
 def problem(result):

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from .environment import Failed, run
 from .plan import INSTRUCTIONS_MORE, INSTRUCTIONS_QUICK
-from .wording import claim, not_measured, table
+from .wording import claim, table
 
 RECORD = Path("bench/instructions.json")
+TITLE = "## Instructions of the main paths\n"
 
 
 def measure(env, options):
@@ -25,9 +26,6 @@ def measure(env, options):
 
 
 def section(answer):
-    title = "## Instructions of the main paths\n"
-    if "failed" in answer:
-        return not_measured(title, answer)
     if answer["compiler"]:
         about = (
             "`bench/instructions`: what callgrind counts on one thread, by the AVX2 kernel, on made-up rows. Unlike times, counts hardly depend on "
@@ -38,7 +36,7 @@ def section(answer):
     else:
         about = f"Not counted in this run, for valgrind is missing; these counts are recorded, with {answer['recorded_with']}.\n"
     rows = [[f"`{p['path']}`", number(p["recorded"]), number(p["now"]), change(p)] for p in answer["paths"]]
-    return "\n".join([title, about, table(["path", ">recorded", ">now", ">change"], rows) + "\n"])
+    return "\n".join([TITLE, about, table(["path", ">recorded", ">now", ">change"], rows) + "\n"])
 
 
 def number(count):

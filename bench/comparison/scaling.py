@@ -5,9 +5,10 @@ import statistics
 from .environment import say
 from .machine import memory_bytes
 from .plan import ENOUGH_MEMORY
-from .wording import not_measured, seconds, table
+from .wording import seconds, table
 
 REPEATS, BUDGET = 5, 15
+TITLE = "## How our time grows\n"
 
 
 def held(options):
@@ -44,12 +45,9 @@ def measure(env, options):
 
 def section(answer):
     """A table per axis, and the chart."""
-    title = "## How our time grows\n"
-    if "failed" in answer:
-        return not_measured(title, answer)
     grown, sizes = answer["points"], answer["held"]
     parts = [
-        title,
+        TITLE,
         "Gauss–Newton with default settings on made-up rows (`crates/equipoise-lab/examples/scaling.rs`); where nothing else is "
         f"said, {sizes['rows']:,} rows, {sizes['features']} features, {sizes['clients']} clients. Each size is another problem and takes another number of passes; "
         "a pass, one over all rows with Hessians, is timed by itself.\n",

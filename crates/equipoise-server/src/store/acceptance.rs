@@ -1,11 +1,11 @@
 //! The moment a submission is accepted: one transaction with row, event and receipt.
 
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::params;
 
-use super::query::submission;
+use super::query::{state_of, submission};
 use super::{Store, StoreError};
 use crate::protocol::{
-    Digest, EventKind, Manifest, Name, Receipt, Refusal, RoundState, Signature, SignedReceipt,
+    Digest, EventKind, Manifest, Receipt, Refusal, RoundState, Signature, SignedReceipt,
 };
 
 /// What the validator found out about a file.
@@ -102,14 +102,4 @@ impl Store {
         self.crash.at("after_commit");
         Ok(accepted)
     }
-}
-
-pub(super) fn state_of(
-    connection: &rusqlite::Connection,
-    round: &Name,
-) -> Result<RoundState, StoreError> {
-    let mut query = connection.prepare_cached("SELECT state FROM round WHERE id = ?1")?;
-    let state: Option<String> = query.query_row([round.as_str()], |row| row.get(0)).optional()?;
-    let state = state.ok_or(Refusal::NotFound { what: "such round" })?;
-    state.parse().map_err(|problem| StoreError::Damaged { what: "the database".into(), problem })
 }

@@ -2,8 +2,7 @@
 
 use rusqlite::{Transaction, params};
 
-use super::acceptance::state_of;
-use super::query::submissions;
+use super::query::{state_of, submissions};
 use super::{Store, StoreError};
 use crate::protocol::{
     Digest, EventKind, Name, Refusal, RoundState, SignedStatement, SubmissionList,

@@ -5,7 +5,6 @@ use std::sync::{Arc, PoisonError};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, params};
 
-use super::acceptance::state_of;
 use super::{Store, StoreError};
 use crate::protocol::{
     Digest, ListedSubmission, Name, PublicKey, Refusal, RoundState, Signature, SignedReceipt,
@@ -191,6 +190,16 @@ impl Store {
         })
         .collect()
     }
+}
+
+pub(super) fn state_of(
+    connection: &rusqlite::Connection,
+    round: &Name,
+) -> Result<RoundState, StoreError> {
+    let mut query = connection.prepare_cached("SELECT state FROM round WHERE id = ?1")?;
+    let state: Option<String> = query.query_row([round.as_str()], |row| row.get(0)).optional()?;
+    let state = state.ok_or(Refusal::NotFound { what: "such round" })?;
+    state.parse().map_err(|problem| StoreError::Damaged { what: "the database".into(), problem })
 }
 
 const COLUMNS: &str =
