@@ -12,7 +12,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::Error;
-use crate::linalg::distance;
+use crate::linalg::{add_symmetric_product, distance};
 use crate::statistics::{ClientStatistics, Order, Statistics, triangle};
 
 /// How much a Hessian may be off, as a share of itself.
@@ -82,8 +82,8 @@ impl Expansion {
             let gradient = &mut statistics.gradients[client * n..(client + 1) * n];
             let mut loss = self.there.losses[client];
             let (mut bent, mut turned) = (vec![0.0; n], vec![0.0; n]);
-            add_product(bend, &delta, &mut bent);
-            add_product(turn, &delta, &mut turned);
+            add_symmetric_product(bend, &delta, &mut bent);
+            add_symmetric_product(turn, &delta, &mut turned);
             for k in 0..n {
                 gradient[k] = slope[k] + (bent[k] + 0.5 * turned[k]);
                 loss += delta[k] * (slope[k] + (0.5 * bent[k] + turned[k] / 6.0));
@@ -92,21 +92,6 @@ impl Expansion {
             turn.iter_mut().zip(bend).for_each(|(sum, h)| *sum += h);
         }
         statistics
-    }
-}
-
-/// Adds `A v`, for a symmetric matrix given as its lower triangle.
-fn add_product(triangle: &[f64], v: &[f64], sums: &mut [f64]) {
-    let mut start = 0;
-    for i in 0..v.len() {
-        let row = &triangle[start..=start + i];
-        let mut sum = row[i] * v[i];
-        for j in 0..i {
-            sum += row[j] * v[j];
-            sums[j] += row[j] * v[i];
-        }
-        sums[i] += sum;
-        start += i + 1;
     }
 }
 

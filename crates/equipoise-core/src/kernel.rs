@@ -20,13 +20,12 @@
 
 mod exp_log;
 pub(crate) mod lanes;
-pub(crate) mod thirds;
+mod thirds;
 mod triangle;
 
-use crate::statistics::{Order, triangle};
+use crate::statistics::{Order, tetrahedron, triangle};
 use exp_log::{joined, log_1p};
 use lanes::{Lanes, Quad};
-use thirds::tetrahedron;
 
 /// Panels that go through the loss together: enough independent chains to hide the latency of each.
 const GROUP: usize = 4;
@@ -154,6 +153,7 @@ fn sum_sub_blocks<V: Lanes, const P: usize>(
     refill(&mut scratch.thirds, wanted(Order::Third, tetrahedron(n)));
     scratch.scaled.resize(wanted(Order::Hessian, P * n), Quad::default());
 
+    let n_tiles = triangle::n_tiles(n);
     let mut loss = Loss { linear: V::splat(0.0), log: V::splat(0.0) };
     for (at, values) in block.values.chunks(P * n).enumerate() {
         let first = at * P;
@@ -164,7 +164,7 @@ fn sum_sub_blocks<V: Lanes, const P: usize>(
                 let loss = add_sub_block::<V, P, 2>(block, values, first, scratch, loss);
                 let columns = scratch.scaled.as_chunks::<P>().0;
                 let panels = (values.len() / n).min(P);
-                let ahead = Ahead::of(values, triangle::n_tiles(n));
+                let ahead = Ahead::of(values, n_tiles);
                 triangle::add_products::<V, P>(columns, panels, &mut scratch.hessian, ahead);
                 if order == Order::Third {
                     let terms = &scratch.terms[..panels];

@@ -145,18 +145,24 @@ impl RangeProjection {
 pub(crate) fn relative_residual(triangle: &[f64], shift: f64, x: &[f64], b: &[f64]) -> f64 {
     let n = x.len();
     let mut residual: Vec<f64> = (0..n).map(|i| shift * x[i] - b[i]).collect();
-    let mut start = 0;
-    for i in 0..n {
-        for j in 0..=i {
-            residual[i] += triangle[start + j] * x[j];
-            if j < i {
-                residual[j] += triangle[start + j] * x[i];
-            }
-        }
-        start += i + 1;
-    }
+    add_symmetric_product(triangle, x, &mut residual);
     let size = norm(b);
     if size == 0.0 { 0.0 } else { norm(&residual) / size }
+}
+
+/// Adds `A v`, for a symmetric matrix given as its lower triangle, row by row.
+pub(crate) fn add_symmetric_product(triangle: &[f64], v: &[f64], sums: &mut [f64]) {
+    let mut start = 0;
+    for i in 0..v.len() {
+        let row = &triangle[start..=start + i];
+        let mut sum = row[i] * v[i];
+        for j in 0..i {
+            sum += row[j] * v[j];
+            sums[j] += row[j] * v[i];
+        }
+        sums[i] += sum;
+        start += i + 1;
+    }
 }
 
 /// Entry `(i, j)` of a symmetric matrix given as its lower triangle, row by row.

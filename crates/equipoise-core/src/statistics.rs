@@ -5,7 +5,6 @@
 //! [`Statistics`] can try other weights at the same `θ` without looking at a row again.
 
 use crate::error::Error;
-use crate::kernel::thirds::tetrahedron;
 
 /// How far the statistics are wanted; each order includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -175,6 +174,11 @@ impl Statistics {
 /// Numbers in the lower triangle of an `n × n` matrix, the diagonal included.
 pub(crate) fn triangle(n: usize) -> usize {
     n * (n + 1) / 2
+}
+
+/// How many numbers `T_ijk` with `k ≤ j ≤ i < n` are.
+pub(crate) fn tetrahedron(n: usize) -> usize {
+    n * (n + 1) * (n + 2) / 6
 }
 
 /// `Σ_c w_c v_c`, where `v_c` stand behind one another. Clients of weight 0 are skipped, so that they

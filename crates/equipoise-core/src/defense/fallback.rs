@@ -28,6 +28,12 @@ const STRENGTHS: [f64; 3] = [1.0, 10.0, 100.0];
 /// Standard errors by which the root alone must be better.
 const CLEARLY: f64 = 3.0;
 
+/// A fit of the root has converged at this gradient; one that has not after so many steps is used as it is, for it is
+/// judged by what it predicts.
+const TOLERANCE: f64 = 1e-8;
+const MAX_STEPS: usize = 50;
+const SHORTEST: f64 = 1e-6;
+
 /// The root's own fair model instead of the clients', where it is clearly better.
 pub(super) fn fall_back(
     round: &Round,
@@ -35,32 +41,31 @@ pub(super) fn fall_back(
     defended: Defended,
 ) -> Result<Defended, Error> {
     let all = Rows::concat(&round.root().rows().clients().iter().collect::<Vec<_>>())?;
-    let rho = settings.outer.rho.last(settings.outer.iterations);
-    let judge = Judge { rows: &all, settings, rho, fold: folds(&all) };
     if all.len() < LEAST_ROWS {
         return Ok(defended);
     }
     let clients = losses(&all, &defended.theta);
-    let mut best: Option<(Difference, f64)> = None;
+    let judge = Judge {
+        rows: &all,
+        whole: Root::new(vec![all.clone()])?,
+        settings,
+        rho: settings.outer.rho.last(settings.outer.iterations),
+        fold: folds(&all),
+    };
+    let mut best: Option<Candidate> = None;
     for strength in STRENGTHS {
-        let Some(alone) = judge.unseen_losses(strength, &clients)? else { continue };
-        let difference = Difference::of(&clients, &alone);
-        if best.as_ref().is_none_or(|(known, _)| difference.mean > known.mean) {
-            best = Some((difference, strength));
+        let Some(candidate) = judge.candidate(strength, &clients)? else { continue };
+        if best.as_ref().is_none_or(|known| candidate.gain.mean > known.gain.mean) {
+            best = Some(candidate);
         }
     }
-    let Some((difference, strength)) = best.filter(|(d, _)| d.is_clear()) else {
+    let Some(Candidate { theta, gain }) = best.filter(|best| best.gain.is_clear()) else {
         return Ok(defended);
     };
-    let theta = judge.model(&Root::new(vec![all.clone()])?, strength)?;
-    let clients_loss = mean(&clients);
-    let warning = Warning::FellBack {
-        clients_loss,
-        root_loss: clients_loss - difference.mean,
-        rows: all.len(),
-    };
+    let (clients_loss, rows) = (mean(&clients), all.len());
+    let root_loss = clients_loss - gain.mean;
     let mut warnings = defended.warnings;
-    warnings.push(warning);
+    warnings.push(Warning::FellBack { clients_loss, root_loss, rows });
     Ok(Defended {
         weights: vec![0.0; round.n_clients()],
         theta,
@@ -73,21 +78,34 @@ pub(super) fn fall_back(
 
 struct Judge<'a> {
     rows: &'a Rows,
+    /// The same rows, to fit.
+    whole: Root,
     settings: &'a Settings,
     rho: f64,
     /// The fold of each row.
     fold: Vec<usize>,
 }
 
+/// A model of the whole root, and by how much models of parts of it are better than the clients' on the other rows.
+struct Candidate {
+    theta: Vec<f64>,
+    gain: Difference,
+}
+
 impl Judge<'_> {
-    /// The loss of each row under a model of the rows of other folds. `None` where such models do not exist, or
-    /// cannot be clearly better, for they are not even on the rows that they have seen.
-    fn unseen_losses(&self, strength: f64, clients: &[f64]) -> Result<Option<Vec<f64>>, Error> {
-        let whole = Root::new(vec![self.rows.clone()])?;
-        let seen = losses(self.rows, &self.model(&whole, strength)?);
-        if !Difference::of(clients, &seen).is_clear() {
+    /// `None` where models of parts do not exist, or cannot be clearly better, for the model of the whole is not even on
+    /// the rows that it has seen.
+    fn candidate(&self, strength: f64, clients: &[f64]) -> Result<Option<Candidate>, Error> {
+        let theta = self.model(&self.whole, strength)?;
+        if !Difference::of(clients, &losses(self.rows, &theta)).is_clear() {
             return Ok(None);
         }
+        let unseen = self.unseen_losses(strength)?;
+        Ok(unseen.map(|unseen| Candidate { theta, gain: Difference::of(clients, &unseen) }))
+    }
+
+    /// The loss of each row under a model of the rows of other folds.
+    fn unseen_losses(&self, strength: f64) -> Result<Option<Vec<f64>>, Error> {
         let mut unseen = vec![0.0; self.rows.len()];
         for fold in 0..FOLDS {
             let numbers = |inside: bool| -> Vec<usize> {
@@ -144,12 +162,6 @@ impl Judge<'_> {
         Ok(theta)
     }
 }
-
-/// A fit of the root has converged at this gradient; one that has not after so many steps is used as it is, for it is
-/// judged by what it predicts.
-const TOLERANCE: f64 = 1e-8;
-const MAX_STEPS: usize = 50;
-const SHORTEST: f64 = 1e-6;
 
 /// By how much the loss of rows is lower under the second model.
 #[derive(Debug, Clone, Copy)]

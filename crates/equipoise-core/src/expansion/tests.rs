@@ -55,7 +55,7 @@ proptest! {
                 let v = direction(seed + 11 * at, n, 1.0);
                 let along = |hessian: &[f64]| {
                     let mut product = vec![0.0; n];
-                    add_product(hessian, &v, &mut product);
+                    add_symmetric_product(hessian, &v, &mut product);
                     dot(&product, &v)
                 };
                 let off = (along(found.hessian(client)) - along(passed.hessian(client))).abs();

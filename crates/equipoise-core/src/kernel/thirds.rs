@@ -7,11 +7,6 @@
 use super::lanes::{Lanes, Quad};
 use super::{GROUP, Kept};
 
-/// How many numbers `T_ijk` with `k ≤ j ≤ i < n` are.
-pub(crate) fn tetrahedron(n: usize) -> usize {
-    n * (n + 1) * (n + 2) / 6
-}
-
 /// Adds the third derivatives of some panels to `sums`: for each `i`, for each `j` up to it, all `k` up to `j`.
 #[inline(always)]
 pub(super) fn add_thirds<V: Lanes, const P: usize>(

@@ -116,9 +116,9 @@ fn every_fold_has_its_share_of_each_group_and_label() {
 fn the_model_of_the_root_is_the_minimiser_of_what_it_says() {
     let rows = random_rows(9, 90, 3, true);
     let settings = Settings::new(Fairness::EO);
-    let judge = Judge { rows: &rows, settings: &settings, rho: 1e4, fold: folds(&rows) };
-    let root = Root::new(vec![rows.clone()]).unwrap();
-    let theta = judge.model(&root, 10.0).unwrap();
+    let whole = Root::new(vec![rows.clone()]).unwrap();
+    let judge = Judge { rows: &rows, whole, settings: &settings, rho: 1e4, fold: folds(&rows) };
+    let theta = judge.model(&judge.whole, 10.0).unwrap();
     let covariance = crate::fairness::Covariance::of(&rows);
     let value = |theta: &[f64]| {
         let violation = covariance.violation(theta).eo;
