@@ -26,6 +26,8 @@ mod triangle;
 use crate::statistics::{Order, tetrahedron, triangle};
 use exp_log::{joined, log_1p};
 use lanes::{Lanes, Quad};
+use thirds::ThirdsScratch;
+use triangle::Factors;
 
 /// Panels that go through the loss together: enough independent chains to hide the latency of each.
 const GROUP: usize = 4;
@@ -56,6 +58,7 @@ pub(crate) struct Scratch {
     gradient: Vec<Quad>,
     hessian: Vec<Quad>,
     thirds: Vec<Quad>,
+    for_thirds: ThirdsScratch,
 }
 
 /// What one step of the kernel leaves to the next, for the rows of a panel.
@@ -165,10 +168,13 @@ fn sum_sub_blocks<V: Lanes, const P: usize>(
                 let columns = scratch.scaled.as_chunks::<P>().0;
                 let panels = (values.len() / n).min(P);
                 let ahead = Ahead::of(values, n_tiles);
-                triangle::add_products::<V, P>(columns, panels, &mut scratch.hessian, ahead);
+                let factors = Factors::<P, true> { down: columns, along: columns };
+                let sums = &mut scratch.hessian;
+                triangle::add_products::<V, P, true>(factors, panels, sums, ahead);
                 if order == Order::Third {
                     let terms = &scratch.terms[..panels];
-                    thirds::add_thirds::<V, P>(values, terms, columns, &mut scratch.thirds);
+                    let (own, sums) = (&mut scratch.for_thirds, &mut scratch.thirds);
+                    thirds::add_thirds::<V, P>(values, terms, columns, own, sums);
                 }
                 loss
             }
@@ -178,8 +184,25 @@ fn sum_sub_blocks<V: Lanes, const P: usize>(
     let mut kept = Quad::default();
     loss.linear.add(loss.log).store(&mut kept);
     sums[0] = kept.sum();
-    let parts = scratch.gradient.iter().chain(&scratch.hessian).chain(&scratch.thirds);
-    sums[1..].iter_mut().zip(parts).for_each(|(sum, parts)| *sum = parts.sum());
+    let (gradient, more) = sums[1..].split_at_mut(scratch.gradient.len());
+    let (hessian, thirds) = more.split_at_mut(scratch.hessian.len());
+    add_parts::<V>(&scratch.gradient, gradient);
+    add_parts::<V>(&scratch.hessian, hessian);
+    add_parts::<V>(&scratch.thirds, thirds);
+}
+
+/// Writes the sums of quads, each of its four parts.
+#[inline(always)]
+fn add_parts<V: Lanes>(parts: &[Quad], sums: &mut [f64]) {
+    let (fours, rest) = parts.as_chunks::<4>();
+    let (sums_of_fours, sums_of_rest) = sums.as_chunks_mut::<4>();
+    let mut kept = Quad::default();
+    for (four, sums) in fours.iter().zip(sums_of_fours) {
+        let [a, b, c, d] = four;
+        V::sums([V::load(a), V::load(b), V::load(c), V::load(d)]).store(&mut kept);
+        *sums = kept.0;
+    }
+    rest.iter().zip(sums_of_rest).for_each(|(parts, sum)| *sum = parts.sum());
 }
 
 fn refill(sums: &mut Vec<Quad>, size: usize) {
@@ -264,6 +287,11 @@ struct Ahead {
 }
 
 impl Ahead {
+    /// Nothing is fetched.
+    fn nothing() -> Self {
+        Self { next: std::ptr::null(), lines: 0 }
+    }
+
     /// As many values as these, behind them, in so many parts.
     #[inline(always)]
     fn of(values: &[Quad], parts: usize) -> Self {

@@ -7,17 +7,17 @@
 mod block_keeper;
 mod client_packer;
 mod kinds;
+mod pass;
 
 use rayon::prelude::*;
-use std::cell::RefCell;
 
 use crate::error::Error;
 use crate::kernel::lanes::Quad;
-use crate::kernel::{Scratch, n_sums, sum_block};
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, Statistics};
-use block_keeper::{Buffers, PackedBlock, Place};
+use block_keeper::{PackedBlock, Place};
 use client_packer::pack_row;
+use pass::{Pass, WantedBlock};
 
 pub use block_keeper::{BlockKeeper, Precision, Spill, SpillError};
 pub use client_packer::{ClientPacker, PackedClient};
@@ -25,15 +25,6 @@ pub use client_packer::{ClientPacker, PackedClient};
 /// Rows that are summed by one thread in one go. The sums of the blocks are added in the order of the
 /// rows, so the grouping, and with it every bit of the result, is the same for any number of threads.
 pub(crate) const BLOCK_ROWS: usize = 1024;
-
-/// Below this many rows times entries a pass is not worth the hand-over to other threads. The blocks stay
-/// the same.
-const PARALLEL_NUMBERS: usize = 32 * BLOCK_ROWS;
-
-/// Bytes of the sums of blocks that are summed together before they are added up; and blocks for each thread, so
-/// that no thread waits long for the others.
-const SUMS_BYTES: usize = 1 << 20;
-const BLOCKS_PER_THREAD: usize = 16;
 
 /// The rows of all clients, packed.
 #[derive(Debug, Clone)]
@@ -46,16 +37,6 @@ pub struct PackedRows {
     keeper: BlockKeeper,
     /// The norm of the longest row, where the packer has told it.
     longest_row: Option<f64>,
-}
-
-#[derive(Default)]
-struct ThreadMemory {
-    kernel: Scratch,
-    block: Buffers,
-}
-
-thread_local! {
-    static MEMORY: RefCell<ThreadMemory> = RefCell::default();
 }
 
 impl PackedRows {
@@ -180,8 +161,8 @@ impl ClientStatistics for PackedRows {
 }
 
 impl PackedRows {
-    /// Sums up some blocks and adds them, in their order, to where `place` says that their client stands, as
-    /// far as it says that they are wanted.
+    /// Sums up some blocks and adds them to where `place` says that their client stands, as far as it says that they
+    /// are wanted.
     fn sum_blocks(
         &self,
         theta: &[f64],
@@ -189,60 +170,20 @@ impl PackedRows {
         place: impl Fn(usize) -> (usize, Option<Order>),
         statistics: &mut Statistics,
     ) -> Result<(), Error> {
-        let n = self.n;
-        if theta.len() != n {
-            return Err(Error::Features { expected: n, found: theta.len() });
+        if theta.len() != self.n {
+            return Err(Error::Features { expected: self.n, found: theta.len() });
         }
-        let wanted = |(client, block)| match place(client) {
-            (client, Some(order)) => Some(Wanted { client, order, block }),
-            (_, None) => None,
-        };
-        let wanted: Vec<Wanted<'_>> =
-            blocks.iter().filter_map(|(client, block)| wanted((*client, block))).collect();
-        let Some(highest) = wanted.iter().map(|block| block.order).max() else { return Ok(()) };
-        let stride = n_sums(n, highest);
-        let at_once =
-            (SUMS_BYTES / (8 * stride)).max(BLOCKS_PER_THREAD * rayon::current_num_threads());
-        let mut sums = vec![0.0; at_once.min(wanted.len()) * stride];
-        let n_rows: usize = wanted.iter().map(|wanted| wanted.block.n_rows).sum();
-        let in_parallel = n_rows * n >= PARALLEL_NUMBERS;
-        // As many rows as a full block has: a thread that is done early takes over what the other has not begun.
-        let in_one_go = (wanted.len() * BLOCK_ROWS / n_rows.max(1)).max(1);
-        for blocks in wanted.chunks(at_once) {
-            if in_parallel {
-                let sums = blocks.par_iter().zip(sums.par_chunks_exact_mut(stride));
-                let sums = sums.with_max_len(in_one_go).with_min_len(in_one_go);
-                sums.try_for_each(|(b, sums)| self.sum(b, theta, sums))?;
-            } else {
-                let mut sums = blocks.iter().zip(sums.chunks_exact_mut(stride));
-                sums.try_for_each(|(b, sums)| self.sum(b, theta, sums))?;
-            }
-            for (block, sums) in blocks.iter().zip(sums.chunks_exact(stride)) {
-                statistics.add(block.client, &sums[..n_sums(n, block.order)]);
-            }
-        }
-        Ok(())
-    }
-
-    fn sum(&self, wanted: &Wanted<'_>, theta: &[f64], sums: &mut [f64]) -> Result<(), Error> {
-        let sums = &mut sums[..n_sums(self.n, wanted.order)];
-        MEMORY.with_borrow_mut(|memory| {
-            let block = self.keeper.open(wanted.block, self.n, &mut memory.block)?;
-            sum_block(block, theta, wanted.order, &mut memory.kernel, sums);
-            Ok(())
-        })
+        let wanted = blocks.iter().filter_map(|(client, block)| {
+            let (place, order) = place(*client);
+            Some(WantedBlock { place, order: order?, block })
+        });
+        let wanted: Vec<_> = wanted.collect();
+        Pass { theta, keeper: &self.keeper }.add_up(&wanted, statistics.places())
     }
 }
 
 fn longest_of_both(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     Some(a?.max(b?))
-}
-
-/// A block, where its sums go, and how far they are wanted.
-struct Wanted<'a> {
-    client: usize,
-    order: Order,
-    block: &'a PackedBlock,
 }
 
 #[cfg(test)]

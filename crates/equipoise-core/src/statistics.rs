@@ -119,14 +119,18 @@ impl Statistics {
         self.known[client]
     }
 
-    /// Adds sums over some rows of a client: the loss, then the gradient, the Hessian and the third derivatives.
-    pub(crate) fn add(&mut self, client: usize, sums: &[f64]) {
-        let (gradient, more) = sums[1..].split_at(self.n.min(sums.len() - 1));
-        let (hessian, thirds) = more.split_at(triangle(self.n).min(more.len()));
-        self.losses[client] += sums[0];
-        add(&mut self.gradients, client, gradient);
-        add(&mut self.hessians, client, hessian);
-        add(&mut self.thirds, client, thirds);
+    /// Where the sums of each client go.
+    pub(crate) fn places(&mut self) -> Vec<ClientPlace<'_>> {
+        let mut gradients = self.gradients.chunks_exact_mut(self.n.max(1));
+        let mut hessians = self.hessians.chunks_exact_mut(triangle(self.n).max(1));
+        let mut thirds = self.thirds.chunks_exact_mut(tetrahedron(self.n).max(1));
+        let place = |loss| ClientPlace {
+            loss,
+            gradient: gradients.next().unwrap_or_default(),
+            hessian: hessians.next().unwrap_or_default(),
+            thirds: thirds.next().unwrap_or_default(),
+        };
+        self.losses.iter_mut().map(place).collect()
     }
 
     /// Takes over what `other`, at the same `θ`, knows of clients of which less is known here, up to Hessians.
@@ -171,6 +175,28 @@ impl Statistics {
     }
 }
 
+/// The places of one client's statistics; those that were not asked for are empty.
+pub(crate) struct ClientPlace<'a> {
+    loss: &'a mut f64,
+    gradient: &'a mut [f64],
+    hessian: &'a mut [f64],
+    thirds: &'a mut [f64],
+}
+
+impl ClientPlace<'_> {
+    /// Adds sums over some rows of the client: the loss, then the gradient, the Hessian and the third derivatives, as far
+    /// as they were summed.
+    pub(crate) fn add(&mut self, sums: &[f64]) {
+        let (gradient, more) = sums[1..].split_at(self.gradient.len().min(sums.len() - 1));
+        let (hessian, thirds) = more.split_at(self.hessian.len().min(more.len()));
+        *self.loss += sums[0];
+        let add = |(sum, v): (&mut f64, &f64)| *sum += v;
+        self.gradient.iter_mut().zip(gradient).for_each(add);
+        self.hessian.iter_mut().zip(hessian).for_each(add);
+        self.thirds.iter_mut().zip(thirds).for_each(add);
+    }
+}
+
 /// Numbers in the lower triangle of an `n × n` matrix, the diagonal included.
 pub(crate) fn triangle(n: usize) -> usize {
     n * (n + 1) / 2
@@ -191,12 +217,6 @@ fn weighted_sum(values: &[f64], size: usize, weights: &[f64]) -> Vec<f64> {
         }
     }
     sum
-}
-
-/// Adds a client's part into its place; a part that was not asked for is empty and adds nothing.
-fn add(into: &mut [f64], client: usize, part: &[f64]) {
-    let from = (client * part.len()).min(into.len());
-    into[from..].iter_mut().zip(part).for_each(|(sum, v)| *sum += v);
 }
 
 /// Copies a client's part, from its place to another one, if both are there.

@@ -20,8 +20,6 @@ use rayon::prelude::*;
 /// Root rows of a client, and of all clients together at least.
 const ROOT_ROWS: usize = 20;
 const ROOT_ROWS_IN_ALL: usize = 1000;
-/// Passes that are timed by themselves.
-const PASSES: usize = 15;
 /// How far the labels follow the group, client after client.
 const BIASES: [f64; 5] = [2.0, -0.4, 1.0, 0.2, 3.0];
 
@@ -40,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for threads in threads {
         let threads = threads.parse()?;
         let (seconds, outcome) = repeat_solve(&round, &settings, repeats, threads)?;
-        let pass_seconds = repeat_pass(&round, &outcome.theta, PASSES, threads)?;
+        let pass_seconds = repeat_pass(&round, &outcome.theta, threads)?;
         let answer = serde_json::json!({
             "rows": rows,
             "features": features,

@@ -64,6 +64,8 @@ pub(super) trait Lanes: Copy {
     fn if_above(self, x: Self, limit: Self) -> Self;
     /// `self · 2^k`, where the low bits of `rounded` hold `k` and the result is a normal number.
     fn times_power(self, rounded: Self) -> Self;
+    /// The sum of each of the four, each as [`Quad::sum`] adds it.
+    fn sums(four: [Self; 4]) -> Self;
     /// For numbers of at least 1: `(k, 2^−k)` with `self · 2^−k` between √½ and √2.
     fn split_exponent(self) -> (Self, Self);
 }
@@ -156,6 +158,11 @@ impl Lanes for Quad {
         let scale =
             |l: usize| self.0[l].to_bits().wrapping_add(rounded.0[l].to_bits().wrapping_shl(52));
         Self(std::array::from_fn(|l| f64::from_bits(scale(l))))
+    }
+
+    #[inline(always)]
+    fn sums(four: [Self; 4]) -> Self {
+        Self(four.map(|quad| quad.sum()))
     }
 
     #[inline(always)]

@@ -1,11 +1,22 @@
 //! The sums of third derivatives: `Σ_r φ'''(m_r) ã_r ⊗ ã_r ⊗ ã_r`, of which each entry is kept once.
 //!
-//! With `φ'' = σ'` and `φ''' = −tanh(m/2) φ''`, that is the sum of `−tanh(m/2) ã_k b_i b_j`, where `b` are the
-//! scaled rows that the Hessian is made of. Counts are in `b` already. These sums are wanted rarely, so the code is
-//! short rather than tiled; as elsewhere, each of four sums takes its rows in order.
+//! With `φ'' = σ'` and `φ''' = −tanh(m/2) φ''`, that is the sum of `−tanh(m/2) b_i b_j ã_k`, where `b` are the
+//! scaled rows that the Hessian is made of. Counts are in `b` already. For each `i`, the entries with `k ≤ j ≤ i` are the
+//! lower triangle of a product: that of the rows `−tanh(m/2) b_i b_j` with the rows `ã_k`.
 
 use super::lanes::{Lanes, Quad};
-use super::{GROUP, Kept};
+use super::triangle::{self, Factors};
+use super::{Ahead, Kept};
+use crate::statistics::{tetrahedron, triangle as size_of_triangle};
+
+/// Memory for the factors, kept from one sub-block to the next: a column of quads for each entry of a row.
+#[derive(Default)]
+pub(super) struct ThirdsScratch {
+    /// `−tanh(m/2) b_i b_j`, for all `j`.
+    products: Vec<Quad>,
+    /// `ã`.
+    plain: Vec<Quad>,
+}
 
 /// Adds the third derivatives of some panels to `sums`: for each `i`, for each `j` up to it, all `k` up to `j`.
 #[inline(always)]
@@ -13,60 +24,36 @@ pub(super) fn add_thirds<V: Lanes, const P: usize>(
     values: &[Quad],
     terms: &[Kept],
     columns: &[[Quad; P]],
+    scratch: &mut ThirdsScratch,
     sums: &mut [Quad],
 ) {
     let n = columns.len();
-    let grouped = terms.len() / GROUP * GROUP;
-    for at in (0..grouped).step_by(GROUP) {
-        let (group, terms) = (&values[at * n..(at + GROUP) * n], &terms[at..at + GROUP]);
-        add_group::<V, P, GROUP>(group, terms, columns, at, sums);
-    }
-    for at in grouped..terms.len() {
-        let (panel, terms) = (&values[at * n..(at + 1) * n], &terms[at..at + 1]);
-        add_group::<V, P, 1>(panel, terms, columns, at, sums);
-    }
-}
-
-#[inline(always)]
-fn add_group<V: Lanes, const P: usize, const G: usize>(
-    group: &[Quad],
-    kept: &[Kept],
-    columns: &[[Quad; P]],
-    at: usize,
-    sums: &mut [Quad],
-) {
-    let n = columns.len();
-    let at = at.min(P - G);
-    let mut panels = [&group[..n]; G];
-    let mut slopes = [V::splat(0.0); G];
-    for p in 0..G {
-        panels[p] = &group[p * n..(p + 1) * n];
-        slopes[p] = minus_tanh_of_half::<V>(&kept[p]);
-    }
-    let mut start = 0;
-    for i in 0..n {
-        for j in 0..=i {
-            let mut products = [V::splat(0.0); G];
-            for p in 0..G {
-                let (a, b) = (V::load(&columns[i][at + p]), V::load(&columns[j][at + p]));
-                products[p] = slopes[p].mul(a).mul(b);
-            }
-            // All of one length, which the compiler knows: no access below needs to be checked.
-            let length = j + 1;
-            let row = &mut sums[start..][..length];
-            let mut firsts = [&panels[0][..length]; G];
-            for p in 1..G {
-                firsts[p] = &panels[p][..length];
-            }
-            for k in 0..length {
-                let mut total = V::load(&row[k]);
-                for p in 0..G {
-                    total = products[p].mul_add(V::load(&firsts[p][k]), total);
-                }
-                total.store(&mut row[k]);
-            }
-            start += length;
+    scratch.products.resize(P * n, Quad::default());
+    scratch.plain.resize(P * n, Quad::default());
+    let products = scratch.products.as_chunks_mut::<P>().0;
+    let plain = scratch.plain.as_chunks_mut::<P>().0;
+    for (p, panel) in values.chunks_exact(n).enumerate() {
+        for k in 0..n {
+            plain[k][p] = panel[k];
         }
+    }
+    let mut slopes = [Quad::default(); P];
+    for (slope, kept) in slopes.iter_mut().zip(terms) {
+        minus_tanh_of_half::<V>(kept).store(slope);
+    }
+    for i in 0..n {
+        let mut firsts = slopes;
+        for p in 0..P {
+            V::load(&slopes[p]).mul(V::load(&columns[i][p])).store(&mut firsts[p]);
+        }
+        for j in 0..=i {
+            for p in 0..P {
+                V::load(&firsts[p]).mul(V::load(&columns[j][p])).store(&mut products[j][p]);
+            }
+        }
+        let sums = &mut sums[tetrahedron(i)..][..size_of_triangle(i + 1)];
+        let factors = Factors::<P, false> { down: &products[..=i], along: &plain[..=i] };
+        triangle::add_products::<V, P, false>(factors, terms.len(), sums, Ahead::nothing());
     }
 }
 

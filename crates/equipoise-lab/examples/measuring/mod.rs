@@ -5,6 +5,10 @@ use std::time::Instant;
 
 use equipoise_core::{CheckedSettings, Order, Outcome, Round, Unobserved, solve};
 
+/// Passes that are timed by themselves, at least, and how long they take together, at least.
+const LEAST_PASSES: usize = 15;
+const PASSES_SECONDS: f64 = 0.5;
+
 /// How often a solve is repeated.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Repeats {
@@ -41,21 +45,26 @@ pub(crate) fn repeat_solve(
     Ok((seconds, outcome))
 }
 
-/// Seconds of each of some passes over all proxy rows, with Hessians, on a pool of `threads` threads; the first is dropped.
+/// Seconds of each of many passes over all proxy rows, with Hessians, on a pool of `threads` threads; the first is dropped.
+/// Short ones are repeated more often, or what else the machine does for some milliseconds would be all that is seen.
 #[allow(dead_code)] // Not every example tells it.
 pub(crate) fn repeat_pass(
     round: &Round,
     theta: &[f64],
-    repeats: usize,
     threads: usize,
 ) -> Result<Vec<f64>, Box<dyn Error>> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
-    let timed = |_| {
+    let timed = || {
         let started = Instant::now();
-        pool.install(|| round.proxies().evaluate(theta, Order::Hessian))?;
-        Ok(started.elapsed().as_secs_f64())
+        pool.install(|| round.proxies().evaluate(theta, Order::Hessian))
+            .map(|_| started.elapsed().as_secs_f64())
     };
-    (0..=repeats).map(timed).skip(1).collect()
+    timed()?;
+    let mut seconds = Vec::new();
+    while seconds.len() < LEAST_PASSES || seconds.iter().sum::<f64>() < PASSES_SECONDS {
+        seconds.push(timed()?);
+    }
+    Ok(seconds)
 }
 
 /// The most memory that this process has had at any time, in bytes; `None` where the system does not tell.

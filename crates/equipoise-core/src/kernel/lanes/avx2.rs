@@ -94,6 +94,17 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn sums([a, b, c, d]: [Self; 4]) -> Self {
+        unsafe {
+            // Neighbours of two registers, in turn: a₀ + a₁, b₀ + b₁, a₂ + a₃, b₂ + b₃.
+            let (ab, cd) = (_mm256_hadd_pd(a.0, b.0), _mm256_hadd_pd(c.0, d.0));
+            let low = _mm256_permute2f128_pd::<0x20>(ab, cd);
+            let high = _mm256_permute2f128_pd::<0x31>(ab, cd);
+            Self(_mm256_add_pd(low, high))
+        }
+    }
+
+    #[inline(always)]
     fn split_exponent(self) -> (Self, Self) {
         unsafe {
             let shift = _mm256_set1_epi64x(FROM_SQRT_HALF as i64);

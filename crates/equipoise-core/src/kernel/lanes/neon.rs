@@ -117,6 +117,15 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
+    fn sums([a, b, c, d]: [Self; 4]) -> Self {
+        let sums_of_two = |a: Self, b: Self| unsafe {
+            // Neighbours of two registers: a₀ + a₁ and b₀ + b₁, then those of the other halves.
+            vaddq_f64(vpaddq_f64(a.0, b.0), vpaddq_f64(a.1, b.1))
+        };
+        Self(sums_of_two(a, b), sums_of_two(c, d))
+    }
+
+    #[inline(always)]
     fn split_exponent(self) -> (Self, Self) {
         let split = |value: float64x2_t| unsafe {
             let shifted = vaddq_u64(vreinterpretq_u64_f64(value), vdupq_n_u64(FROM_SQRT_HALF));
