@@ -22,12 +22,15 @@ mod exp_log;
 pub(crate) mod lanes;
 mod thirds;
 mod triangle;
+mod vectors;
 
 use crate::statistics::{Order, tetrahedron, triangle};
 use exp_log::{joined, log_1p};
-use lanes::{Lanes, Quad};
+use lanes::{Lanes, Quad, widest};
 use thirds::ThirdsScratch;
 use triangle::Factors;
+
+pub(crate) use vectors::Vectors;
 
 /// Panels that go through the loss together: enough independent chains to hide the latency of each.
 const GROUP: usize = 4;
@@ -90,36 +93,15 @@ pub(crate) fn n_sums(n: usize, order: Order) -> usize {
     }
 }
 
-/// Sums up a block at `theta` into `sums`, which has the length that [`n_sums`] tells.
-pub(crate) fn sum_block(
-    block: Block<'_>,
-    theta: &[f64],
-    order: Order,
-    scratch: &mut Scratch,
-    sums: &mut [f64],
-) {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-        // SAFETY: the processor has just been asked whether it has what the function is compiled for.
-        #[allow(unsafe_code)]
-        return unsafe { sum_block_avx2(block, theta, order, scratch, sums) };
-    }
-    #[cfg(target_arch = "aarch64")]
-    return sum_lanes::<lanes::neon::Neon>(block, theta, order, scratch, sums);
-    #[cfg(not(target_arch = "aarch64"))]
-    sum_lanes::<Quad>(block, theta, order, scratch, sums)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn sum_block_avx2(
-    block: Block<'_>,
-    theta: &[f64],
-    order: Order,
-    scratch: &mut Scratch,
-    sums: &mut [f64],
-) {
-    sum_lanes::<lanes::avx2::Avx2>(block, theta, order, scratch, sums)
+widest! {
+    /// Sums up a block at `theta` into `sums`, which has the length that [`n_sums`] tells.
+    pub(crate) fn sum_block(
+        block: Block<'_>,
+        theta: &[f64],
+        order: Order,
+        scratch: &mut Scratch,
+        sums: &mut [f64],
+    ) = sum_lanes
 }
 
 #[inline(always)]

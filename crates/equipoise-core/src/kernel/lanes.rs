@@ -70,6 +70,36 @@ pub(super) trait Lanes: Copy {
     fn split_exponent(self) -> (Self, Self);
 }
 
+/// Defines a function that calls a generic one with the widest lanes that this processor has.
+///
+/// The generic one must be inlined, and so must be all that it calls, or it would be compiled without the features that
+/// it needs.
+macro_rules! widest {
+    ($(#[$about:meta])* $visible:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) = $generic:ident) => {
+        $(#[$about])*
+        $visible fn $name($($argument: $type),*) {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,fma")]
+                fn with_avx2($($argument: $type),*) {
+                    $generic::<$crate::kernel::lanes::avx2::Avx2>($($argument),*)
+                }
+                use std::arch::is_x86_feature_detected;
+                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                    // SAFETY: the processor has just been asked whether it has what the function is compiled for.
+                    #[allow(unsafe_code)]
+                    return unsafe { with_avx2($($argument),*) };
+                }
+            }
+            #[cfg(target_arch = "aarch64")]
+            $generic::<$crate::kernel::lanes::neon::Neon>($($argument),*);
+            #[cfg(not(target_arch = "aarch64"))]
+            $generic::<$crate::kernel::lanes::Quad>($($argument),*)
+        }
+    };
+}
+pub(super) use widest;
+
 /// Bits of 1 minus those of √½: added to a number's bits, the exponent steps at √2 instead of at 2.
 pub(super) const FROM_SQRT_HALF: u64 = 0x3ff0_0000_0000_0000 - 0x3fe6_a09e_667f_3bcd;
 /// Bits of 2⁵²: a small integer in its low bits is that integer added to it.

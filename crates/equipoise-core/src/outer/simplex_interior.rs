@@ -5,7 +5,7 @@
 //! `z_c s_c = τ` down to 0 (Mehrotra's predictor and corrector). A system in `E + Vᵀ V`, `E` diagonal, costs `K n²`
 //! by way of `I + V E⁻¹ Vᵀ`, whatever clients are positive: an active set would exchange them one by one.
 
-use crate::client_rows::add_outer_product;
+use crate::kernel::Vectors;
 use crate::linalg::Cholesky;
 use crate::logistic::dot;
 use crate::statistics::triangle;
@@ -29,8 +29,8 @@ const RESISTANCE: f64 = 1e-8;
 pub(super) struct LowRankQuadratic<'a> {
     /// `n`.
     pub(super) rank: usize,
-    /// `V`, client after client, `n` numbers each.
-    pub(super) factor: &'a [f64],
+    /// `V`: a vector per client.
+    pub(super) factor: &'a Vectors,
     /// `∇q` at the weights.
     pub(super) gradient: &'a [f64],
     /// `μ`.
@@ -59,7 +59,8 @@ impl LowRankQuadratic<'_> {
 
     /// What was set to 0 is little, but much in a direction that bends strongly: the others make up for it.
     fn correct(&self, z: &mut [f64]) {
-        let bend: f64 = self.columns().zip(&*z).map(|(column, z)| z * dot(column, column)).sum();
+        let squares = self.factor.squares(z);
+        let bend: f64 = (0..self.rank).map(|k| squares[triangle(k + 1) - 1]).sum();
         let resistance = vec![RESISTANCE * bend + f64::MIN_POSITIVE; z.len()];
         for _ in 0..CORRECTIONS {
             let Some(system) = System::new(self, z, &resistance) else { return };
@@ -75,23 +76,15 @@ impl LowRankQuadratic<'_> {
         z.iter_mut().for_each(|z| *z /= sum);
     }
 
-    fn columns(&self) -> impl Iterator<Item = &[f64]> {
-        self.factor.chunks_exact(self.rank)
-    }
-
     /// `V d` for `d = z − weights`.
     fn moved(&self, z: &[f64]) -> Vec<f64> {
-        let mut moved = vec![0.0; self.rank];
-        for (column, (z, w)) in self.columns().zip(z.iter().zip(self.weights)) {
-            let d = z - w;
-            moved.iter_mut().zip(column).for_each(|(m, v)| *m += d * v);
-        }
-        moved
+        let d: Vec<f64> = z.iter().zip(self.weights).map(|(z, w)| z - w).collect();
+        self.factor.combination(&d)
     }
 
     fn slope(&self, z: &[f64]) -> Vec<f64> {
         let moved = self.moved(z);
-        let bent = self.columns().map(|column| dot(column, &moved));
+        let bent = self.factor.products(&moved);
         let straight = self.gradient.iter().zip(z.iter().zip(self.weights));
         straight.zip(bent).map(|((g, (z, w)), b)| g + b + self.diagonal * (z - w)).collect()
     }
@@ -167,11 +160,7 @@ impl<'a> System<'a> {
         let n = quadratic.rank;
         let inverse: Vec<f64> =
             z.iter().zip(s).map(|(z, s)| z / (quadratic.diagonal * z + s)).collect();
-        let mut lower = vec![0.0; triangle(n)];
-        for (column, by) in quadratic.columns().zip(&inverse) {
-            add_outer_product(&mut lower, *by, column);
-        }
-        let small = Cholesky::new(&lower, n, 1.0).ok()?;
+        let small = Cholesky::new(&quadratic.factor.squares(&inverse), n, 1.0).ok()?;
         let mut system = Self { quadratic, inverse, small, common: Vec::new() };
         system.common = system.apply_inverse(&vec![1.0; z.len()]);
         Some(system)
@@ -187,13 +176,10 @@ impl<'a> System<'a> {
     /// `(E + Vᵀ V)⁻¹ b`.
     fn apply_inverse(&self, b: &[f64]) -> Vec<f64> {
         let scaled: Vec<f64> = b.iter().zip(&self.inverse).map(|(b, e)| b * e).collect();
-        let mut sums = vec![0.0; self.quadratic.rank];
-        for (column, by) in self.quadratic.columns().zip(&scaled) {
-            sums.iter_mut().zip(column).for_each(|(sum, v)| *sum += by * v);
-        }
-        let sums = self.small.solve(&sums);
-        let columns = self.quadratic.columns().zip(&self.inverse);
-        scaled.iter().zip(columns).map(|(x, (column, e))| x - e * dot(column, &sums)).collect()
+        let sums = self.small.solve(&self.quadratic.factor.combination(&scaled));
+        let products = self.quadratic.factor.products(&sums);
+        let parts = scaled.iter().zip(products.iter().zip(&self.inverse));
+        parts.map(|(x, (product, e))| x - e * product).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 use super::simplex_interior::LowRankQuadratic;
 use super::simplex_quadratic::minimise_quadratic;
 use crate::error::Error;
+use crate::kernel::Vectors;
 use crate::linalg::Cholesky;
 use crate::logistic::dot;
 
@@ -18,8 +19,8 @@ pub(crate) struct SimplexModel {
     jacobian: Vec<f64>,
     /// `A J`, in the same order.
     curved: Vec<f64>,
-    /// `Lᵀ J` with `A = L Lᵀ`, in the same order; empty for few clients, which do not need it.
-    factor: Vec<f64>,
+    /// `Lᵀ J` with `A = L Lᵀ`; `None` for few clients, which do not need it.
+    factor: Option<Vectors>,
     /// Trace of `Jᵀ A J`: no eigenvalue is larger.
     trace: f64,
 }
@@ -38,9 +39,9 @@ impl SimplexModel {
         }
         let trace = dot(&jacobian, &curved);
         let factor = if gradient.len() <= FEW_CLIENTS {
-            Vec::new()
+            None
         } else {
-            transformed(&jacobian, outer_hessian, n)?
+            Some(Vectors::pack(&transformed(&jacobian, outer_hessian, n)?, n))
         };
         Ok(Self { n, gradient, jacobian, curved, factor, trace })
     }
@@ -49,7 +50,10 @@ impl SimplexModel {
     /// decrease that the undamped model promises there.
     pub(crate) fn minimise(&self, weights: &[f64], damping: f64) -> (Vec<f64>, f64) {
         let added = damping * self.trace;
-        let point = if weights.len() <= FEW_CLIENTS {
+        let point = if let Some(factor) = &self.factor {
+            let (rank, gradient) = (self.n, &self.gradient[..]);
+            LowRankQuadratic { rank, factor, gradient, diagonal: added, weights }.minimise()
+        } else {
             let mut matrix = Vec::with_capacity(weights.len() * weights.len());
             for (i, column) in self.jacobian.chunks_exact(self.n).enumerate() {
                 let row = self.curved.chunks_exact(self.n).map(|curved| dot(column, curved));
@@ -59,9 +63,6 @@ impl SimplexModel {
             let zero = vec![0.0; weights.len()];
             let linear = self.slope(weights, &zero, added);
             minimise_quadratic(&matrix, &linear, weights.to_vec())
-        } else {
-            let (rank, factor, gradient) = (self.n, &self.factor[..], &self.gradient[..]);
-            LowRankQuadratic { rank, factor, gradient, diagonal: added, weights }.minimise()
         };
         let promise = self.promise(weights, &point);
         (point, promise)

@@ -7,6 +7,7 @@ use super::simplex_interior::LowRankQuadratic;
 use super::simplex_quadratic::minimise_quadratic;
 use super::*;
 use crate::fairness::Fairness;
+use crate::kernel::Vectors;
 use crate::logistic::dot;
 use crate::observer::Unobserved;
 use crate::root::RootWeighting;
@@ -160,8 +161,9 @@ proptest! {
             .collect();
         let diagonal = 10f64.powf(diagonal);
         let weights = vec![1.0 / size as f64; size];
+        let packed = Vectors::pack(&factor, 3);
         let quadratic =
-            LowRankQuadratic { rank: 3, factor: &factor, gradient: &gradient, diagonal, weights: &weights };
+            LowRankQuadratic { rank: 3, factor: &packed, gradient: &gradient, diagonal, weights: &weights };
         let found = quadratic.minimise();
         let column = |c: usize| &factor[3 * c..3 * c + 3];
         let matrix: Vec<f64> = (0..size * size)

@@ -1,7 +1,7 @@
 //! Four numbers in one register of a processor with AVX2 and FMA.
 //!
-//! Values of this type exist only inside the kernel's function that is compiled for both features, which
-//! is called after the processor has been asked for them: that is what makes the intrinsics sound.
+//! Values of this type exist only inside functions that are compiled for both features and are called after the
+//! processor has been asked for them (see `widest`): that is what makes the intrinsics sound.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
