@@ -18,6 +18,7 @@
 // without the features of the function that they are passed in, and each operation would be a call.
 #![allow(clippy::needless_range_loop)]
 
+mod ahead;
 mod exp_log;
 pub(crate) mod lanes;
 mod thirds;
@@ -25,6 +26,7 @@ mod triangle;
 mod vectors;
 
 use crate::statistics::{Order, tetrahedron, triangle};
+use ahead::{Ahead, Pace};
 use exp_log::{joined, log_1p};
 use lanes::{Lanes, Quad, widest};
 use thirds::ThirdsScratch;
@@ -138,18 +140,19 @@ fn sum_sub_blocks<V: Lanes, const P: usize>(
     refill(&mut scratch.thirds, wanted(Order::Third, tetrahedron(n)));
     scratch.scaled.resize(wanted(Order::Hessian, P * n), Quad::default());
 
-    let n_tiles = triangle::n_tiles(n);
+    let pace = Pace::of::<P>(n, order);
     let mut loss = Loss { linear: V::splat(0.0), log: V::splat(0.0) };
     for (at, values) in block.values.chunks(P * n).enumerate() {
         let first = at * P;
+        let mut ahead = Ahead::of(values, pace);
+        let next = &mut ahead;
         loss = match order {
-            Order::Loss => add_sub_block::<V, P, 0>(block, values, first, scratch, loss),
-            Order::Gradient => add_sub_block::<V, P, 1>(block, values, first, scratch, loss),
+            Order::Loss => add_sub_block::<V, P, 0>(block, values, first, scratch, loss, next),
+            Order::Gradient => add_sub_block::<V, P, 1>(block, values, first, scratch, loss, next),
             Order::Hessian | Order::Third => {
-                let loss = add_sub_block::<V, P, 2>(block, values, first, scratch, loss);
+                let loss = add_sub_block::<V, P, 2>(block, values, first, scratch, loss, next);
                 let columns = scratch.scaled.as_chunks::<P>().0;
                 let panels = (values.len() / n).min(P);
-                let ahead = Ahead::of(values, n_tiles);
                 let factors = Factors::<P, true> { down: columns, along: columns };
                 let sums = &mut scratch.hessian;
                 triangle::add_products::<V, P, true>(factors, panels, sums, ahead);
@@ -203,6 +206,7 @@ fn add_sub_block<V: Lanes, const P: usize, const ORDER: u8>(
     first: usize,
     scratch: &mut Scratch,
     mut loss: Loss<V>,
+    ahead: &mut Ahead,
 ) -> Loss<V> {
     let n = scratch.theta.len();
     let panels = values.len() / n;
@@ -218,11 +222,9 @@ fn add_sub_block<V: Lanes, const P: usize, const ORDER: u8>(
         let panel = &values[at * n..(at + 1) * n];
         keep_margins::<V, 1>(panel, &scratch.theta, &mut terms[at..at + 1]);
     }
-    if ORDER < 2 {
-        Ahead::of(values, 1).fetch_some();
-    }
     let (pairs, last) = terms.as_chunks_mut::<2>();
     for (at, pair) in pairs.iter_mut().enumerate() {
+        ahead.fetch_during_terms();
         loss.linear = keep_terms::<V, 2>(block.counts, first + 2 * at, pair, loss.linear);
     }
     if let [last] = last {
@@ -257,44 +259,6 @@ fn add_sub_block<V: Lanes, const P: usize, const ORDER: u8>(
         }
     }
     loss
-}
-
-/// The values behind those that are being worked on, fetched part by part during steps that read no rows: more at once
-/// than the processor can wait for would hold up what it does meanwhile.
-#[derive(Clone, Copy)]
-struct Ahead {
-    next: *const Quad,
-    /// Lines of the cache, of two quads each, in a part.
-    lines: usize,
-}
-
-impl Ahead {
-    /// Nothing is fetched.
-    fn nothing() -> Self {
-        Self { next: std::ptr::null(), lines: 0 }
-    }
-
-    /// As many values as these, behind them, in so many parts.
-    #[inline(always)]
-    fn of(values: &[Quad], parts: usize) -> Self {
-        let next = values.as_ptr().wrapping_add(values.len());
-        Self { next, lines: (values.len() / 2).div_ceil(parts) }
-    }
-
-    /// Asks for the next part.
-    #[inline(always)]
-    fn fetch_some(&mut self) {
-        #[cfg(target_arch = "x86_64")]
-        for line in 0..self.lines {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: a hint; it may name any address, even one that does not exist.
-            #[allow(unsafe_code)]
-            unsafe {
-                _mm_prefetch::<_MM_HINT_T0>(self.next.wrapping_add(2 * line).cast());
-            }
-        }
-        self.next = self.next.wrapping_add(2 * self.lines);
-    }
 }
 
 /// 1 for the first `rows` places of a panel, 0 for those that are filled up.

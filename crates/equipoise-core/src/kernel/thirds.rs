@@ -4,9 +4,10 @@
 //! scaled rows that the Hessian is made of. Counts are in `b` already. For each `i`, the entries with `k ≤ j ≤ i` are the
 //! lower triangle of a product: that of the rows `−tanh(m/2) b_i b_j` with the rows `ã_k`.
 
+use super::Kept;
+use super::ahead::Ahead;
 use super::lanes::{Lanes, Quad};
 use super::triangle::{self, Factors};
-use super::{Ahead, Kept};
 use crate::statistics::{tetrahedron, triangle as size_of_triangle};
 
 /// Memory for the factors, kept from one sub-block to the next: a column of quads for each entry of a row.

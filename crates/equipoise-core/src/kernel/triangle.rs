@@ -4,7 +4,7 @@
 //! Every entry has four sums, one for each place that a row can have in a panel; each of them takes its
 //! rows in order. So neither the tiles nor the sub-blocks can be seen in the result.
 
-use super::Ahead;
+use super::ahead::Ahead;
 use super::lanes::{Lanes, Quad};
 
 /// Most rows of a tile.
@@ -46,7 +46,7 @@ pub(super) fn add_products<V: Lanes, const P: usize, const SAME: bool>(
     // The first rows are those that do not fill a tile: then all rectangles are of full height.
     let first = n % HEIGHT;
     if first > 0 {
-        ahead.fetch_some();
+        ahead.fetch_during_tile();
     }
     match first {
         1 => corner::<V, P, 1, SAME>(columns, panels, 0, sums),
@@ -57,7 +57,7 @@ pub(super) fn add_products<V: Lanes, const P: usize, const SAME: bool>(
     for top in (first..n).step_by(HEIGHT) {
         let mut left = 0;
         while left < top {
-            ahead.fetch_some();
+            ahead.fetch_during_tile();
             // Width 3 keeps the arithmetic units busiest, and width 1 hardly half.
             match top - left {
                 1 => {
@@ -74,7 +74,7 @@ pub(super) fn add_products<V: Lanes, const P: usize, const SAME: bool>(
                 }
             }
         }
-        ahead.fetch_some();
+        ahead.fetch_during_tile();
         corner::<V, P, HEIGHT, SAME>(columns, panels, top, sums);
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! As for rows, every sum has four parts, one for each place of a vector in its panel.
 
+use super::ahead::Ahead;
 use super::lanes::{Lanes, Quad, widest};
 use super::triangle::{self, Factors};
-use super::{Ahead, GROUP, add_parts};
+use super::{GROUP, add_parts};
 use crate::statistics::triangle as size_of_triangle;
 
 /// Panels whose products are added together.
