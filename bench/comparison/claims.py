@@ -1,6 +1,6 @@
 """What must come out, and whether it did."""
 
-from . import disk, grid, instructions, large, roofline
+from . import disk, grid, instructions, large, roofline, scaling
 from .plan import CLAIMS, OURS_ADAM, SAME_OBJECTIVE, SAME_OBJECTIVE_ON
 from .wording import SOLVERS, claim, table, times
 
@@ -18,7 +18,7 @@ def find(results, problem, solver, steps):
 def check(results, answers):
     """A table, a row per claim. `answers` has what came of the steps beside the problems."""
     rows = faster(results) + [same_objective(results, peer) for peer in SAME_OBJECTIVE_ON[1]]
-    modules = {"grid": grid, "roofline": roofline, "large": large, "disk": disk, "instructions": instructions}
+    modules = {"grid": grid, "roofline": roofline, "scaling": scaling, "large": large, "disk": disk, "instructions": instructions}
     for name, module in modules.items():
         rows += module.check(answers.get(name, {}))
     return table(["claim", "wanted", "measured", "holds"], rows)

@@ -8,7 +8,8 @@ HOW = """\
 ## How it is measured
 
 - Every solver reads the same saved file: rows as 64-bit floats. Reading is not timed. Ours and the peers repeat the solve
-  in one process, each time from uniform weights and the model 0; the median is shown, with least and most. A run
+  in one process, each time from uniform weights and the model 0; on short problems ours and NumPy take turns, several
+  processes of each, so that both meet what else the machine does. The median of all is shown, with least and most. A run
   whose repeats would take too long has fewer: the column tells how many.
 - Peers do what `--profile paper` does: Adam with step size 0.1, projection onto the simplex by sorting, ρ from 10 to 10⁴,
   each inner problem from the last model until its gradient's norm is at most 10⁻⁷, all in 64 bits. Where a

@@ -5,31 +5,45 @@ import statistics
 from .environment import Failed, say
 from .machine import memory_bytes
 from .plan import ENOUGH_MEMORY, LARGE, LARGE_BYTES, LARGE_GROWTH, LARGE_QUICK, LARGE_SECONDS, LargePlan
-from .wording import claim, memory, seconds, table
+from .wording import claim, growth, memory, seconds, table
 
-REPEATS, BUDGET = 5, 60
+# All sizes are measured in turn, several times, so that each meets what else the machine does.
+TURNS = 3
+REPEATS, BUDGET = 2, 30
 TITLE = "## Many rows of many clients\n"
 
 
 def measure(env, options):
     """A dictionary per number of rows. Each is a process of its own, or memory would tell of the largest alone."""
     plan = LARGE_QUICK if options.quick else LARGE
-    sizes, left_out = [], []
-    for rows in plan.rows:
-        if rows > 1_000_000 and memory_bytes() < ENOUGH_MEMORY:
-            reason = f"this machine has less than {ENOUGH_MEMORY / 1e9:.0f} GB of memory"
-            left_out.append({"rows": rows, "reason": reason, "tried": False})
-            continue
-        say(f"large: {rows:,} rows, {plan.features} features, {plan.clients:,} clients")
-        words = (rows, plan.features, plan.clients, REPEATS, BUDGET, env.threads)
-        try:
-            size = env.example("scaling", *words)[0]
-        except Failed as failure:
-            left_out.append({"rows": rows, "reason": str(failure), "tried": True})
-            continue
-        size["median"] = statistics.median(size["seconds"])
-        sizes.append(size)
-    return {"sizes": sizes, "left_out": left_out}
+    sizes, left_out = {}, {}
+    for turn in range(1 if options.quick else TURNS):
+        for rows in plan.rows:
+            if rows in left_out:
+                continue
+            if rows > 1_000_000 and memory_bytes() < ENOUGH_MEMORY:
+                reason = f"this machine has less than {ENOUGH_MEMORY / 1e9:.0f} GB of memory"
+                left_out[rows] = {"rows": rows, "reason": reason, "tried": False}
+                continue
+            say(f"large: {rows:,} rows, {plan.features} features, {plan.clients:,} clients, turn {turn + 1}")
+            words = (rows, plan.features, plan.clients, REPEATS, BUDGET, env.threads)
+            try:
+                measured = env.example("scaling", *words)[0]
+            except Failed as failure:
+                left_out[rows] = {"rows": rows, "reason": str(failure), "tried": True}
+                sizes.pop(rows, None)
+                continue
+            add_turn(sizes.setdefault(rows, {**measured, "seconds": [], "pass_seconds": []}), measured)
+    return {"sizes": list(sizes.values()), "left_out": list(left_out.values())}
+
+
+def add_turn(size, measured):
+    """Adds the times of another turn."""
+    size["seconds"] += measured["seconds"]
+    size["pass_seconds"] += measured["pass_seconds"]
+    size["prepare_seconds"] = max(size["prepare_seconds"], measured["prepare_seconds"])
+    size["peak_bytes"] = max(size["peak_bytes"] or 0, measured["peak_bytes"] or 0)
+    size["median"] = statistics.median(size["seconds"])
 
 
 def section(answer):
@@ -68,8 +82,8 @@ def check(answer):
     limits = [
         (f"{what}: made ready and solved", f"under {LARGE_SECONDS} s"),
         (f"{what}: peak resident memory", f"under {LARGE_BYTES / 2**30:g} GiB"),
-        (f"{clients:,} clients: time of a pass per row, {rows:,} rows against {least:,}", growth()),
-        (f"{clients:,} clients: time of a whole solve per row, {rows:,} rows against {least:,}", growth()),
+        (f"{clients:,} clients: time of a pass per row, {rows:,} rows against {least:,}", growth(LARGE_GROWTH)),
+        (f"{clients:,} clients: time of a whole solve per row, {rows:,} rows against {least:,}", growth(LARGE_GROWTH)),
     ]
     if not whole:
         tried = [size for size in answer.get("left_out", []) if size["tried"] and size["rows"] == rows]
@@ -88,7 +102,3 @@ def check(answer):
         claim(*limits[2], f"{per_pass:.2f}×", abs(per_pass - 1) <= LARGE_GROWTH),
         claim(*limits[3], solves, abs(per_solve - 1) <= LARGE_GROWTH),
     ]
-
-
-def growth():
-    return f"{1 - LARGE_GROWTH:g}× to {1 + LARGE_GROWTH:g}×"

@@ -26,18 +26,23 @@ class ProblemPlan:
     name: str
     title: str
     contests: tuple
-    # Repeats, and seconds after which no further repeat begins: ours and NumPy's, and the slow peers'.
+    # Ours and NumPy's take turns, so that each meets what else the machine does; repeats of all turns, and seconds after which no further repeat begins: ours and NumPy's, and the slow peers'.
+    turns: int = 1
     repeats: int = 5
     budget: float = 60
     slow_budget: float = 20
     # Whether NumPy runs once more with a smaller inner tolerance, to see how firm the last objective is.
     firmness: bool = True
 
+    @property
+    def repeats_a_turn(self):
+        return -(-self.repeats // self.turns)
+
 
 FULL = (
-    # The shortest of all: more repeats, for on a shared machine a second is not like the next.
-    ProblemPlan("law-school", "Law School", (Contest(2000, (NUMPY,) + SLOW),), repeats=15),
-    ProblemPlan("dutch", "Dutch", (Contest(2000, PEERS),)),
+    # The shortest ones: more repeats, for on a shared machine a second is not like the next.
+    ProblemPlan("law-school", "Law School", (Contest(2000, (NUMPY,) + SLOW),), turns=5, repeats=15),
+    ProblemPlan("dutch", "Dutch", (Contest(2000, PEERS),), turns=3, repeats=9),
     ProblemPlan(
         "synthetic-100000", "Synthetic, 10⁵ people", (Contest(2000, (NUMPY,)), Contest(200, SLOW))
     ),
@@ -109,6 +114,8 @@ ENOUGH_MEMORY = 8 * 10**9
 LARGE_SECONDS = 180
 LARGE_BYTES = 4 * 2**30
 LARGE_GROWTH = 0.2
+# Growth is also told for few clients, between these numbers of rows.
+GROWTH_ROWS = (100_000, 10_000_000)
 
 
 @dataclass(frozen=True)

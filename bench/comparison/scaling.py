@@ -4,8 +4,8 @@ import statistics
 
 from .environment import say
 from .machine import memory_bytes
-from .plan import ENOUGH_MEMORY
-from .wording import seconds, table
+from .plan import ENOUGH_MEMORY, GROWTH_ROWS, LARGE_GROWTH
+from .wording import claim, growth, seconds, table
 
 REPEATS, BUDGET = 5, 15
 TITLE = "## How our time grows\n"
@@ -13,7 +13,7 @@ TITLE = "## How our time grows\n"
 
 def held(options):
     """Sizes of what does not grow."""
-    return {"rows": 10_000 if options.quick else 100_000, "features": 16, "clients": 5}
+    return {"rows": 10_000 if options and options.quick else 100_000, "features": 16, "clients": 5}
 
 
 def axes(options):
@@ -62,6 +62,27 @@ def section(answer):
         columns = [f">{axis}", ">1 thread", f">{most} threads", ">gain", ">passes", ">pass, all threads", ">pass, per row", "stopped"]
         parts.append(table(columns, rows) + "\n")
     return "\n".join(parts)
+
+
+def check(answer):
+    """Growth with rows where clients are few, with all threads."""
+    least, most = GROWTH_ROWS
+    grown = answer.get("points", [])
+    sizes = answer.get("held") or held(None)
+    words = (f"{sizes['clients']} clients: time of a whole solve per row, {most:,} rows against {least:,}", growth(LARGE_GROWTH))
+    few, many = (of_size(grown, {**sizes, "rows": rows}) for rows in (least, most))
+    if not few or not many:
+        return [claim(*words)]
+    ratio = (statistics.median(many) / most) / (statistics.median(few) / least)
+    measured = f"{ratio:.2f}×: {seconds(statistics.median(few))} and {seconds(statistics.median(many))}"
+    return [claim(*words, measured, abs(ratio - 1) <= LARGE_GROWTH)]
+
+
+def of_size(grown, sizes):
+    """Seconds of all solves of this size with all threads: a size may be on several axes."""
+    threads = max((point["threads"] for point in grown), default=0)
+    own = [p for p in grown if p["threads"] == threads and all(p[name] == size for name, size in sizes.items())]
+    return [second for point in own for second in point["seconds"]]
 
 
 def size(value, one, most):

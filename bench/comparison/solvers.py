@@ -10,16 +10,26 @@ from .plan import DISTINCT, NUMPY, OURS_ADAM, OURS_GAUSS_NEWTON
 # Paths agree as long as no weight differs by more than this.
 SAME_PATH = 1e-6
 FIRMER_TOLERANCE = 1e-9
+OURS = (OURS_GAUSS_NEWTON, OURS_ADAM)
+# Those that take turns; the others take too long, or compile anew in each.
+FAST = (*OURS, NUMPY, DISTINCT)
 
 
 def compare(env, problem, header):
     """All runs of a problem. Every run is a dictionary; `failed` says why one is without figures."""
-    runs = [ours(env, problem, header, OURS_GAUSS_NEWTON, None)]
+    entrants = [(OURS_GAUSS_NEWTON, None)]
     for contest in problem.contests:
-        reference = ours(env, problem, header, OURS_ADAM, contest.steps)
-        runs.append(reference)
-        for name in contest.peers:
-            runs.append(against(peer(env, problem, header, name, contest.steps), reference))
+        entrants += [(name, contest.steps) for name in (OURS_ADAM, *contest.peers)]
+    runs = [judged(env, header, name, solve(env, problem, header, name, steps)) for name, steps in entrants]
+    for _ in range(1, problem.turns):
+        for (name, steps), run in zip(entrants, runs):
+            if name in FAST and "failed" not in run:
+                add_turn(run, solve(env, problem, header, name, steps))
+    for (name, steps), run in zip(entrants, runs):
+        if name == OURS_ADAM:
+            reference = run
+        elif name != OURS_GAUSS_NEWTON:
+            against(run, reference)
     firmness = None
     if problem.firmness and any(NUMPY in contest.peers for contest in problem.contests):
         firmness = measure_firmness(env, problem, header, runs)
@@ -28,20 +38,40 @@ def compare(env, problem, header):
     return {"name": problem.name, "title": problem.title, "header": header, "runs": runs, "firmness": firmness}
 
 
+def solve(env, problem, header, name, steps):
+    """One turn of a solver."""
+    return (ours if name in OURS else peer)(env, problem, header, name, steps)
+
+
 def ours(env, problem, header, profile, steps):
     say(f"{problem.name}: ours, {profile}" + (f", {steps} steps" if steps else ""))
-    limits = [problem.repeats, problem.budget, env.threads]
-    run = env.example("solve_problem", header["file"], profile, *limits, *([steps] if steps else []))[0]
-    run.update(env.peer("judge", header["file"], given=json.dumps(run["path"][-1]))[0])
-    return finished(run)
+    limits = [problem.repeats_a_turn, problem.budget, env.threads]
+    return finished(env.example("solve_problem", header["file"], profile, *limits, *([steps] if steps else []))[0])
+
+
+def judged(env, header, name, run):
+    """Peers judge their last weights themselves, by the same function."""
+    if name in OURS:
+        run.update(env.peer("judge", header["file"], given=json.dumps(run["path"][-1]))[0])
+    return run
+
+
+def add_turn(run, other):
+    """Adds the times of another turn."""
+    if "failed" in other:
+        run["failed"] = other["failed"]
+        return
+    run["seconds"] += other["seconds"]
+    run["median"] = statistics.median(run["seconds"])
+    run["peak_bytes"] = max(run["peak_bytes"] or 0, other["peak_bytes"] or 0)
 
 
 def peer(env, problem, header, name, steps, *more):
     say(f"{problem.name}: {name}, {steps} steps {' '.join(more)}")
-    fast = name in (NUMPY, DISTINCT)
+    fast = name in FAST
     options = {
         "--steps": steps,
-        "--repeats": problem.repeats,
+        "--repeats": problem.repeats_a_turn if fast else problem.repeats,
         "--budget": problem.budget if fast else problem.slow_budget,
         "--threads": env.threads,
     }
@@ -58,19 +88,17 @@ def peer(env, problem, header, name, steps, *more):
 
 def finished(run):
     run["median"] = statistics.median(run["seconds"])
-    text = f"   median {run['median']:.4g} s of {len(run['seconds'])}, P {run['objective']:.10g}"
-    print(text, file=sys.stderr, flush=True)
+    print(f"   median {run['median']:.4g} s of {len(run['seconds'])}", file=sys.stderr, flush=True)
     return run
 
 
 def against(run, reference):
     """Adds how a peer's run compares with ours of the same steps."""
     if "failed" in run:
-        return run
+        return
     run["ratio"] = run["median"] / reference["median"]
     run["difference"] = relative(run["objective"], reference["objective"])
     run["same_path"] = same_steps(run["path"], reference["path"])
-    return run
 
 
 def relative(value, reference):

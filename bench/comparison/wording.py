@@ -19,6 +19,11 @@ def table(columns, rows):
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
+def growth(tolerated):
+    """Proportional, as far as that is wanted."""
+    return f"{1 - tolerated:g}× to {1 + tolerated:g}×"
+
+
 def claim(what, wanted, measured=None, holds=None):
     """A row of the table of what must hold."""
     return [what, wanted, "not measured" if measured is None else measured, "–" if holds is None else yes(holds)]
