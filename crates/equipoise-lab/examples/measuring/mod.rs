@@ -56,14 +56,17 @@ pub(crate) fn repeat_pass(
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     let timed = || {
         let started = Instant::now();
-        pool.install(|| round.proxies().evaluate(theta, Order::Hessian))
-            .map(|_| started.elapsed().as_secs_f64())
+        round.proxies().evaluate(theta, Order::Hessian).map(|_| started.elapsed().as_secs_f64())
     };
-    timed()?;
-    let mut seconds = Vec::new();
-    while seconds.len() < LEAST_PASSES || seconds.iter().sum::<f64>() < PASSES_SECONDS {
-        seconds.push(timed()?);
-    }
+    // As within a solve, the pool is entered once, not for every pass.
+    let seconds = pool.install(|| {
+        timed()?;
+        let mut seconds = Vec::new();
+        while seconds.len() < LEAST_PASSES || seconds.iter().sum::<f64>() < PASSES_SECONDS {
+            seconds.push(timed()?);
+        }
+        Ok::<_, equipoise_core::Error>(seconds)
+    })?;
     Ok(seconds)
 }
 
