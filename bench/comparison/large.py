@@ -5,6 +5,7 @@ import statistics
 from .environment import Failed, say
 from .machine import memory_bytes
 from .plan import ENOUGH_MEMORY, LARGE, LARGE_BYTES, LARGE_GROWTH, LARGE_QUICK, LARGE_SECONDS, LargePlan
+from .turns import add_turn
 from .wording import claim, growth, memory, seconds, table
 
 # All sizes are measured in turn, several times, so that each meets what else the machine does.
@@ -33,17 +34,10 @@ def measure(env, options):
                 left_out[rows] = {"rows": rows, "reason": str(failure), "tried": True}
                 sizes.pop(rows, None)
                 continue
-            add_turn(sizes.setdefault(rows, {**measured, "seconds": [], "pass_seconds": []}), measured)
+            size = sizes.setdefault(rows, {**measured, "seconds": [], "pass_seconds": []})
+            size["prepare_seconds"] = max(size["prepare_seconds"], measured["prepare_seconds"])
+            add_turn(size, measured, ("seconds", "pass_seconds"))
     return {"sizes": list(sizes.values()), "left_out": list(left_out.values())}
-
-
-def add_turn(size, measured):
-    """Adds the times of another turn."""
-    size["seconds"] += measured["seconds"]
-    size["pass_seconds"] += measured["pass_seconds"]
-    size["prepare_seconds"] = max(size["prepare_seconds"], measured["prepare_seconds"])
-    size["peak_bytes"] = max(size["peak_bytes"] or 0, measured["peak_bytes"] or 0)
-    size["median"] = statistics.median(size["seconds"])
 
 
 def section(answer):

@@ -26,8 +26,9 @@ class ProblemPlan:
     name: str
     title: str
     contests: tuple
-    # Ours and NumPy's take turns, so that each meets what else the machine does; repeats of all turns, and seconds after which no further repeat begins: ours and NumPy's, and the slow peers'.
+    # Ours and NumPy's take turns, so that each meets what else the machine does.
     turns: int = 1
+    # Repeats of all turns, and seconds after which no further repeat begins: ours and NumPy's, and the slow peers'.
     repeats: int = 5
     budget: float = 60
     slow_budget: float = 20

@@ -17,7 +17,8 @@ def section(answer):
     about = (
         "`cargo bench -p equipoise-core --bench roofline`. The limits are what a loop of nothing but fused multiply-adds, and a loop of "
         "nothing but loads, reach here. Counted as useful are 2n operations per row for the margin, 2n for the gradient and n(n+1) for the "
-        "Hessian; exp, log1p and divisions are not counted, so no pass can reach all of its roof. Limits and passes are measured in turn, four times; the best of each is shown.\n"
+        "Hessian; exp, log1p and divisions are not counted, so no pass can reach all of its roof. "
+        "Limits and passes are measured in turn, four times; the best of each is shown.\n"
     )
     roofs = [[str(r["threads"]), f"{r['gflops']:.1f}", f"{r['gigabytes']:.1f}"] for r in answer["roofs"]]
     rows = []

@@ -9,11 +9,12 @@ from .wording import claim, growth, seconds, table
 
 REPEATS, BUDGET = 5, 15
 TITLE = "## How our time grows\n"
+HELD = {"rows": 100_000, "features": 16, "clients": 5}
 
 
 def held(options):
     """Sizes of what does not grow."""
-    return {"rows": 10_000 if options and options.quick else 100_000, "features": 16, "clients": 5}
+    return {**HELD, "rows": 10_000} if options.quick else HELD
 
 
 def axes(options):
@@ -68,7 +69,7 @@ def check(answer):
     """Growth with rows where clients are few, with all threads."""
     least, most = GROWTH_ROWS
     grown = answer.get("points", [])
-    sizes = answer.get("held") or held(None)
+    sizes = answer.get("held", HELD)
     words = (f"{sizes['clients']} clients: time of a whole solve per row, {most:,} rows against {least:,}", growth(LARGE_GROWTH))
     few, many = (of_size(grown, {**sizes, "rows": rows}) for rows in (least, most))
     if not few or not many:

@@ -6,6 +6,7 @@ import sys
 
 from .environment import Failed, say
 from .plan import DISTINCT, NUMPY, OURS_ADAM, OURS_GAUSS_NEWTON
+from .turns import add_turn
 
 # Paths agree as long as no weight differs by more than this.
 SAME_PATH = 1e-6
@@ -24,8 +25,12 @@ def compare(env, problem, header):
     for _ in range(1, problem.turns):
         for (name, steps), run in zip(entrants, runs):
             if name in FAST and "failed" not in run:
-                add_turn(run, solve(env, problem, header, name, steps))
-    for (name, steps), run in zip(entrants, runs):
+                other = solve(env, problem, header, name, steps)
+                if "failed" in other:
+                    run["failed"] = other["failed"]
+                else:
+                    add_turn(run, other)
+    for (name, _), run in zip(entrants, runs):
         if name == OURS_ADAM:
             reference = run
         elif name != OURS_GAUSS_NEWTON:
@@ -54,16 +59,6 @@ def judged(env, header, name, run):
     if name in OURS:
         run.update(env.peer("judge", header["file"], given=json.dumps(run["path"][-1]))[0])
     return run
-
-
-def add_turn(run, other):
-    """Adds the times of another turn."""
-    if "failed" in other:
-        run["failed"] = other["failed"]
-        return
-    run["seconds"] += other["seconds"]
-    run["median"] = statistics.median(run["seconds"])
-    run["peak_bytes"] = max(run["peak_bytes"] or 0, other["peak_bytes"] or 0)
 
 
 def peer(env, problem, header, name, steps, *more):

@@ -171,14 +171,14 @@ fn sum_sub_blocks<V: Lanes, const P: usize>(
     sums[0] = kept.sum();
     let (gradient, more) = sums[1..].split_at_mut(scratch.gradient.len());
     let (hessian, thirds) = more.split_at_mut(scratch.hessian.len());
-    add_parts::<V>(&scratch.gradient, gradient);
-    add_parts::<V>(&scratch.hessian, hessian);
-    add_parts::<V>(&scratch.thirds, thirds);
+    write_sums::<V>(&scratch.gradient, gradient);
+    write_sums::<V>(&scratch.hessian, hessian);
+    write_sums::<V>(&scratch.thirds, thirds);
 }
 
 /// Writes the sums of quads, each of its four parts.
 #[inline(always)]
-fn add_parts<V: Lanes>(parts: &[Quad], sums: &mut [f64]) {
+fn write_sums<V: Lanes>(parts: &[Quad], sums: &mut [f64]) {
     let (fours, rest) = parts.as_chunks::<4>();
     let (sums_of_fours, sums_of_rest) = sums.as_chunks_mut::<4>();
     let mut kept = Quad::default();

@@ -5,7 +5,7 @@
 use super::ahead::Ahead;
 use super::lanes::{Lanes, Quad, widest};
 use super::triangle::{self, Factors};
-use super::{GROUP, add_parts};
+use super::{GROUP, write_sums};
 use crate::statistics::triangle as size_of_triangle;
 
 /// Panels whose products are added together.
@@ -28,6 +28,11 @@ impl Vectors {
             panel.iter_mut().zip(vector).for_each(|(quad, v)| quad.0[c % 4] = *v);
         }
         Self { n, count, panels }
+    }
+
+    /// The length of each.
+    pub(crate) fn n(&self) -> usize {
+        self.n
     }
 
     /// `v_c · x` of each.
@@ -113,7 +118,7 @@ fn combination_of<V: Lanes>(vectors: &Vectors, by: &[Quad], sums: &mut [f64]) {
             }
         }
     }
-    add_parts::<V>(&parts, sums);
+    write_sums::<V>(&parts, sums);
 }
 
 #[inline(always)]
@@ -153,7 +158,7 @@ fn squares_of<V: Lanes>(vectors: &Vectors, by: &[Quad], sums: &mut [f64]) {
         let ahead = Ahead::nothing();
         triangle::add_products::<V, PANELS, true>(factors, by.len(), &mut parts, ahead);
     }
-    add_parts::<V>(&parts, sums);
+    write_sums::<V>(&parts, sums);
 }
 
 #[cfg(test)]

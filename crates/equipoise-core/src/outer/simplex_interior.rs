@@ -27,9 +27,7 @@ const RESISTANCE: f64 = 1e-8;
 
 /// A quadratic around some weights.
 pub(super) struct LowRankQuadratic<'a> {
-    /// `n`.
-    pub(super) rank: usize,
-    /// `V`: a vector per client.
+    /// `V`: a vector of `n` entries per client.
     pub(super) factor: &'a Vectors,
     /// `∇q` at the weights.
     pub(super) gradient: &'a [f64],
@@ -59,8 +57,9 @@ impl LowRankQuadratic<'_> {
 
     /// What was set to 0 is little, but much in a direction that bends strongly: the others make up for it.
     fn correct(&self, z: &mut [f64]) {
+        // The trace of V Z Vᵀ: the last entry of each row of its lower triangle.
         let squares = self.factor.squares(z);
-        let bend: f64 = (0..self.rank).map(|k| squares[triangle(k + 1) - 1]).sum();
+        let bend: f64 = (1..=self.factor.n()).map(|row| squares[triangle(row) - 1]).sum();
         let resistance = vec![RESISTANCE * bend + f64::MIN_POSITIVE; z.len()];
         for _ in 0..CORRECTIONS {
             let Some(system) = System::new(self, z, &resistance) else { return };
@@ -157,7 +156,7 @@ struct System<'a> {
 
 impl<'a> System<'a> {
     fn new(quadratic: &'a LowRankQuadratic<'a>, z: &[f64], s: &[f64]) -> Option<Self> {
-        let n = quadratic.rank;
+        let n = quadratic.factor.n();
         let inverse: Vec<f64> =
             z.iter().zip(s).map(|(z, s)| z / (quadratic.diagonal * z + s)).collect();
         let small = Cholesky::new(&quadratic.factor.squares(&inverse), n, 1.0).ok()?;

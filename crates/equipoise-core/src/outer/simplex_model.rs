@@ -51,8 +51,8 @@ impl SimplexModel {
     pub(crate) fn minimise(&self, weights: &[f64], damping: f64) -> (Vec<f64>, f64) {
         let added = damping * self.trace;
         let point = if let Some(factor) = &self.factor {
-            let (rank, gradient) = (self.n, &self.gradient[..]);
-            LowRankQuadratic { rank, factor, gradient, diagonal: added, weights }.minimise()
+            let gradient = &self.gradient[..];
+            LowRankQuadratic { factor, gradient, diagonal: added, weights }.minimise()
         } else {
             let mut matrix = Vec::with_capacity(weights.len() * weights.len());
             for (i, column) in self.jacobian.chunks_exact(self.n).enumerate() {

@@ -163,7 +163,7 @@ proptest! {
         let weights = vec![1.0 / size as f64; size];
         let packed = Vectors::pack(&factor, 3);
         let quadratic =
-            LowRankQuadratic { rank: 3, factor: &packed, gradient: &gradient, diagonal, weights: &weights };
+            LowRankQuadratic { factor: &packed, gradient: &gradient, diagonal, weights: &weights };
         let found = quadratic.minimise();
         let column = |c: usize| &factor[3 * c..3 * c + 3];
         let matrix: Vec<f64> = (0..size * size)

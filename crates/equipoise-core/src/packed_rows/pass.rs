@@ -35,7 +35,7 @@ pub(super) struct Pass<'a> {
 #[derive(Default)]
 struct ThreadMemory {
     kernel: Scratch,
-    block: Buffers,
+    buffers: Buffers,
     sums: Vec<f64>,
 }
 
@@ -75,17 +75,15 @@ impl Pass<'_> {
         let split = Split::of(blocks.iter().map(|(block, _)| *block), self.theta.len());
         let add = |(block, place): &mut Alone<'_, '_>| {
             MEMORY.with_borrow_mut(|memory| {
-                let mut sums = std::mem::take(&mut memory.sums);
+                let ThreadMemory { kernel, buffers, sums } = memory;
                 sums.resize(n_sums(self.theta.len(), block.order), 0.0);
-                self.sum(block, memory, &mut sums)?;
-                place.add(&sums);
-                memory.sums = sums;
+                self.sum(block, kernel, buffers, sums)?;
+                place.add(sums);
                 Ok(())
             })
         };
         if split.in_parallel {
-            let (least, most) = (split.in_one_go, split.in_one_go);
-            blocks.par_iter_mut().with_min_len(least).with_max_len(most).try_for_each(add)
+            split.share(blocks.par_iter_mut()).try_for_each(add)
         } else {
             blocks.iter_mut().try_for_each(add)
         }
@@ -107,13 +105,14 @@ impl Pass<'_> {
         let split = Split::of(blocks.iter().map(|(block, _)| *block), n);
         let sum = |((block, _), sums): (&OneOfSeveral<'_, '_>, &mut [f64])| {
             let sums = &mut sums[..n_sums(n, block.order)];
-            MEMORY.with_borrow_mut(|memory| self.sum(block, memory, sums))
+            MEMORY.with_borrow_mut(|memory| {
+                self.sum(block, &mut memory.kernel, &mut memory.buffers, sums)
+            })
         };
         for blocks in blocks.chunks(at_once) {
             if split.in_parallel {
                 let sums = blocks.par_iter().zip(sums.par_chunks_exact_mut(stride));
-                let (least, most) = (split.in_one_go, split.in_one_go);
-                sums.with_min_len(least).with_max_len(most).try_for_each(sum)?;
+                split.share(sums).try_for_each(sum)?;
             } else {
                 blocks.iter().zip(sums.chunks_exact_mut(stride)).try_for_each(sum)?;
             }
@@ -127,11 +126,12 @@ impl Pass<'_> {
     fn sum(
         &self,
         wanted: &WantedBlock<'_>,
-        memory: &mut ThreadMemory,
+        kernel: &mut Scratch,
+        buffers: &mut Buffers,
         sums: &mut [f64],
     ) -> Result<(), Error> {
-        let block = self.keeper.open(wanted.block, self.theta.len(), &mut memory.block)?;
-        sum_block(block, self.theta, wanted.order, &mut memory.kernel, sums);
+        let block = self.keeper.open(wanted.block, self.theta.len(), buffers)?;
+        sum_block(block, self.theta, wanted.order, kernel, sums);
         Ok(())
     }
 }
@@ -151,5 +151,12 @@ impl Split {
             in_parallel: n_rows * n >= PARALLEL_NUMBERS,
             in_one_go: (n_blocks * BLOCK_ROWS / n_rows.max(1)).max(1),
         }
+    }
+
+    fn share<I: IndexedParallelIterator>(
+        &self,
+        blocks: I,
+    ) -> impl IndexedParallelIterator<Item = I::Item> {
+        blocks.with_min_len(self.in_one_go).with_max_len(self.in_one_go)
     }
 }
