@@ -111,11 +111,11 @@ The same over the network, to try on one machine:
 Exit codes: 0 done; 1 ran, but the answer is \"no\" (not fair, not converged); 2 bad usage or input.";
 
 /// More threads than this are a slip of the finger.
-const MOST_THREADS: usize = 1024;
+const MAX_THREADS: usize = 1024;
 
 fn parse_threads(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(threads @ 1..=MOST_THREADS) => Ok(threads),
-        _ => Err(format!("a number from 1 to {MOST_THREADS} is needed")),
+        Ok(threads @ 1..=MAX_THREADS) => Ok(threads),
+        _ => Err(format!("a number from 1 to {MAX_THREADS} is needed")),
     }
 }

@@ -27,7 +27,7 @@ const ORDERS: [Order; 2] = [Order::Gradient, Order::Hessian];
 /// machine's limits as for passes: other programs only ever add time.
 const TURNS: usize = 4;
 const ROUNDS: usize = 10;
-const LEAST_SECONDS: f64 = 0.2;
+const MIN_SECONDS: f64 = 0.2;
 
 fn main() {
     let asked = |name: &str| std::env::args().any(|argument| argument == name);
@@ -186,7 +186,7 @@ fn fastest(mut run: impl FnMut()) -> f64 {
     run();
     let begin = Instant::now();
     let (mut least, mut rounds) = (f64::INFINITY, 0);
-    while rounds < ROUNDS || begin.elapsed().as_secs_f64() < LEAST_SECONDS {
+    while rounds < ROUNDS || begin.elapsed().as_secs_f64() < MIN_SECONDS {
         let start = Instant::now();
         run();
         least = least.min(start.elapsed().as_secs_f64());

@@ -6,8 +6,8 @@ mod common;
 
 use divan::Bencher;
 use equipoise_core::{
-    Client, Fairness, InnerSettings, InnerSolver, OuterSolver, ProxySettings, Round, Settings,
-    Unobserved, fit_logistic, generate_proxy, solve,
+    Client, Fairness, InnerSettings, InnerSolver, NoopObserver, OuterSolver, ProxySettings, Round,
+    Settings, fit_logistic, generate_proxy, solve,
 };
 
 fn main() {
@@ -21,7 +21,7 @@ fn round(n_clients: usize, rows_each: usize, n: usize) -> Round {
         let root = proxy.select(&(0..20).collect::<Vec<_>>());
         let proxy = if c % 2 == 0 {
             let settings = ProxySettings { seed: c as u64, ..ProxySettings::new(Fairness::SP) };
-            generate_proxy(&proxy, &settings, &mut Unobserved).unwrap().rows
+            generate_proxy(&proxy, &settings, &mut NoopObserver).unwrap().rows
         } else {
             proxy
         };
@@ -44,7 +44,7 @@ fn hypergradient(bencher: Bencher<'_, '_>) {
     let mut settings = Settings::paper(Fairness::SP);
     settings.outer.iterations = 1;
     let settings = settings.validate().unwrap();
-    bencher.bench_local(|| solve(&round, &settings, &mut Unobserved).unwrap());
+    bencher.bench_local(|| solve(&round, &settings, &mut NoopObserver).unwrap());
 }
 
 #[divan::bench(args = [OuterSolver::GaussNewton, OuterSolver::Adam], sample_count = 10)]
@@ -55,19 +55,19 @@ fn five_clients(bencher: Bencher<'_, '_>, solver: OuterSolver) {
         OuterSolver::Adam => Settings::paper(Fairness::SP),
     };
     let settings = settings.validate().unwrap();
-    bencher.bench_local(|| solve(&round, &settings, &mut Unobserved).unwrap());
+    bencher.bench_local(|| solve(&round, &settings, &mut NoopObserver).unwrap());
 }
 
 #[divan::bench(args = [100, 1000], sample_count = 3)]
 fn many_clients(bencher: Bencher<'_, '_>, n_clients: usize) {
     let round = round(n_clients, 500, 12);
     let settings = Settings::new(Fairness::SP).validate().unwrap();
-    bencher.bench_local(|| solve(&round, &settings, &mut Unobserved).unwrap());
+    bencher.bench_local(|| solve(&round, &settings, &mut NoopObserver).unwrap());
 }
 
 #[divan::bench(args = [10_000, 100_000, 1_000_000], sample_count = 3)]
 fn proxy(bencher: Bencher<'_, '_>, n_rows: usize) {
     let data = common::rows(1, 20_000, 12);
     let settings = ProxySettings { rows: Some(n_rows), ..ProxySettings::new(Fairness::SP) };
-    bencher.bench_local(|| generate_proxy(&data, &settings, &mut Unobserved).unwrap());
+    bencher.bench_local(|| generate_proxy(&data, &settings, &mut NoopObserver).unwrap());
 }

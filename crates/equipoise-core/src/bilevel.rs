@@ -81,12 +81,12 @@ impl<'a> Bilevel<'a> {
         {
             return Ok(answer.clone());
         }
-        let answer = self.evaluate_anew(weights, rho)?;
+        let answer = self.evaluate_uncached(weights, rho)?;
         self.answered = Some((weights.to_vec(), rho, answer.clone()));
         Ok(answer)
     }
 
-    fn evaluate_anew(&mut self, weights: &[f64], rho: f64) -> Result<Evaluation, Error> {
+    fn evaluate_uncached(&mut self, weights: &[f64], rho: f64) -> Result<Evaluation, Error> {
         let start = match self.last.take() {
             Some(point) => point,
             None => {
@@ -191,7 +191,7 @@ impl<'a> Bilevel<'a> {
             self.counts.add_fit(&Fit { passes: 0, ..fit.clone() });
         }
         self.counts.evaluations += n_clients;
-        self.counts.passes += rows_read.div_ceil(self.proxies.n_rows_in_all());
+        self.counts.passes += rows_read.div_ceil(self.proxies.n_rows_total());
         Ok(vertices.into_iter().map(|(value, fit)| (value, fit.point.theta)).collect())
     }
 
@@ -208,7 +208,7 @@ impl<'a> Bilevel<'a> {
         let fitted = self.last.as_ref().unwrap();
         let inner = InnerProblem { rows: self.proxies, weights, ridge: self.ridge };
         let factor = inner.factor(&inner.hessian(&fitted.statistics))?;
-        let n_rows = self.proxies.n_rows_in_all() as f64;
+        let n_rows = self.proxies.n_rows_total() as f64;
         let jacobian = (0..weights.len())
             .flat_map(|client| factor.solve(fitted.statistics.gradient(client)))
             .map(|v| -v / n_rows)

@@ -54,8 +54,8 @@ impl ClientStatistics for ClientRows {
         self.clients[client].len()
     }
 
-    fn n_rows_in_all(&self) -> usize {
-        self.packed.n_rows_in_all()
+    fn n_rows_total(&self) -> usize {
+        self.packed.n_rows_total()
     }
 
     fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error> {

@@ -25,7 +25,7 @@ const GRADIENT_OFF: f64 = 0.1;
 const LONGEST_ROW: usize = 24;
 
 /// Room for all third derivatives.
-const MOST_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
 /// All that is needed near one model.
 pub(crate) struct Expansion {
@@ -41,7 +41,7 @@ pub(crate) struct Expansion {
 pub(crate) fn reach(rows: &dyn ClientStatistics, tolerance: f64) -> Option<f64> {
     let (n, longest) = (rows.n(), rows.longest_row()?);
     let bytes = rows.n_clients() * n * triangle(n) * size_of::<f64>();
-    if n > LONGEST_ROW || bytes > MOST_BYTES || !longest.is_finite() || longest == 0.0 {
+    if n > LONGEST_ROW || bytes > MAX_BYTES || !longest.is_finite() || longest == 0.0 {
         return None;
     }
     let margin = (2.0 * HESSIAN_OFF).sqrt().min((48.0 * GRADIENT_OFF * tolerance / longest).cbrt());
@@ -146,8 +146,8 @@ impl ClientStatistics for Nearby<'_> {
         self.rows.n_rows(client)
     }
 
-    fn n_rows_in_all(&self) -> usize {
-        self.rows.n_rows_in_all()
+    fn n_rows_total(&self) -> usize {
+        self.rows.n_rows_total()
     }
 
     fn longest_row(&self) -> Option<f64> {

@@ -30,7 +30,7 @@ pub(crate) fn hypergradient(
     let hessian = inner.hessian(&fitted.statistics);
     let factor = inner.factor(&hessian)?;
     let v = factor.solve(&outer.gradient_theta);
-    let n_rows = inner.rows.n_rows_in_all() as f64;
+    let n_rows = inner.rows.n_rows_total() as f64;
     let gradient = outer
         .gradient_weights
         .iter()

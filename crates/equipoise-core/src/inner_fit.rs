@@ -161,7 +161,7 @@ impl<'a> InnerProblem<'a> {
     }
 
     fn n_rows(&self) -> f64 {
-        self.rows.n_rows_in_all() as f64
+        self.rows.n_rows_total() as f64
     }
 }
 

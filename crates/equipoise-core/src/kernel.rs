@@ -39,8 +39,8 @@ const GROUP: usize = 4;
 
 /// Most entries of a row with which the scaled rows of 32 panels, and those of 16, fit into the innermost cache beside
 /// what else is needed: they are read many times. Sub-blocks of longer rows have 8 panels.
-const MOST_FOR_32: usize = 20;
-const MOST_FOR_16: usize = 40;
+const MAX_FOR_32: usize = 20;
+const MAX_FOR_16: usize = 40;
 
 /// Some rows of one client, in panels.
 #[derive(Clone, Copy)]
@@ -115,8 +115,8 @@ fn sum_lanes<V: Lanes>(
     sums: &mut [f64],
 ) {
     match theta.len() {
-        n if n <= MOST_FOR_32 => sum_sub_blocks::<V, 32>(block, theta, order, scratch, sums),
-        n if n <= MOST_FOR_16 => sum_sub_blocks::<V, 16>(block, theta, order, scratch, sums),
+        n if n <= MAX_FOR_32 => sum_sub_blocks::<V, 32>(block, theta, order, scratch, sums),
+        n if n <= MAX_FOR_16 => sum_sub_blocks::<V, 16>(block, theta, order, scratch, sums),
         _ => sum_sub_blocks::<V, 8>(block, theta, order, scratch, sums),
     }
 }

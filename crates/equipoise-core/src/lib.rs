@@ -31,7 +31,7 @@
 //! [`Observer`], everything else into the [`Outcome`].
 //!
 //! ```
-//! use equipoise_core::{Client, Fairness, Layout, Round, Rows, Settings, Unobserved, solve};
+//! use equipoise_core::{Client, Fairness, Layout, Round, Rows, Settings, NoopObserver, solve};
 //!
 //! // Two clients with two features each; the server knows four trusted rows of either.
 //! let layout = Layout { n_x: 2, intercept: true };
@@ -46,7 +46,7 @@
 //!     Ok(Client { id: id.to_owned(), root: proxy.select(&[0, 1, 2, 3]), proxy })
 //! };
 //! let round = Round::new(vec![client("bank-a", 0.0)?, client("bank-b", 0.4)?])?;
-//! let outcome = solve(&round, &Settings::new(Fairness::SP).validate()?, &mut Unobserved)?;
+//! let outcome = solve(&round, &Settings::new(Fairness::SP).validate()?, &mut NoopObserver)?;
 //! assert!((outcome.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
 //! # Ok::<(), equipoise_core::Error>(())
 //! ```
@@ -85,7 +85,7 @@ pub use error::Error;
 pub use fairness::{Covariance, Criterion, Fairness, Violation};
 pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic};
 pub use metrics::{GroupMetrics, Groups, Metrics, is_selected};
-pub use observer::{Observer, Progress, Unobserved};
+pub use observer::{NoopObserver, Observer, Progress};
 pub use outcome::{Counts, Outcome, Termination, TracePoint, Warning};
 pub use packed_rows::{
     BlockKeeper, ClientPacker, PackedClient, PackedRows, Precision, Spill, SpillError,
@@ -96,7 +96,7 @@ pub use proxy::{
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};
-pub use rows::{LARGEST_VALUE, Layout, Rows};
+pub use rows::{Layout, MAX_ABS_VALUE, Rows};
 pub use settings::{CheckedSettings, OuterSettings, OuterSolver, RhoSchedule, Settings};
 pub use simplex::project_onto_simplex;
 pub use solve::{objective_at, solve};

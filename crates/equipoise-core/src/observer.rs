@@ -25,8 +25,8 @@ pub trait Observer: Send {
 
 /// An observer that looks away.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Unobserved;
+pub struct NoopObserver;
 
-impl Observer for Unobserved {
+impl Observer for NoopObserver {
     fn on_step(&mut self, _: Progress<'_>) {}
 }

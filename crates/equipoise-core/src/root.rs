@@ -42,7 +42,7 @@ impl Root {
     /// groups must occur somewhere.
     pub fn new(clients: Vec<Rows>) -> Result<Self, Error> {
         let rows = ClientRows::new(clients)?;
-        let n_rows = rows.n_rows_in_all();
+        let n_rows = rows.n_rows_total();
         let privileged = rows.clients().iter().flat_map(|r| r.cell_counts()[1]).sum::<usize>();
         if privileged == 0 || privileged == n_rows {
             return Err(Error::RootGroup { rows: n_rows, privileged });

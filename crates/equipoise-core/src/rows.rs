@@ -8,7 +8,7 @@ use crate::logistic::dot;
 
 /// Largest size of an encoded feature. Squares of it, summed over any table, stay far from overflow; an
 /// encoded value is about 1 as a rule, so nothing of use is larger.
-pub const LARGEST_VALUE: f64 = 1e12;
+pub const MAX_ABS_VALUE: f64 = 1e12;
 
 /// Which entries a row `a` has, and where: the features first, then the sensitive attribute, then the
 /// constant 1 of the intercept, if there is one.
@@ -63,7 +63,7 @@ impl Rows {
         if let Some(at) = x.iter().position(|v| !v.is_finite()) {
             return Err(Error::NotFinite { row: at / layout.n_x, feature: at % layout.n_x });
         }
-        if let Some(at) = x.iter().position(|v| v.abs() > LARGEST_VALUE) {
+        if let Some(at) = x.iter().position(|v| v.abs() > MAX_ABS_VALUE) {
             let (row, feature) = (at / layout.n_x, at % layout.n_x);
             return Err(Error::TooLarge { row, feature, found: x[at] });
         }

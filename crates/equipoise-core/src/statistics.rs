@@ -65,7 +65,7 @@ pub trait ClientStatistics: Send + Sync {
     }
 
     /// `N`, the number of rows of all clients.
-    fn n_rows_in_all(&self) -> usize {
+    fn n_rows_total(&self) -> usize {
         (0..self.n_clients()).map(|client| self.n_rows(client)).sum()
     }
 }
@@ -248,8 +248,8 @@ impl ClientStatistics for OneClient<'_> {
         self.rows.n_rows(self.client)
     }
 
-    fn n_rows_in_all(&self) -> usize {
-        self.rows.n_rows_in_all()
+    fn n_rows_total(&self) -> usize {
+        self.rows.n_rows_total()
     }
 
     fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error> {

@@ -11,17 +11,17 @@ use serde::{Deserialize, Serialize};
 use crate::row_sketch::RowSketch;
 
 /// Pairs that share less of the smaller table are not told.
-const LEAST_SHARE: f64 = 0.1;
+const MIN_SHARE: f64 = 0.1;
 /// Pairs of whose common rows fewer were seen are not told: two rows may agree by chance, and an estimate from fewer
 /// is none.
-const LEAST_SEEN: usize = 10;
+const MIN_SEEN: usize = 10;
 /// Pairs that are told.
-const MOST_TOLD: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// Rows in common are counted pair by pair. Where that would take more steps than this, as among a thousand clients
 /// that all share thousands of rows, a sample of at least so many common rows stands for all.
-const MOST_STEPS: u64 = 1 << 28;
-const LEAST_COMMON: usize = 64;
+const MAX_STEPS: u64 = 1 << 28;
+const MIN_COMMON: usize = 64;
 
 /// Two clients that sent some of the same rows: features, sensitive attribute and label alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,7 +63,7 @@ impl std::fmt::Display for Overlap {
 
 /// Finds what clients share. The sketches are in the order of the clients, who are sorted by id.
 pub(crate) fn find_overlaps(ids: &[String], sketches: &[RowSketch]) -> Overlaps {
-    find_within(MOST_STEPS, ids, sketches)
+    find_within(MAX_STEPS, ids, sketches)
 }
 
 fn find_within(most_steps: u64, ids: &[String], sketches: &[RowSketch]) -> Overlaps {
@@ -112,7 +112,7 @@ impl Largest {
     fn add(&mut self, pair: Measured) {
         self.n += 1;
         self.kept.push(pair);
-        if self.kept.len() > 50 * MOST_TOLD {
+        if self.kept.len() > 50 * MAX_LISTED {
             self.cut();
         }
     }
@@ -122,7 +122,7 @@ impl Largest {
             let larger = b.share.total_cmp(&a.share).then(b.shared_rows.cmp(&a.shared_rows));
             larger.then(a.clients.cmp(&b.clients))
         });
-        self.kept.truncate(MOST_TOLD);
+        self.kept.truncate(MAX_LISTED);
     }
 
     fn name(mut self, ids: &[String]) -> Overlaps {
@@ -141,7 +141,7 @@ impl Largest {
 impl Pair {
     /// `None` where it is not worth telling. Digests below `bound` were looked at.
     fn measure(&self, sketches: &[RowSketch], bound: u64) -> Option<Measured> {
-        if self.seen < LEAST_SEEN {
+        if self.seen < MIN_SEEN {
             return None;
         }
         let pair = [&sketches[self.first], &sketches[self.second]];
@@ -150,7 +150,7 @@ impl Pair {
         let [first, second] = pair.map(|sketch| (sketch.n_below(bound), sketch.n_different()));
         let (n_sampled, n_different) = if second.0 < first.0 { second } else { first };
         let share = self.seen as f64 / n_sampled as f64;
-        (share >= LEAST_SHARE).then(|| Measured {
+        (share >= MIN_SHARE).then(|| Measured {
             clients: [self.first, self.second],
             shared_rows: (share * n_different).round() as u64,
             share,
@@ -185,7 +185,7 @@ impl CommonRows {
         let mut next: BinaryHeap<Reverse<(u64, usize, usize)>> = firsts.collect();
         let (mut alike, mut steps) = (Vec::new(), 0);
         while let Some(Reverse((smallest, ..))) = next.peek().copied() {
-            if steps > most_steps && common.ends.len() >= LEAST_COMMON {
+            if steps > most_steps && common.ends.len() >= MIN_COMMON {
                 common.below = smallest;
                 break;
             }

@@ -4,10 +4,10 @@ use equipoise_core::Rows;
 
 /// Digests that are kept of a table. What two tables of at most so many different rows share is counted
 /// exactly; beyond that it is estimated, with a relative error of about `1/√m` where `m` digests are shared.
-pub(crate) const MOST_DIGESTS: usize = 4096;
+pub(crate) const MAX_DIGESTS: usize = 4096;
 
 /// Places of the table in which digests are looked up: at most half of them are taken.
-const PLACES: usize = 4 * MOST_DIGESTS;
+const PLACES: usize = 4 * MAX_DIGESTS;
 
 /// A free place. A row with this digest is not kept, which is one of 2⁶⁴.
 const FREE: u64 = u64::MAX;
@@ -26,7 +26,7 @@ pub(crate) struct RowSketch {
 impl RowSketch {
     /// Bytes that sketches of so many tables take, and as much again for comparing them.
     pub(crate) fn most_bytes(n_tables: usize) -> usize {
-        n_tables.saturating_mul(2 * MOST_DIGESTS * size_of::<u64>())
+        n_tables.saturating_mul(2 * MAX_DIGESTS * size_of::<u64>())
     }
 
     /// The digests, sorted.
@@ -63,7 +63,7 @@ pub(crate) struct RowSketcher {
 
 impl RowSketcher {
     /// Bytes that it takes.
-    pub(crate) const BYTES: usize = (PLACES + 2 * MOST_DIGESTS) * size_of::<u64>();
+    pub(crate) const BYTES: usize = (PLACES + 2 * MAX_DIGESTS) * size_of::<u64>();
 
     pub(crate) fn new() -> Self {
         Self { table: vec![FREE; PLACES], n_kept: 0, below: FREE }
@@ -89,7 +89,7 @@ impl RowSketcher {
         }
         self.table[place] = digest;
         self.n_kept += 1;
-        if self.n_kept == 2 * MOST_DIGESTS {
+        if self.n_kept == 2 * MAX_DIGESTS {
             let kept = self.cut();
             self.table.fill(FREE);
             self.n_kept = 0;
@@ -100,9 +100,9 @@ impl RowSketcher {
     /// The smallest digests; the least of the others is what later ones must be less than.
     fn cut(&mut self) -> Vec<u64> {
         let mut digests: Vec<u64> = self.table.iter().copied().filter(|d| *d != FREE).collect();
-        if digests.len() > MOST_DIGESTS {
-            self.below = *digests.select_nth_unstable(MOST_DIGESTS).1;
-            digests.truncate(MOST_DIGESTS);
+        if digests.len() > MAX_DIGESTS {
+            self.below = *digests.select_nth_unstable(MAX_DIGESTS).1;
+            digests.truncate(MAX_DIGESTS);
         }
         digests
     }

@@ -29,9 +29,9 @@ pub enum Error {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Timing {
     /// It does: no two outcomes are the same bytes.
-    Told,
+    Recorded,
     /// `seconds` is 0: the same inputs give the same bytes, which a signed outcome needs.
-    LeftOut,
+    Omitted,
 }
 
 /// What a solve gave, ready to be written.
@@ -61,7 +61,7 @@ pub fn defend(
     let started = Instant::now();
     let outcome = solve(&loaded.round, settings, observer)?;
     let seconds = started.elapsed().as_secs_f64();
-    let told = if timing == Timing::Told { seconds } else { 0.0 };
+    let told = if timing == Timing::Recorded { seconds } else { 0.0 };
     let said = notes.iter().map(|note| note.message.clone()).collect();
     let warnings = loaded.outcome_warnings().into_iter().chain(notes).collect();
     let file = OutcomeFile::new(&schema, &loaded.round, &outcome, warnings, told)?

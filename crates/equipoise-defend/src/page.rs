@@ -1,7 +1,7 @@
 //! report.html: the outcome for people who were not there.
 
 use equipoise_core::{
-    Criterion, Defense, Fairness, Metrics, Outcome, Round, Rows, Settings, Unobserved, solve,
+    Criterion, Defense, Fairness, Metrics, NoopObserver, Outcome, Round, Rows, Settings, solve,
 };
 use equipoise_data::OutcomeFile;
 use equipoise_report::{Measured, OutcomeReport, ReportClient, ReportOverlap};
@@ -58,7 +58,7 @@ pub fn render(file: &OutcomeFile, outcome: &Outcome, context: PageContext<'_>) -
             .map(|warning| warning.message.clone())
             .chain(context.notes)
             .collect(),
-        seconds: (context.timing == Timing::Told).then_some(file.seconds),
+        seconds: (context.timing == Timing::Recorded).then_some(file.seconds),
     }
     .render()
 }
@@ -71,7 +71,7 @@ pub fn measured_on_root(round: &Round, file: &OutcomeFile) -> Result<Vec<Measure
     let mut measured = vec![named(settings.defense, file.root_metrics.clone())];
     if settings.defense != Defense::Pooled {
         let pooled = Settings { defense: Defense::Pooled, ..settings }.validate()?;
-        let theta = solve(round, &pooled, &mut Unobserved)?.theta;
+        let theta = solve(round, &pooled, &mut NoopObserver)?.theta;
         let root = Rows::concat(&round.root().rows().clients().iter().collect::<Vec<_>>())?;
         measured.push(named(Defense::Pooled, Metrics::of(&theta, &root)?));
     }

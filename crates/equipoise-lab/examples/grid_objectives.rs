@@ -8,7 +8,7 @@
 
 use std::error::Error;
 
-use equipoise_core::{Fairness, Round, Settings, Unobserved, objective_at, solve};
+use equipoise_core::{Fairness, NoopObserver, Round, Settings, objective_at, solve};
 use equipoise_lab::{DATASETS, Generator, Preprocessing, ScenarioKind, ScenarioSettings, Split};
 
 /// Dataset and fairness; the paper leaves out equal opportunity on Dutch.
@@ -68,6 +68,6 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// `P` at the weights that a solver ends with: judged, and as it was reported.
 fn judged(round: &Round, settings: Settings) -> Result<(f64, f64), Box<dyn Error>> {
     let settings = settings.validate()?;
-    let outcome = solve(round, &settings, &mut Unobserved)?;
+    let outcome = solve(round, &settings, &mut NoopObserver)?;
     Ok((objective_at(round, &settings, &outcome.weights)?, outcome.objective))
 }

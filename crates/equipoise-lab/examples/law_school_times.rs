@@ -2,7 +2,7 @@
 //! `cargo run --release -p equipoise-lab --example law_school_times -- ../shared/data`.
 #![allow(clippy::print_stdout)]
 
-use equipoise_core::{Fairness, Settings, Unobserved, solve};
+use equipoise_core::{Fairness, NoopObserver, Settings, solve};
 use equipoise_lab::{DATASETS, Generator, Preprocessing, Scenario, ScenarioKind, ScenarioSettings};
 use std::time::Instant;
 
@@ -24,10 +24,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             for (name, settings) in profiles {
                 let settings = settings.validate()?;
                 let mut least = f64::INFINITY;
-                let mut outcome = solve(&round, &settings, &mut Unobserved)?;
+                let mut outcome = solve(&round, &settings, &mut NoopObserver)?;
                 for _ in 0..repeats {
                     let start = Instant::now();
-                    outcome = solve(&round, &settings, &mut Unobserved)?;
+                    outcome = solve(&round, &settings, &mut NoopObserver)?;
                     least = least.min(start.elapsed().as_secs_f64());
                 }
                 println!(

@@ -9,8 +9,8 @@ use std::hint::black_box;
 use std::path::Path;
 
 use equipoise_core::{
-    Client, Fairness, InnerSettings, Layout, Order, ProxySettings, Round, Rows, Settings,
-    Unobserved, fit_logistic, generate_proxy, solve,
+    Client, Fairness, InnerSettings, Layout, NoopObserver, Order, ProxySettings, Round, Rows,
+    Settings, fit_logistic, generate_proxy, solve,
 };
 use equipoise_data::{Schema, read_proxy, write_proxy};
 use rand::{RngExt, SeedableRng};
@@ -72,21 +72,21 @@ fn adam(steps: usize) -> Answer {
     let mut settings = Settings::paper(Fairness::SP);
     settings.outer.iterations = steps;
     let settings = settings.validate()?;
-    measured(|| solve(&round, &settings, &mut Unobserved))?;
+    measured(|| solve(&round, &settings, &mut NoopObserver))?;
     Ok(())
 }
 
 fn gauss_newton(n_clients: usize) -> Answer {
     let round = round(n_clients, 16_000 / n_clients, 12)?;
     let settings = Settings::new(Fairness::SP).validate()?;
-    measured(|| solve(&round, &settings, &mut Unobserved))?;
+    measured(|| solve(&round, &settings, &mut NoopObserver))?;
     Ok(())
 }
 
 fn proxy() -> Answer {
     let data = rows(1, 3200, 12)?;
     let settings = ProxySettings::new(Fairness::SP);
-    measured(|| generate_proxy(&data, &settings, &mut Unobserved))?;
+    measured(|| generate_proxy(&data, &settings, &mut NoopObserver))?;
     Ok(())
 }
 

@@ -7,8 +7,8 @@
 //! reliable clients alone.
 
 use equipoise_core::{
-    Client, Criterion, Error, Fairness, InnerSettings, Metrics, ProxySettings, ProxySolver,
-    ProxyStart, ProxySummary, Round, Rows, Unobserved, fit_logistic, generate_proxy,
+    Client, Criterion, Error, Fairness, InnerSettings, Metrics, NoopObserver, ProxySettings,
+    ProxySolver, ProxyStart, ProxySummary, Round, Rows, fit_logistic, generate_proxy,
 };
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -328,7 +328,7 @@ fn make_fair_proxy(
         seed: settings.seed.wrapping_mul(1_000_003).wrapping_add(number),
         ..ProxySettings::new(settings.fairness)
     };
-    let generated = generate_proxy(&client.train, &proxy_settings, &mut Unobserved)?;
+    let generated = generate_proxy(&client.train, &proxy_settings, &mut NoopObserver)?;
     Ok((generated.rows, generated.summary))
 }
 

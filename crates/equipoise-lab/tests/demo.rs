@@ -1,7 +1,7 @@
 //! What the demo promises, for ten seeds.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use equipoise_core::{Defense, Unobserved};
+use equipoise_core::{Defense, NoopObserver};
 use equipoise_lab::{Demo, DemoSettings};
 
 /// The method leaves out the unreliable majority, and its model is at least three times fairer than the
@@ -16,7 +16,7 @@ fn the_method_defends_the_demo_round_in_nine_of_ten_seeds() {
         let demo =
             Demo::build(DemoSettings { seed, ..DemoSettings::default() }, &place, &mut |_, _| {})
                 .unwrap();
-        let run = |defense| demo.defend(defense, &mut Unobserved).unwrap();
+        let run = |defense| demo.defend(defense, &mut NoopObserver).unwrap();
         let bilevel = run(Defense::Bilevel);
         let unreliable = demo.scenario.unreliable_weight(&bilevel.outcome.weights);
         let spd = |defense| run(defense).metrics.spd.unwrap().abs();

@@ -2,7 +2,7 @@
 //! unreliable clients none.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use equipoise_core::{Fairness, Rows, Settings, Unobserved, solve};
+use equipoise_core::{Fairness, NoopObserver, Rows, Settings, solve};
 use equipoise_data::{InferOptions, Purpose, infer, open_table, read_rows};
 use equipoise_lab::{Scenario, ScenarioKind, ScenarioSettings};
 use std::path::Path;
@@ -35,7 +35,7 @@ fn replicas_get_equal_weights_and_unreliable_clients_none_in_most_seeds() {
             let settings = ScenarioSettings::new(ScenarioKind::Ideal, Fairness::SP, share, seed);
             let scenario = Scenario::build(&rows, &settings, &mut |_, _| {}).unwrap();
             let paper = Settings::paper(Fairness::SP).validate().unwrap();
-            let outcome = solve(&scenario.round().unwrap(), &paper, &mut Unobserved).unwrap();
+            let outcome = solve(&scenario.round().unwrap(), &paper, &mut NoopObserver).unwrap();
             let reliable: Vec<f64> = scenario
                 .clients
                 .iter()

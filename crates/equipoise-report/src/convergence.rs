@@ -7,9 +7,9 @@ use crate::format::{Format, count, counted};
 use crate::table::{Cell, Column, Table};
 
 /// Rows of a trace that a table shows.
-const MOST_ROWS: usize = 40;
+const MAX_ROWS: usize = 40;
 /// Clients whose weights are drawn over the steps.
-const MOST_LINES: usize = 10;
+const MAX_LINES: usize = 10;
 
 /// The way of a solver and where it ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,9 +96,9 @@ impl Convergence<'_> {
     fn weights_path(&self) -> Chart {
         let trace = self.trace;
         let mut order: Vec<usize> = (0..self.clients.len()).collect();
-        if order.len() > MOST_LINES {
+        if order.len() > MAX_LINES {
             order.sort_by(|&i, &j| self.clients[j].1.total_cmp(&self.clients[i].1));
-            order.truncate(MOST_LINES);
+            order.truncate(MAX_LINES);
         }
         let line = |&c: &usize| {
             let at = |point: &TracePoint| {
@@ -114,8 +114,8 @@ impl Convergence<'_> {
         };
         let series: Vec<Series> = order.iter().map(line).collect();
         let shown = match self.clients.len() {
-            n if n > MOST_LINES => {
-                format!("the {MOST_LINES} clients (of {}) with the largest weights", count(n))
+            n if n > MAX_LINES => {
+                format!("the {MAX_LINES} clients (of {}) with the largest weights", count(n))
             }
             n => counted(n, "client", "clients"),
         };
@@ -148,7 +148,7 @@ impl Convergence<'_> {
         Table {
             caption: thinned_caption("Weights", trace),
             columns: [Column::text("Step")].into_iter().chain(names).collect(),
-            rows: TracePoint::thinned(trace, MOST_ROWS).into_iter().map(row).collect(),
+            rows: TracePoint::thinned(trace, MAX_ROWS).into_iter().map(row).collect(),
         }
     }
 }
@@ -198,14 +198,14 @@ fn trace_table(trace: &[TracePoint]) -> Table {
             Column::number("Objective"),
             Column::number("Violation"),
         ],
-        rows: TracePoint::thinned(trace, MOST_ROWS).into_iter().map(row).collect(),
+        rows: TracePoint::thinned(trace, MAX_ROWS).into_iter().map(row).collect(),
     }
 }
 
 fn thinned_caption(what: &str, trace: &[TracePoint]) -> String {
-    if trace.len() <= MOST_ROWS {
+    if trace.len() <= MAX_ROWS {
         format!("{what}, all that were recorded")
     } else {
-        format!("{what}: {MOST_ROWS} of {} that were recorded", count(trace.len()))
+        format!("{what}: {MAX_ROWS} of {} that were recorded", count(trace.len()))
     }
 }

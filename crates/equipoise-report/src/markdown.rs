@@ -8,7 +8,7 @@ use crate::page::Page;
 use crate::table::{Align, Table};
 
 /// A chart with more numbers than this is told by its sentence alone.
-const MOST_ROWS_OF_A_CHART: usize = 30;
+const MAX_ROWS_OF_A_CHART: usize = 30;
 
 impl Page {
     /// The page as Markdown. All text is escaped.
@@ -64,7 +64,7 @@ impl Block {
 impl Chart {
     fn to_markdown(&self) -> String {
         let told = format!("**{}.** {}", escape(&self.title), escape(&self.sentence));
-        if self.table.rows.len() > MOST_ROWS_OF_A_CHART {
+        if self.table.rows.len() > MAX_ROWS_OF_A_CHART {
             return told;
         }
         format!("{told}\n\n{}", self.table.to_markdown())

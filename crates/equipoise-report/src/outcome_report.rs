@@ -162,7 +162,7 @@ fn capitalised(text: &str) -> String {
 }
 
 /// Charts show this many bars at most; tables show all.
-const MOST_BARS: usize = 30;
+const MAX_BARS: usize = 30;
 
 /// `z` of a 95 % interval.
 const Z95: f64 = 1.96;

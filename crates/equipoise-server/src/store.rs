@@ -125,7 +125,11 @@ impl Store {
 
     /// The result of a sync. A failed one ends the process, whatever the reason: after it nobody knows what
     /// is on the disk.
-    pub fn must_last(&self, what: &str, result: std::io::Result<()>) -> Result<(), StoreError> {
+    pub fn require_durable(
+        &self,
+        what: &str,
+        result: std::io::Result<()>,
+    ) -> Result<(), StoreError> {
         match result {
             Ok(()) => Ok(()),
             Err(error) => (self.fatal)(&format!("{what}: {error}")),

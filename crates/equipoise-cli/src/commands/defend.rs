@@ -60,7 +60,7 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
 
     let solved = {
         let mut bar = Bar::new(output);
-        defend(schema, &loaded, &settings, Vec::new(), Timing::Told, &mut bar)
+        defend(schema, &loaded, &settings, Vec::new(), Timing::Recorded, &mut bar)
     };
     let defended = solved.map_err(|error| {
         let equipoise_defend::Error::Solve(error) = error else { return error.into() };

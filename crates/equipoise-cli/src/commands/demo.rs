@@ -110,8 +110,12 @@ fn write_run(
         .filter(|client| !client.reliable)
         .map(|client| client.id.as_str())
         .collect();
-    let context =
-        PageContext { unreliable: &unreliable, measured, notes: Vec::new(), timing: Timing::Told };
+    let context = PageContext {
+        unreliable: &unreliable,
+        measured,
+        notes: Vec::new(),
+        timing: Timing::Recorded,
+    };
     let page = page::render(&file, &run.outcome, context);
     Ok(write_files(&place, &file, &model, &page)?)
 }

@@ -10,7 +10,7 @@ use equipoise_server::protocol::{Digest, MediaType};
 use crate::fleet::{Fleet, full, resident, resident_children, send};
 
 /// Resident memory that the server may have.
-const MOST_MIB: f64 = 300.0;
+const MAX_MIB: f64 = 300.0;
 
 #[test]
 fn load_of_many_clients_is_accepted() {
@@ -85,6 +85,6 @@ fn run(n_clients: usize, bytes: usize, at_once: usize, longest: Duration) {
     );
     let others: Vec<u16> = statuses.iter().map(|(s, _)| *s).filter(|s| *s != 201).collect();
     assert!(others.is_empty(), "{others:?}");
-    assert!(server_mib <= MOST_MIB, "{server_mib} MiB");
+    assert!(server_mib <= MAX_MIB, "{server_mib} MiB");
     assert!(took <= longest, "{took:?}");
 }

@@ -19,7 +19,7 @@ use crate::settings::Settings;
 const FOLDS: usize = 5;
 
 /// Below this many root rows nothing is judged.
-const LEAST_ROWS: usize = 40;
+const MIN_ROWS: usize = 40;
 
 /// Strengths of the root model's regulariser that are tried, in rows: `(κ/2N)‖θ‖²`. A small root needs far more of it
 /// than proxies do.
@@ -41,7 +41,7 @@ pub(super) fn fall_back(
     defended: Defended,
 ) -> Result<Defended, Error> {
     let all = Rows::concat(&round.root().rows().clients().iter().collect::<Vec<_>>())?;
-    if all.len() < LEAST_ROWS {
+    if all.len() < MIN_ROWS {
         return Ok(defended);
     }
     let clients = losses(&all, &defended.theta);

@@ -20,7 +20,7 @@ pub(super) fn defend(
 ) -> Result<Defended, Error> {
     let proxies = round.proxies();
     let n_clients = round.n_clients();
-    let n_rows_in_all = proxies.n_rows_in_all() as f64;
+    let n_rows_total = proxies.n_rows_total() as f64;
     let mut counts = Counts::default();
     let mut models = Vec::with_capacity(n_clients);
     let mut losses = Vec::with_capacity(n_clients);
@@ -28,7 +28,7 @@ pub(super) fn defend(
         let n_rows = proxies.n_rows(client) as f64;
         // The inner problem divides by the rows of all clients; this weight makes it the client's mean.
         let alone = OneClient { rows: proxies, client };
-        let fit = fit_from_scratch(&alone, &[n_rows_in_all / n_rows], settings, &mut counts)?;
+        let fit = fit_from_scratch(&alone, &[n_rows_total / n_rows], settings, &mut counts)?;
         losses.push(fit.point.statistics.losses[0] / n_rows);
         models.push(fit.point.theta);
     }

@@ -13,7 +13,7 @@ use crate::statistics::triangle;
 /// Share of the decrease so far at which what is left, `Σ z_c s_c`, is small enough.
 const ENOUGH: f64 = 1e-10;
 /// Some 20 steps are usual.
-const MOST_STEPS: usize = 80;
+const MAX_STEPS: usize = 80;
 /// How far a step goes towards the point where something would become 0.
 const SHORT_OF_ZERO: f64 = 0.995;
 /// A step shorter than this leads nowhere: the arithmetic is at its end.
@@ -42,7 +42,7 @@ impl LowRankQuadratic<'_> {
     /// the answer.
     pub(super) fn minimise(&self) -> Vec<f64> {
         let mut path = Path::start(self);
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let left = dot(&path.z, &path.s);
             let gained = -self.value(&path.z);
             if left.is_nan() || left <= ENOUGH * gained.abs() || !path.step(self, left) {

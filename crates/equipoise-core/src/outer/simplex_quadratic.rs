@@ -11,7 +11,7 @@ use crate::logistic::dot;
 const RIDGE: f64 = 1e-9;
 
 /// Steps with the same free variables until their slopes are equal.
-const MOST_REPEATS: usize = 6;
+const MAX_REPEATS: usize = 6;
 
 /// Slopes that are below the level by less than this share of their size are rounding.
 const SLOPE_NOISE: f64 = 1e-12;
@@ -50,7 +50,7 @@ pub(super) fn minimise_quadratic(matrix: &[f64], linear: &[f64], start: Vec<f64>
         let noise = SLOPE_NOISE * slope.iter().fold(0.0, |most: f64, s| most.max(s.abs()));
         repeats += 1;
         let unequal = free.iter().any(|&i| (slope[i] - level).abs() > 10.0 * noise);
-        if unequal && repeats < MOST_REPEATS {
+        if unequal && repeats < MAX_REPEATS {
             continue;
         }
         let lowest = (0..size)

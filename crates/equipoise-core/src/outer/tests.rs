@@ -9,7 +9,7 @@ use super::*;
 use crate::fairness::Fairness;
 use crate::kernel::Vectors;
 use crate::logistic::dot;
-use crate::observer::Unobserved;
+use crate::observer::NoopObserver;
 use crate::root::RootWeighting;
 use crate::round::Round;
 use crate::test_rows::random_round;
@@ -30,7 +30,7 @@ fn lowest_on_grid(round: &Round, settings: &Settings) -> f64 {
 
 fn minimised(round: &Round, settings: &Settings) -> (Defended, f64) {
     let mut problem = Bilevel::new(round, settings);
-    let found = minimise(&mut problem, 3, settings, &mut Unobserved).unwrap();
+    let found = minimise(&mut problem, 3, settings, &mut NoopObserver).unwrap();
     let rho = settings.outer.rho.last(settings.outer.iterations);
     let objective = problem.evaluate(&found.weights, rho).unwrap().objective;
     (found, objective)
@@ -198,7 +198,7 @@ fn a_thousand_clients_are_solved() {
     let (found, objective) = {
         let settings = Settings::new(Fairness::SP);
         let mut problem = Bilevel::new(&round, &settings);
-        let found = minimise(&mut problem, 1000, &settings, &mut Unobserved).unwrap();
+        let found = minimise(&mut problem, 1000, &settings, &mut NoopObserver).unwrap();
         let rho = settings.outer.rho.last(settings.outer.iterations);
         let objective = problem.evaluate(&found.weights, rho).unwrap().objective;
         (found, objective)

@@ -12,7 +12,7 @@ const WORTH_MERGING: f64 = 0.7;
 /// than that at all: what is kept of them is bounded, however many rows there are.
 const LOOKED_AT: usize = 4096;
 const NEARLY_ALL: f64 = 0.95;
-pub(super) const MOST_KINDS: usize = 65_536;
+pub(super) const MAX_KINDS: usize = 65_536;
 
 /// Kinds whose values stand in one piece of memory: more kinds need no larger piece, and nothing moves.
 const PIECE: usize = 256;
@@ -45,7 +45,7 @@ impl Kinds {
     /// Bytes that the kinds of a client take at most.
     pub(super) fn most_bytes(n: usize) -> usize {
         // Values and label, count, and the table while it is copied into one of twice its length.
-        MOST_KINDS * (8 * (n + 1) + 8 + 3 * 4)
+        MAX_KINDS * (8 * (n + 1) + 8 + 3 * 4)
     }
 
     /// Takes a row in. Whether merging may still pay: if not, there is no use in going on.
@@ -60,7 +60,7 @@ impl Kinds {
         let kinds = self.counts.len() + 1;
         let looked_at = self.n_rows == LOOKED_AT + 1;
         let too_many = looked_at && kinds as f64 > NEARLY_ALL * self.n_rows as f64;
-        if too_many || kinds > MOST_KINDS {
+        if too_many || kinds > MAX_KINDS {
             return false;
         }
         self.table[place] = self.counts.len() as u32;

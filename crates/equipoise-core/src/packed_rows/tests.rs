@@ -143,7 +143,7 @@ fn neither_pieces_nor_room_change_a_bit() {
 
 #[test]
 fn more_kinds_than_are_kept_are_not_merged() {
-    let n_kinds = kinds::MOST_KINDS + 1;
+    let n_kinds = kinds::MAX_KINDS + 1;
     let layout = crate::rows::Layout { n_x: 1, intercept: false };
     let x = |n_rows: usize, of: usize| (0..n_rows).map(|i| (i % of) as f64).collect::<Vec<_>>();
     let counted = |x: &[f64]| {

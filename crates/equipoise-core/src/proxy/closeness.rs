@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::rows::Rows;
 
 /// Rows on each side whose closest record is looked for; more add nothing to a median.
-const MOST_ROWS: usize = 2000;
+const MAX_ROWS: usize = 2000;
 
 /// Distances to the closest record of the data, over features and sensitive attribute, in encoded units.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -48,10 +48,10 @@ pub fn measure_closeness(proxy: &Rows, data: &Rows, seed: u64) -> Closeness {
 }
 
 fn choose(n_rows: usize, seed: u64) -> Vec<usize> {
-    if n_rows <= MOST_ROWS {
+    if n_rows <= MAX_ROWS {
         return (0..n_rows).collect();
     }
-    sample(&mut ChaCha8Rng::seed_from_u64(seed), n_rows, MOST_ROWS).into_vec()
+    sample(&mut ChaCha8Rng::seed_from_u64(seed), n_rows, MAX_ROWS).into_vec()
 }
 
 fn nearest(

@@ -47,7 +47,7 @@ impl Generator {
         let origin = FitPoint::origin(&proxy)?;
         let at = measure(&proxy, origin, &data, &covariance, ridge)?;
         let fairness = settings.fairness;
-        let n_variables = proxy.n_rows_in_all() * proxy.layout().n_x;
+        let n_variables = proxy.n_rows_total() * proxy.layout().n_x;
         let adam = match settings.solver {
             ProxySolver::SmallestMove => None,
             ProxySolver::Adam => Some((Adam::new(n_variables), settings.learning_rate)),
@@ -119,7 +119,7 @@ impl Generator {
 
     /// `∇F`, from the statistics of the data at the model.
     fn outer_gradient(&self, statistics: &Statistics, rho: f64) -> Vec<f64> {
-        let n_rows = self.data.n_rows_in_all() as f64;
+        let n_rows = self.data.n_rows_total() as f64;
         let mut gradient: Vec<f64> = statistics.gradient(0).iter().map(|g| g / n_rows).collect();
         self.covariance.add_penalty_gradient(self.at.violation, self.fairness, rho, &mut gradient);
         gradient
@@ -130,7 +130,7 @@ impl Generator {
         let theta = &self.at.point.theta;
         let n = theta.len();
         let statistics = self.data.evaluate(theta, Order::Hessian)?;
-        let n_rows = self.data.n_rows_in_all() as f64;
+        let n_rows = self.data.n_rows_total() as f64;
 
         // ∇F and ∇²F on the client's data: F is convex in θ, so Newton's step in θ descends.
         let gradient = self.outer_gradient(&statistics, rho);
@@ -184,7 +184,7 @@ fn measure(
     let problem = InnerProblem { rows: proxy, weights: &[1.0], ridge };
     let settings = InnerSettings { tolerance: 1e-9, ..InnerSettings::default() };
     let point = problem.fit(start, &settings)?.point;
-    let loss = data.evaluate(&point.theta, Order::Loss)?.losses[0] / data.n_rows_in_all() as f64;
+    let loss = data.evaluate(&point.theta, Order::Loss)?.losses[0] / data.n_rows_total() as f64;
     let violation = covariance.violation(&point.theta);
     Ok(Measured { point, loss, violation })
 }

@@ -6,13 +6,13 @@ use crate::client_rows::ClientRows;
 use crate::fairness::Covariance;
 use crate::inner_fit::{InnerSettings, fit_logistic};
 use crate::metrics::Metrics;
-use crate::observer::Unobserved;
+use crate::observer::NoopObserver;
 use crate::rows::Layout;
 use crate::statistics::{ClientStatistics, Order};
 use crate::test_rows::random_rows;
 
 fn generate(data: &Rows, settings: ProxySettings) -> GeneratedProxy {
-    generate_proxy(data, &settings, &mut Unobserved).unwrap()
+    generate_proxy(data, &settings, &mut NoopObserver).unwrap()
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn data_that_cannot_be_made_fair_is_refused_with_the_reason() {
     let keep = |wanted: &dyn Fn(usize) -> bool| {
         let rows: Vec<usize> = (0..data.len()).filter(|&i| wanted(i)).collect();
         let settings = ProxySettings::new(Fairness::EO);
-        generate_proxy(&data.select(&rows), &settings, &mut Unobserved).unwrap_err()
+        generate_proxy(&data.select(&rows), &settings, &mut NoopObserver).unwrap_err()
     };
     assert!(matches!(keep(&|i| data.is_positive(i)), Error::OneClass { .. }));
     assert!(matches!(keep(&|i| data.is_privileged(i)), Error::OneGroup { .. }));

@@ -4,7 +4,7 @@
 use super::*;
 use crate::fairness::Fairness;
 use crate::inner_fit::InnerSolver;
-use crate::observer::{Progress, Unobserved};
+use crate::observer::{NoopObserver, Progress};
 use crate::proxy::{ProxySettings, generate_proxy};
 use crate::round::Client;
 use crate::rows::Rows;
@@ -14,7 +14,7 @@ use crate::test_rows::{random_round, random_rows};
 fn solve_with(round: &Round, change: impl Fn(&mut Settings)) -> Outcome {
     let mut settings = Settings::new(Fairness::SP);
     change(&mut settings);
-    solve(round, &settings.validate().unwrap(), &mut Unobserved).unwrap()
+    solve(round, &settings.validate().unwrap(), &mut NoopObserver).unwrap()
 }
 
 /// Two clients send fair proxies, three their biased rows.
@@ -25,7 +25,7 @@ fn round_with_three_unreliable() -> Round {
         let root = data.select(&(0..60).collect::<Vec<_>>());
         let settings = ProxySettings { seed: c as u64, ..ProxySettings::new(Fairness::SP) };
         let proxy: Rows = if c < 2 {
-            generate_proxy(&data, &settings, &mut Unobserved).unwrap().rows
+            generate_proxy(&data, &settings, &mut NoopObserver).unwrap().rows
         } else {
             data
         };
@@ -90,7 +90,7 @@ fn the_order_in_which_clients_come_changes_nothing() {
 fn the_paper_profile_does_every_step_and_keeps_the_last() {
     let round = random_round(3, 3, 90, 3, false);
     let settings = Settings::paper(Fairness::EO).validate().unwrap();
-    let outcome = solve(&round, &settings, &mut Unobserved).unwrap();
+    let outcome = solve(&round, &settings, &mut NoopObserver).unwrap();
     assert_eq!(outcome.termination, Termination::ScheduleCompleted);
     assert_eq!(outcome.trace.len(), 2000);
     assert_eq!(outcome.counts.evaluations, 2001);
@@ -195,17 +195,17 @@ fn a_root_that_cannot_speak_is_refused() {
     let no_positives = keep(&|i| all.is_privileged(i) || !all.is_positive(i));
     let round = Round::new(client(no_positives)).unwrap();
     let eo = Settings::new(Fairness::EO).validate().unwrap();
-    let refused = solve(&round, &eo, &mut Unobserved);
+    let refused = solve(&round, &eo, &mut NoopObserver);
     assert!(matches!(refused, Err(Error::RootPositives { others: 0, .. })));
     let sp = Settings::new(Fairness::SP).validate().unwrap();
-    assert!(solve(&round, &sp, &mut Unobserved).is_ok());
+    assert!(solve(&round, &sp, &mut NoopObserver).is_ok());
 }
 
 #[test]
 fn the_objective_at_the_weights_of_an_outcome_is_that_outcomes_objective() {
     let round = random_round(3, 4, 200, 3, true);
     let settings = Settings::new(Fairness::SP).validate().unwrap();
-    let outcome = solve(&round, &settings, &mut Unobserved).unwrap();
+    let outcome = solve(&round, &settings, &mut NoopObserver).unwrap();
     let judged = objective_at(&round, &settings, &outcome.weights).unwrap();
     assert!((judged - outcome.objective).abs() <= 1e-10 * judged.abs().max(1.0));
     let uniform = objective_at(&round, &settings, &[0.25; 4]).unwrap();

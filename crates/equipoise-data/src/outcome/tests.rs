@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use equipoise_core::{Client, Fairness, Unobserved, solve};
+use equipoise_core::{Client, Fairness, NoopObserver, solve};
 
 use super::*;
 
@@ -41,7 +41,7 @@ fn solved() -> OutcomeFile {
     )
     .unwrap();
     let settings = Settings::new(Fairness::SP).validate().unwrap();
-    let outcome = solve(&round, &settings, &mut Unobserved).unwrap();
+    let outcome = solve(&round, &settings, &mut NoopObserver).unwrap();
     let warning = OutcomeWarning {
         code: "one-class".into(),
         client: Some("a".into()),

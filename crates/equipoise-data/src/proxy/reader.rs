@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use equipoise_core::{LARGEST_VALUE, Layout, Rows};
+use equipoise_core::{Layout, MAX_ABS_VALUE, Rows};
 
 use super::columns;
 use crate::error::{CellProblem, Error, Purpose};
@@ -132,7 +132,7 @@ impl Chunk {
         for column in 0..n_x {
             let put = |i: usize, v: f64| {
                 // NaN is not less than anything.
-                sound &= v.abs() <= LARGEST_VALUE;
+                sound &= v.abs() <= MAX_ABS_VALUE;
                 self.x[i * n_x + column] = v;
             };
             if !batch.numbers(column, put) {
@@ -165,7 +165,7 @@ fn positions(table: &Table, columns: &[String], schema: &Schema) -> Result<Vec<u
 
 fn number(cell: Cell<'_>) -> Result<f64, CellProblem> {
     match cell.number() {
-        Some(number) if number.abs() <= LARGEST_VALUE => Ok(number),
+        Some(number) if number.abs() <= MAX_ABS_VALUE => Ok(number),
         Some(number) if number.is_finite() => {
             Err(CellProblem::TooLarge { value: cell.to_string() })
         }

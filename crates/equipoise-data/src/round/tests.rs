@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int8Array, RecordBatch};
-use equipoise_core::{Fairness, Rows, Settings, Unobserved, solve};
+use equipoise_core::{Fairness, NoopObserver, Rows, Settings, solve};
 use parquet::arrow::arrow_writer::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
@@ -94,7 +94,7 @@ fn outcome(dir: &Path, shares: Shares, n_threads: usize) -> String {
         let (proxies, roots) = (dir.join("proxies"), dir.join("roots"));
         let loaded = load_files(read_folder(&proxies).unwrap(), &roots, &schema(), shares).unwrap();
         let settings = Settings::new(Fairness::SP).validate().unwrap();
-        let outcome = solve(&loaded.round, &settings, &mut Unobserved).unwrap();
+        let outcome = solve(&loaded.round, &settings, &mut NoopObserver).unwrap();
         let warnings = loaded.outcome_warnings();
         let file = OutcomeFile::new(&schema(), &loaded.round, &outcome, warnings, 0.0).unwrap();
         serde_json::to_string(&file).unwrap() + &format!("{:?}", outcome.theta)

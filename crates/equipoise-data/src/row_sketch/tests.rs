@@ -29,7 +29,7 @@ fn rows_differ_by_feature_group_or_label_and_not_by_the_sign_of_zero() {
 
 #[test]
 fn counts_are_exact_up_to_the_limit_and_know_no_order() {
-    let n = MOST_DIGESTS as u64;
+    let n = MAX_DIGESTS as u64;
     let once = sketch(&[rows(0..n)]);
     assert_eq!((once.n_different(), once.below()), (n as f64, u64::MAX));
     let again = sketch(&[rows((0..n).rev()), rows((0..3 * n).map(|i| i * 7 % n))]);
@@ -44,8 +44,8 @@ fn beyond_it_the_smallest_are_kept_and_counts_are_close() {
     let mut all: Vec<u64> =
         (0..n).map(|i| digest(&[i as f64 * 0.5, 1.0, 1.0, 1.0], true)).collect();
     all.sort_unstable();
-    assert_eq!(found.digests(), &all[..MOST_DIGESTS]);
-    assert_eq!(found.below(), all[MOST_DIGESTS]);
+    assert_eq!(found.digests(), &all[..MAX_DIGESTS]);
+    assert_eq!(found.below(), all[MAX_DIGESTS]);
     // Three standard errors: 3/√4096.
     assert!((found.n_different() / n as f64 - 1.0).abs() < 0.047, "{}", found.n_different());
 }

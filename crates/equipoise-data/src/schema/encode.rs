@@ -4,7 +4,7 @@ use super::{Encoding, Feature, Schema};
 use crate::error::CellProblem;
 use crate::table::Cell;
 use crate::value::Value;
-use equipoise_core::LARGEST_VALUE;
+use equipoise_core::MAX_ABS_VALUE;
 
 /// A schema made ready for many rows: all its values are parsed.
 pub(crate) struct Encoder {
@@ -74,7 +74,7 @@ impl FeatureEncoder {
                     _ => finite(cell)?,
                 };
                 let scaled = (number - center) / scale;
-                if !scaled.is_finite() || scaled.abs() > LARGEST_VALUE {
+                if !scaled.is_finite() || scaled.abs() > MAX_ABS_VALUE {
                     return Err(CellProblem::OverflowsWhenScaled {
                         value: cell.to_string(),
                         center: *center,

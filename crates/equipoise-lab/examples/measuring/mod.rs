@@ -3,10 +3,10 @@
 use std::error::Error;
 use std::time::Instant;
 
-use equipoise_core::{CheckedSettings, Order, Outcome, Round, Unobserved, solve};
+use equipoise_core::{CheckedSettings, NoopObserver, Order, Outcome, Round, solve};
 
 /// Passes that are timed by themselves, at least, and how long they take together, at least.
-const LEAST_PASSES: usize = 15;
+const MIN_PASSES: usize = 15;
 const PASSES_SECONDS: f64 = 0.5;
 
 /// How often a solve is repeated.
@@ -29,7 +29,7 @@ pub(crate) fn repeat_solve(
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     let timed = || {
         let started = Instant::now();
-        let outcome = pool.install(|| solve(round, settings, &mut Unobserved));
+        let outcome = pool.install(|| solve(round, settings, &mut NoopObserver));
         outcome.map(|outcome| (started.elapsed().as_secs_f64(), outcome))
     };
     let (first, mut outcome) = timed()?;
@@ -62,7 +62,7 @@ pub(crate) fn repeat_pass(
     let seconds = pool.install(|| {
         timed()?;
         let mut seconds = Vec::new();
-        while seconds.len() < LEAST_PASSES || seconds.iter().sum::<f64>() < PASSES_SECONDS {
+        while seconds.len() < MIN_PASSES || seconds.iter().sum::<f64>() < PASSES_SECONDS {
             seconds.push(timed()?);
         }
         Ok::<_, equipoise_core::Error>(seconds)

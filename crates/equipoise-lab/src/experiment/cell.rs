@@ -1,7 +1,7 @@
 //! One cell of the grid: a round, and every defense on it.
 
 use equipoise_core::{
-    Criterion, Defense, InnerSettings, Metrics, Round, Rows, Termination, TracePoint, Unobserved,
+    Criterion, Defense, InnerSettings, Metrics, NoopObserver, Round, Rows, Termination, TracePoint,
     fit_logistic, solve,
 };
 use rayon::prelude::*;
@@ -111,7 +111,7 @@ pub struct DefenseResult {
 }
 
 /// Steps of a trace that are kept.
-const MOST_STEPS: usize = 200;
+const MAX_STEPS: usize = 200;
 
 impl DefenseResult {
     fn run(
@@ -123,7 +123,7 @@ impl DefenseResult {
     ) -> Result<Self, Error> {
         let checked = settings.solve(key.fairness, variant).validate()?;
         let started = Instant::now();
-        let outcome = solve(round, &checked, &mut Unobserved)?;
+        let outcome = solve(round, &checked, &mut NoopObserver)?;
         let seconds = started.elapsed().as_secs_f64();
         let metrics = Metrics::of(&outcome.theta, test)?;
         let traced =
@@ -142,7 +142,7 @@ impl DefenseResult {
             seconds,
             trace: match traced {
                 true => {
-                    TracePoint::thinned(&outcome.trace, MOST_STEPS).into_iter().cloned().collect()
+                    TracePoint::thinned(&outcome.trace, MAX_STEPS).into_iter().cloned().collect()
                 }
                 false => Vec::new(),
             },

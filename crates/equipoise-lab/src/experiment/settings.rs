@@ -22,7 +22,7 @@ pub enum Profile {
 }
 
 /// More seeds than anyone has time for are a slip of the finger.
-const MOST_SEEDS: u64 = 100_000;
+const MAX_SEEDS: u64 = 100_000;
 
 /// A grid of scenarios, and how each is run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,7 +84,7 @@ impl Default for ExperimentSettings {
 impl ExperimentSettings {
     pub(super) fn check(&self) -> Result<(), Error> {
         let refuse = |name, range, found| Err(Error::Setting { name, range, found });
-        if !(1..=MOST_SEEDS).contains(&self.seeds) {
+        if !(1..=MAX_SEEDS).contains(&self.seeds) {
             return refuse("seeds", "between 1 and 100000", self.seeds as f64);
         }
         if !(self.lambda > 0.0 && self.lambda.is_finite()) {

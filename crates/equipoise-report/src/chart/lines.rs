@@ -47,7 +47,7 @@ const MARKER_ROWS: usize = 3;
 const LABEL_STEP: f64 = 16.0;
 const WIDEST_LABEL: f64 = 170.0;
 /// More series than this have no room for their names beside their ends.
-const MOST_DIRECT_LABELS: usize = 12;
+const MAX_DIRECT_LABELS: usize = 12;
 
 impl Lines {
     pub(crate) fn write_legend(&self, markup: &mut Markup) {
@@ -82,7 +82,7 @@ impl Lines {
     }
 
     fn labels_ends(&self) -> bool {
-        (2..=MOST_DIRECT_LABELS).contains(&self.series.len())
+        (2..=MAX_DIRECT_LABELS).contains(&self.series.len())
     }
 
     fn plot(&self, canvas: &Canvas<'_>) -> Plot {

@@ -2,7 +2,7 @@
 
 use equipoise_core::{Defense, Termination};
 
-use super::{MOST_BARS, OutcomeReport, ReportClient};
+use super::{MAX_BARS, OutcomeReport, ReportClient};
 use crate::block::Block;
 use crate::chart::{Axis, Bar, Bars, Chart, ChartKind, Reference};
 use crate::format::{Format, count, counted, listed};
@@ -11,7 +11,7 @@ use crate::table::{Cell, Column, Table};
 
 const SHARE: Format = Format::Percent(1);
 /// So many clients are named in a sentence; more are counted.
-const MOST_NAMES: usize = 5;
+const MAX_NAMES: usize = 5;
 
 impl OutcomeReport<'_> {
     pub(super) fn clients_section(&self) -> Section {
@@ -25,9 +25,9 @@ impl OutcomeReport<'_> {
     fn weights_chart(&self) -> Chart {
         let n_clients = self.clients.len();
         let mut shown: Vec<&ReportClient> = self.clients.iter().collect();
-        if n_clients > MOST_BARS {
+        if n_clients > MAX_BARS {
             shown.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-            shown.truncate(MOST_BARS);
+            shown.truncate(MAX_BARS);
         }
         let bars = shown.iter().map(|client| Bar {
             label: client.id.clone(),
@@ -66,9 +66,9 @@ impl OutcomeReport<'_> {
             SHARE.write(Some(heaviest.weight)),
             heaviest.id,
         );
-        if self.clients.len() > MOST_BARS {
+        if self.clients.len() > MAX_BARS {
             sentence += &format!(
-                " Shown are the {MOST_BARS} largest of {} weights; the table has all of them.",
+                " Shown are the {MAX_BARS} largest of {} weights; the table has all of them.",
                 count(self.clients.len())
             );
         }
@@ -86,7 +86,7 @@ impl OutcomeReport<'_> {
             .collect();
         match tagged.len() {
             0 => String::new(),
-            1..=MOST_NAMES => format!(" Hatched: {}.", listed(&tagged)),
+            1..=MAX_NAMES => format!(" Hatched: {}.", listed(&tagged)),
             n => format!(" Hatched: {} clients with a remark.", count(n)),
         }
     }

@@ -1,6 +1,6 @@
 //! The model: what each feature adds to a score.
 
-use super::{MOST_BARS, OutcomeReport};
+use super::{MAX_BARS, OutcomeReport};
 use crate::block::Block;
 use crate::chart::{Axis, Bar, Bars, Chart, ChartKind};
 use crate::format::{Format, count, counted};
@@ -23,9 +23,9 @@ impl OutcomeReport<'_> {
         let all = self.coefficients();
         let size = |value: f64| value.abs();
         let mut shown: Vec<&(String, f64)> = all.iter().collect();
-        if all.len() > MOST_BARS {
+        if all.len() > MAX_BARS {
             shown.sort_by(|a, b| size(b.1).total_cmp(&size(a.1)));
-            shown.truncate(MOST_BARS);
+            shown.truncate(MAX_BARS);
         }
         let mut sentence = match all.iter().max_by(|a, b| size(a.1).total_cmp(&size(b.1))) {
             Some((name, value)) => format!(
@@ -36,9 +36,9 @@ impl OutcomeReport<'_> {
             ),
             None => "The model has no coefficients.".to_owned(),
         };
-        if all.len() > MOST_BARS {
+        if all.len() > MAX_BARS {
             sentence += &format!(
-                " Shown are the {MOST_BARS} largest in size of {}; the table has all of them.",
+                " Shown are the {MAX_BARS} largest in size of {}; the table has all of them.",
                 count(all.len())
             );
         }

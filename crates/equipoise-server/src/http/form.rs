@@ -9,7 +9,7 @@ use super::reply::Answer;
 use crate::protocol::Refusal;
 
 /// No form of ours is longer.
-const MOST_BYTES: usize = 4096;
+const MAX_BYTES: usize = 4096;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Fields by name.
@@ -19,7 +19,7 @@ impl Form {
     /// Reads a form, as `application/x-www-form-urlencoded` has it.
     pub(super) async fn read(body: Body) -> Answer<Self> {
         let bad = || Refusal::BadRequest { what: "the form cannot be read".into() };
-        let bytes = tokio::time::timeout(PATIENCE, to_bytes(body, MOST_BYTES));
+        let bytes = tokio::time::timeout(PATIENCE, to_bytes(body, MAX_BYTES));
         let bytes = bytes.await.map_err(|_| bad())?.map_err(|_| bad())?;
         let text = std::str::from_utf8(&bytes).map_err(|_| bad())?;
         let fields = text.split('&').filter(|field| !field.is_empty()).map(|field| {

@@ -12,7 +12,7 @@ use crate::protocol::{Name, Refusal};
 
 const MINUTE: Duration = Duration::from_secs(60);
 /// Addresses whose failures are remembered; beyond it the table is emptied of old ones.
-const MOST_ADDRESSES: usize = 10_000;
+const MAX_ADDRESSES: usize = 10_000;
 
 /// Counts things per key, up to a limit.
 #[derive(Debug)]
@@ -108,7 +108,7 @@ impl Failures {
         let now = Instant::now();
         let recent = |times: &mut Vec<Instant>| times.retain(|time| now - *time < MINUTE);
         let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if failures.len() >= MOST_ADDRESSES {
+        if failures.len() >= MAX_ADDRESSES {
             failures.retain(|_, times| {
                 recent(times);
                 !times.is_empty()

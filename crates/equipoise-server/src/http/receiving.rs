@@ -17,7 +17,7 @@ use crate::store::{StoreError, remove_if_there};
 
 /// Time for a body to get under way, and the most that a fast beginning is worth later.
 const GRACE: Duration = Duration::from_secs(5);
-const MOST_CREDIT: Duration = Duration::from_secs(10);
+const MAX_CREDIT: Duration = Duration::from_secs(10);
 /// Bytes written to the disk at a time.
 const PIECE: usize = 256 << 10;
 
@@ -81,7 +81,7 @@ async fn fill(app: &Arc<App>, part: &mut Part, manifest: &Manifest, mut body: Bo
         part.received += data.len() as u64;
         app.metrics.body_bytes.fetch_add(data.len() as u64, Ordering::Relaxed);
         slow_at += Duration::from_micros(data.len() as u64 * 1_000_000 / minimum);
-        slow_at = slow_at.min(Instant::now() + MOST_CREDIT);
+        slow_at = slow_at.min(Instant::now() + MAX_CREDIT);
         part.piece.extend_from_slice(&data);
         app.store.crash().at("mid_body");
         if part.piece.len() >= PIECE {

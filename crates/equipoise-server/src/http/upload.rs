@@ -219,7 +219,7 @@ async fn check_and_accept(
         .blocking({
             let (part, round) = (part.to_path_buf(), signed.manifest.round.clone());
             move |app| {
-                app.store.must_last("an upload", app.store.disk().sync_file(&part))?;
+                app.store.require_durable("an upload", app.store.disk().sync_file(&part))?;
                 app.store.crash().at("after_part_sync");
                 app.store.spec(&round)
             }
@@ -243,7 +243,7 @@ async fn check_and_accept(
         }
     };
     app.blocking(move |app| {
-        make_last(app, &file, &canonical, signed.manifest.sha256, checked)?;
+        persist(app, &file, &canonical, signed.manifest.sha256, checked)?;
         let accepted = app.store.accept(&signed.manifest, &signed.signature, checked)?;
         if matches!(accepted, Acceptance::New(_)) {
             app.metrics.accepted.fetch_add(1, Ordering::Relaxed);
@@ -261,7 +261,7 @@ async fn check_and_accept(
 }
 
 /// Both files under their digests, names and contents on the disk.
-fn make_last(
+fn persist(
     app: &App,
     part: &Path,
     canonical: &Path,
@@ -269,14 +269,14 @@ fn make_last(
     checked: Checked,
 ) -> Result<(), StoreError> {
     let (store, disk) = (&app.store, app.store.disk());
-    store.must_last("a checked table", disk.sync_file(canonical))?;
+    store.require_durable("a checked table", disk.sync_file(canonical))?;
     let blob = store.folder().blob(sha256);
     let table = store.folder().canonical(checked.canonical_sha256);
     disk.rename(part, &blob).map_err(StoreError::file(&blob))?;
     disk.rename(canonical, &table).map_err(StoreError::file(&table))?;
     store.crash().at("after_rename");
     for folder in [blob.parent(), table.parent()].into_iter().flatten() {
-        store.must_last("a folder", disk.sync_folder(folder))?;
+        store.require_durable("a folder", disk.sync_folder(folder))?;
     }
     store.crash().at("after_folder_sync");
     Ok(())

@@ -46,7 +46,7 @@ pub(super) fn solve_and_publish(
     let memory = Memory::at_most(memory_bytes, workshop.0.clone());
     let loaded = load_round(&workshop.proxies(), &workshop.roots(), &schema, &memory)?;
     let settings = spec.settings.validate()?;
-    let defended = defend(schema, &loaded, &settings, notes(&list), Timing::LeftOut, observer)?;
+    let defended = defend(schema, &loaded, &settings, notes(&list), Timing::Omitted, observer)?;
 
     let folder = workshop.result();
     write_files(&folder, &defended.file, &defended.model, &defended.page)?;
@@ -109,16 +109,16 @@ fn notes(list: &SubmissionList) -> Vec<OutcomeWarning> {
 /// published, for this one would not run.
 fn put_in_place(store: &Store, round: &Name, folder: &Path) -> Result<(), StoreError> {
     for name in PUBLISHED_FILES.into_iter().chain(["statement.json"]) {
-        store.must_last("a result", store.disk().sync_file(&folder.join(name)))?;
+        store.require_durable("a result", store.disk().sync_file(&folder.join(name)))?;
     }
-    store.must_last("the results", store.disk().sync_folder(folder))?;
+    store.require_durable("the results", store.disk().sync_folder(folder))?;
     let target = store.folder().published(round);
     if target.exists() {
         std::fs::remove_dir_all(&target).map_err(StoreError::file(&target))?;
     }
     store.disk().rename(folder, &target).map_err(StoreError::file(&target))?;
     let parent = store.folder().path().join("published");
-    store.must_last("the results", store.disk().sync_folder(&parent))
+    store.require_durable("the results", store.disk().sync_folder(&parent))
 }
 
 fn write_text(path: &Path, text: &str) -> Result<(), equipoise_data::Error> {

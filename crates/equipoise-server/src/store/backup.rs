@@ -36,7 +36,7 @@ pub fn back_up(data: &Path, target: &Path) -> Result<(BackUp, Digest), StoreErro
     let content = fs::read(&key).map_err(StoreError::file(&key))?;
     write_private(&staging.path.join("server.key"), &content)?;
     copy(data, &staging.path, Path::new("server.pub"))?;
-    for file in listing::files_spoken_of(&staging.path.join(DATABASE))? {
+    for file in listing::referenced_files(&staging.path.join(DATABASE))? {
         copy(data, &staging.path, &file)?;
     }
     let rounds = check(&staging.path)?;

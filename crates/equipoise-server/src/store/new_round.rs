@@ -126,12 +126,12 @@ impl Store {
             let file = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let copy = target.join(&file);
             std::fs::copy(source, &copy).map_err(StoreError::file(&copy))?;
-            self.must_last("a root", self.disk.sync_file(&copy))?;
+            self.require_durable("a root", self.disk.sync_file(&copy))?;
             roots.insert(client.clone(), RootFile { sha256: digest_of_file(&copy)?, file });
         }
         let folders = target.ancestors().take(3);
         for folder in folders {
-            self.must_last("the roots", self.disk.sync_folder(folder))?;
+            self.require_durable("the roots", self.disk.sync_folder(folder))?;
         }
         Ok(roots)
     }

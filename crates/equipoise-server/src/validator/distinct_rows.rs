@@ -4,10 +4,10 @@ use equipoise_core::Rows;
 use sha2::{Digest as _, Sha256};
 
 /// Marks held at once, 80 MiB of them: more than a round's default limit of rows.
-const MOST_MARKS: usize = 5 << 20;
+const MAX_MARKS: usize = 5 << 20;
 
 /// Counts different rows by 128 bits of a digest, which nobody can make collide. Where there are more than
-/// [`MOST_MARKS`], only marks that end in `level` zero bits are kept, and each counts 2^level times.
+/// [`MAX_MARKS`], only marks that end in `level` zero bits are kept, and each counts 2^level times.
 pub(super) struct DistinctRows {
     marks: Vec<u128>,
     most: usize,
@@ -16,7 +16,7 @@ pub(super) struct DistinctRows {
 
 impl DistinctRows {
     pub(super) fn new() -> Self {
-        Self::with_at_most(MOST_MARKS)
+        Self::with_at_most(MAX_MARKS)
     }
 
     fn with_at_most(most: usize) -> Self {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use equipoise_core::{Fairness, Settings, Unobserved};
+use equipoise_core::{Fairness, NoopObserver, Settings};
 use equipoise_data::{Memory, OutcomeFile, load_round};
 use equipoise_defend::{Timing, defend};
 use equipoise_server::protocol::{PublicKey, RoundState};
@@ -50,8 +50,8 @@ async fn a_full_roster_closes_the_round_and_its_model_is_the_one_of_defend() {
         load_round(&proxies, &world.dir.path().join("roots"), &schema(), &Memory::unlimited())
             .unwrap();
     let settings = Settings::new(Fairness::SP).validate().unwrap();
-    let own =
-        defend(schema(), &loaded, &settings, Vec::new(), Timing::LeftOut, &mut Unobserved).unwrap();
+    let own = defend(schema(), &loaded, &settings, Vec::new(), Timing::Omitted, &mut NoopObserver)
+        .unwrap();
     assert_eq!(String::from_utf8_lossy(&files["model.json"]), own.model.to_json());
     let outcome = String::from_utf8_lossy(&files["outcome.json"]).into_owned();
     let outcome = OutcomeFile::from_json(&outcome, "outcome.json".as_ref()).unwrap();

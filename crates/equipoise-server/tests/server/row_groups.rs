@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use equipoise_core::{Fairness, Settings, Unobserved};
+use equipoise_core::{Fairness, NoopObserver, Settings};
 use equipoise_data::{Memory, Schema, load_round};
 use equipoise_defend::{Defended, Timing, defend};
 use equipoise_server::round::SubmissionLimits;
@@ -53,7 +53,7 @@ fn solved(proxies: &Path, roots: &Path) -> Defended {
     let memory = Memory::at_most(128 << 20, roots.to_path_buf());
     let loaded = load_round(proxies, roots, &schema(), &memory).unwrap();
     let settings = Settings::new(Fairness::SP).validate().unwrap();
-    defend(schema(), &loaded, &settings, Vec::new(), Timing::LeftOut, &mut Unobserved).unwrap()
+    defend(schema(), &loaded, &settings, Vec::new(), Timing::Omitted, &mut NoopObserver).unwrap()
 }
 
 #[test]

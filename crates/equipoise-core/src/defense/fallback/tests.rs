@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::fairness::Fairness;
-use crate::observer::Unobserved;
+use crate::observer::NoopObserver;
 use crate::outcome::Outcome;
 use crate::proxy::{ProxySettings, generate_proxy};
 use crate::round::Client;
@@ -16,7 +16,7 @@ fn round(seed: u64, root_rows: usize, lies: &[usize]) -> Round {
         let first = c * (400 + root_rows);
         let rows = |from: usize, n: usize| population(seed, from, n);
         let settings = ProxySettings::new(Fairness::SP);
-        let proxy = generate_proxy(&rows(first, 400), &settings, &mut Unobserved).unwrap().rows;
+        let proxy = generate_proxy(&rows(first, 400), &settings, &mut NoopObserver).unwrap().rows;
         let proxy = if lies.contains(&c) { turned(&proxy) } else { proxy };
         Client { id: format!("c{c}"), proxy, root: rows(first + 400, root_rows) }
     });
@@ -36,7 +36,7 @@ fn turned(rows: &Rows) -> Rows {
 }
 
 fn solved(round: &Round, settings: Settings) -> Outcome {
-    solve(round, &settings.validate().unwrap(), &mut Unobserved).unwrap()
+    solve(round, &settings.validate().unwrap(), &mut NoopObserver).unwrap()
 }
 
 fn fell_back(outcome: &Outcome) -> bool {

@@ -52,7 +52,7 @@ impl BackUp {
 }
 
 /// All files that a database speaks of, below the data directory.
-pub(super) fn files_spoken_of(database: &Path) -> Result<Vec<PathBuf>, StoreError> {
+pub(super) fn referenced_files(database: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let mut files = Vec::new();
     let mut query = connection.prepare("SELECT id, spec FROM round")?;
