@@ -3,6 +3,7 @@
 //! Exit codes: 0 done; 1 ran, but the answer is "no" (not fair, not converged); 2 bad usage or input.
 
 mod answer;
+mod choice_args;
 mod cli;
 mod commands;
 mod failure;

@@ -47,12 +47,13 @@
 //! };
 //! let round = Round::new(vec![client("bank-a", 0.0)?, client("bank-b", 0.4)?])?;
 //! let outcome = solve(&round, &Settings::new(Fairness::SP).validate()?, &mut NoopObserver)?;
-//! assert!((outcome.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+//! assert!((outcome.weights().iter().sum::<f64>() - 1.0).abs() < 1e-9);
 //! # Ok::<(), equipoise_core::Error>(())
 //! ```
 
 mod adam;
 mod bilevel;
+mod choice;
 mod client_rows;
 mod defense;
 mod error;
@@ -78,7 +79,9 @@ mod solve;
 mod statistics;
 #[cfg(test)]
 mod test_rows;
+mod warning;
 
+pub use choice::Choice;
 pub use client_rows::ClientRows;
 pub use defense::{Defense, fedasl_weights, fednolowe_weights};
 pub use error::Error;
@@ -86,7 +89,7 @@ pub use fairness::{Covariance, Criterion, Fairness, Violation};
 pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic};
 pub use metrics::{GroupMetrics, Groups, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
-pub use outcome::{Counts, Outcome, Termination, TracePoint, Warning};
+pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};
 pub use packed_rows::{
     BlockKeeper, ClientPacker, PackedClient, PackedRows, Precision, Spill, SpillError,
 };
@@ -97,7 +100,8 @@ pub use proxy::{
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};
 pub use rows::{Layout, MAX_ABS_VALUE, Rows};
-pub use settings::{CheckedSettings, OuterSettings, OuterSolver, RhoSchedule, Settings};
+pub use settings::{CheckedSettings, OuterSettings, OuterSolver, Profile, RhoSchedule, Settings};
 pub use simplex::project_onto_simplex;
 pub use solve::{objective_at, solve};
 pub use statistics::{ClientStatistics, Order, Statistics};
+pub use warning::{TableRole, Warning, WarningCode};

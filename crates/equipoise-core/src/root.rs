@@ -38,6 +38,11 @@ pub struct Root {
 }
 
 impl Root {
+    /// The rows of all clients in one table.
+    pub fn all_rows(&self) -> Result<Rows, Error> {
+        Rows::concat(&self.rows().clients().iter().collect::<Vec<_>>())
+    }
+
     /// The root rows of each client, in the order of the clients. A client may have none, but both
     /// groups must occur somewhere.
     pub fn new(clients: Vec<Rows>) -> Result<Self, Error> {

@@ -11,11 +11,13 @@ use crate::bilevel::Bilevel;
 use crate::defense::Defense;
 use crate::error::Error;
 use crate::inner_fit::{InnerSettings, ridge};
+use crate::metrics::Metrics;
 use crate::observer::Observer;
-use crate::outcome::{Outcome, Termination, Warning};
+use crate::outcome::{ClientOutcome, Outcome, Termination};
 use crate::root::{OuterObjective, RootWeighting};
 use crate::round::Round;
 use crate::settings::CheckedSettings;
+use crate::warning::{Warning, WarningCode};
 
 /// Defends a round. The same round and settings give the same outcome, bit for bit, whatever the number
 /// of threads.
@@ -49,15 +51,25 @@ pub fn solve(
     let mut warnings = defended.counts.warnings();
     warnings.extend(defended.warnings);
     if let (Termination::IterationLimit, Some(gap)) = (defended.termination, defended.gap) {
-        warnings.push(Warning::NotStationary { gap });
+        warnings.push(Warning::new(
+            WarningCode::NotStationary,
+            format!("the weights are not stationary: the gap is {gap:.1e} of the objective"),
+        ));
     }
+    let clients = defended.weights.iter().enumerate().map(|(c, &weight)| ClientOutcome {
+        id: round.client_ids()[c].clone(),
+        proxy_rows: round.proxies().n_rows(c),
+        root_rows: round.root().rows().clients()[c].len(),
+        weight,
+    });
     Ok(Outcome {
+        clients: clients.collect(),
         objective,
         root_loss: measured.loss,
         rho,
         violation: measured.violation.size(settings.fairness),
         violations: measured.violation,
-        weights: defended.weights,
+        root_metrics: Metrics::of(&defended.theta, &round.root().all_rows()?)?,
         theta: defended.theta,
         termination: defended.termination,
         gap: defended.gap,

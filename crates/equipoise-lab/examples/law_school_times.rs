@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     outcome.counts.inner_iterations,
                     outcome.objective,
                     outcome.gap.unwrap_or(f64::NAN),
-                    outcome.weights,
+                    outcome.weights(),
                 );
             }
         }

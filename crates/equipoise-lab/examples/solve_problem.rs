@@ -67,5 +67,5 @@ fn shorten(settings: &mut Settings, steps: usize) {
 /// The weights at the beginning of each step, and at the end.
 fn path(outcome: &Outcome) -> Vec<&[f64]> {
     let steps = outcome.trace.iter().map(|point| point.weights.as_slice());
-    steps.chain([outcome.weights.as_slice()]).collect()
+    steps.chain([outcome.weights().as_slice()]).collect()
 }

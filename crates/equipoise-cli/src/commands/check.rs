@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::commands::setting::name_the_option;
-use crate::fairness_args::{self, FairnessArgs};
+use crate::fairness_args::FairnessArgs;
 use crate::figures::{count, number};
 use crate::output::Output;
 
@@ -105,7 +105,7 @@ fn in_words(document: &Document<'_>, fairness: Fairness) -> String {
     };
     format!(
         "{verdict}\n  {}, measured on {}\n  {reason} ({})\n",
-        fairness_args::in_words(fairness),
+        fairness,
         count(document.data_rows, "row"),
         count(document.proxy_rows, "proxy row"),
     )

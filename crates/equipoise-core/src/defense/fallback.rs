@@ -9,11 +9,12 @@ use super::Defended;
 use crate::error::Error;
 use crate::linalg::{Cholesky, norm};
 use crate::logistic::{dot, loss};
-use crate::outcome::{Termination, Warning};
+use crate::outcome::Termination;
 use crate::root::{OuterObjective, Root, RootWeighting};
 use crate::round::Round;
 use crate::rows::Rows;
 use crate::settings::Settings;
+use crate::warning::{Warning, WarningCode};
 
 /// Parts of the root, each of which is predicted by the others.
 const FOLDS: usize = 5;
@@ -40,7 +41,7 @@ pub(super) fn fall_back(
     settings: &Settings,
     defended: Defended,
 ) -> Result<Defended, Error> {
-    let all = Rows::concat(&round.root().rows().clients().iter().collect::<Vec<_>>())?;
+    let all = round.root().all_rows()?;
     if all.len() < MIN_ROWS {
         return Ok(defended);
     }
@@ -65,7 +66,14 @@ pub(super) fn fall_back(
     let (clients_loss, rows) = (mean(&clients), all.len());
     let root_loss = clients_loss - gain.mean;
     let mut warnings = defended.warnings;
-    warnings.push(Warning::FellBack { clients_loss, root_loss, rows });
+    warnings.push(Warning::new(
+        WarningCode::FellBack,
+        format!(
+            "no client counts: on the {rows} root rows the best model of the clients has a mean loss of \
+             {clients_loss:.3}, while models of parts of the root have {root_loss:.3} on the rows that they have \
+             not seen. The root-only model is used instead"
+        ),
+    ));
     Ok(Defended {
         weights: vec![0.0; round.n_clients()],
         theta,

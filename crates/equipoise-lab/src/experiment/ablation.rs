@@ -42,10 +42,6 @@ pub enum Change {
 }
 
 impl Ablation {
-    /// Every one, in the order of the page.
-    pub const ALL: [Self; 5] =
-        [Self::RootWeighting, Self::Intercept, Self::RootShare, Self::ProxySize, Self::Lambda];
-
     /// What is tried, the experiment's own value among it where it is usual.
     pub fn changes(self) -> Vec<Change> {
         match self {

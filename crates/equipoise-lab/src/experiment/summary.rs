@@ -1,6 +1,6 @@
 //! Cells of all seeds together, and the plain table of every single one.
 
-use equipoise_core::Criterion;
+use equipoise_core::{Choice, Criterion};
 use equipoise_data::write_atomically;
 use serde::Serialize;
 use std::fmt::Write as _;

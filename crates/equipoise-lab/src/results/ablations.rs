@@ -1,6 +1,6 @@
 //! Ablations: a table each, and what it says.
 
-use equipoise_core::RootWeighting;
+use equipoise_core::{Choice, RootWeighting};
 use equipoise_report::{Block, Cell, Column, Format, Section, Table};
 
 use super::Results;
@@ -13,7 +13,7 @@ use crate::scenario::ProxySize;
 impl Results<'_> {
     /// A table per ablation.
     pub(super) fn ablation_section(&self) -> Option<Section> {
-        let ablations = Ablation::ALL.into_iter();
+        let ablations = Ablation::ALL.iter().copied();
         let asked = ablations.filter(|ablation| self.experiment.ablations.contains(ablation));
         if !self.experiment.settings.variants.contains(&METHOD) {
             return None;

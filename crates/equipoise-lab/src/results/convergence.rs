@@ -55,11 +55,10 @@ impl Results<'_> {
             violation: result.violation,
             clients: names.iter().map(String::as_str).zip(result.weights.iter().copied()).collect(),
         };
-        let charts = convergence.charts().map(|mut chart| {
+        let [objective, violation, mut weights] = convergence.charts();
+        weights.sentence += " Unreliable clients are marked *.";
+        let charts = [objective, violation, weights].map(|mut chart| {
             chart.title = format!("{}: {}", place_words(place), lower_first(&chart.title));
-            if chart.title.ends_with("weights, step by step") {
-                chart.sentence += " Unreliable clients are marked *.";
-            }
             Block::Chart(chart)
         });
         Some(charts.into())

@@ -2,14 +2,14 @@
 //!
 //! Each paragraph stands only where what it speaks of was run, as the paper ran it.
 
-use equipoise_core::{Criterion, RootWeighting};
+use equipoise_core::{Criterion, Profile, RootWeighting};
 use equipoise_report::{Block, Format, Section};
 
 use super::Results;
 use super::figures::{METHOD, POOLED, Place};
 use super::paper;
 use crate::dataset::{DATASETS, Preprocessing};
-use crate::experiment::{Ablation, ExperimentSettings, Figures, Profile, Variant};
+use crate::experiment::{Ablation, ExperimentSettings, Figures, Variant};
 use crate::scenario::{Generator, ProxySize, ScenarioKind};
 
 const LAW_SP: Place<'static> = ("law-school", Criterion::Sp);

@@ -1,9 +1,10 @@
 //! Tables II and III: accuracy and fairness in the realistic scenarios, ours beside the paper's.
 
+use equipoise_core::Choice;
 use equipoise_report::{Block, Cell, Column, Format, Section, Table};
 
 use super::Results;
-use super::figures::{FEDASL, FEDNOLOWE, METHOD, POOLED, Place};
+use super::figures::{METHOD, POOLED, Place};
 use super::paper::{self, Published};
 use super::wording::{difference, measure, place_words, share, variant_words};
 use crate::experiment::{Figures, Variant};
@@ -24,12 +25,16 @@ impl Results<'_> {
 
     /// Table III.
     pub(super) fn robust_section(&self) -> Option<Section> {
+        let in_table_ii =
+            |variant: &Variant| matches!(variant, &POOLED | Variant::BilevelWithoutPenalty);
+        let defenses: Vec<Variant> =
+            Variant::ALL.iter().copied().filter(|v| !in_table_ii(v)).collect();
         self.performance_section(
             "Table III: the method against robust averaging",
             "Realistic scenarios. FedASL and FedNolowe weigh clients by the loss of their local models and \
              average these models; neither looks at fairness. “Root only” trains on the few root rows and \
              uses no proxy; the paper does not have it.",
-            &[METHOD, FEDASL, FEDNOLOWE, Variant::Defense(equipoise_core::Defense::RootOnly)],
+            &defenses,
         )
     }
 

@@ -1,5 +1,6 @@
 //! Figure 3: accuracy against fairness, one point per defense.
 
+use equipoise_core::Choice;
 use equipoise_report::{
     Axis, Block, Cell, Chart, ChartKind, Column, Format, Point, Scatter, ScatterSeries, Section,
     Table,
@@ -38,7 +39,8 @@ impl Results<'_> {
     fn trade_off_chart(&self, place: Place<'_>, unreliable: f64) -> Option<Chart> {
         let settings = &self.experiment.settings;
         let found: Vec<(Variant, Figures, Option<Published>)> = Variant::ALL
-            .into_iter()
+            .iter()
+            .copied()
             .filter(|variant| settings.variants.contains(variant))
             .filter_map(|variant| {
                 let scenario = ScenarioKind::Realistic;

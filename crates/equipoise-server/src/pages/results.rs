@@ -1,7 +1,6 @@
 //! What was published: figures, files, and how to verify them.
 
-use equipoise_core::Termination;
-use equipoise_report::{Format, Markup};
+use equipoise_report::{Format, Markup, termination_label};
 
 use super::frame::{code, figure, section};
 use super::participation::server_options;
@@ -50,18 +49,13 @@ pub(super) fn write_results(markup: &mut Markup, view: &RoundView) {
 }
 
 fn write_figures(markup: &mut Markup, view: &RoundView) {
-    let Some(outcome) = &view.outcome else { return };
+    let Some(file) = &view.outcome else { return };
+    let outcome = &file.outcome;
     let metrics = &outcome.root_metrics;
-    let counting = outcome.weights.values().filter(|weight| **weight > LITTLE_WEIGHT).count();
+    let counting = outcome.clients.iter().filter(|client| client.weight > LITTLE_WEIGHT).count();
     let on_root = format!("on the {} rows of the trusted root", metrics.rows);
-    let stopped = match outcome.termination {
-        Termination::Converged => "Converged",
-        Termination::ScheduleCompleted => "All steps done",
-        Termination::IterationLimit => "Ran out of steps",
-        Termination::Direct => "Computed directly",
-        Termination::FellBack => "Fell back to the root",
-    };
-    let clients = format!("{counting} of {}", outcome.weights.len());
+    let stopped = termination_label(outcome.termination);
+    let clients = format!("{counting} of {}", outcome.clients.len());
     markup.element("dl", &[("class", &"figures")], |markup| {
         figure(markup, "Accuracy", &Format::Percent(1).write(metrics.accuracy), &on_root);
         let spd = Format::Fixed(3).write(metrics.spd);
@@ -69,7 +63,7 @@ fn write_figures(markup: &mut Markup, view: &RoundView) {
         let eod = Format::Fixed(3).write(metrics.eod);
         figure(markup, "Equal opportunity (EOD)", &eod, "0 is equal");
         figure(markup, "Clients that count", &clients, "with more than 1\u{202f}% of the weight");
-        figure(markup, "How the solver stopped", stopped, "the report says more");
+        figure(markup, "Solver status", stopped, "see the report for details");
     });
 }
 

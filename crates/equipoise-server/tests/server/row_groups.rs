@@ -5,7 +5,7 @@ use std::path::Path;
 
 use equipoise_core::{Fairness, NoopObserver, Settings};
 use equipoise_data::{Memory, Schema, load_round};
-use equipoise_defend::{Defended, Timing, defend};
+use equipoise_defend::{Context, Solved, Timing, defend};
 use equipoise_server::round::SubmissionLimits;
 use equipoise_server::validator::{Job, Verdict, check_file};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
@@ -48,12 +48,13 @@ fn table(n_rows: usize, seed: u64, negative: i8) -> String {
     text
 }
 
-fn solved(proxies: &Path, roots: &Path) -> Defended {
+fn solved(proxies: &Path, roots: &Path) -> Solved {
     // Little enough that rows of the larger table go to the disk, as on a small server.
     let memory = Memory::at_most(128 << 20, roots.to_path_buf());
     let loaded = load_round(proxies, roots, &schema(), &memory).unwrap();
     let settings = Settings::new(Fairness::SP).validate().unwrap();
-    defend(schema(), &loaded, &settings, Vec::new(), Timing::Omitted, &mut NoopObserver).unwrap()
+    let context = Context { timing: Timing::Omitted, ..Context::default() };
+    defend(&schema(), &loaded, &settings, context, &mut NoopObserver).unwrap()
 }
 
 #[test]
@@ -80,5 +81,5 @@ fn a_canonical_table_of_several_row_groups_gives_the_model_of_the_clients_own_fi
     }
     let (own, server) = (solved(&sent, &roots), solved(&canonical, &roots));
     assert_eq!(own.model.to_json(), server.model.to_json());
-    assert_eq!(own.file, server.file);
+    assert_eq!(own.outcome, server.outcome);
 }

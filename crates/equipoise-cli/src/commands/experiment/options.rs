@@ -1,11 +1,12 @@
-//! The grid as it can be typed.
+//! The options of the grid.
 
-use clap::{Args, ValueEnum};
-use equipoise_core::{Criterion, Defense, RootWeighting};
+use clap::Args;
+use equipoise_core::{Choice, Criterion, Profile, RootWeighting};
 use equipoise_lab::{
-    Ablation, ExperimentSettings, Generator, Preprocessing, Profile, ProxySize, ScenarioKind,
-    Variant,
+    Ablation, ExperimentSettings, Generator, Preprocessing, ProxySize, ScenarioKind, Variant,
 };
+
+use crate::choice_args::{Chosen, choice, choice_among, choice_or_group, distinct};
 
 /// Which cells, and how they are run.
 #[derive(Debug, Args)]
@@ -14,23 +15,33 @@ pub(super) struct ExperimentOptions {
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "law-school,dutch")]
     dataset: Vec<String>,
     /// Scenarios
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "realistic,ideal")]
-    scenario: Vec<ScenarioName>,
+    #[arg(long, value_parser = choice::<ScenarioKind>(), value_delimiter = ',', default_value = "realistic,ideal")]
+    scenario: Vec<ScenarioKind>,
     /// Fairness; in a larger grid, Dutch is left out under eo, as in the paper
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "sp,eo")]
-    fairness: Vec<FairnessName>,
+    #[arg(
+        long,
+        value_parser = choice_among(&[Criterion::Sp, Criterion::Eo]),
+        value_delimiter = ',',
+        default_value = "sp,eo"
+    )]
+    fairness: Vec<Criterion>,
     /// Shares of unreliable clients
     #[arg(long, value_delimiter = ',', value_name = "SHARE,…", default_value = "0.2,0.4,0.6")]
     unreliable: Vec<f64>,
     /// Number of seeds, from 1
     #[arg(long, value_name = "N", default_value_t = 5)]
     seeds: u64,
-    /// Defenses; bilevel-rho0 is the method without its penalty
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "all")]
-    defenses: Vec<DefenseName>,
+    /// Defenses
+    #[arg(
+        long,
+        value_parser = choice_or_group(&[("all", Variant::ALL)]),
+        value_delimiter = ',',
+        default_value = "all"
+    )]
+    defenses: Vec<Chosen<Variant>>,
     /// Constants of the method
-    #[arg(long, value_enum, default_value = "paper")]
-    profile: ProfileName,
+    #[arg(long, value_parser = choice::<Profile>(), default_value = "paper")]
+    profile: Profile,
     /// Clients that a dataset is shared among
     #[arg(long, value_name = "K", default_value_t = 5)]
     clients: usize,
@@ -40,120 +51,51 @@ pub(super) struct ExperimentOptions {
     /// Rows of a fair proxy [default: as many as the client's training rows]
     #[arg(long, value_name = "N")]
     proxy_rows: Option<usize>,
-    /// How fair proxies are made: by Adam from the data, as the paper's figures suggest, or as `proxy` does
-    #[arg(long, value_enum, default_value = "adam")]
-    generator: GeneratorName,
-    /// How columns become features: the paper's way, the same with an intercept, or codes one-hot with an
-    /// intercept; an own table is encoded as its schema says
-    #[arg(long, value_enum, default_value = "paper")]
-    preprocessing: PreprocessingName,
+    /// How fair proxies are made
+    #[arg(long, value_parser = choice::<Generator>(), default_value = "adam")]
+    generator: Generator,
+    /// How columns become features; your own table is encoded by its schema
+    #[arg(long, value_parser = choice::<Preprocessing>(), default_value = "paper")]
+    preprocessing: Preprocessing,
     /// Regulariser
     #[arg(long, value_name = "L", default_value_t = 1e-4)]
     lambda: f64,
     /// How the clients' root rows count
-    #[arg(long, value_enum, default_value = "pooled")]
-    root_weighting: WeightingName,
+    #[arg(long, value_parser = choice::<RootWeighting>(), default_value = "pooled")]
+    root_weighting: RootWeighting,
     /// Ablations to add, each a table on the page: the method with one thing changed
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "none")]
-    ablations: Vec<AblationName>,
+    #[arg(
+        long,
+        value_parser = choice_or_group(&[("none", &[]), ("all", Ablation::ALL)]),
+        value_delimiter = ',',
+        default_value = "none"
+    )]
+    ablations: Vec<Chosen<Ablation>>,
 }
-
-/// Makes an enum of names that stand for values.
-macro_rules! names {
-    ($name:ident => $value:ty { $($variant:ident => $meaning:expr,)+ }) => {
-        #[derive(Debug, Clone, Copy, ValueEnum)]
-        enum $name {
-            $($variant,)+
-        }
-        impl $name {
-            fn value(self) -> $value {
-                match self {
-                    $(Self::$variant => $meaning,)+
-                }
-            }
-        }
-    };
-}
-
-names!(ScenarioName => ScenarioKind {
-    Realistic => ScenarioKind::Realistic,
-    Ideal => ScenarioKind::Ideal,
-});
-names!(FairnessName => Criterion {
-    Sp => Criterion::Sp,
-    Eo => Criterion::Eo,
-});
-names!(ProfileName => Profile {
-    Paper => Profile::Paper,
-    Default => Profile::Default,
-});
-names!(GeneratorName => Generator {
-    Adam => Generator::Adam,
-    Smoothed => Generator::Smoothed,
-});
-names!(PreprocessingName => Preprocessing {
-    Paper => Preprocessing::Paper,
-    Intercept => Preprocessing::Intercept,
-    OneHot => Preprocessing::OneHot,
-});
-names!(WeightingName => RootWeighting {
-    Pooled => RootWeighting::Pooled,
-    Client => RootWeighting::Client,
-});
-names!(AblationName => &'static [Ablation] {
-    None => &[],
-    All => &Ablation::ALL,
-    RootWeighting => &[Ablation::RootWeighting],
-    Intercept => &[Ablation::Intercept],
-    RootShare => &[Ablation::RootShare],
-    ProxySize => &[Ablation::ProxySize],
-    Lambda => &[Ablation::Lambda],
-});
-names!(DefenseName => &'static [Variant] {
-    All => &Variant::ALL,
-    Bilevel => &[Variant::Defense(Defense::Bilevel)],
-    BilevelRho0 => &[Variant::BilevelWithoutPenalty],
-    Pooled => &[Variant::Defense(Defense::Pooled)],
-    Fedasl => &[Variant::Defense(Defense::Fedasl)],
-    Fednolowe => &[Variant::Defense(Defense::Fednolowe)],
-    RootOnly => &[Variant::Defense(Defense::RootOnly)],
-});
 
 impl ExperimentOptions {
-    /// The settings that were asked for.
+    /// The requested settings.
     pub(super) fn resolve(&self) -> ExperimentSettings {
-        let variants = distinct(self.defenses.iter().flat_map(|name| name.value()));
         ExperimentSettings {
             datasets: self.dataset.clone(),
-            fairness: self.fairness.iter().map(|name| name.value()).collect(),
-            scenarios: self.scenario.iter().map(|name| name.value()).collect(),
+            fairness: self.fairness.clone(),
+            scenarios: self.scenario.clone(),
             unreliable: self.unreliable.clone(),
             seeds: self.seeds,
-            variants,
-            profile: self.profile.value(),
+            variants: distinct(&self.defenses),
+            profile: self.profile,
             n_clients: self.clients,
             root_share: self.root_share,
             proxy_size: self.proxy_rows.map_or(ProxySize::Share(1.0), ProxySize::Rows),
-            generator: self.generator.value(),
-            preprocessing: self.preprocessing.value(),
+            generator: self.generator,
+            preprocessing: self.preprocessing,
             lambda: self.lambda,
-            root_weighting: self.root_weighting.value(),
+            root_weighting: self.root_weighting,
         }
     }
 
-    /// The ablations that were asked for.
+    /// The requested ablations.
     pub(super) fn ablations(&self) -> Vec<Ablation> {
-        distinct(self.ablations.iter().flat_map(|name| name.value()))
+        distinct(&self.ablations)
     }
-}
-
-/// Each once, in the order of their first appearance.
-fn distinct<'a, T: Copy + PartialEq + 'a>(all: impl Iterator<Item = &'a T>) -> Vec<T> {
-    let mut distinct = Vec::new();
-    for &item in all {
-        if !distinct.contains(&item) {
-            distinct.push(item);
-        }
-    }
-    distinct
 }

@@ -10,7 +10,6 @@ use equipoise_data::Schema;
 use serde::Serialize;
 
 use crate::commands::check::separation_in_words;
-use crate::fairness_args;
 use crate::figures::{number, table};
 use crate::output::Output;
 
@@ -144,7 +143,7 @@ impl<'a> Summary<'a> {
         format!(
             "{} proxy rows for {}\n\n{quality}\n{closeness}\n{}",
             self.rows,
-            fairness_args::in_words(self.fairness),
+            self.fairness,
             self.verdict()
         )
     }
