@@ -172,8 +172,8 @@ def notes(result):
     newton, adam, numpy = of(runs, OURS_GAUSS_NEWTON), of(runs, OURS_ADAM), of(runs, NUMPY)
     lines.append(
         f"- Ours: making the round ready, once and not in the times, {seconds(adam['prepare_seconds'])}. Adam made "
-        f"{adam['counts']['passes']:,} passes over the rows for its {adam['steps']:,} steps (models near one another share an expansion "
-        f"to third order, with bounds of what it leaves out), Gauss–Newton {newton['counts']['passes']:,} in "
+        f"{adam['counts']['passes']:,} passes over the rows for its {adam['steps']:,} steps, "
+        f"Gauss–Newton {newton['counts']['passes']:,} in "
         f"{newton['counts']['evaluations']} evaluations ({newton['termination']})."
     )
     own = max(abs(run["own_objective"] / run["objective"] - 1) for run in (newton, adam))

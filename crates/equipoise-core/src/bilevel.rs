@@ -1,11 +1,9 @@
 //! The bilevel problem as an outer solver sees it: weights in, `P` and `∇P` out.
 
 use crate::error::Error;
-use crate::expansion::{Expansion, Nearby, reach};
 use crate::fairness::Violation;
 use crate::hypergradient::hypergradient;
-use crate::inner_fit::{Fit, FitPoint, InnerProblem, InnerSettings, InnerSolver, ridge};
-use crate::linalg::distance;
+use crate::inner_fit::{Fit, FitPoint, InnerProblem, InnerSettings, ridge};
 use crate::logistic::dot;
 use crate::outcome::Counts;
 use crate::outer::SimplexModel;
@@ -18,9 +16,6 @@ use rayon::prelude::*;
 /// Clients for which the inner tolerance means what the settings say.
 const FEW_CLIENTS: f64 = 16.0;
 
-/// A step of the model is small if an expansion reaches so many times as far: it must serve for some steps to pay.
-const SMALL_STEP: f64 = 0.25;
-
 /// `P(w) = F(θ(w), w)`. Keeps the last model, where the next fit starts, and counts what it does.
 pub(crate) struct Bilevel<'a> {
     proxies: &'a dyn ClientStatistics,
@@ -31,9 +26,6 @@ pub(crate) struct Bilevel<'a> {
     last: Option<FitPoint>,
     /// The last evaluation, and of what: asked for again, it costs nothing.
     answered: Option<(Vec<f64>, f64, Evaluation)>,
-    /// How far an expansion holds, where small steps are expected.
-    reach: Option<f64>,
-    expansion: Option<Expansion>,
     pub(crate) counts: Counts,
 }
 
@@ -66,8 +58,6 @@ impl<'a> Bilevel<'a> {
             ridge,
             last: None,
             answered: None,
-            reach: None,
-            expansion: None,
             counts: Counts::default(),
         }
     }
@@ -94,11 +84,8 @@ impl<'a> Bilevel<'a> {
                 FitPoint::origin(self.proxies)?
             }
         };
-        let before = self.reach.map(|_| start.theta.clone());
-        let rows = Nearby::new(self.proxies, self.expansion.as_ref());
-        let inner = InnerProblem { rows: &rows, weights, ridge: self.ridge };
-        let mut fit = inner.fit(start, &self.inner)?;
-        fit.passes -= rows.spared();
+        let inner = InnerProblem { rows: self.proxies, weights, ridge: self.ridge };
+        let fit = inner.fit(start, &self.inner)?;
         let outer = self.outer.evaluate(&fit.point.theta, weights, rho)?;
         let hypergradient = hypergradient(&inner, &fit.point, &outer)?;
         let residual = inner.gradient(&fit.point.theta, &fit.point.statistics);
@@ -110,9 +97,6 @@ impl<'a> Bilevel<'a> {
 
         let theta = fit.point.theta.clone();
         self.last = Some(fit.point);
-        if let Some(before) = before {
-            self.expand_where_steps_are_small(&before, &theta)?;
-        }
         Ok(Evaluation {
             objective: outer.value - dot(&hypergradient.v, &residual),
             violation: outer.violation,
@@ -120,24 +104,6 @@ impl<'a> Bilevel<'a> {
             theta,
             inner_gradient_norm: fit.gradient_norm,
         })
-    }
-
-    /// From now on most steps will be small: see [`Expansion`].
-    pub(crate) fn expect_small_steps(&mut self) {
-        if self.inner.solver == InnerSolver::Newton {
-            self.reach = reach(self.proxies, self.inner.tolerance);
-        }
-    }
-
-    /// Makes an expansion around the last model where none holds and the model has hardly moved.
-    fn expand_where_steps_are_small(&mut self, before: &[f64], here: &[f64]) -> Result<(), Error> {
-        let Some(reach) = self.reach else { return Ok(()) };
-        let held = self.expansion.as_ref().is_some_and(|expansion| expansion.covers(here));
-        if !held && distance(before, here) <= SMALL_STEP * reach {
-            self.counts.passes += 1;
-            self.expansion = Some(Expansion::around(self.proxies, here.to_vec(), reach)?);
-        }
-        Ok(())
     }
 
     /// Lets inner fits stop earlier than the settings say, or, with 0, as they say. A weight is about `1/K`, and so

@@ -56,7 +56,6 @@ mod bilevel;
 mod client_rows;
 mod defense;
 mod error;
-mod expansion;
 mod fairness;
 mod hypergradient;
 mod inner_fit;

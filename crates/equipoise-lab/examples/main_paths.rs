@@ -21,10 +21,9 @@ type Answer = Result<(), Box<dyn Error>>;
 /// A path: its name and what it does.
 type NamedPath = (&'static str, fn() -> Answer);
 
-const PATHS: [NamedPath; 12] = [
+const PATHS: [NamedPath; 11] = [
     ("pass-gradient-12", || pass(12, Order::Gradient)),
     ("pass-hessian-12", || pass(12, Order::Hessian)),
-    ("pass-third-12", || pass(12, Order::Third)),
     ("pass-hessian-64", || pass(64, Order::Hessian)),
     ("inner-fit", inner_fit),
     ("hypergradient", || adam(1)),

@@ -18,7 +18,6 @@ pub(super) fn minimise(
     let mut weights = start;
     let mut adam = Adam::new(weights.len());
     let mut rho = outer.rho.start;
-    problem.expect_small_steps();
     for stage in outer.rho.stages(outer.iterations) {
         rho = stage.rho;
         for _ in 0..stage.iterations {
