@@ -64,19 +64,19 @@ impl BlockKeeper {
         n_rows: usize,
         counted: bool,
     ) -> Result<PackedBlock, Error> {
-        let memory = match &self.limit {
-            Some((room, spill)) => {
-                let take = |room: usize| room.checked_sub(as_bytes(quads).len());
-                if room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
-                    let offset = spill.write(as_bytes(quads)).map_err(Error::Source)?;
-                    quads.clear();
-                    return Ok(PackedBlock { n_rows, counted, place: Place::Spilled(offset) });
-                }
-                std::mem::take(quads)
+        let bytes = size_of_val(&**quads);
+        let take = |room: usize| room.checked_sub(bytes);
+        let place = match &self.limit {
+            Some((room, spill))
+                if room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() =>
+            {
+                let offset = spill.write(as_bytes(quads)).map_err(Error::Source)?;
+                quads.clear();
+                Place::Spilled(offset)
             }
-            None => std::mem::take(quads),
+            _ => Place::Memory(std::mem::take(quads).into_boxed_slice()),
         };
-        Ok(PackedBlock { n_rows, counted, place: Place::Memory(memory.into_boxed_slice()) })
+        Ok(PackedBlock { n_rows, counted, place })
     }
 
     /// Makes room: the block is not needed any more.
