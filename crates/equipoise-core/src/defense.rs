@@ -1,6 +1,5 @@
 //! The defenses: methods that turn proxies and root into a model, behind one interface.
 
-mod bilevel;
 mod fallback;
 mod local_models;
 mod pooled;
@@ -17,8 +16,10 @@ use crate::observer::Observer;
 use crate::outcome::{Counts, Termination, TracePoint};
 use crate::round::Round;
 use crate::settings::Settings;
+use crate::solve::learn_weights;
 use crate::statistics::ClientStatistics;
 use crate::warning::Warning;
+use fallback::fall_back;
 
 /// A method that turns proxies and root into a model. Command-line values, folder names, tables and texts all
 /// derive from this enum: a new defense needs a file in `defense/` and its lines here.
@@ -74,9 +75,12 @@ impl Defense {
         round: &Round,
         settings: &Settings,
         observer: &mut dyn Observer,
-    ) -> Result<Defended, Error> {
+    ) -> Result<Solved, Error> {
         match self {
-            Self::Bilevel => bilevel::defend(round, settings, observer),
+            Self::Bilevel => {
+                let solved = learn_weights(round, settings, observer)?;
+                if settings.fall_back { fall_back(round, settings, solved) } else { Ok(solved) }
+            }
             Self::Pooled => pooled::defend(round, settings),
             Self::Fedasl => local_models::defend(round, settings, fedasl_weights),
             Self::Fednolowe => local_models::defend(round, settings, fednolowe_weights),
@@ -91,8 +95,8 @@ impl std::fmt::Display for Defense {
     }
 }
 
-/// What a defense returns.
-pub(crate) struct Defended {
+/// What a defense returns: an outcome that has not been measured on the root.
+pub(crate) struct Solved {
     pub(crate) weights: Vec<f64>,
     pub(crate) theta: Vec<f64>,
     pub(crate) termination: Termination,
@@ -102,7 +106,7 @@ pub(crate) struct Defended {
     pub(crate) warnings: Vec<Warning>,
 }
 
-impl Defended {
+impl Solved {
     /// The result of a defense that computes its weights by a formula.
     fn direct(weights: Vec<f64>, theta: Vec<f64>, counts: Counts) -> Self {
         Self {

@@ -47,8 +47,6 @@ pub enum WarningCode {
     OneClass,
     /// All rows belong to the same group.
     OneGroup,
-    /// The proxies were rounded to single precision.
-    RoundedProxies,
     /// A client on the roster submitted nothing.
     NoSubmission,
     /// Two clients submitted the same table.

@@ -77,7 +77,7 @@ impl OutcomeFile {
         let file = Self {
             format: FORMAT.to_string(),
             version: VERSION,
-            schema_digest: schema.digest(),
+            schema_digest: schema.digest().to_string(),
             features: schema.theta_names(),
             overlaps: overlaps.told,
             more_overlaps: overlaps.more,

@@ -5,15 +5,15 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use equipoise_core::{
-    BlockKeeper, ClientPacker, PackedClient, PackedRows, Precision, Root, Round, TableRole,
-    Warning, WarningCode,
+    BlockKeeper, ClientPacker, PackedClient, PackedRows, Root, Round, TableRole, Warning,
 };
 
 use crate::error::Error;
 use crate::folder::{match_clients, read_folder, read_roots};
-use crate::memory::{CHUNK_ROWS, Memory, Shares};
+use crate::memory::{Memory, Shares};
 use crate::overlap::{Overlaps, find_overlaps};
 use crate::proxy::visit_proxy;
+use crate::read_limits::ReadLimits;
 use crate::row_sketch::{RowSketch, RowSketcher};
 use crate::schema::Schema;
 use crate::warning;
@@ -75,10 +75,6 @@ fn load_files(
     let client_ids: Vec<String> = files.into_iter().map(|(id, _)| id).collect();
     let overlaps = find_overlaps(&client_ids, &sketches);
     drop(sketches);
-    if shares.keeper.precision() == Precision::Single {
-        let message = "the numbers of all proxies were rounded to single precision";
-        warnings.push(Warning::new(WarningCode::RoundedProxies, message));
-    }
     let proxies = Box::new(PackedRows::new(proxies, shares.keeper)?);
     let round = Round::from_parts(client_ids, proxies, root)?;
     Ok(LoadedRound { round, warnings, overlaps })
@@ -122,7 +118,7 @@ fn pack_proxy(
 ) -> Result<(PackedClient, RowSketch), Error> {
     let mut packer = ClientPacker::new(schema.layout(), keeper);
     let mut sketcher = RowSketcher::new();
-    visit_proxy(path, schema, CHUNK_ROWS, |rows| {
+    visit_proxy(path, schema, ReadLimits::NONE, |rows| {
         sketcher.add(rows);
         packer.push(rows).map_err(packing_error)
     })?;

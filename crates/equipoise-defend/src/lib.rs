@@ -50,7 +50,7 @@ pub struct Context<'a> {
 
 /// A solved round, ready to be written.
 #[derive(Debug)]
-pub struct Solved {
+pub struct Defended {
     /// `outcome.json`.
     pub outcome: OutcomeFile,
     /// `model.json`.
@@ -70,7 +70,7 @@ pub fn defend(
     settings: &CheckedSettings,
     context: Context<'_>,
     observer: &mut dyn Observer,
-) -> Result<Solved, Error> {
+) -> Result<Defended, Error> {
     let round = &loaded.round;
     let started = Instant::now();
     let outcome = solve(round, settings, observer)?;
@@ -97,10 +97,10 @@ pub fn defend(
     let unreliable = context.unreliable;
     let title = "Outcome of a round";
     let page = OutcomeReport { title, file: &outcome, unreliable, measured }.render();
-    Ok(Solved { outcome, model, page, metrics, seconds })
+    Ok(Defended { outcome, model, page, metrics, seconds })
 }
 
-impl Solved {
+impl Defended {
     /// Writes outcome.json, model.json, weights.csv and report.html to a folder that exists.
     pub fn write_files(&self, folder: &Path) -> Result<(), Error> {
         let page = self.page.as_bytes();

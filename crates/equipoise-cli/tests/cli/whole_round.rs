@@ -24,7 +24,7 @@ fn a_round_from_schema_to_predictions() {
     }
 
     let outcome = OutcomeFile::read(&world.path("out/outcome.json")).unwrap();
-    assert_eq!(outcome.schema_digest, world.schema().digest());
+    assert_eq!(outcome.schema_digest, world.schema().digest().to_string());
     let outcome = outcome.outcome;
     let clients = &outcome.clients;
     assert_eq!(clients.iter().map(|client| &client.id).collect::<Vec<_>>(), CLIENTS);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int8Array, RecordBatch};
-use equipoise_core::{Fairness, NoopObserver, Rows, Settings, solve};
+use equipoise_core::{Fairness, NoopObserver, Rows, Settings, WarningCode, solve};
 use parquet::arrow::arrow_writer::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use equipoise_core::{Fairness, NoopObserver, Settings};
 use equipoise_data::{Memory, Schema, load_round};
-use equipoise_defend::{Context, Solved, Timing, defend};
+use equipoise_defend::{Context, Defended, Timing, defend};
 use equipoise_server::round::SubmissionLimits;
 use equipoise_server::validator::{Job, Verdict, check_file};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
@@ -48,7 +48,7 @@ fn table(n_rows: usize, seed: u64, negative: i8) -> String {
     text
 }
 
-fn solved(proxies: &Path, roots: &Path) -> Solved {
+fn solved(proxies: &Path, roots: &Path) -> Defended {
     // Little enough that rows of the larger table go to the disk, as on a small server.
     let memory = Memory::at_most(128 << 20, roots.to_path_buf());
     let loaded = load_round(proxies, roots, &schema(), &memory).unwrap();

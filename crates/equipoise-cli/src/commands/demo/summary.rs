@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use equipoise_core::{Defense, Metrics, Outcome, Termination};
-use equipoise_defend::Solved;
+use equipoise_defend::Defended;
 use equipoise_lab::Demo;
 use serde::Serialize;
 
@@ -43,7 +43,7 @@ struct DefenseSummary<'a> {
 }
 
 impl<'a> Summary<'a> {
-    pub(super) fn new(path: &'a Path, demo: &'a Demo, runs: &'a [Solved]) -> Self {
+    pub(super) fn new(path: &'a Path, demo: &'a Demo, runs: &'a [Defended]) -> Self {
         let clients = &demo.scenario.clients;
         Self {
             path,
@@ -66,7 +66,7 @@ impl<'a> Summary<'a> {
 }
 
 impl<'a> DefenseSummary<'a> {
-    fn new(demo: &Demo, run: &'a Solved) -> Self {
+    fn new(demo: &Demo, run: &'a Defended) -> Self {
         let outcome = &run.outcome.outcome;
         let clients = outcome.clients.iter();
         Self {
@@ -81,7 +81,7 @@ impl<'a> DefenseSummary<'a> {
 }
 
 /// The demo as text.
-pub(super) fn text(demo: &Demo, runs: &[Solved], path: &Path) -> String {
+pub(super) fn text(demo: &Demo, runs: &[Defended], path: &Path) -> String {
     let unreliable = demo.scenario.clients.iter().filter(|client| !client.reliable).count();
     let path = path.display();
     format!(
@@ -108,7 +108,7 @@ pub(super) fn text(demo: &Demo, runs: &[Solved], path: &Path) -> String {
 /// Characters of the longest bar.
 const BAR: usize = 20;
 
-fn clients(demo: &Demo, runs: &[Solved]) -> String {
+fn clients(demo: &Demo, runs: &[Defended]) -> String {
     let mut outcomes = runs.iter().map(|run| &run.outcome.outcome);
     let method = outcomes.find(|outcome| outcome.settings.defense == Defense::default());
     let weights = method.map(Outcome::weights).unwrap_or_default();
@@ -125,7 +125,7 @@ fn clients(demo: &Demo, runs: &[Solved]) -> String {
     table(&["client", "own |SPD|", "sent", "weight", ""], rows.collect(), &[1, 3])
 }
 
-fn defenses(demo: &Demo, runs: &[Solved]) -> String {
+fn defenses(demo: &Demo, runs: &[Defended]) -> String {
     let rows = runs.iter().map(|run| {
         let (metrics, outcome) = (&run.metrics, &run.outcome.outcome);
         let unreliable = demo.scenario.unreliable_weight(&outcome.weights());
