@@ -84,9 +84,7 @@ pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic};
 pub use metrics::{GroupMetrics, Groups, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
 pub use outcome::{Counts, Outcome, Termination, TracePoint, Warning};
-pub use packed_rows::{
-    BlockKeeper, ClientPacker, PackedClient, PackedRows, Precision, Spill, SpillError,
-};
+pub use packed_rows::{BlockKeeper, ClientPacker, PackedClient, PackedRows, Spill, SpillError};
 pub use proxy::{
     Closeness, Distances, FairProxyTest, GeneratedProxy, ProxySettings, ProxySolver, ProxyStart,
     ProxySummary, Separation, generate_proxy, measure_closeness, test_fair_proxy,

@@ -19,7 +19,7 @@ use block_keeper::{PackedBlock, Place};
 use client_packer::pack_row;
 use pass::{Pass, WantedBlock};
 
-pub use block_keeper::{BlockKeeper, Precision, Spill, SpillError};
+pub use block_keeper::{BlockKeeper, Spill, SpillError};
 pub use client_packer::{ClientPacker, PackedClient};
 
 /// Rows that are summed by one thread in one go. The sums of the blocks are added in the order of the
@@ -90,8 +90,7 @@ impl PackedClient {
         let blocks = starts.map(|start| {
             let n_rows = BLOCK_ROWS.min(rows.len() - start);
             let place = Place::Memory(vec![Quad::default(); n_rows.div_ceil(4) * n].into());
-            let precision = Precision::Double;
-            let mut block = PackedBlock { n_rows, counted: false, precision, place };
+            let mut block = PackedBlock { n_rows, counted: false, place };
             block.pack(rows, start);
             block
         });

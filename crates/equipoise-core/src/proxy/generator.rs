@@ -45,7 +45,7 @@ impl Generator {
     pub(super) fn new(data: &Rows, start: Rows, settings: &ProxySettings) -> Result<Self, Error> {
         let proxy = ClientRows::new(vec![start])?;
         let covariance = Covariance::of(data);
-        let varying = varying_directions(data)?;
+        let varying = varying_directions(data);
         let data = ClientRows::new(vec![data.clone()])?;
         let ridge = ridge(settings.lambda, proxy.n());
         let origin = FitPoint::origin(&proxy)?;
