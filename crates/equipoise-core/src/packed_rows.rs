@@ -169,7 +169,7 @@ impl PackedRows {
             Some(WantedBlock { place, order: order?, block })
         });
         let wanted: Vec<_> = wanted.collect();
-        Pass { theta, keeper: &self.keeper }.add_up(&wanted, statistics.places())
+        Pass { theta, keeper: &self.keeper }.add_up(&wanted, statistics.slots())
     }
 }
 

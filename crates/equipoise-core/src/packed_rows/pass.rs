@@ -8,7 +8,7 @@ use super::block_keeper::{BlockKeeper, PackedBlock};
 use crate::error::Error;
 use crate::kernel::lanes::Quad;
 use crate::kernel::{Scratch, n_sums, sum_block};
-use crate::statistics::{ClientPlace, Order};
+use crate::statistics::{ClientSlots, Order};
 
 /// Below this many rows times entries a pass is not worth the hand-over to other threads. The blocks stay
 /// the same.
@@ -45,7 +45,7 @@ thread_local! {
 }
 
 /// A block that is all there is of its client goes straight to its place.
-type Alone<'a, 'b> = (&'b WantedBlock<'a>, ClientPlace<'b>);
+type Alone<'a, 'b> = (&'b WantedBlock<'a>, ClientSlots<'b>);
 /// Blocks of a client that has several go to the place of this number, one after the other.
 type OneOfSeveral<'a, 'b> = (&'b WantedBlock<'a>, usize);
 
@@ -54,7 +54,7 @@ impl Pass<'_> {
     pub(super) fn add_up(
         &self,
         blocks: &[WantedBlock<'_>],
-        places: Vec<ClientPlace<'_>>,
+        places: Vec<ClientSlots<'_>>,
     ) -> Result<(), Error> {
         let mut places = places.into_iter().enumerate();
         let (mut alone, mut several, mut places_of_several) = (Vec::new(), Vec::new(), Vec::new());
@@ -93,7 +93,7 @@ impl Pass<'_> {
     fn add_several(
         &self,
         blocks: &[OneOfSeveral<'_, '_>],
-        places: &mut [ClientPlace<'_>],
+        places: &mut [ClientSlots<'_>],
     ) -> Result<(), Error> {
         let n = self.theta.len();
         let Some(highest) = blocks.iter().map(|(block, _)| block.order).max() else {

@@ -9,7 +9,7 @@ use crate::fairness::{Covariance, Fairness, Violation};
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, ridge};
 use crate::linalg::{Cholesky, RangeProjection, norm};
 use crate::logistic::dot;
-use crate::newton::{Objective, SUFFICIENT_DECREASE, backtrack};
+use crate::newton::{SUFFICIENT_DECREASE, backtrack};
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, Statistics};
 
@@ -106,7 +106,7 @@ impl Generator {
         let statistics = self.data.evaluate(&point.theta, Order::Gradient)?;
         let slope = self.outer_gradient(&statistics, rho);
         let inner = InnerProblem { rows: &self.proxy, weights: &[1.0], ridge: self.ridge };
-        let v = inner.hessian_factor(point)?.solve(&slope);
+        let v = inner.factor(&inner.hessian(&point.statistics))?.solve(&slope);
         let gradient = rows_step::row_gradients(&self.proxy.clients()[0], &point.theta, &v);
         self.proxy.update(0, |rows| {
             let n_x = rows.layout().n_x;
@@ -138,7 +138,7 @@ impl Generator {
 
         // ∇F and ∇²F on the client's data: F is convex in θ, so Newton's step in θ descends.
         let gradient = self.outer_gradient(&statistics, rho);
-        let mut hessian: Vec<f64> = statistics.hessians.iter().map(|h| h / n_rows).collect();
+        let mut hessian: Vec<f64> = statistics.hessian(0).iter().map(|h| h / n_rows).collect();
         self.covariance.add_penalty_hessian(self.fairness, rho, &mut hessian);
         let wanted: Vec<f64> =
             Cholesky::new(&hessian, n, self.ridge)?.solve(&gradient).iter().map(|s| -s).collect();
@@ -188,7 +188,8 @@ fn measure(
     let problem = InnerProblem { rows: proxy, weights: &[1.0], ridge };
     let settings = InnerSettings { tolerance: 1e-9, ..InnerSettings::default() };
     let point = problem.fit(start, &settings)?.point;
-    let loss = data.evaluate(&point.theta, Order::Loss)?.losses[0] / data.n_rows_total() as f64;
+    let loss = data.evaluate(&point.theta, Order::Loss)?.weighted_loss(&[1.0])
+        / data.n_rows_total() as f64;
     let violation = covariance.violation(&point.theta);
     Ok(Measured { point, loss, violation })
 }
