@@ -107,7 +107,8 @@ impl Convergence<'_> {
             n => counted(n, "client", "clients"),
         };
         let sentence = format!(
-            "How the weights of {which} moved, from the first step to the last{}.",
+            "How the weights of {which} moved, in {}{}.",
+            counted(self.trace.last().map_or(0, |point| point.iteration), "step", "steps"),
             self.describe_starts()
         );
         let names = shown.iter().map(|&c| self.clients[c].0.to_owned());

@@ -37,10 +37,9 @@ impl OutcomeReport<'_> {
         let charts = pooled.chain([primary]).map(|m| Block::Chart(rates(m)));
         Some(Section {
             heading: "Groups".to_owned(),
-            lead: "The selection rate is the share of all rows that the model decides in favour of, \
-                   the true positive rate that share among rows labelled positive. Statistical \
-                   parity asks for equal selection rates, equal opportunity for equal true positive \
-                   rates."
+            lead: "The selection rate is the share of rows that the model selects; the true positive rate \
+                   is that share among rows labelled positive. Statistical parity requires equal selection \
+                   rates, equal opportunity equal true positive rates."
                 .to_owned(),
             blocks: charts.collect(),
         })
