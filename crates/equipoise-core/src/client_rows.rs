@@ -1,12 +1,12 @@
-//! Rows of clients in memory that can be both looked at and summed up.
+//! Rows of clients in memory, both as tables and packed for summing.
 
 use crate::error::Error;
 use crate::packed_rows::PackedRows;
 use crate::rows::{Layout, Rows};
 use crate::statistics::{ClientStatistics, Order, Statistics};
 
-/// The rows of all clients, in memory: as they came, and packed for passes over them. For rows of which only
-/// the statistics are wanted, [`Round::new`](crate::Round::new) keeps the packed ones alone.
+/// The rows of all clients in memory, as given and packed. If only statistics are needed, packed rows suffice, as in
+/// [`Round::new`](crate::Round::new).
 #[derive(Debug, Clone)]
 pub struct ClientRows {
     layout: Layout,
@@ -15,12 +15,10 @@ pub struct ClientRows {
 }
 
 impl ClientRows {
-    /// The rows of each client, in the order of the clients. All must have one layout; a client may
-    /// have no rows.
+    /// The rows of each client, in the order of the clients. All must have the same layout. A client may have no rows.
     pub fn new(clients: Vec<Rows>) -> Result<Self, Error> {
-        let packed = PackedRows::unmerged(&clients)?;
-        // There is a client, or packing would have failed.
         let layout = clients.first().ok_or(Error::NoClients)?.layout();
+        let packed = PackedRows::unmerged(&clients)?;
         Ok(Self { layout, clients, packed })
     }
 
@@ -29,12 +27,12 @@ impl ClientRows {
         &self.clients
     }
 
-    /// The layout that all rows have.
+    /// The layout of all rows.
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Moves the rows of a client, for a generator. Their number must stay.
+    /// Changes the rows of a client, but not their number.
     pub(crate) fn update(&mut self, client: usize, change: impl FnOnce(&mut Rows)) {
         change(&mut self.clients[client]);
         self.packed.repack(client, &self.clients[client]);
@@ -52,10 +50,6 @@ impl ClientStatistics for ClientRows {
 
     fn n_rows(&self, client: usize) -> usize {
         self.clients[client].len()
-    }
-
-    fn n_rows_total(&self) -> usize {
-        self.packed.n_rows_total()
     }
 
     fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error> {
@@ -79,11 +73,11 @@ impl ClientStatistics for ClientRows {
 /// Adds the lower triangle of `scale · a aᵀ`, row by row.
 #[inline(always)]
 pub(crate) fn add_outer_product(triangle: &mut [f64], scale: f64, a: &[f64]) {
-    let mut start = 0;
+    let mut rest = triangle;
     for (i, &v) in a.iter().enumerate() {
+        let (row, after) = rest.split_at_mut(i + 1);
         let scaled = scale * v;
-        let row = &mut triangle[start..=start + i];
         row.iter_mut().zip(a).for_each(|(h, u)| *h += scaled * u);
-        start += i + 1;
+        rest = after;
     }
 }

@@ -1,6 +1,5 @@
-//! The proxy rows on their way, and the steps that they take.
+//! The state of the generator, and its steps.
 
-use super::start::varying_directions;
 use super::{ProxySettings, ProxySolver, rows_step};
 use crate::adam::Adam;
 use crate::client_rows::ClientRows;
@@ -12,21 +11,21 @@ use crate::logistic::dot;
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, Statistics};
 
-/// Decrease of `F` that a step promises, relative to `F`, below which a ρ is done.
+/// Predicted decrease of `F`, relative to `F`, at or below which a ρ has converged.
 const RELATIVE_DECREASE: f64 = 1e-9;
 
-/// The rows as they are now, with what is known about them.
+/// The current rows and their model.
 pub(super) struct Generator {
     data: ClientRows,
     covariance: Covariance,
     fairness: Fairness,
     ridge: f64,
     proxy: ClientRows,
-    at: Measured,
+    current: Measured,
     adam: Option<(Adam, f64)>,
     /// The directions in which rows may move.
     varying: RangeProjection,
-    /// Whether the last ρ ended because no step descended, although one should have.
+    /// Whether the last ρ ended because the line search failed.
     stuck: bool,
 }
 
@@ -38,54 +37,58 @@ struct Measured {
 }
 
 impl Generator {
-    pub(super) fn new(data: &Rows, start: Rows, settings: &ProxySettings) -> Result<Self, Error> {
+    pub(super) fn new(
+        data: &Rows,
+        start: Rows,
+        varying: RangeProjection,
+        settings: &ProxySettings,
+    ) -> Result<Self, Error> {
         let proxy = ClientRows::new(vec![start])?;
         let covariance = Covariance::of(data);
-        let varying = varying_directions(data);
         let data = ClientRows::new(vec![data.clone()])?;
         let ridge = ridge(settings.lambda, proxy.n());
         let origin = FitPoint::origin(&proxy)?;
-        let at = measure(&proxy, origin, &data, &covariance, ridge)?;
+        let current = measure(&proxy, origin, &data, &covariance, ridge)?;
         let fairness = settings.fairness;
         let n_variables = proxy.n_rows_total() * proxy.layout().n_x;
         let adam = match settings.solver {
             ProxySolver::SmallestMove => None,
             ProxySolver::Adam => Some((Adam::new(n_variables), settings.learning_rate)),
         };
-        Ok(Self { data, covariance, fairness, ridge, proxy, at, adam, varying, stuck: false })
+        Ok(Self { data, covariance, fairness, ridge, proxy, current, adam, varying, stuck: false })
     }
 
     /// Size of the violation on the data.
     pub(super) fn size(&self) -> f64 {
-        self.at.violation.size(self.fairness)
+        self.current.violation.size(self.fairness)
     }
 
     /// `F` at this ρ.
     pub(super) fn value(&self, rho: f64) -> f64 {
-        self.at.value(self.fairness, rho)
+        self.current.value(self.fairness, rho)
     }
 
-    /// Whether the last ρ ended because no step descended; forgets it.
+    /// Whether the last ρ ended because the line search failed. Resets it.
     pub(super) fn was_stuck(&mut self) -> bool {
         std::mem::take(&mut self.stuck)
     }
 
     /// Mean loss on the data.
     pub(super) fn loss(&self) -> f64 {
-        self.at.loss
+        self.current.loss
     }
 
     /// Both covariances on the data.
     pub(super) fn violations(&self) -> Violation {
-        self.at.violation
+        self.current.violation
     }
 
-    /// The rows, and the model that they give.
+    /// The rows and their model.
     pub(super) fn into_proxy(self) -> (Rows, Vec<f64>) {
-        (self.proxy.clients()[0].clone(), self.at.point.theta)
+        (self.proxy.clients()[0].clone(), self.current.point.theta)
     }
 
-    /// One step at this ρ; `false` where there is none left to take.
+    /// One step at this ρ. `false` if none is left.
     pub(super) fn step(&mut self, rho: f64) -> Result<bool, Error> {
         match self.adam.take() {
             Some((adam, learning_rate)) => {
@@ -98,7 +101,7 @@ impl Generator {
 
     /// Adam on the features of all rows.
     fn adam_step(&mut self, rho: f64, mut adam: Adam, learning_rate: f64) -> Result<Adam, Error> {
-        let point = &self.at.point;
+        let point = &self.current.point;
         let statistics = self.data.evaluate(&point.theta, Order::Gradient)?;
         let slope = self.outer_gradient(&statistics, rho);
         let inner = InnerProblem { rows: &self.proxy, weights: &[1.0], ridge: self.ridge };
@@ -112,51 +115,56 @@ impl Generator {
                 rows.x_mut(j).copy_from_slice(moved);
             }
         });
-        let start = FitPoint::at(&self.proxy, self.at.point.theta.clone())?;
-        self.at = measure(&self.proxy, start, &self.data, &self.covariance, self.ridge)?;
+        let start = FitPoint::at(&self.proxy, self.current.point.theta.clone())?;
+        self.current = measure(&self.proxy, start, &self.data, &self.covariance, self.ridge)?;
         Ok(adam)
     }
 
-    /// `∇F`, from the statistics of the data at the model.
+    /// `∇F`, from the statistics of the data at the current model.
     fn outer_gradient(&self, statistics: &Statistics, rho: f64) -> Vec<f64> {
         let n_rows = self.data.n_rows_total() as f64;
         let mut gradient: Vec<f64> = statistics.gradient(0).iter().map(|g| g / n_rows).collect();
-        self.covariance.add_penalty_gradient(self.at.violation, self.fairness, rho, &mut gradient);
+        self.covariance.add_penalty_gradient(
+            self.current.violation,
+            self.fairness,
+            rho,
+            &mut gradient,
+        );
         gradient
     }
 
-    /// Newton's step of the model, brought about by the smallest move of the rows.
+    /// A Newton step of the model, realised by the smallest move of the rows.
     fn smallest_step(&mut self, rho: f64) -> Result<bool, Error> {
-        let theta = &self.at.point.theta;
+        let theta = &self.current.point.theta;
         let n = theta.len();
         let statistics = self.data.evaluate(theta, Order::Hessian)?;
         let n_rows = self.data.n_rows_total() as f64;
 
-        // ∇F and ∇²F on the client's data: F is convex in θ, so Newton's step in θ descends.
+        // F is convex in θ, so the Newton step in θ is a descent direction.
         let gradient = self.outer_gradient(&statistics, rho);
         let mut hessian: Vec<f64> = statistics.hessians.iter().map(|h| h / n_rows).collect();
         self.covariance.add_penalty_hessian(self.fairness, rho, &mut hessian);
-        let wanted: Vec<f64> =
+        let newton: Vec<f64> =
             Cholesky::new(&hessian, n, self.ridge)?.solve(&gradient).iter().map(|s| -s).collect();
-        let slope = dot(&gradient, &wanted);
+        let slope = dot(&gradient, &newton);
 
         let before = self.value(rho);
-        if -slope <= RELATIVE_DECREASE * before || norm(&wanted) == 0.0 {
+        if -slope <= RELATIVE_DECREASE * before || norm(&newton) == 0.0 {
             return Ok(false);
         }
-        let (point, varying) = (&self.at.point, &self.varying);
-        let step = rows_step::smallest_step(&self.proxy, point, &wanted, self.ridge, varying)?;
+        let (point, varying) = (&self.current.point, &self.varying);
+        let step = rows_step::smallest_step(&self.proxy, point, &newton, self.ridge, varying)?;
         let rows = self.proxy.clients()[0].clone();
         let mut length = 1.0;
         for _ in 0..20 {
-            let (theta, varying) = (&self.at.point.theta, &self.varying);
+            let (theta, varying) = (&self.current.point.theta, &self.varying);
             self.proxy.update(0, |into| {
                 rows_step::move_rows(&rows, into, theta, &step, length, varying);
             });
-            let start = FitPoint::at(&self.proxy, self.at.point.theta.clone())?;
+            let start = FitPoint::at(&self.proxy, self.current.point.theta.clone())?;
             let trial = measure(&self.proxy, start, &self.data, &self.covariance, self.ridge)?;
             if trial.value(self.fairness, rho) <= before + 1e-4 * length * slope {
-                self.at = trial;
+                self.current = trial;
                 return Ok(true);
             }
             length *= 0.5;

@@ -1,4 +1,4 @@
-//! The rows' derivatives against the model fitted again at moved rows.
+//! The derivatives in the rows against models refitted after moving rows.
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
@@ -25,9 +25,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     /// F(θ) = c·θ for a random c: its gradient in a row is −(1/N) C_jᵀ H⁻¹ c, which is what `row_gradients`
-    /// gives for v = H⁻¹ c. Any other F differs by its own ∇F only, for it acts through θ alone.
+    /// gives for v = H⁻¹ c. Any other F differs only in its ∇F because it acts through θ alone.
     #[test]
-    fn row_gradients_agree_with_the_model_fitted_again(
+    fn row_gradients_agree_with_refitted_models(
         seed in 0u64..1_000_000,
         n_x in 1usize..5,
         intercept: bool,
@@ -54,10 +54,10 @@ proptest! {
         prop_assert!(error <= 1e-5 * size + 1e-10, "{found:?} against {expected:?}");
     }
 
-    /// The model moves as wanted, up to second order, and the move is a combination of the rows'
-    /// derivatives, which is what makes it the smallest.
+    /// The model moves as requested, up to second order. The move is a combination of the rows' derivatives, which makes
+    /// it the smallest.
     #[test]
-    fn the_smallest_step_moves_the_model_as_wanted(
+    fn the_smallest_step_moves_the_model_as_requested(
         seed in 0u64..1_000_000,
         n_x in 1usize..5,
         intercept: bool,
