@@ -23,8 +23,8 @@
 //! | `θ(w)` | `inner_fit`, [`InnerSettings`], [`fit_logistic`] |
 //! | `d_SP`, `d_EO`, `ν` | [`Covariance`], [`Violation`], [`Fairness`] |
 //! | root, `F` | [`Root`], [`RootWeighting`] |
-//! | `∇P` | `hypergradient`, `bilevel` |
-//! | `w`, `ρ` | `outer`, [`OuterSettings`], [`RhoSchedule`], [`project_onto_simplex`] |
+//! | `P`, `∇P` | `bilevel`, `hypergradient` |
+//! | `w`, `ρ` | [`solve()`], [`OuterSettings`], [`RhoSchedule`], [`project_onto_simplex`] |
 //! | Algorithm 1, Definition 1 | [`generate_proxy`], [`test_fair_proxy`] |
 //!
 //! Begin reading at [`solve()`]. This crate does no I/O, prints nothing, reads no clock: progress goes to an
@@ -63,9 +63,9 @@ mod kernel;
 mod linalg;
 mod logistic;
 mod metrics;
+mod newton;
 mod observer;
 mod outcome;
-mod outer;
 mod packed_rows;
 mod proxy;
 mod root;

@@ -6,11 +6,9 @@ use std::sync::Arc;
 use equipoise_core::{BlockKeeper, ClientPacker};
 
 use crate::error::Error;
+use crate::proxy::CHUNK_ROWS;
 use crate::row_sketch::{RowSketch, RowSketcher};
 use crate::scratch_file::ScratchFile;
-
-/// Rows of a proxy that are decoded at a time.
-pub(crate) const CHUNK_ROWS: usize = 4096;
 
 /// Bytes that the program itself takes, roots, model and report included.
 const PROGRAM_BYTES: usize = 48 << 20;
@@ -66,7 +64,7 @@ impl Memory {
         }
         let reader = packing + n * COLUMN_BYTES;
         // The sketches are gone before the solver begins.
-        let later = solver_bytes(n, n_clients).max(RowSketch::most_bytes(n_clients));
+        let later = solver_bytes(n, n_clients).max(RowSketch::max_bytes(n_clients));
         let left = bytes.saturating_sub(PROGRAM_BYTES + summing + later);
         // Reading several files at once is worth a part of the memory, but not all of it.
         let n_readers = (left / 2 / reader).clamp(1, n_threads);

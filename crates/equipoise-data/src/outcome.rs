@@ -154,7 +154,7 @@ impl OutcomeFile {
         let file = Self {
             format: FORMAT.to_string(),
             version: VERSION,
-            schema_digest: schema.digest(),
+            schema_digest: schema.digest().to_string(),
             clients: clients
                 .map(|(c, (id, &weight))| OutcomeClient {
                     id: id.clone(),

@@ -8,10 +8,11 @@ use equipoise_core::{BlockKeeper, ClientPacker, PackedClient, PackedRows, Root, 
 
 use crate::error::Error;
 use crate::folder::{match_clients, read_folder, read_roots};
-use crate::memory::{CHUNK_ROWS, Memory, Shares};
+use crate::memory::{Memory, Shares};
 use crate::outcome::{OutcomeWarning, WarnedTable};
 use crate::overlap::{Overlaps, find_overlaps};
 use crate::proxy::visit_proxy;
+use crate::read_limits::ReadLimits;
 use crate::row_sketch::{RowSketch, RowSketcher};
 use crate::schema::Schema;
 use crate::warning::{self, Warning};
@@ -127,7 +128,7 @@ fn pack_proxy(
 ) -> Result<(PackedClient, RowSketch), Error> {
     let mut packer = ClientPacker::new(schema.layout(), keeper);
     let mut sketcher = RowSketcher::new();
-    visit_proxy(path, schema, CHUNK_ROWS, |rows| {
+    visit_proxy(path, schema, ReadLimits::NONE, |rows| {
         sketcher.add(rows);
         packer.push(rows).map_err(of_packing)
     })?;

@@ -8,11 +8,15 @@ use crate::fairness::{Covariance, Fairness, Violation};
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, ridge};
 use crate::linalg::{Cholesky, RangeProjection, norm};
 use crate::logistic::dot;
+use crate::newton::{Objective, SUFFICIENT_DECREASE, backtrack};
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, Statistics};
 
 /// Predicted decrease of `F`, relative to `F`, at or below which a ρ has converged.
 const RELATIVE_DECREASE: f64 = 1e-9;
+
+/// Maximum number of step lengths that one step tries.
+const MAX_TRIALS: usize = 20;
 
 /// The current rows and their model.
 pub(super) struct Generator {
@@ -105,7 +109,7 @@ impl Generator {
         let statistics = self.data.evaluate(&point.theta, Order::Gradient)?;
         let slope = self.outer_gradient(&statistics, rho);
         let inner = InnerProblem { rows: &self.proxy, weights: &[1.0], ridge: self.ridge };
-        let v = inner.factor(&inner.hessian(&point.statistics))?.solve(&slope);
+        let v = inner.hessian_factor(point)?.solve(&slope);
         let gradient = rows_step::row_gradients(&self.proxy.clients()[0], &point.theta, &v);
         self.proxy.update(0, |rows| {
             let n_x = rows.layout().n_x;
@@ -155,19 +159,19 @@ impl Generator {
         let (point, varying) = (&self.current.point, &self.varying);
         let step = rows_step::smallest_step(&self.proxy, point, &newton, self.ridge, varying)?;
         let rows = self.proxy.clients()[0].clone();
-        let mut length = 1.0;
-        for _ in 0..20 {
+        let accepted = backtrack(MAX_TRIALS, |length| {
             let (theta, varying) = (&self.current.point.theta, &self.varying);
             self.proxy.update(0, |into| {
                 rows_step::move_rows(&rows, into, theta, &step, length, varying);
             });
             let start = FitPoint::at(&self.proxy, self.current.point.theta.clone())?;
             let trial = measure(&self.proxy, start, &self.data, &self.covariance, self.ridge)?;
-            if trial.value(self.fairness, rho) <= before + 1e-4 * length * slope {
-                self.current = trial;
-                return Ok(true);
-            }
-            length *= 0.5;
+            let limit = before + SUFFICIENT_DECREASE * length * slope;
+            Ok((trial.value(self.fairness, rho) <= limit).then_some(trial))
+        })?;
+        if let Some(accepted) = accepted {
+            self.current = accepted;
+            return Ok(true);
         }
         self.proxy.update(0, |into| *into = rows);
         self.stuck = true;
