@@ -95,7 +95,7 @@ impl PackedRows {
             Some(RequestedBlock { slot, order: order?, block })
         });
         let requested: Vec<_> = requested.collect();
-        Pass { theta, keeper: &self.keeper }.add_up(&requested, statistics.places())
+        Pass { theta, keeper: &self.keeper }.add_up(&requested, statistics.slots())
     }
 }
 

@@ -1,12 +1,12 @@
-//! Client statistics: the one thing that any solver here ever asks of proxy data.
+//! Client statistics: all that a solver ever reads of proxy data.
 //!
 //! For client `c` at `θ`: the loss `L_c = Σ_i log(1 + exp(−y_i a_i·θ))`, its gradient `g_c` and its Hessian
-//! `H_c`. They are sums over rows and depend on `θ` alone, not on the weights: whoever keeps a
-//! [`Statistics`] can try other weights at the same `θ` without looking at a row again.
+//! `H_c`. They are sums over rows and depend on `θ`, not on the weights, so [`Statistics`] once computed serve any weights
+//! at the same `θ` without another pass over the rows.
 
 use crate::error::Error;
 
-/// How far the statistics are wanted; each order includes those before it.
+/// The highest derivative in the statistics; each order includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Order {
     /// `L_c` alone.
@@ -17,9 +17,8 @@ pub enum Order {
     Hessian,
 }
 
-/// Rows of several clients, wherever they are kept, that can be summed up at a model `θ`.
-///
-/// The result must not depend on the number of threads, to the last bit.
+/// Rows of several clients, wherever they are stored, that can be summed at a model `θ`. The number of threads must not
+/// change a bit of the result.
 pub trait ClientStatistics: Send + Sync {
     /// Number of clients.
     fn n_clients(&self) -> usize;
@@ -33,22 +32,22 @@ pub trait ClientStatistics: Send + Sync {
     /// One pass over all rows of all clients.
     fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error>;
 
-    /// One pass that gives each client's statistics only as far as they are wanted; `None`: not at all. The
-    /// result may hold more than was asked for.
-    fn evaluate_each(&self, theta: &[f64], wanted: &[Option<Order>]) -> Result<Statistics, Error> {
-        self.evaluate(theta, wanted.iter().flatten().max().copied().unwrap_or(Order::Loss))
+    /// One pass that computes each client's statistics up to its own order, or not at all if that is `None`. The
+    /// result may contain more than requested.
+    fn evaluate_each(&self, theta: &[f64], orders: &[Option<Order>]) -> Result<Statistics, Error> {
+        self.evaluate(theta, orders.iter().flatten().max().copied().unwrap_or(Order::Loss))
     }
 
-    /// A pass over the rows of one client alone; the result is that of a table with this one client.
+    /// A pass over the rows of one client. The result has only this client.
     fn evaluate_client(
         &self,
         client: usize,
         theta: &[f64],
         order: Order,
     ) -> Result<Statistics, Error> {
-        let mut wanted = vec![None; self.n_clients()];
-        wanted[client] = Some(order);
-        let all = self.evaluate_each(theta, &wanted)?;
+        let mut orders = vec![None; self.n_clients()];
+        orders[client] = Some(order);
+        let all = self.evaluate_each(theta, &orders)?;
         let mut one = Statistics::zeros(1, all.n, order);
         one.losses[0] = all.losses[client];
         copy_part(&mut one.gradients, &all.gradients, (client, 0), all.n);
@@ -66,34 +65,33 @@ pub trait ClientStatistics: Send + Sync {
 #[derive(Debug, Clone)]
 pub struct Statistics {
     n: usize,
-    /// What is known of each client; the places of what is not known hold zeros.
+    /// The order known of each client. What is not known is 0.
     known: Vec<Option<Order>>,
     /// `L_c`, one per client.
     pub losses: Vec<f64>,
-    /// `g_c`, client after client, `n` numbers each; empty where only the loss was asked for.
+    /// `g_c`, client by client, `n` numbers each; empty if only losses were requested.
     pub gradients: Vec<f64>,
-    /// `H_c`, client after client: the lower triangle row by row, `n(n+1)/2` numbers each; empty where
-    /// it was not asked for.
+    /// `H_c`, client by client: the lower triangle row by row, `n(n+1)/2` numbers each; empty if not requested.
     pub hessians: Vec<f64>,
 }
 
 impl Statistics {
-    /// All zero, with room for what `order` asks.
+    /// All zeros, up to `order`.
     pub fn zeros(n_clients: usize, n: usize, order: Order) -> Self {
         Self::zeros_each(n, &vec![Some(order); n_clients])
     }
 
-    /// All zero, with room for what is wanted of each client.
-    pub fn zeros_each(n: usize, wanted: &[Option<Order>]) -> Self {
-        let n_clients = wanted.len();
-        let highest = wanted.iter().flatten().max().copied();
-        let room = |least, size: usize| if highest >= Some(least) { n_clients * size } else { 0 };
+    /// All zeros, up to each client's own order.
+    pub fn zeros_each(n: usize, orders: &[Option<Order>]) -> Self {
+        let n_clients = orders.len();
+        let highest = orders.iter().flatten().max().copied();
+        let len = |order, size: usize| if highest >= Some(order) { n_clients * size } else { 0 };
         Self {
             n,
-            known: wanted.to_vec(),
+            known: orders.to_vec(),
             losses: vec![0.0; n_clients],
-            gradients: vec![0.0; room(Order::Gradient, n)],
-            hessians: vec![0.0; room(Order::Hessian, triangle(n))],
+            gradients: vec![0.0; len(Order::Gradient, n)],
+            hessians: vec![0.0; len(Order::Hessian, triangle(n))],
         }
     }
 
@@ -102,24 +100,24 @@ impl Statistics {
         self.n
     }
 
-    /// How far the statistics of a client are known.
+    /// The order up to which the statistics of a client are known.
     pub fn known(&self, client: usize) -> Option<Order> {
         self.known[client]
     }
 
-    /// Where the sums of each client go.
-    pub(crate) fn places(&mut self) -> Vec<ClientPlace<'_>> {
+    /// The slots of each client's sums.
+    pub(crate) fn slots(&mut self) -> Vec<ClientSlots<'_>> {
         let mut gradients = self.gradients.chunks_exact_mut(self.n.max(1));
         let mut hessians = self.hessians.chunks_exact_mut(triangle(self.n).max(1));
-        let place = |loss| ClientPlace {
+        let slots = |loss| ClientSlots {
             loss,
             gradient: gradients.next().unwrap_or_default(),
             hessian: hessians.next().unwrap_or_default(),
         };
-        self.losses.iter_mut().map(place).collect()
+        self.losses.iter_mut().map(slots).collect()
     }
 
-    /// Takes over what `other`, at the same `θ`, knows of clients of which less is known here.
+    /// Copies clients whose statistics at the same `θ` are known to a higher order in `other`.
     pub(crate) fn complete(&mut self, other: &Self) {
         let size = triangle(self.n);
         self.gradients.resize(self.losses.len() * self.n, 0.0);
@@ -156,15 +154,15 @@ impl Statistics {
     }
 }
 
-/// The places of one client's statistics; those that were not asked for are empty.
-pub(crate) struct ClientPlace<'a> {
+/// The slots of one client's statistics; empty if not requested.
+pub(crate) struct ClientSlots<'a> {
     loss: &'a mut f64,
     gradient: &'a mut [f64],
     hessian: &'a mut [f64],
 }
 
-impl ClientPlace<'_> {
-    /// Adds sums over some rows of the client: the loss, then the gradient and the Hessian if they were summed.
+impl ClientSlots<'_> {
+    /// Adds sums over rows of the client: loss, gradient, Hessian, as far as they were computed.
     pub(crate) fn add(&mut self, sums: &[f64]) {
         let (gradient, hessian) = sums[1..].split_at(self.gradient.len().min(sums.len() - 1));
         *self.loss += sums[0];
@@ -174,13 +172,12 @@ impl ClientPlace<'_> {
     }
 }
 
-/// Numbers in the lower triangle of an `n × n` matrix, the diagonal included.
+/// Number of entries in the lower triangle of an `n × n` matrix, including the diagonal.
 pub(crate) fn triangle(n: usize) -> usize {
     n * (n + 1) / 2
 }
 
-/// `Σ_c w_c v_c`, where `v_c` stand behind one another. Clients of weight 0 are skipped, so that they
-/// count exactly as if they were not there.
+/// `Σ_c w_c v_c` of consecutive vectors `v_c`. Clients of weight 0 are skipped, exactly as if they were absent.
 fn weighted_sum(values: &[f64], size: usize, weights: &[f64]) -> Vec<f64> {
     let mut sum = vec![0.0; size];
     for (part, &w) in values.chunks_exact(size).zip(weights) {
@@ -191,16 +188,16 @@ fn weighted_sum(values: &[f64], size: usize, weights: &[f64]) -> Vec<f64> {
     sum
 }
 
-/// Copies a client's part, from its place to another one, if both are there.
+/// Copies a client's part to another index, if both exist.
 fn copy_part(into: &mut [f64], from: &[f64], (source, target): (usize, usize), size: usize) {
     let part = from.get(source * size..(source + 1) * size);
-    let place = into.get_mut(target * size..(target + 1) * size);
-    if let (Some(part), Some(place)) = (part, place) {
-        place.copy_from_slice(part);
+    let slot = into.get_mut(target * size..(target + 1) * size);
+    if let (Some(part), Some(slot)) = (part, slot) {
+        slot.copy_from_slice(part);
     }
 }
 
-/// One client of several, by itself. `N` stays the number of all rows, so that a weight means the same.
+/// One client of several. `N` stays the number of all rows, so that a weight keeps its meaning.
 #[derive(Clone, Copy)]
 pub(crate) struct OneClient<'a> {
     pub(crate) rows: &'a dyn ClientStatistics,

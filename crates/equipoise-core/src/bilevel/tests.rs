@@ -22,7 +22,7 @@ fn fairness() -> impl Strategy<Value = Fairness> {
 fn evaluate(round: &Round, settings: &Settings, weights: &[f64], rho: f64) -> Evaluation {
     let mut problem = Bilevel::new(round, settings);
     let origin = problem.origin().unwrap();
-    problem.evaluate(weights.to_vec(), rho, origin, settings.inner.tolerance).unwrap()
+    problem.evaluate(weights.to_vec(), rho, origin, &settings.inner).unwrap()
 }
 
 proptest! {

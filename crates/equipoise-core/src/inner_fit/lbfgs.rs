@@ -12,7 +12,7 @@ use std::cell::{Cell, RefCell};
 use super::{Fit, FitPoint, InnerProblem, InnerSettings};
 use crate::error::Error;
 use crate::linalg::norm;
-use crate::newton::Objective;
+use crate::newton::{Iterate, Objective};
 use crate::statistics::{Order, Statistics};
 
 /// Pairs of steps and gradient changes that the method remembers.
@@ -27,7 +27,7 @@ pub(super) fn fit(
     start: FitPoint,
     settings: &InnerSettings,
 ) -> Result<Fit, Error> {
-    let start_norm = norm(&problem.gradient(&start));
+    let start_norm = norm(&problem.gradient(&start.theta, &start.statistics));
     if start_norm <= settings.tolerance {
         let mut start = start;
         let passes = usize::from(problem.complete(&mut start)?);
@@ -70,8 +70,8 @@ pub(super) fn fit(
     let iterations = ran.map_or(0, |result| result.state().get_iter() as usize);
 
     let (_, theta) = adapter.best.take();
-    let point = problem.at(theta)?;
-    let gradient_norm = norm(&problem.gradient(&point));
+    let Iterate { theta, gradient, state: statistics, .. } = problem.at(theta)?;
+    let (point, gradient_norm) = (FitPoint { theta, statistics }, norm(&gradient));
     let converged = gradient_norm <= settings.tolerance;
     let passes = adapter.passes.get() + 1;
     Ok(Fit { point, gradient_norm, converged, iterations, passes, diagonals_raised: 0 })
@@ -127,7 +127,7 @@ impl CostFunction for &Adapter<'_> {
 
     fn cost(&self, theta: &Vec<f64>) -> Result<f64, argmin::core::Error> {
         let value =
-            self.with_statistics(theta, |statistics| self.problem.value_at(theta, statistics))?;
+            self.with_statistics(theta, |statistics| self.problem.value(theta, statistics))?;
         if value < self.lowest.get() {
             self.lowest.set(value);
             self.stalled.set(0);
@@ -142,7 +142,7 @@ impl Gradient for &Adapter<'_> {
 
     fn gradient(&self, theta: &Vec<f64>) -> Result<Vec<f64>, argmin::core::Error> {
         let gradient =
-            self.with_statistics(theta, |statistics| self.problem.gradient_at(theta, statistics))?;
+            self.with_statistics(theta, |statistics| self.problem.gradient(theta, statistics))?;
         let size = norm(&gradient);
         if size < self.best.borrow().0 {
             *self.best.borrow_mut() = (size, theta.clone());

@@ -8,7 +8,7 @@ use super::block_keeper::{BlockKeeper, PackedBlock};
 use crate::error::Error;
 use crate::kernel::lanes::Quad;
 use crate::kernel::{Scratch, n_sums, sum_block};
-use crate::statistics::{ClientPlace, Order};
+use crate::statistics::{ClientSlots, Order};
 
 /// Minimum number of entries (rows times row length) for which using several threads is worthwhile. The blocks are the
 /// same either way.
@@ -45,7 +45,7 @@ thread_local! {
 }
 
 /// The only block of its client, whose sums go straight to the client's slot.
-type OnlyBlock<'a, 'b> = (&'b RequestedBlock<'a>, ClientPlace<'b>);
+type OnlyBlock<'a, 'b> = (&'b RequestedBlock<'a>, ClientSlots<'b>);
 /// One of several blocks of a client, whose sums are added one after the other to the slot of this index.
 type OneOfSeveral<'a, 'b> = (&'b RequestedBlock<'a>, usize);
 
@@ -54,7 +54,7 @@ impl Pass<'_> {
     pub(super) fn add_up(
         &self,
         blocks: &[RequestedBlock<'_>],
-        slots: Vec<ClientPlace<'_>>,
+        slots: Vec<ClientSlots<'_>>,
     ) -> Result<(), Error> {
         let mut slots = slots.into_iter().enumerate();
         let (mut only, mut several, mut slots_of_several) = (Vec::new(), Vec::new(), Vec::new());
@@ -92,7 +92,7 @@ impl Pass<'_> {
     fn add_several(
         &self,
         blocks: &[OneOfSeveral<'_, '_>],
-        slots: &mut [ClientPlace<'_>],
+        slots: &mut [ClientSlots<'_>],
     ) -> Result<(), Error> {
         let n = self.theta.len();
         let Some(highest) = blocks.iter().map(|(block, _)| block.order).max() else {

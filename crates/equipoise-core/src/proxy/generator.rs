@@ -8,7 +8,7 @@ use crate::fairness::{Covariance, Fairness, Violation};
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, ridge};
 use crate::linalg::{Cholesky, RangeProjection, norm};
 use crate::logistic::dot;
-use crate::newton::{Objective, SUFFICIENT_DECREASE, backtrack};
+use crate::newton::{SUFFICIENT_DECREASE, backtrack};
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, Statistics};
 
@@ -109,7 +109,7 @@ impl Generator {
         let statistics = self.data.evaluate(&point.theta, Order::Gradient)?;
         let slope = self.outer_gradient(&statistics, rho);
         let inner = InnerProblem { rows: &self.proxy, weights: &[1.0], ridge: self.ridge };
-        let v = inner.hessian_factor(point)?.solve(&slope);
+        let v = inner.factor(&inner.hessian(&point.statistics))?.solve(&slope);
         let gradient = rows_step::row_gradients(&self.proxy.clients()[0], &point.theta, &v);
         self.proxy.update(0, |rows| {
             let n_x = rows.layout().n_x;
