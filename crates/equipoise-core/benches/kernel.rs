@@ -4,7 +4,7 @@
 mod common;
 
 use divan::{Bencher, counter::ItemsCount};
-use equipoise_core::{Client, ClientStatistics, Order, Round};
+use equipoise_core::{Client, ClientStatistics, Order, PackedRows, Round};
 
 fn main() {
     divan::main();
@@ -54,7 +54,7 @@ const PASSES: usize = 50;
 /// rows on they are (`PARALLEL_NUMBERS`).
 #[divan::bench(args = [(1024, 12), (2048, 12), (3072, 12), (4096, 12), (8192, 12), (2048, 4), (8192, 4), (2048, 64)])]
 fn short_passes(bencher: Bencher<'_, '_>, (n_rows, n): (usize, usize)) {
-    let rows = equipoise_core::ClientRows::new(vec![common::rows(1, n_rows, n)]).unwrap();
+    let rows = PackedRows::unmerged(&[common::rows(1, n_rows, n)]).unwrap();
     let theta = common::theta(n);
     // As in a solve, many passes enter the pool once, and its threads are awake.
     bencher.counter(ItemsCount::new(PASSES * n_rows)).bench_local(|| {

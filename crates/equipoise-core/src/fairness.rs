@@ -6,8 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::client_rows::add_outer_product;
 use crate::error::Error;
+use crate::linalg::add_outer_product;
 use crate::logistic::dot;
 use crate::rows::Rows;
 use crate::settings::in_range;

@@ -15,7 +15,6 @@ use crate::error::Error;
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, Statistics};
 use block_keeper::PackedBlock;
-use client_packer::pack_unmerged;
 use pass::{Pass, RequestedBlock};
 
 pub use block_keeper::{BlockKeeper, Spill, SpillError};
@@ -62,16 +61,9 @@ impl PackedRows {
     }
 
     /// Packs the rows of each client in memory without merging. All must have the same layout.
-    pub(crate) fn unmerged(clients: &[Rows]) -> Result<Self, Error> {
+    pub fn unmerged(clients: &[Rows]) -> Result<Self, Error> {
         let packed = clients.par_iter().map(PackedClient::unmerged).collect();
         Self::new(packed, BlockKeeper::in_memory())
-    }
-
-    /// Packs the rows of a client again after they have moved. They must not be merged, and their number must not change.
-    pub(crate) fn repack(&mut self, client: usize, rows: &Rows) {
-        let range = self.blocks_of(client);
-        let blocks = self.blocks[range].iter_mut().zip(pack_unmerged(rows));
-        blocks.for_each(|((_, block), packed)| *block = packed);
     }
 
     fn blocks_of(&self, client: usize) -> Range<usize> {

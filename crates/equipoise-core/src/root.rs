@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::client_rows::ClientRows;
 use crate::error::Error;
 use crate::fairness::{Covariance, Fairness, Violation};
 use crate::linalg::symmetric_entry;
@@ -28,7 +27,8 @@ pub enum RootWeighting {
 /// The trusted rows of each client.
 #[derive(Debug, Clone)]
 pub struct Root {
-    rows: ClientRows,
+    tables: Vec<Rows>,
+    packed: PackedRows,
     covariances: Vec<Covariance>,
     /// The rows of all clients in one table, for [`RootWeighting::Pooled`].
     pooled: PackedRows,
@@ -38,23 +38,28 @@ pub struct Root {
 
 impl Root {
     /// The root rows of each client, in the order of the clients. A client may have none, but both groups must occur.
-    pub fn new(clients: Vec<Rows>) -> Result<Self, Error> {
-        let rows = ClientRows::new(clients)?;
-        let n_rows = rows.n_rows_total();
-        let privileged = rows.clients().iter().flat_map(|r| r.cell_counts()[1]).sum::<usize>();
+    pub fn new(tables: Vec<Rows>) -> Result<Self, Error> {
+        let packed = PackedRows::unmerged(&tables)?;
+        let n_rows = packed.n_rows_total();
+        let privileged = tables.iter().flat_map(|rows| rows.cell_counts()[1]).sum::<usize>();
         if privileged == 0 || privileged == n_rows {
             return Err(Error::RootGroup { rows: n_rows, privileged });
         }
-        let covariances = Covariance::parts(rows.clients());
-        let all = Rows::concat(&rows.clients().iter().collect::<Vec<_>>())?;
-        let (pooled, pooled_covariance) =
-            (PackedRows::merged(&[all])?, Covariance::sum(&covariances));
-        Ok(Self { rows, covariances, pooled, pooled_covariance, n_rows: n_rows as f64 })
+        let covariances = Covariance::parts(&tables);
+        let pooled = PackedRows::merged(&[Rows::concat(&tables)?])?;
+        let pooled_covariance = Covariance::sum(&covariances);
+        let n_rows = n_rows as f64;
+        Ok(Self { tables, packed, covariances, pooled, pooled_covariance, n_rows })
     }
 
-    /// The root rows, client by client.
-    pub fn rows(&self) -> &ClientRows {
-        &self.rows
+    /// The root rows of each client.
+    pub fn tables(&self) -> &[Rows] {
+        &self.tables
+    }
+
+    /// The root rows of each client, packed.
+    pub(crate) fn packed(&self) -> &PackedRows {
+        &self.packed
     }
 
     /// Number of rows of all clients.
@@ -65,7 +70,7 @@ impl Root {
     /// Rejects a root on which the requested fairness cannot be measured.
     pub(crate) fn check(&self, fairness: Fairness) -> Result<(), Error> {
         let positives = |group: usize| -> usize {
-            self.rows.clients().iter().map(|rows| rows.cell_counts()[group][1]).sum()
+            self.tables.iter().map(|rows| rows.cell_counts()[group][1]).sum()
         };
         if fairness.asks_for_eo() && (positives(0) == 0 || positives(1) == 0) {
             return Err(Error::RootPositives { privileged: positives(1), others: positives(0) });
@@ -179,7 +184,7 @@ impl OuterObjective<'_> {
                 covariance: Cow::Borrowed(&root.pooled_covariance),
             },
             RootWeighting::Client => Counted {
-                rows: &root.rows,
+                rows: &root.packed,
                 row_weights: weights,
                 covariance: Cow::Owned(Covariance::weighted_sum(&root.covariances, weights)),
             },

@@ -42,7 +42,7 @@ impl Round {
         if client_ids.is_empty() {
             return Err(Error::NoClients);
         }
-        for found in [proxies.n_clients(), root.rows().n_clients()] {
+        for found in [proxies.n_clients(), root.packed().n_clients()] {
             if found != client_ids.len() {
                 return Err(Error::Clients { expected: client_ids.len(), found });
             }
@@ -50,8 +50,8 @@ impl Round {
         if let Some(pair) = client_ids.windows(2).find(|pair| pair[0] >= pair[1]) {
             return Err(Error::ClientOrder { first: pair[0].clone(), second: pair[1].clone() });
         }
-        if proxies.n() != root.rows().n() {
-            return Err(Error::Features { expected: proxies.n(), found: root.rows().n() });
+        if proxies.n() != root.packed().n() {
+            return Err(Error::Features { expected: proxies.n(), found: root.packed().n() });
         }
         if let Some(client) = (0..client_ids.len()).find(|&client| proxies.n_rows(client) == 0) {
             return Err(Error::EmptyProxy { client: client_ids[client].clone() });

@@ -3,6 +3,8 @@
 //! Row `i` is `a_i = (x_i, s_i)`, followed by a constant 1 if the schema has an intercept, with a label `y_i` in {−1, +1}.
 //! All sizes and values are checked here, and nowhere else.
 
+use std::borrow::Borrow;
+
 use crate::error::Error;
 
 /// Maximum absolute value of an encoded feature. Sums of its squares over any table stay far from overflow, and encoded
@@ -131,7 +133,8 @@ impl Rows {
     }
 
     /// The rows of several tables of the same layout, one table after the other.
-    pub fn concat(parts: &[&Self]) -> Result<Self, Error> {
+    pub fn concat(parts: &[impl Borrow<Self>]) -> Result<Self, Error> {
+        let parts: Vec<&Self> = parts.iter().map(Borrow::borrow).collect();
         let layout = parts.first().ok_or(Error::NoClients)?.layout;
         if let Some(other) = parts.iter().find(|part| part.layout != layout) {
             return Err(Error::Features { expected: layout.n(), found: other.layout.n() });

@@ -1,6 +1,6 @@
 //! Synthetic rows for the benchmarks, the same in every run.
 
-use equipoise_core::{ClientRows, Layout, Rows};
+use equipoise_core::{Layout, PackedRows, Rows};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -25,11 +25,11 @@ pub(crate) fn rows(seed: u64, n_rows: usize, n: usize) -> Rows {
 
 /// `n_rows` rows divided among five clients.
 #[allow(dead_code)] // Not every benchmark needs it.
-pub(crate) fn five_clients(n_rows: usize, n: usize) -> ClientRows {
-    let clients = (0..5).map(|c| rows(c, n_rows / 5, n)).collect();
+pub(crate) fn five_clients(n_rows: usize, n: usize) -> PackedRows {
+    let clients: Vec<Rows> = (0..5).map(|c| rows(c, n_rows / 5, n)).collect();
     // Unwrap safety: there are clients, and all have the same layout.
     #[allow(clippy::unwrap_used)]
-    ClientRows::new(clients).unwrap()
+    PackedRows::unmerged(&clients).unwrap()
 }
 
 /// A model whose margins on [`rows`] resemble those of a fit.

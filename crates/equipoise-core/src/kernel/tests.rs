@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::client_rows::add_outer_product;
+use crate::linalg::add_outer_product;
 use crate::logistic::{dot, loss_terms};
 use crate::rows::Rows;
 use crate::test_rows::random_rows;

@@ -162,7 +162,7 @@ fn squares_of<V: Lanes>(vectors: &Vectors, by: &[Quad], sums: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client_rows::add_outer_product;
+    use crate::linalg::add_outer_product;
     use crate::logistic::dot;
     use proptest::prelude::*;
 

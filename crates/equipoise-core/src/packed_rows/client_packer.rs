@@ -113,10 +113,19 @@ impl ClientPacker {
 }
 
 impl PackedClient {
-    /// Packs rows in memory without merging.
+    /// Packs rows in memory without merging, in parallel.
     pub(super) fn unmerged(rows: &Rows) -> Self {
         let (layout, cell_counts) = (rows.layout(), rows.cell_counts());
-        Self { layout, blocks: pack_unmerged(rows), cell_counts }
+        let block = |start: usize| {
+            let end = rows.len().min(start + BLOCK_ROWS);
+            let size = (end - start).div_ceil(4) * layout.n();
+            let mut open = OpenBlock { quads: Vec::with_capacity(size), n_rows: 0 };
+            (start..end).for_each(|i| open.push(rows.a(i), rows.labels()[i]));
+            let storage = Storage::Memory(open.quads.into_boxed_slice());
+            PackedBlock { n_rows: open.n_rows, counted: false, storage }
+        };
+        let starts = (0..rows.len()).into_par_iter().step_by(BLOCK_ROWS);
+        Self { layout, blocks: starts.map(block).collect(), cell_counts }
     }
 
     /// Number of rows before merging.
@@ -128,20 +137,6 @@ impl PackedClient {
     pub fn cell_counts(&self) -> [[usize; 2]; 2] {
         self.cell_counts
     }
-}
-
-/// Packs rows into blocks in memory, in parallel.
-pub(super) fn pack_unmerged(rows: &Rows) -> Vec<PackedBlock> {
-    let starts = (0..rows.len()).into_par_iter().step_by(BLOCK_ROWS);
-    let block = |start: usize| {
-        let end = rows.len().min(start + BLOCK_ROWS);
-        let size = (end - start).div_ceil(4) * rows.layout().n();
-        let mut open = OpenBlock { quads: Vec::with_capacity(size), n_rows: 0 };
-        (start..end).for_each(|i| open.push(rows.a(i), rows.labels()[i]));
-        let OpenBlock { quads, n_rows } = open;
-        PackedBlock { n_rows, counted: false, storage: Storage::Memory(quads.into_boxed_slice()) }
-    };
-    starts.map(block).collect()
 }
 
 impl OpenBlock {

@@ -5,14 +5,16 @@
 //! therefore follows the minimisers of `ℓ + (r/2)‖θ‖²` as `r` decreases, which always exist. Either they converge to the
 //! model, or they diverge along a direction `d` with `y_i a_i·d ≥ 0` for every row, which proves that there is no model.
 
+use std::slice;
+
 use serde::{Deserialize, Serialize};
 
-use crate::client_rows::ClientRows;
 use crate::error::Error;
 use crate::fairness::{Covariance, Fairness, Violation};
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings};
 use crate::linalg::norm;
 use crate::logistic::dot;
+use crate::packed_rows::PackedRows;
 use crate::rows::Rows;
 use crate::settings::in_range;
 
@@ -108,12 +110,12 @@ fn root_mean_squares(rows: &Rows) -> Vec<f64> {
 
 /// As [`fit_unregularised`], for rows whose columns have root mean square 1.
 fn fit_scaled(rows: &Rows, judged: &Rows) -> Result<(Vec<f64>, Separation), Error> {
-    let source = ClientRows::new(vec![rows.clone()])?;
+    let packed = PackedRows::unmerged(slice::from_ref(rows))?;
     let settings = InnerSettings { tolerance: 1e-10, ..InnerSettings::default() };
-    let mut point = FitPoint::origin(&source)?;
+    let mut point = FitPoint::origin(&packed)?;
     let mut last: Option<Vec<f64>> = None;
     for ridge in REGULARISERS {
-        let problem = InnerProblem { rows: &source, weights: &[1.0], ridge };
+        let problem = InnerProblem { rows: &packed, weights: &[1.0], ridge };
         // The tolerance decreases with the regulariser, whose gradient must not be lost in it.
         let tolerance = settings.tolerance.min(0.01 * ridge);
         point = problem.fit(point, &InnerSettings { tolerance, ..settings })?.point;
@@ -125,7 +127,7 @@ fn fit_scaled(rows: &Rows, judged: &Rows) -> Result<(Vec<f64>, Separation), Erro
             let distances = signed_distances(rows, &change);
             let largest = largest_size(&distances);
             if largest <= CONVERGED_CHANGE {
-                return Ok((polish(&source, point, &settings)?, Separation::None));
+                return Ok((polish(&packed, point, &settings)?, Separation::None));
             }
             if let Some(proved) = separation_along(&distances, largest) {
                 // θ may prove complete separation even if the change proves only quasi-separation.
@@ -146,12 +148,12 @@ fn fit_scaled(rows: &Rows, judged: &Rows) -> Result<(Vec<f64>, Separation), Erro
 
 /// A few Newton steps without a regulariser, if the Hessian allows them.
 fn polish(
-    source: &ClientRows,
+    packed: &PackedRows,
     point: FitPoint,
     settings: &InnerSettings,
 ) -> Result<Vec<f64>, Error> {
     let regularised = point.theta.clone();
-    let problem = InnerProblem { rows: source, weights: &[1.0], ridge: 0.0 };
+    let problem = InnerProblem { rows: packed, weights: &[1.0], ridge: 0.0 };
     let fit = problem.fit(point, &InnerSettings { max_iterations: 10, ..*settings });
     Ok(match fit {
         Ok(fit) if fit.converged && fit.diagonals_raised == 0 => fit.point.theta,

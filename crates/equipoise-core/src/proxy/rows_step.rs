@@ -10,51 +10,48 @@
 //! in the Euclidean norm, that changes `θ` by `δ` has the same form: `x_j` moves by `−(1/N) Q C_jᵀ z` with `z = M⁻¹ H δ`,
 //! where `M = (1/N²) Σ_j C_j Q C_jᵀ` is only `n × n`.
 
-use crate::client_rows::{ClientRows, add_outer_product};
 use crate::error::Error;
-use crate::inner_fit::{FitPoint, InnerProblem};
-use crate::linalg::{Cholesky, RangeProjection, symmetric_entry};
+use crate::linalg::{Cholesky, RangeProjection, add_outer_product, symmetric_entry};
 use crate::logistic::{dot, loss_terms};
 use crate::packed_rows::BLOCK_ROWS;
 use crate::rows::Rows;
 use crate::statistics::triangle;
 use rayon::prelude::*;
 
-/// `z` for which moving every row by `−(1/N) Q C_jᵀ z` changes the model by `delta`, to first order.
+/// `z` for which moving every row by `−(1/N) Q C_jᵀ z` changes the model by `delta`, to first order. `hessian` is `H`
+/// without its ridge.
 pub(super) fn smallest_step(
-    proxy: &ClientRows,
-    fitted: &FitPoint,
-    delta: &[f64],
+    rows: &Rows,
+    theta: &[f64],
+    hessian: &[f64],
     ridge: f64,
+    delta: &[f64],
     varying: &RangeProjection,
 ) -> Result<Vec<f64>, Error> {
-    let n = delta.len();
-    let problem = InnerProblem { rows: proxy, weights: &[1.0], ridge };
-    let change = multiply(&problem.hessian(&fitted.statistics), ridge, delta);
-    let reach = reach(&proxy.clients()[0], &fitted.theta, varying);
-    Ok(Cholesky::new(&reach, n, 0.0)?.solve(&change))
+    let change = multiply(hessian, ridge, delta);
+    let reach = reach(rows, theta, varying);
+    Ok(Cholesky::new(&reach, delta.len(), 0.0)?.solve(&change))
 }
 
-/// Writes the rows of `from`, each moved by `−(length/N) Q C_jᵀ z`, to `into`.
-pub(super) fn move_rows(
-    from: &Rows,
-    into: &mut Rows,
+/// The rows, each moved by `−(length/N) Q C_jᵀ z`.
+pub(super) fn moved_rows(
+    rows: &Rows,
     theta: &[f64],
     z: &[f64],
     length: f64,
     varying: &RangeProjection,
-) {
-    let scale = -length / from.len() as f64;
-    let n_x = from.layout().n_x;
+) -> Rows {
+    let scale = -length / rows.len() as f64;
+    let n_x = rows.layout().n_x;
     let (z_moves, theta_moves) = (varying.apply(&z[..n_x]), varying.apply(&theta[..n_x]));
-    for j in 0..from.len() {
-        let (along_z, along_theta) = row_factors(from, j, theta, z);
-        let moved = from.x(j).iter().zip(&z_moves).zip(&theta_moves);
-        let target = into.x_mut(j);
-        for (value, ((x, z), t)) in target.iter_mut().zip(moved) {
-            *value = x + scale * (along_z * z + along_theta * t);
+    let mut moved = rows.clone();
+    for j in 0..rows.len() {
+        let (along_z, along_theta) = row_factors(rows, j, theta, z);
+        for ((x, z), t) in moved.x_mut(j).iter_mut().zip(&z_moves).zip(&theta_moves) {
+            *x += scale * (along_z * z + along_theta * t);
         }
     }
+    moved
 }
 
 /// The gradient in every row of an `F(θ)` with `v = H⁻¹ ∇F`: `−(1/N) C_jᵀ v`, row by row.

@@ -9,9 +9,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::{ProxySettings, ProxyStart};
-use crate::client_rows::add_outer_product;
 use crate::error::Error;
-use crate::linalg::{Cholesky, RangeProjection};
+use crate::linalg::{Cholesky, RangeProjection, add_outer_product};
 use crate::logistic::dot;
 use crate::rows::Rows;
 use crate::statistics::triangle;

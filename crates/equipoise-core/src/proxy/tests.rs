@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::client_rows::ClientRows;
 use crate::fairness::Covariance;
 use crate::inner_fit::{InnerSettings, fit_logistic};
 use crate::metrics::Metrics;
 use crate::observer::NoopObserver;
+use crate::packed_rows::PackedRows;
 use crate::rows::Layout;
 use crate::statistics::{ClientStatistics, Order};
 use crate::test_rows::random_rows;
@@ -28,7 +28,7 @@ fn a_proxy_is_fair_and_as_accurate_as_fairness_allows() {
             assert!(test.fair, "{test:?}");
             // No model can have a lower F: the proxy's model is the minimiser of F itself, which is
             // convex. Moving it along any axis must not help.
-            let source = ClientRows::new(vec![data.clone()]).unwrap();
+            let source = PackedRows::unmerged(std::slice::from_ref(&data)).unwrap();
             let covariance = Covariance::of(&data);
             let value = |theta: &[f64]| {
                 source.evaluate(theta, Order::Loss).unwrap().losses[0] / 1500.0
