@@ -39,13 +39,13 @@ pub enum Error {
     },
     /// Too few proxy rows to determine a model.
     #[error(
-        "a proxy needs at least {least} rows, more than its model has coefficients; found {found}"
+        "a proxy needs at least {minimum} rows, more than its model has coefficients; found {found}"
     )]
     FewProxyRows {
         /// Rows requested.
         found: usize,
         /// Rows needed.
-        least: usize,
+        minimum: usize,
     },
     /// A round without clients.
     #[error("there are no clients")]

@@ -152,9 +152,9 @@ pub fn generate_proxy(
 ) -> Result<GeneratedProxy, Error> {
     settings.check()?;
     check_cells(data, settings.fairness)?;
-    let (n_rows, least) = (settings.rows.unwrap_or(data.len()), data.layout().n() + 1);
-    if n_rows < least {
-        return Err(Error::FewProxyRows { found: n_rows, least });
+    let (n_rows, minimum) = (settings.rows.unwrap_or(data.len()), data.layout().n() + 1);
+    if n_rows < minimum {
+        return Err(Error::FewProxyRows { found: n_rows, minimum });
     }
     let varying = start::varying_directions(data);
     let start = start::initial_rows(data, settings, &varying)?;

@@ -53,20 +53,17 @@ pub(super) fn add_products<V: Lanes, const P: usize>(
         while left < top {
             prefetch.during_tile();
             // Width 3 keeps the arithmetic units busiest, width 1 hardly half of them.
-            match top - left {
-                1 => {
-                    rectangle::<V, P, 1>(columns, panels, top, left, sums);
-                    left += 1;
-                }
-                2 | 4 => {
-                    rectangle::<V, P, 2>(columns, panels, top, left, sums);
-                    left += 2;
-                }
-                _ => {
-                    rectangle::<V, P, 3>(columns, panels, top, left, sums);
-                    left += 3;
-                }
+            let width = match top - left {
+                1 => 1,
+                2 | 4 => 2,
+                _ => 3,
+            };
+            match width {
+                1 => rectangle::<V, P, 1>(columns, panels, top, left, sums),
+                2 => rectangle::<V, P, 2>(columns, panels, top, left, sums),
+                _ => rectangle::<V, P, 3>(columns, panels, top, left, sums),
             }
+            left += width;
         }
         prefetch.during_tile();
         corner::<V, P, HEIGHT>(columns, panels, top, sums);

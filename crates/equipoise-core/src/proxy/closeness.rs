@@ -64,12 +64,12 @@ fn nearest(
         .par_iter()
         .map(|&i| {
             let own = &from.a(i)[..compared];
-            let mut least = f64::INFINITY;
+            let mut nearest = f64::INFINITY;
             for j in (0..to.len()).filter(|&j| !skip(i, j)) {
                 let squared: f64 = own.iter().zip(to.a(j)).map(|(a, b)| (a - b) * (a - b)).sum();
-                least = least.min(squared);
+                nearest = nearest.min(squared);
             }
-            least.sqrt()
+            nearest.sqrt()
         })
         .collect()
 }

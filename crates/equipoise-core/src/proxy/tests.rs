@@ -150,14 +150,14 @@ fn proxies_depend_on_the_seed_but_not_on_threads() {
 #[test]
 fn rejects_data_without_both_classes_and_groups() {
     let data = random_rows(16, 200, 2, true);
-    let keep = |wanted: &dyn Fn(usize) -> bool| {
-        let rows: Vec<usize> = (0..data.len()).filter(|&i| wanted(i)).collect();
+    let error_of = |keep: &dyn Fn(usize) -> bool| {
+        let rows: Vec<usize> = (0..data.len()).filter(|&i| keep(i)).collect();
         let settings = ProxySettings::new(Fairness::EO);
         generate_proxy(&data.select(&rows), &settings, &mut NoopObserver).unwrap_err()
     };
-    assert!(matches!(keep(&|i| data.is_positive(i)), Error::OneClass { .. }));
-    assert!(matches!(keep(&|i| data.is_privileged(i)), Error::OneGroup { .. }));
-    let no_privileged_positive = keep(&|i| !(data.is_privileged(i) && data.is_positive(i)));
+    assert!(matches!(error_of(&|i| data.is_positive(i)), Error::OneClass { .. }));
+    assert!(matches!(error_of(&|i| data.is_privileged(i)), Error::OneGroup { .. }));
+    let no_privileged_positive = error_of(&|i| !(data.is_privileged(i) && data.is_positive(i)));
     assert!(matches!(no_privileged_positive, Error::NoPositives { privileged: 0, .. }));
-    assert!(matches!(keep(&|_| false), Error::OneClass { rows: 0, .. }));
+    assert!(matches!(error_of(&|_| false), Error::OneClass { rows: 0, .. }));
 }
