@@ -55,7 +55,7 @@ impl Fairness {
     }
 
     /// Whether equal opportunity has a share.
-    pub fn asks_for_eo(&self) -> bool {
+    pub fn includes_eo(&self) -> bool {
         self.nu > 0.0
     }
 }

@@ -226,7 +226,7 @@ fn check_cells(data: &Rows, fairness: Fairness) -> Result<(), Error> {
     if privileged == 0 || privileged == data.len() {
         return Err(Error::OneGroup { rows: data.len(), privileged });
     }
-    if fairness.asks_for_eo() && (others_positive == 0 || privileged_positive == 0) {
+    if fairness.includes_eo() && (others_positive == 0 || privileged_positive == 0) {
         return Err(Error::NoPositives {
             privileged: privileged_positive,
             others: others_positive,

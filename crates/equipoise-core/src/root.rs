@@ -72,7 +72,7 @@ impl Root {
         let positives = |group: usize| -> usize {
             self.tables.iter().map(|rows| rows.cell_counts()[group][1]).sum()
         };
-        if fairness.asks_for_eo() && (positives(0) == 0 || positives(1) == 0) {
+        if fairness.includes_eo() && (positives(0) == 0 || positives(1) == 0) {
             return Err(Error::RootPositives { privileged: positives(1), others: positives(0) });
         }
         Ok(())

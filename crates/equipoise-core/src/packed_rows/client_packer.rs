@@ -52,7 +52,7 @@ impl ClientPacker {
     }
 
     /// Maximum number of bytes that a packer needs for rows of `n` entries, without the blocks in its keeper.
-    pub fn most_bytes(n: usize) -> usize {
+    pub fn max_bytes(n: usize) -> usize {
         DistinctRows::max_bytes(n) + 2 * Self::block_bytes(n)
     }
 
