@@ -135,12 +135,12 @@ impl OuterObjective<'_> {
             RootWeighting::Pooled => vec![0.0; weights.len()],
             RootWeighting::Client => {
                 let nu = self.fairness.nu();
-                let of_client = |(part, loss): (&Covariance, &f64)| {
+                let of_client = |(part, loss): (&Covariance, f64)| {
                     let own = part.violation(theta);
                     let slope = (1.0 - nu) * violation.sp * own.sp + nu * violation.eo * own.eo;
                     loss / root.n_rows + rho * slope
                 };
-                root.covariances.iter().zip(&statistics.losses).map(of_client).collect()
+                root.covariances.iter().zip(statistics.losses()).map(of_client).collect()
             }
         };
         Ok(OuterValue { value, loss, violation, gradient_theta, gradient_weights })

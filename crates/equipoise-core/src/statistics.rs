@@ -4,7 +4,10 @@
 //! `H_c`. They are sums over rows and depend on `θ`, not on the weights, so [`Statistics`] once computed serve any weights
 //! at the same `θ` without another pass over the rows.
 
+use std::ops::Range;
+
 use crate::error::Error;
+use crate::kernel::n_sums;
 
 /// The highest derivative in the statistics; each order includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,9 +52,7 @@ pub trait ClientStatistics: Send + Sync {
         orders[client] = Some(order);
         let all = self.evaluate_each(theta, &orders)?;
         let mut one = Statistics::zeros(1, all.n, order);
-        one.losses[0] = all.losses[client];
-        copy_part(&mut one.gradients, &all.gradients, (client, 0), all.n);
-        copy_part(&mut one.hessians, &all.hessians, (client, 0), triangle(all.n));
+        one.sums.copy_from_slice(&all.slot(client)[..one.stride]);
         Ok(one)
     }
 
@@ -62,17 +63,15 @@ pub trait ClientStatistics: Send + Sync {
 }
 
 /// `L_c`, `g_c` and `H_c` of all clients at one `θ`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Statistics {
     n: usize,
     /// The order known of each client. What is not known is 0.
     known: Vec<Option<Order>>,
-    /// `L_c`, one per client.
-    pub losses: Vec<f64>,
-    /// `g_c`, client by client, `n` numbers each; empty if only losses were requested.
-    pub gradients: Vec<f64>,
-    /// `H_c`, client by client: the lower triangle row by row, `n(n+1)/2` numbers each; empty if not requested.
-    pub hessians: Vec<f64>,
+    /// Client by client: `L_c`, then `g_c`, then the lower triangle of `H_c` row by row, up to the highest order.
+    sums: Vec<f64>,
+    /// Sums per client.
+    stride: usize,
 }
 
 impl Statistics {
@@ -83,21 +82,8 @@ impl Statistics {
 
     /// All zeros, up to each client's own order.
     pub fn zeros_each(n: usize, orders: &[Option<Order>]) -> Self {
-        let n_clients = orders.len();
-        let highest = orders.iter().flatten().max().copied();
-        let len = |order, size: usize| if highest >= Some(order) { n_clients * size } else { 0 };
-        Self {
-            n,
-            known: orders.to_vec(),
-            losses: vec![0.0; n_clients],
-            gradients: vec![0.0; len(Order::Gradient, n)],
-            hessians: vec![0.0; len(Order::Hessian, triangle(n))],
-        }
-    }
-
-    /// `n`, the length of a gradient.
-    pub fn n(&self) -> usize {
-        self.n
+        let stride = n_sums(n, orders.iter().flatten().max().copied().unwrap_or(Order::Loss));
+        Self { n, known: orders.to_vec(), sums: vec![0.0; orders.len() * stride], stride }
     }
 
     /// The order up to which the statistics of a client are known.
@@ -105,96 +91,87 @@ impl Statistics {
         self.known[client]
     }
 
+    /// Adds sums over rows of a client: loss, gradient, lower triangle of the Hessian, as far as they were computed.
+    pub fn add(&mut self, client: usize, sums: &[f64]) {
+        let slot = &mut self.sums[client * self.stride..(client + 1) * self.stride];
+        ClientSlots(slot).add(sums);
+    }
+
     /// The slots of each client's sums.
     pub(crate) fn slots(&mut self) -> Vec<ClientSlots<'_>> {
-        let mut gradients = self.gradients.chunks_exact_mut(self.n.max(1));
-        let mut hessians = self.hessians.chunks_exact_mut(triangle(self.n).max(1));
-        let slots = |loss| ClientSlots {
-            loss,
-            gradient: gradients.next().unwrap_or_default(),
-            hessian: hessians.next().unwrap_or_default(),
-        };
-        self.losses.iter_mut().map(slots).collect()
+        self.sums.chunks_exact_mut(self.stride).map(ClientSlots).collect()
+    }
+
+    fn slot(&self, client: usize) -> &[f64] {
+        &self.sums[client * self.stride..(client + 1) * self.stride]
     }
 
     /// Copies clients whose statistics at the same `θ` are known to a higher order in `other`.
     pub(crate) fn complete(&mut self, other: &Self) {
-        let size = triangle(self.n);
-        self.gradients.resize(self.losses.len() * self.n, 0.0);
-        self.hessians.resize(self.losses.len() * size, 0.0);
-        for (client, known) in self.known.iter_mut().enumerate() {
-            if other.known[client] <= *known {
-                continue;
-            }
-            *known = other.known[client];
-            self.losses[client] = other.losses[client];
-            copy_part(&mut self.gradients, &other.gradients, (client, client), self.n);
-            copy_part(&mut self.hessians, &other.hessians, (client, client), size);
+        let orders: Vec<_> = self.known.iter().zip(&other.known).map(|(a, b)| *a.max(b)).collect();
+        let mut all = Self::zeros_each(self.n, &orders);
+        for (client, slot) in all.sums.chunks_exact_mut(all.stride).enumerate() {
+            let source = if other.known[client] > self.known[client] { other } else { &*self };
+            let len = all.stride.min(source.stride);
+            slot[..len].copy_from_slice(&source.slot(client)[..len]);
         }
+        *self = all;
+    }
+
+    /// `L_c` of each client.
+    pub fn losses(&self) -> impl Iterator<Item = f64> {
+        self.sums.iter().step_by(self.stride).copied()
     }
 
     /// `g_c`.
     pub fn gradient(&self, client: usize) -> &[f64] {
-        &self.gradients[client * self.n..(client + 1) * self.n]
+        &self.slot(client)[1..=self.n]
+    }
+
+    /// `H_c`, the lower triangle row by row.
+    pub fn hessian(&self, client: usize) -> &[f64] {
+        &self.slot(client)[1 + self.n..]
     }
 
     /// `Σ_c w_c L_c`.
     pub fn weighted_loss(&self, weights: &[f64]) -> f64 {
-        self.losses.iter().zip(weights).map(|(loss, w)| w * loss).sum()
+        self.losses().zip(weights).map(|(loss, w)| w * loss).sum()
     }
 
     /// `Σ_c w_c g_c`.
     pub fn weighted_gradient(&self, weights: &[f64]) -> Vec<f64> {
-        weighted_sum(&self.gradients, self.n, weights)
+        self.weighted_sum(weights, 1..1 + self.n)
     }
 
     /// `Σ_c w_c H_c`, the lower triangle row by row.
     pub fn weighted_hessian(&self, weights: &[f64]) -> Vec<f64> {
-        weighted_sum(&self.hessians, triangle(self.n), weights)
+        self.weighted_sum(weights, 1 + self.n..1 + self.n + triangle(self.n))
+    }
+
+    /// Clients of weight 0 are skipped, exactly as if they were absent.
+    fn weighted_sum(&self, weights: &[f64], part: Range<usize>) -> Vec<f64> {
+        let mut sum = vec![0.0; part.len()];
+        for (slot, &w) in self.sums.chunks_exact(self.stride).zip(weights) {
+            if w != 0.0 {
+                sum.iter_mut().zip(&slot[part.clone()]).for_each(|(s, v)| *s += w * v);
+            }
+        }
+        sum
     }
 }
 
-/// The slots of one client's statistics; empty if not requested.
-pub(crate) struct ClientSlots<'a> {
-    loss: &'a mut f64,
-    gradient: &'a mut [f64],
-    hessian: &'a mut [f64],
-}
+/// The slots of one client's sums.
+pub(crate) struct ClientSlots<'a>(&'a mut [f64]);
 
 impl ClientSlots<'_> {
-    /// Adds sums over rows of the client: loss, gradient, Hessian, as far as they were computed.
     pub(crate) fn add(&mut self, sums: &[f64]) {
-        let (gradient, hessian) = sums[1..].split_at(self.gradient.len().min(sums.len() - 1));
-        *self.loss += sums[0];
-        let add = |(sum, v): (&mut f64, &f64)| *sum += v;
-        self.gradient.iter_mut().zip(gradient).for_each(add);
-        self.hessian.iter_mut().zip(hessian).for_each(add);
+        self.0.iter_mut().zip(sums).for_each(|(slot, sum)| *slot += sum);
     }
 }
 
 /// Number of entries in the lower triangle of an `n × n` matrix, including the diagonal.
 pub(crate) fn triangle(n: usize) -> usize {
     n * (n + 1) / 2
-}
-
-/// `Σ_c w_c v_c` of consecutive vectors `v_c`. Clients of weight 0 are skipped, exactly as if they were absent.
-fn weighted_sum(values: &[f64], size: usize, weights: &[f64]) -> Vec<f64> {
-    let mut sum = vec![0.0; size];
-    for (part, &w) in values.chunks_exact(size).zip(weights) {
-        if w != 0.0 {
-            sum.iter_mut().zip(part).for_each(|(s, v)| *s += w * v);
-        }
-    }
-    sum
-}
-
-/// Copies a client's part to another index, if both exist.
-fn copy_part(into: &mut [f64], from: &[f64], (source, target): (usize, usize), size: usize) {
-    let part = from.get(source * size..(source + 1) * size);
-    let slot = into.get_mut(target * size..(target + 1) * size);
-    if let (Some(part), Some(slot)) = (part, slot) {
-        slot.copy_from_slice(part);
-    }
 }
 
 /// One client of several. `N` stays the number of all rows, so that a weight keeps its meaning.

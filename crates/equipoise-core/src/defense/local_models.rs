@@ -29,7 +29,7 @@ pub(super) fn average(
         // The inner problem divides by the rows of all clients. This weight turns its loss into the client's mean loss.
         let alone = OneClient { rows: proxies, client };
         let fit = fit_from_scratch(&alone, &[n_rows_total / n_rows], settings, &mut counts)?;
-        losses.push(fit.point.statistics.losses[0] / n_rows);
+        losses.extend(fit.point.statistics.losses().map(|loss| loss / n_rows));
         models.push(fit.point.theta);
     }
     let weights = weigh(&losses);

@@ -142,7 +142,7 @@ impl Generator {
 
         // F is convex in θ, so the Newton step in θ is a descent direction.
         let gradient = self.outer_gradient(&statistics, rho);
-        let mut hessian: Vec<f64> = statistics.hessians.iter().map(|h| h / n_rows).collect();
+        let mut hessian: Vec<f64> = statistics.hessian(0).iter().map(|h| h / n_rows).collect();
         self.covariance.add_penalty_hessian(self.fairness, rho, &mut hessian);
         let cholesky = Cholesky::new(&hessian, theta.len(), self.ridge)?;
         let newton: Vec<f64> = cholesky.solve(&gradient).iter().map(|s| -s).collect();
@@ -194,7 +194,8 @@ fn measure(
     let problem = InnerProblem { rows: &packed, weights: &[1.0], ridge };
     let settings = InnerSettings { tolerance: 1e-9, ..InnerSettings::default() };
     let point = problem.fit(FitPoint::at(&packed, theta)?, &settings)?.point;
-    let loss = data.evaluate(&point.theta, Order::Loss)?.losses[0] / data.n_rows_total() as f64;
+    let loss = data.evaluate(&point.theta, Order::Loss)?.weighted_loss(&[1.0])
+        / data.n_rows_total() as f64;
     let violation = covariance.violation(&point.theta);
     Ok(Measured { rows, packed, point, loss, violation })
 }

@@ -31,7 +31,7 @@ fn a_proxy_is_fair_and_as_accurate_as_fairness_allows() {
             let source = PackedRows::unmerged(std::slice::from_ref(&data)).unwrap();
             let covariance = Covariance::of(&data);
             let value = |theta: &[f64]| {
-                source.evaluate(theta, Order::Loss).unwrap().losses[0] / 1500.0
+                source.evaluate(theta, Order::Loss).unwrap().weighted_loss(&[1.0]) / 1500.0
                     + 0.5 * summary.rho * covariance.violation(theta).squared(fairness)
             };
             let lowest = value(&summary.theta);
