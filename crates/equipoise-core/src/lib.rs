@@ -52,7 +52,6 @@
 
 mod adam;
 mod bilevel;
-mod client_rows;
 mod defense;
 mod error;
 mod fairness;
@@ -76,7 +75,6 @@ mod statistics;
 #[cfg(test)]
 mod test_rows;
 
-pub use client_rows::ClientRows;
 pub use defense::{Defense, fedasl_weights, fednolowe_weights};
 pub use error::Error;
 pub use fairness::{Covariance, Criterion, Fairness, Violation};

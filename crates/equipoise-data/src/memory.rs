@@ -57,7 +57,7 @@ impl Memory {
         let block = ClientPacker::block_bytes(n);
         // The chunk as it is decoded and as rows.
         let chunk = 2 * CHUNK_ROWS * n * size_of::<f64>();
-        let packing = ClientPacker::most_bytes(n) + chunk + RowSketcher::BYTES;
+        let packing = ClientPacker::max_bytes(n) + chunk + RowSketcher::BYTES;
         let summing = n_threads * block;
         if *bytes < packing + summing {
             return Err(Error::TooLittleMemory { found: *bytes, least: packing + summing, n });

@@ -37,7 +37,7 @@ pub(super) fn fall_back(
     settings: &Settings,
     solved: Solved,
 ) -> Result<Solved, Error> {
-    let all = Rows::concat(&round.root().rows().clients().iter().collect::<Vec<_>>())?;
+    let all = Rows::concat(round.root().tables())?;
     if all.len() < MIN_ROWS {
         return Ok(solved);
     }

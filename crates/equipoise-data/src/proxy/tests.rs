@@ -232,7 +232,7 @@ fn chunks_are_as_small_as_asked_and_together_the_proxy() {
                 visit_chunks(&path, &schema, ReadLimits::NONE, chunk_rows, visit).unwrap(),
                 5003
             );
-            let all = Rows::concat(&chunks.iter().collect::<Vec<_>>()).unwrap();
+            let all = Rows::concat(&chunks).unwrap();
             assert_eq!(bits(&all), bits(&rows));
         }
     }
