@@ -90,10 +90,10 @@ fn a_wrong_cell_is_named_by_file_row_and_column() {
 #[test]
 fn the_error_has_its_parts_as_fields() {
     match run(&TABLE.replace(",30,b", ",abc,b")).unwrap_err() {
-        Error::Cell { file, row, column, value, problem } => {
+        Error::Table { file, row, column, problem } => {
             assert!(file.ends_with("bank.csv"));
-            assert_eq!((row, column.as_str(), value.as_str()), (2, "lsat", "abc"));
-            assert_eq!(*problem, CellProblem::NotANumber { value: "abc".into() });
+            assert_eq!((row, column.as_deref()), (Some(2), Some("lsat")));
+            assert_eq!(*problem, TableProblem::NotANumber("abc".into()));
         }
         other => panic!("{other}"),
     }

@@ -140,7 +140,7 @@ fn what_is_no_parquet_file_is_an_error() {
 fn rows_are_numbered_through_all_batches() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("long.parquet");
-    let n = 2 * BATCH as i64 + 5;
+    let n = 2 * MAX_BATCH_ROWS as i64 + 5;
     std::fs::write(&path, bytes_of(vec![("i", Arc::new(Int64Array::from_iter_values(1..=n)))]))
         .unwrap();
     let table = open_table(&path).unwrap();
