@@ -99,11 +99,16 @@ pub enum TableProblem {
         /// Values that do occur, at most eleven.
         seen: Vec<String>,
     },
-    /// A text column has more distinct values than this.
+    /// A text column has too many distinct values to be one-hot encoded.
     #[error(
-        "more than {0} distinct values are too many for a categorical feature. Leave the column out with --drop, or use --numeric if it holds numbers."
+        "more than {limit} distinct values are too many for a categorical feature. Leave it out with --drop {column}, or use --numeric {column} if it holds numbers."
     )]
-    TooManyLevels(usize),
+    TooManyLevels {
+        /// The column.
+        column: String,
+        /// Maximum number of levels.
+        limit: usize,
+    },
     /// Text where the schema has a number.
     #[error(
         "`{0}` is not a number. Correct the value, or declare the column categorical in the schema."

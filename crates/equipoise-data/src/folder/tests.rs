@@ -41,7 +41,7 @@ fn clients_are_named_by_their_files_and_sorted() {
 }
 
 #[test]
-fn a_folder_that_is_not_one_of_clients_is_refused() {
+fn rejects_a_folder_with_other_files() {
     let fails = |dir: &Path, parts: &[&str]| {
         let text = read_folder(dir).unwrap_err().to_string();
         for part in parts {

@@ -43,7 +43,7 @@ fn a_failure_leaves_the_old_file_and_nothing_else() {
 }
 
 #[test]
-fn a_file_that_appears_meanwhile_is_not_overwritten() {
+fn does_not_overwrite_a_file_created_meanwhile() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.txt");
     let result = write_atomically(&path, false, |out| {

@@ -115,7 +115,7 @@ fn columns_may_come_in_any_order() {
 }
 
 #[test]
-fn what_is_no_proxy_is_refused_with_the_place() {
+fn rejects_malformed_proxies_with_the_location() {
     let (schema, rows) = small();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("bank.csv");
@@ -135,7 +135,7 @@ fn what_is_no_proxy_is_refused_with_the_place() {
         ("100000000000,0,-1", "1e11,0,0", &["row 2", "column `pass`", "`0` is neither -1 nor 1"]),
         ("100000000000,0,-1", "1e11,0,?", &["row 2", "column `pass`", "missing"]),
         ("100000000000,0,-1", "1e13,0,-1", &["row 2", "`1e13` is beyond ±1e12"]),
-        ("race,", "sex,", &["column `sex`", "no column of a proxy"]),
+        ("race,", "sex,", &["column `sex`", "not a column of a proxy"]),
         (",0,-1\n", ",0\n", &["row 2", "4 cells", "5 columns"]),
     ] {
         let changed = sound.replacen(from, to, 1);
@@ -147,7 +147,7 @@ fn what_is_no_proxy_is_refused_with_the_place() {
         }
     }
     for (content, part) in [
-        ("race,pass,tier=1,\"lsat, raw\"\n", "no column `tier=a \"b\"`"),
+        ("race,pass,tier=1,\"lsat, raw\"\n", "column `tier=a \"b\"`: the table has no such column"),
         (sound.lines().next().unwrap(), "header but no rows. A proxy needs"),
     ] {
         std::fs::write(&path, content).unwrap();
@@ -172,7 +172,7 @@ fn rows_of_another_schema_or_none_are_not_written() {
 }
 
 #[test]
-fn a_bad_cell_of_parquet_is_named_as_one_of_csv_is() {
+fn parquet_and_csv_report_a_bad_cell_alike() {
     use crate::table::{write_csv, write_parquet};
     let schema = schema(false);
     let n_rows = 5000;

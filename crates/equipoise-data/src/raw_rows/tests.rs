@@ -78,7 +78,7 @@ fn a_wrong_cell_is_named_by_file_row_and_column() {
     fails(&second("2.0,,30", "2.0,1e10,30"), &["row 2", "column `age`", "beyond ±1e12", "1e10"]);
     fails(
         &second("0,2.0,", "0,3,"),
-        &["row 2", "column `tier`", "`3` is none of the levels `1`, `2`, `x`"],
+        &["row 2", "column `tier`", "`3` is not one of the levels `1`, `2`, `x`"],
     );
     fails(
         &second(" Black ,0", "?,0"),
@@ -101,10 +101,16 @@ fn the_error_has_its_parts_as_fields() {
 
 #[test]
 fn columns_must_be_those_of_the_schema() {
-    fails(&TABLE.replace("lsat,id", "lsta,id"), &["no column `lsat`", "Did you mean `lsta`?"]);
+    fails(
+        &TABLE.replace("lsat,id", "lsta,id"),
+        &["column `lsat`: the table has no such column", "Did you mean `lsta`?"],
+    );
     fails(&TABLE.replace("lsat,id", "lsat,name"), &["column `name`", "`ignore`", "Drop it"]);
-    fails(&TABLE.replace("tier,age", "tier,tier"), &["`tier` twice"]);
-    fails("race,pass,tier,age,lsat\n", &["header but no rows", "A table of data"]);
+    fails(
+        &TABLE.replace("tier,age", "tier,tier"),
+        &["column `tier`: the header has this column twice"],
+    );
+    fails("race,pass,tier,age,lsat\n", &["header but no rows", "A data table"]);
     let without_id: String =
         TABLE.lines().map(|l| format!("{}\n", l.rsplit_once(',').unwrap().0)).collect();
     assert_eq!(run(&without_id).unwrap().rows, run(TABLE).unwrap().rows);
@@ -155,7 +161,10 @@ fn prediction_needs_no_label_and_passes_over_other_columns() {
     assert_eq!(table.rows.values(), run(TABLE).unwrap().rows.values());
     std::fs::write(&path, "tier,age,lsat\n1,1,40\n").unwrap();
     let text = read_features_for_prediction(&path, &schema()).unwrap_err().to_string();
-    assert!(text.contains("new.csv") && text.contains("no column `race`"), "{text}");
+    assert!(
+        text.contains("new.csv") && text.contains("column `race`: the table has no such column"),
+        "{text}"
+    );
 }
 
 /// The same rows as `TABLE`, with the types that a data frame would give the columns.

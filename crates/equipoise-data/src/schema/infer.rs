@@ -135,7 +135,9 @@ impl Proposal<'_> {
 
     fn categorical(&mut self, column: &str, statistics: &Statistics) -> Result<Encoding, Error> {
         if statistics.distinct.is_more() {
-            return Err(TableProblem::TooManyLevels(MAX_LEVELS).in_column(&self.file, column));
+            let limit = MAX_LEVELS;
+            let problem = TableProblem::TooManyLevels { column: column.to_string(), limit };
+            return Err(problem.in_column(&self.file, column));
         }
         if let (Some((row, value)), 1..) = (&statistics.first_text, statistics.n_numbers) {
             self.notes.push(format!(

@@ -21,7 +21,7 @@ fn blocks_read_back_and_forgotten_slots_are_used_again() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_named() {
+fn names_a_missing_folder() {
     let text = ScratchFile::create(Path::new("no/such/folder"), 8).unwrap_err().to_string();
     assert!(text.contains("no/such/folder") && text.contains("another folder"), "{text}");
 }

@@ -72,13 +72,13 @@ fn a_header_alone_is_a_table_without_rows() {
 }
 
 #[test]
-fn what_is_not_a_table_is_refused_with_the_place() {
+fn rejects_malformed_tables_with_the_location() {
     fails(b"a,b\n1,2\n3\n", &["row 2", "line 3", "1 cells", "2 columns"]);
     fails(b"a,b\n\"1\n\",2\n3,4,5\n", &["row 2", "line 4", "3 cells"]);
     fails(b"a,b\n1,2\n3,caf\xe9\n", &["line 3", "UTF-8"]);
     fails(b"a,caf\xe9\n1,2\n", &["line 1", "UTF-8"]);
-    fails(b"a,b,a\n1,2,3\n", &["`a` twice"]);
-    fails(b"a, a\n1,2\n", &["`a` twice"]);
+    fails(b"a,b,a\n1,2,3\n", &["column `a`: the header has this column twice"]);
+    fails(b"a, a\n1,2\n", &["column `a`: the header has this column twice"]);
     fails(b",a\n0,2\n", &["column 1", "no name"]);
     fails(b"\n\n", &["is empty"]);
 }

@@ -123,14 +123,14 @@ fn other_types_are_refused_only_where_they_are_used() {
 }
 
 #[test]
-fn what_is_no_parquet_file_is_an_error() {
+fn rejects_a_file_that_is_not_parquet() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("bank.parquet");
     for content in ["a,b\n1,2\n", "PAR1", "PAR1PAR1", "PAR1\0\0\0\0PAR1"] {
         std::fs::write(&path, content).unwrap();
         let text = read(&path, &["a"]).unwrap_err().to_string();
         assert!(
-            text.contains("bank.parquet") && text.contains("not a sound Parquet file"),
+            text.contains("bank.parquet") && text.contains("not a valid Parquet file"),
             "{text}"
         );
     }
