@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use equipoise_core::{BlockKeeper, ClientPacker, Precision};
+use equipoise_core::{BlockKeeper, ClientPacker};
 
 use crate::error::Error;
 use crate::proxy::CHUNK_ROWS;
@@ -20,7 +20,6 @@ const COLUMN_BYTES: usize = 5 << 19;
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
     limit: Option<(usize, PathBuf)>,
-    precision: Precision,
 }
 
 /// How the memory is divided.
@@ -40,12 +39,7 @@ impl Memory {
     /// Limits the memory of the whole program. Rows that do not fit go to an unnamed file in the scratch folder.
     /// The program itself uses about 48 MiB and a decoder 2.5 MiB per column, which no limit can reduce.
     pub fn at_most(bytes: usize, scratch: PathBuf) -> Self {
-        Self { limit: Some((bytes, scratch)), ..Self::default() }
-    }
-
-    /// Keeps the entries of proxies as exactly as this.
-    pub fn with_precision(self, precision: Precision) -> Self {
-        Self { precision, ..self }
+        Self { limit: Some((bytes, scratch)) }
     }
 
     /// Divides the memory for rows of `n` entries.
@@ -56,15 +50,13 @@ impl Memory {
         n_threads: usize,
     ) -> Result<Shares, Error> {
         let Some((bytes, scratch)) = &self.limit else {
-            let keeper = BlockKeeper::in_memory().with_precision(self.precision);
-            return Ok(Shares { n_readers: n_threads, keeper });
+            return Ok(Shares { n_readers: n_threads, keeper: BlockKeeper::in_memory() });
         };
         let block = ClientPacker::block_bytes(n);
         // The chunk, decoded and as rows.
         let chunk = 2 * CHUNK_ROWS * n * size_of::<f64>();
         let packing = ClientPacker::most_bytes(n) + chunk + RowSketcher::BYTES;
-        // A block of single precision is read as it is, and then made double.
-        let summing = n_threads * (block + block / 2);
+        let summing = n_threads * block;
         if *bytes < packing + summing {
             return Err(Error::TooLittleMemory { limit: *bytes, required: packing + summing, n });
         }
@@ -76,7 +68,7 @@ impl Memory {
         let n_readers = (left / 2 / reader).clamp(1, n_threads);
         let room = left.saturating_sub(n_readers * reader);
         let keeper = BlockKeeper::with_room(room, Arc::new(ScratchFile::create(scratch, block)?));
-        Ok(Shares { n_readers, keeper: keeper.with_precision(self.precision) })
+        Ok(Shares { n_readers, keeper })
     }
 }
 
