@@ -1,5 +1,5 @@
-//! An experiment gives the same bytes for any number of threads, goes on where it was interrupted, and ends
-//! as a page.
+//! An experiment gives the same bytes for any number of threads, resumes after an interruption, and ends with a
+//! page.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use equipoise_core::{Criterion, Defense};
@@ -111,7 +111,7 @@ fn the_page_has_every_table_and_figure() {
         assert!(page.contains(heading), "{heading} is not on the page");
         assert!(text.contains(&format!("## {heading}")), "{heading} is not in the text");
     }
-    // Heatmap, scatter, and three charts of the solver's way, each with its table.
+    // Heatmap, scatter, and three charts of the solver's trajectory, each with its table.
     assert_eq!(page.matches("<figure").count(), 5);
     let tables = std::fs::read_dir(folder.path().join("tables")).unwrap().count();
     assert_eq!(tables, 1 + 3 + 5 + Ablation::ALL.len());
@@ -153,7 +153,7 @@ fn on_law_school_robust_averaging_follows_the_majority_and_the_method_does_not()
 }
 
 #[test]
-fn an_own_table_is_encoded_as_its_schema_says() {
+fn your_own_table_is_encoded_by_its_schema() {
     let folder = tempfile::tempdir().unwrap();
     let table = folder.path().join("own.csv");
     let schema = folder.path().join("schema.toml");
@@ -192,7 +192,7 @@ fn an_own_table_is_encoded_as_its_schema_says() {
 }
 
 #[test]
-fn a_cell_that_cannot_be_run_is_named() {
+fn a_failed_cell_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let settings = ExperimentSettings { root_share: 0.002, ..on(SYNTHETIC) };
     let here = sources(folder.path());
@@ -202,7 +202,7 @@ fn a_cell_that_cannot_be_run_is_named() {
 }
 
 #[test]
-fn a_folder_that_another_run_or_person_uses_is_left_alone() {
+fn does_not_touch_a_folder_that_is_in_use() {
     let folder = tempfile::tempdir().unwrap();
     let run =
         || run_experiment(&on(SYNTHETIC), &[], &sources(folder.path()), folder.path(), &|_, _| {});
@@ -224,7 +224,7 @@ fn a_folder_that_another_run_or_person_uses_is_left_alone() {
 }
 
 #[test]
-fn settings_for_which_nothing_is_finished_can_be_mended() {
+fn settings_can_be_corrected_before_the_first_cell_is_finished() {
     let folder = tempfile::tempdir().unwrap();
     let here = sources(folder.path());
     let bad = ExperimentSettings { root_share: 0.001, seeds: 1, ..on(SYNTHETIC) };
@@ -234,7 +234,7 @@ fn settings_for_which_nothing_is_finished_can_be_mended() {
 }
 
 #[test]
-fn settings_that_cannot_be_are_refused_before_anything_is_begun() {
+fn rejects_invalid_settings_before_starting() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("o");
     let base = on(SYNTHETIC);
@@ -258,7 +258,7 @@ fn settings_that_cannot_be_are_refused_before_anything_is_begun() {
 }
 
 #[test]
-fn a_folder_of_another_experiment_is_refused() {
+fn rejects_a_folder_with_another_experiment() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("results.jsonl"), "{\"other\":1}\n").unwrap();
     let here = sources(folder.path());
@@ -267,7 +267,7 @@ fn a_folder_of_another_experiment_is_refused() {
 }
 
 #[test]
-fn a_file_that_is_not_the_dataset_is_refused() {
+fn rejects_a_file_that_is_not_the_dataset() {
     let folder = tempfile::tempdir().unwrap();
     let run = |data: &Path| {
         run_experiment(&on("law-school"), &[], &sources(data), &folder.path().join("o"), &|_, _| {})

@@ -28,12 +28,7 @@ impl Results<'_> {
         std::fs::create_dir_all(&tables)
             .map_err(|source| Error::Folder { folder: tables.display().to_string(), source })?;
         let named = named_tables(&page);
-        for stale in csv_files(&tables)? {
-            let kept = |name: &str| stale.file_name().is_some_and(|file| file == name);
-            if !named.iter().any(|(name, _)| kept(name)) {
-                remove(&stale)?;
-            }
-        }
+        remove_stale(&tables, &named)?;
         for (name, table) in named {
             write_text(&tables.join(name), &table.to_csv())?;
         }
@@ -44,17 +39,17 @@ impl Results<'_> {
     }
 }
 
-/// The tables of an earlier page.
-fn csv_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+/// Removes the tables of an earlier page.
+fn remove_stale(folder: &Path, named: &[(String, &Table)]) -> Result<(), Error> {
     let failed = |source| Error::Journal { file: folder.display().to_string(), source };
-    let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let file = entry.map_err(failed)?.path();
-        if file.extension().is_some_and(|extension| extension == "csv") {
-            files.push(file);
+        let is_csv = file.extension().is_some_and(|extension| extension == "csv");
+        if is_csv && !named.iter().any(|(name, _)| file.ends_with(name)) {
+            remove(&file)?;
         }
     }
-    Ok(files)
+    Ok(())
 }
 
 /// Removes a file if it exists.
