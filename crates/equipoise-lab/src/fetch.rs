@@ -162,8 +162,7 @@ fn receive(
             return Err(FetchProblem::TooLarge(settings.max_bytes));
         }
         let copied = body.read(&mut chunk).and_then(|n| out.write_all(&chunk[..n]).map(|()| n));
-        let n = copied
-            .map_err(|error| FetchProblem::Interrupted { bytes, reason: describe(error.into()) })?;
+        let n = copied.map_err(|error| FetchProblem::Interrupted(bytes, describe(error.into())))?;
         if n == 0 {
             break;
         }

@@ -31,6 +31,7 @@ pub(super) struct Kinds {
     /// Open addressing: a kind stands at the first free place behind that of its hash. The length is a power of
     /// two and at least twice the number of kinds.
     table: Vec<u32>,
+    /// Keyed at random, unlike the row digest of the data crate, so that no client can craft rows that collide.
     hasher: RandomState,
 }
 
