@@ -175,12 +175,18 @@ impl Table {
     pub fn visit(
         self,
         chosen: &[usize],
-        visit: impl FnMut(u64, &[Cell<'_>]) -> Result<(), Error>,
+        mut visit: impl FnMut(u64, &[Cell<'_>]) -> Result<(), Error>,
     ) -> Result<u64, Error> {
-        match self.source {
-            Source::Csv(reader) => reader.visit(&self.file, chosen, visit),
-            Source::Parquet(reader) => reader.visit(&self.file, chosen, visit),
-        }
+        self.visit_parts(chosen, usize::MAX, |part| match part {
+            Part::Row(row, cells) => visit(row, cells),
+            Part::Batch(batch) => {
+                let mut cells = Vec::with_capacity(chosen.len());
+                (0..batch.n_rows).try_for_each(|i| {
+                    batch.cells(i, &mut cells);
+                    visit(batch.first_row + i as u64, &cells)
+                })
+            }
+        })
     }
 
     /// Like [`Table::visit`], but delivers rows that are decoded together as one batch.

@@ -51,45 +51,45 @@ fn files(folder: &Path) -> Vec<Vec<u8>> {
 #[test]
 fn threads_and_interruptions_change_no_byte_of_the_results() {
     let folder = tempfile::tempdir().unwrap();
-    let place = |name: &str| folder.path().join(name);
-    let experiment = run_synthetic(&place("one"), &ABLATIONS, 1);
+    let path = |name: &str| folder.path().join(name);
+    let experiment = run_synthetic(&path("one"), &ABLATIONS, 1);
     assert_eq!(experiment.grid.len(), 4);
     // Client-weighted, and an intercept, for two seeds; pooled without one is the grid's own.
     assert_eq!(experiment.changed.len(), 4);
-    let one = files(&place("one"));
-    run_synthetic(&place("two"), &ABLATIONS, 2);
-    assert!(one == files(&place("two")), "two threads give other bytes");
+    let one = files(&path("one"));
+    run_synthetic(&path("two"), &ABLATIONS, 2);
+    assert!(one == files(&path("two")), "two threads give different bytes");
 
     // Killed in the middle: settings, one whole cell, half of the next.
-    let journal = std::fs::read_to_string(place("one").join("results.jsonl")).unwrap();
+    let journal = std::fs::read_to_string(path("one").join("results.jsonl")).unwrap();
     let lines: Vec<&str> = journal.lines().collect();
     assert_eq!(lines.len(), 9);
     let half = &lines[2][..lines[2].len() / 2];
-    let killed = place("killed");
+    let killed = path("killed");
     std::fs::create_dir(&killed).unwrap();
     std::fs::write(killed.join("results.jsonl"), format!("{}\n{}\n{half}", lines[0], lines[1]))
         .unwrap();
     run_synthetic(&killed, &ABLATIONS, 2);
-    assert!(one == files(&killed), "a continued run gives other bytes");
+    assert!(one == files(&killed), "a resumed run gives different bytes");
     let continued = std::fs::read_to_string(killed.join("results.jsonl")).unwrap();
     assert!(
         continued.starts_with(&format!("{}\n{}\n", lines[0], lines[1])),
         "a cell was run again"
     );
 
-    // A line that is there twice counts once.
-    let twice = place("twice");
+    // A repeated line counts once.
+    let twice = path("twice");
     std::fs::create_dir(&twice).unwrap();
     std::fs::write(twice.join("results.jsonl"), format!("{journal}{}\n", lines[3])).unwrap();
     run_synthetic(&twice, &ABLATIONS, 2);
     assert!(one == files(&twice), "a repeated line changes the results");
 
     // A grid first, its ablations later, in the same folder.
-    let later = place("later");
+    let later = path("later");
     run_synthetic(&later, &[], 2);
     assert!(!later.join("ablations.csv").exists());
     run_synthetic(&later, &ABLATIONS, 2);
-    assert!(one == files(&later), "ablations added later give other bytes");
+    assert!(one == files(&later), "ablations added later give different bytes");
 }
 
 #[test]
@@ -99,11 +99,11 @@ fn the_page_has_every_table_and_figure() {
     let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
     let text = std::fs::read_to_string(folder.path().join("RESULTS.md")).unwrap();
     for heading in [
-        "The paper's findings, checked",
+        "Findings of the paper, checked",
         "Table I: client weights",
         "Table II: the method against pooling",
         "Table III: the method against robust averaging",
-        "Figure 2: unfairness of each client's proxy",
+        "Figure 2: unfairness of each proxy",
         "Figure 3: accuracy against fairness",
         "Convergence",
         "Ablations",
@@ -115,12 +115,12 @@ fn the_page_has_every_table_and_figure() {
     assert_eq!(page.matches("<figure").count(), 5);
     let tables = std::fs::read_dir(folder.path().join("tables")).unwrap().count();
     assert_eq!(tables, 1 + 3 + 5 + Ablation::ALL.len());
-    // A quarter of a percent of 480 rows is one row: too small a root for seed 1, and so a dash.
+    // A quarter of a percent of 480 rows is one row, which is too small a root for seed 1.
     assert!(
         text.contains("| 0.25\u{202f}% | 60\u{202f}% | **–** |"),
-        "what could not be run is not shown"
+        "the failed cell is not shown"
     );
-    // The paper knows nothing of this population: no differences, no discussion.
+    // The paper does not have this population, so there are no differences to discuss.
     assert!(!text.contains("Differences from the paper"));
 }
 
@@ -142,7 +142,7 @@ fn on_law_school_robust_averaging_follows_the_majority_and_the_method_does_not()
         summaries.iter().find(of).unwrap().fairness_mean
     };
     assert!(fairness("fedasl") > 0.4 && fairness("pooled") > 0.2 && fairness("bilevel") < 0.1);
-    // The paper's figures stand beside ours.
+    // The paper's figures are shown beside ours.
     let results = Results { experiment: &experiment, command: "" };
     let text = results.page().to_markdown();
     assert!(text.contains("0.4948") && text.contains("84.72"), "the paper's figures are missing");
@@ -176,15 +176,15 @@ fn your_own_table_is_encoded_by_its_schema() {
         variants: vec![Variant::Defense(Defense::Bilevel), Variant::Defense(Defense::Pooled)],
         ..on("csv")
     };
-    let place = folder.path().join("o");
+    let path = folder.path().join("o");
     let run = |sources: &Sources| {
-        run_experiment(&settings, &[Ablation::Intercept], sources, &place, &|_, _| {})
+        run_experiment(&settings, &[Ablation::Intercept], sources, &path, &|_, _| {})
     };
     let experiment = run(&own).unwrap();
     assert_eq!(experiment.grid.len(), 4);
     assert_eq!(experiment.changed.len(), 0, "the schema decides on the intercept");
 
-    // Other rows are another experiment; without table or schema there is none.
+    // Other rows are another experiment, and table and schema are both required.
     std::fs::write(&own.data[0], "score,group,passed\n1,a,1\n2,b,0\n").unwrap();
     assert!(matches!(run(&own), Err(Error::OtherExperiment { .. })));
     assert!(matches!(run(&Sources { schema: None, ..own.clone() }), Err(Error::NoSchema)));
@@ -214,7 +214,7 @@ fn does_not_touch_a_folder_that_is_in_use() {
     std::fs::remove_file(&journal).unwrap();
     std::fs::write(folder.path().join("RESULTS.md"), "mine").unwrap();
     assert!(matches!(run(), Err(Error::Foreign { name: "RESULTS.md", .. })));
-    // Not a journal, though it has its name, with and without the end of a line.
+    // A file with the journal's name that is not a journal, with and without a final line break.
     std::fs::remove_file(folder.path().join("RESULTS.md")).unwrap();
     for text in ["hello", "hello\n", "{\"version\":\"0\"}\nhello\n"] {
         std::fs::write(&journal, text).unwrap();
@@ -236,7 +236,7 @@ fn settings_can_be_corrected_before_the_first_cell_is_finished() {
 #[test]
 fn rejects_invalid_settings_before_starting() {
     let folder = tempfile::tempdir().unwrap();
-    let place = folder.path().join("o");
+    let path = folder.path().join("o");
     let base = on(SYNTHETIC);
     for bad in [
         ExperimentSettings { seeds: 0, ..base.clone() },
@@ -248,12 +248,12 @@ fn rejects_invalid_settings_before_starting() {
         ExperimentSettings { unreliable: vec![0.2, 0.21], ..base.clone() },
         ExperimentSettings { n_clients: 1, ..base.clone() },
     ] {
-        let refused = run_experiment(&bad, &[], &sources(&place), &place, &|_, _| {});
+        let refused = run_experiment(&bad, &[], &sources(&path), &path, &|_, _| {});
         assert!(
             matches!(refused, Err(Error::Setting { .. } | Error::Twice { .. })),
             "{bad:?}: {refused:?}"
         );
-        assert!(!place.exists());
+        assert!(!path.exists());
     }
 }
 
@@ -277,7 +277,7 @@ fn rejects_a_file_that_is_not_the_dataset() {
     std::fs::write(&file, "a,b\n1,2\n").unwrap();
     assert!(matches!(run(folder.path()), Err(Error::DatasetDigest { .. })));
     assert!(matches!(run(&file), Err(Error::DatasetDigest { .. })));
-    assert!(!folder.path().join("o").exists(), "nothing is begun before the rows are there");
+    assert!(!folder.path().join("o").exists(), "the folder was created before the rows were found");
     let unknown = run_experiment(&on("lawschool"), &[], &sources(&file), folder.path(), &|_, _| {});
     assert!(matches!(unknown, Err(Error::UnknownDataset { .. })));
 }

@@ -8,7 +8,7 @@ use super::{Error, Purpose, list};
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableProblem {
-    /// The file extension does not tell the format.
+    /// The file extension is not that of a supported format.
     #[error("unsupported table format. Use a name that ends in .csv, .csv.gz or .parquet.")]
     UnknownKind,
     /// The file has no content, not even a header.

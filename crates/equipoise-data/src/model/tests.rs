@@ -57,7 +57,7 @@ fn theta_must_fit_the_schema_and_be_finite() {
 
 #[test]
 fn rejects_a_changed_file() {
-    let sound = model().to_json();
+    let valid = model().to_json();
     for (from, to, parts) in [
         ("equipoise-model", "equipoise-outcome", &["`equipoise-outcome`", "model.json"][..]),
         (
@@ -79,8 +79,8 @@ fn rejects_a_changed_file() {
         ("\"scale\": 2.0", "\"scale\": 0", &["model's schema", "scale is 0"]),
         ("}", "", &["not a valid model"]),
     ] {
-        let changed = sound.replacen(from, to, 1);
-        assert_ne!(changed, sound, "{from} in {sound}");
+        let changed = valid.replacen(from, to, 1);
+        assert_ne!(changed, valid, "{from} in {valid}");
         let text = Model::from_json(&changed, Path::new("out/model.json")).unwrap_err().to_string();
         for part in parts.iter().chain(&["out/model.json"]) {
             assert!(text.contains(part), "{part}: {text}");

@@ -77,7 +77,7 @@ fn json_is_indented_and_ends_with_a_line_break() {
 
 #[cfg(unix)]
 #[test]
-fn outputs_are_readable_as_other_files_are() {
+fn outputs_have_the_usual_permissions() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;

@@ -83,7 +83,7 @@ fn large_tables_are_compared_by_estimates() {
     let half = of("c000", "c001");
     assert!(half.estimated && (half.share / 0.3 - 1.0).abs() < 0.11, "{half:?}");
     assert!((half.shared_rows as f64 / 30_000.0 - 1.0).abs() < 0.13, "{half:?}");
-    // 20,000 of 100,000, beside a larger table: about 328 of 1638.
+    // 20,000 of 100,000, compared with a larger table: about 328 of 1638.
     let fifth = of("c001", "c002");
     assert!(fifth.estimated && (fifth.share / 0.2 - 1.0).abs() < 0.2, "{fifth:?}");
     // A contained table is also contained in the sample.

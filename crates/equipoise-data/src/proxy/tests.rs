@@ -35,7 +35,7 @@ fn bits(rows: &Rows) -> Vec<u64> {
     all.map(|value| value.to_bits()).collect()
 }
 
-/// Every bit pattern in range is as likely as any other, and the ordinary numbers come too.
+/// Every bit pattern in range with equal probability, and ordinary numbers.
 fn finite() -> impl Strategy<Value = f64> {
     prop_oneof![
         any::<u64>().prop_map(f64::from_bits).prop_filter("in range", |value| value.abs() <= 1e12),
@@ -92,7 +92,7 @@ fn the_same_rows_give_the_same_bytes() {
 }
 
 #[test]
-fn a_proxy_looks_as_the_design_says() {
+fn a_proxy_has_the_documented_format() {
     let (schema, rows) = small();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("p.csv");
@@ -120,7 +120,7 @@ fn rejects_malformed_proxies_with_the_location() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("bank.csv");
     write_proxy(&path, &rows, &schema, false).unwrap();
-    let sound = std::fs::read_to_string(&path).unwrap();
+    let valid = std::fs::read_to_string(&path).unwrap();
     for (from, to, parts) in [
         ("-1e-9", "inf", &["row 2", "column `lsat, raw`", "`inf` is not a finite number"][..]),
         ("-1e-9", "1e400", &["row 2", "column `lsat, raw`", "`1e400` is not a finite number"]),
@@ -138,8 +138,8 @@ fn rejects_malformed_proxies_with_the_location() {
         ("race,", "sex,", &["column `sex`", "not a column of a proxy"]),
         (",0,-1\n", ",0\n", &["row 2", "4 cells", "5 columns"]),
     ] {
-        let changed = sound.replacen(from, to, 1);
-        assert_ne!(changed, sound);
+        let changed = valid.replacen(from, to, 1);
+        assert_ne!(changed, valid);
         std::fs::write(&path, changed).unwrap();
         let text = read_proxy(&path, &schema).unwrap_err().to_string();
         for part in parts.iter().chain(&["bank.csv"]) {
@@ -148,7 +148,7 @@ fn rejects_malformed_proxies_with_the_location() {
     }
     for (content, part) in [
         ("race,pass,tier=1,\"lsat, raw\"\n", "column `tier=a \"b\"`: the table has no such column"),
-        (sound.lines().next().unwrap(), "header but no rows. A proxy needs"),
+        (valid.lines().next().unwrap(), "header but no rows. A proxy needs"),
     ] {
         std::fs::write(&path, content).unwrap();
         let text = read_proxy(&path, &schema).unwrap_err().to_string();
@@ -194,7 +194,7 @@ fn parquet_and_csv_report_a_bad_cell_alike() {
             .zip(values)
             .map(|(name, values)| OutputColumn::new(name, ColumnValues::Numbers(values)))
             .collect();
-        let told = ["p.parquet", "p.csv"].map(|name| {
+        let messages = ["p.parquet", "p.csv"].map(|name| {
             let path = dir.path().join(name);
             let mut file = std::fs::File::create(&path).unwrap();
             match name {
@@ -204,9 +204,9 @@ fn parquet_and_csv_report_a_bad_cell_alike() {
             let text = read_proxy(&path, &schema).unwrap_err().to_string();
             text.replace(name, "p")
         });
-        assert!(told[0].contains(&format!("row {row}, column")), "{}", told[0]);
+        assert!(messages[0].contains(&format!("row {row}, column")), "{}", messages[0]);
         if value.abs() < 1e12 {
-            assert_eq!(told[0], told[1]);
+            assert_eq!(messages[0], messages[1]);
         }
     }
 }

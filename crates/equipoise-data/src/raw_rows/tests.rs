@@ -65,7 +65,7 @@ fn rows_are_encoded_in_the_order_of_the_schema() {
 }
 
 #[test]
-fn a_wrong_cell_is_named_by_file_row_and_column() {
+fn an_invalid_cell_is_reported_with_file_row_and_column() {
     let second = |from: &str, to: &str| TABLE.replace(from, to);
     let lsat = ["row 2", "column `lsat`"];
     let at = |parts: &[&'static str], more: &[&'static str]| [parts, more].concat();
@@ -88,7 +88,7 @@ fn a_wrong_cell_is_named_by_file_row_and_column() {
 }
 
 #[test]
-fn the_error_has_its_parts_as_fields() {
+fn the_error_has_file_row_and_column_as_fields() {
     match run(&TABLE.replace(",30,b", ",abc,b")).unwrap_err() {
         Error::Table { file, row, column, problem } => {
             assert!(file.ends_with("bank.csv"));
@@ -100,7 +100,7 @@ fn the_error_has_its_parts_as_fields() {
 }
 
 #[test]
-fn columns_must_be_those_of_the_schema() {
+fn rejects_columns_that_are_not_in_the_schema() {
     fails(
         &TABLE.replace("lsat,id", "lsta,id"),
         &["column `lsat`: the table has no such column", "Did you mean `lsta`?"],
@@ -117,7 +117,7 @@ fn columns_must_be_those_of_the_schema() {
 }
 
 #[test]
-fn more_than_two_values_and_lonely_classes_are_warned_about() {
+fn warns_of_more_than_two_values_and_of_single_classes() {
     let warnings = |text: &str| -> String {
         run(text).unwrap().warnings.iter().map(|w| format!("{w}\n")).collect()
     };
@@ -148,7 +148,7 @@ fn more_than_two_values_and_lonely_classes_are_warned_about() {
 }
 
 #[test]
-fn prediction_needs_no_label_and_passes_over_other_columns() {
+fn prediction_needs_no_label_and_ignores_other_columns() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("new.csv");
     std::fs::write(&path, "race,tier,age,lsat,since\nWhite,1,1,40,2020\n").unwrap();
@@ -213,7 +213,7 @@ fn csv_and_parquet_give_the_same_rows_and_the_same_schema() {
 }
 
 #[test]
-fn an_infinite_parquet_number_is_refused_with_the_place() {
+fn rejects_an_infinite_parquet_number_with_its_location() {
     use std::sync::Arc;
 
     use arrow_array::{ArrayRef, Float64Array, RecordBatch};

@@ -50,22 +50,6 @@ impl Reader {
         of_file.max(of_groups.fold(0, u64::saturating_add))
     }
 
-    pub(super) fn visit(
-        self,
-        path: &Path,
-        chosen: &[usize],
-        mut visit: impl FnMut(u64, &[Cell<'_>]) -> Result<(), Error>,
-    ) -> Result<u64, Error> {
-        self.visit_batches(path, chosen, MAX_BATCH_ROWS, |batch| {
-            let mut cells = Vec::with_capacity(chosen.len());
-            for i in 0..batch.n_rows {
-                batch.cells(i, &mut cells);
-                visit(batch.first_row + i as u64, &cells)?;
-            }
-            Ok(())
-        })
-    }
-
     /// Calls `visit` with at most `max_rows` rows at a time and returns the number of rows.
     pub(super) fn visit_batches(
         self,

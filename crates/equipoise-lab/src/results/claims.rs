@@ -65,7 +65,7 @@ impl Results<'_> {
     /// The findings, and a table of verdicts per combination.
     pub(super) fn claims_section(&self) -> Option<Section> {
         let mut section = self.section(
-            "The paper's findings, checked",
+            "Findings of the paper, checked",
             "Three findings, by share of unreliable clients. The four figures are |SPD| or |EOD| in realistic rounds.",
             |combination| {
                 let findings = self.findings(combination);

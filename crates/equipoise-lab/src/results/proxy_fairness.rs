@@ -14,7 +14,7 @@ impl Results<'_> {
     /// Figure 2.
     pub(super) fn proxy_fairness_section(&self) -> Option<Section> {
         self.section(
-            "Figure 2: unfairness of each client's proxy",
+            "Figure 2: unfairness of each proxy",
             "|SPD| or |EOD| of a model trained on one client's proxy alone, measured on that client's own test rows, for \
              seed 1, in realistic (“real”) and ideal rounds. The server never sees these figures and does not know which \
              clients are unreliable.",
@@ -55,7 +55,7 @@ impl Results<'_> {
             .collect();
         let measure = measure(combination.1);
         Some(Chart {
-            title: format!("Unfairness of each client's proxy: {}", title(combination)),
+            title: format!("Unfairness of each proxy: {}", title(combination)),
             sentence: format!(
                 "{measure} is {} for unreliable clients, marked * in the table, and {} for reliable clients.",
                 range(&unreliable, 3),

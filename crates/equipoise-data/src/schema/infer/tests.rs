@@ -42,7 +42,7 @@ fn fails(text: &str, options: &InferOptions, parts: &[&str]) {
 }
 
 #[test]
-fn each_column_gets_the_encoding_that_suits_it() {
+fn each_column_gets_a_suitable_encoding() {
     let inferred = run(TABLE, &options()).unwrap();
     let columns: Vec<&str> = inferred.schema.features.iter().map(|f| f.column.as_str()).collect();
     assert_eq!(columns, ["lsat", "fulltime", "tier", "region"]);
@@ -68,7 +68,7 @@ fn each_column_gets_the_encoding_that_suits_it() {
 }
 
 #[test]
-fn notes_tell_what_to_look_at() {
+fn notes_list_what_to_review() {
     let notes = run(TABLE, &options()).unwrap().notes;
     for part in [
         "label column `grade` has 3 values: `A`, `B`, `C`. Every value except `A` counts as negative",
@@ -83,7 +83,7 @@ fn notes_tell_what_to_look_at() {
 }
 
 #[test]
-fn overrides_decide_against_the_look_of_a_column() {
+fn options_override_the_inferred_kind() {
     let mut codes = options();
     codes.categorical = vec!["tier".into()];
     assert_eq!(
@@ -138,7 +138,7 @@ fn rejects_tables_that_do_not_fit_the_options() {
 }
 
 #[test]
-fn a_hundred_levels_are_enough() {
+fn a_hundred_levels_are_the_maximum() {
     let table = |n: usize| {
         let rows: String = (0..n).map(|i| format!("{i},A,White,name{i}\n")).collect();
         format!("id,grade,race,name\n{rows}")
@@ -148,7 +148,7 @@ fn a_hundred_levels_are_enough() {
 }
 
 #[test]
-fn the_table_can_be_read_with_the_schema_it_gave() {
+fn the_table_can_be_read_with_its_inferred_schema() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("bank.csv");
     std::fs::write(&path, TABLE.replace("White,,0", "White,35,0")).unwrap();

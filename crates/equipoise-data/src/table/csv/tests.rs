@@ -56,7 +56,7 @@ fn fails(bytes: &[u8], parts: &[&str]) {
 }
 
 #[test]
-fn marks_line_ends_quotes_and_blanks_are_understood() {
+fn handles_byte_order_marks_line_ends_quotes_and_blanks() {
     let (columns, rows) =
         run("\u{feff}\"a\", b \r\n 1 ,\"x, \"\"y\"\"\"\r\n?,é\r\n\r\nnull,\"two\nlines\""
             .as_bytes())
@@ -89,8 +89,8 @@ fn a_damaged_gz_file_is_an_error() {
     let path = dir.path().join("bank.csv.gz");
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     gz.write_all(b"a,b\n1,2\n3,4\n").unwrap();
-    let sound = gz.finish().unwrap();
-    for damaged in [&sound[..sound.len() - 5], b"a,b\n1,2\n"] {
+    let valid = gz.finish().unwrap();
+    for damaged in [&valid[..valid.len() - 5], b"a,b\n1,2\n"] {
         std::fs::write(&path, damaged).unwrap();
         let message = read(&path).unwrap_err().to_string();
         assert!(message.contains("bank.csv.gz: cannot be read"), "{message}");
@@ -98,7 +98,7 @@ fn a_damaged_gz_file_is_an_error() {
 }
 
 #[test]
-fn numbers_are_short_and_read_back() {
+fn numbers_are_short_and_read_back_exactly() {
     for (value, text) in [
         (1.0, "1"),
         (-0.0, "-0"),

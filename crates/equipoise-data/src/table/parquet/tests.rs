@@ -58,7 +58,7 @@ fn mixed() -> Vec<u8> {
 }
 
 #[test]
-fn every_usable_type_becomes_a_cell() {
+fn every_supported_type_becomes_a_cell() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("mixed.parquet");
     std::fs::write(&path, mixed()).unwrap();
@@ -110,7 +110,7 @@ fn every_usable_type_becomes_a_cell() {
 }
 
 #[test]
-fn other_types_are_refused_only_where_they_are_used() {
+fn other_types_are_rejected_only_in_used_columns() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("mixed.parquet");
     std::fs::write(&path, mixed()).unwrap();
@@ -158,7 +158,7 @@ fn damaged_files_never_panic() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("damaged.parquet");
     let columns = ["float", "long", "bool", "text", "category"];
-    let sound = mixed();
+    let valid = mixed();
     let small = {
         let mut bytes = Vec::new();
         let floats = OutputColumn::new("float", ColumnValues::Numbers(vec![0.5, -1.0]));
@@ -186,8 +186,8 @@ fn damaged_files_never_panic() {
         (state >> 33) as usize % below
     };
     for _ in 0..4000 {
-        let mut bytes = sound.clone();
-        bytes[random(sound.len())] = random(256) as u8;
+        let mut bytes = valid.clone();
+        bytes[random(valid.len())] = random(256) as u8;
         check(&bytes, &columns);
     }
     for at in 0..small.len() {
