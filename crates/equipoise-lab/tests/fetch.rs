@@ -139,12 +139,12 @@ fn follows_redirects_to_https_only() {
 #[test]
 fn refuses_urls_that_are_not_https() {
     let mut world = World::new(Reply::Content(CONTENT.to_vec()));
-    for url in ["http://localhost/small.csv", "ftp://localhost/a"] {
+    for url in ["http://localhost/small.csv", "ftp://localhost/a", "small.csv"] {
         world.settings.url = Some(url.to_owned());
         let problem = world.problem();
         assert!(matches!(&problem, FetchProblem::NotHttps(found) if found == url), "{problem:?}");
     }
-    for url in ["small.csv", "", "https:/x", "https://", "https://local host/a", "https://[::1/a"] {
+    for url in ["", "https:/x", "https://", "https://local host/a", "https://[::1/a"] {
         world.settings.url = Some(url.to_owned());
         let problem = world.problem();
         assert!(matches!(problem, FetchProblem::Connection(_)), "{url}: {problem:?}");

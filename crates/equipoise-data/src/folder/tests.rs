@@ -53,7 +53,7 @@ fn rejects_a_folder_with_other_files() {
         folder(&[("a.csv", ""), ("a.parquet", "")]).path(),
         &["client `a`", "a.csv", "a.parquet"],
     );
-    fails(folder(&[("README.md", "")]).path(), &["holds no client"]);
+    fails(folder(&[("README.md", "")]).path(), &["contains no clients"]);
     fails(Path::new("nowhere/at/all"), &["nowhere/at/all", "cannot be read"]);
     let nested = folder(&[("a.csv", "")]);
     std::fs::create_dir(nested.path().join("b.csv")).unwrap();
