@@ -88,7 +88,7 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
 
 /// Rows that clients have in common.
 fn warn_of_overlaps(overlaps: &Overlaps, output: &Output) {
-    overlaps.told.iter().for_each(|overlap| output.warn(overlap));
+    overlaps.listed.iter().for_each(|overlap| output.warn(overlap));
     if overlaps.more > 0 {
         output.warn(format!("{} more pairs of clients share rows", overlaps.more));
     }

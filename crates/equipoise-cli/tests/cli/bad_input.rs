@@ -45,7 +45,11 @@ fn bad_tables_are_refused_where_they_are_bad() {
             name: "missing column",
             broken: |w| w.write("bad.csv", "id,scores,work,region,group,passed\n1,5,1,coast,A,1\n"),
             command: PROXY,
-            says: &["bad.csv", "no column `score`", "Did you mean `scores`"],
+            says: &[
+                "bad.csv",
+                "column `score`: the table has no such column",
+                "Did you mean `scores`",
+            ],
         },
         Case {
             name: "extra column",
@@ -93,7 +97,7 @@ fn bad_tables_are_refused_where_they_are_bad() {
             name: "ragged row",
             broken: |w| with_row(w, "2,50,1,coast"),
             command: PROXY,
-            says: &["bad.csv, row 2 (line 3)", "4 cells", "6 columns"],
+            says: &["bad.csv, row 2: line 3", "4 cells", "6 columns"],
         },
         Case {
             name: "unknown extension to read",
@@ -159,7 +163,7 @@ fn bad_rounds_are_refused_and_the_client_is_named() {
             name: "corrupt Parquet",
             broken: |w| w.write("proxies/east.parquet", "PAR1 and then nothing sound PAR1"),
             command: DEFEND,
-            says: &["proxies/east.parquet", "not a sound Parquet file"],
+            says: &["proxies/east.parquet", "not a valid Parquet file"],
         },
         Case {
             name: "proxy with no rows",
@@ -233,7 +237,7 @@ fn bad_schemas_and_models_are_refused() {
             name: "a schema as a model",
             broken: |_| {},
             command: "predict schema.toml test.csv -o OUT.csv",
-            says: &["schema.toml", "not a model"],
+            says: &["schema.toml", "not a valid model"],
         },
     ]);
 }

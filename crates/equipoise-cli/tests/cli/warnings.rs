@@ -91,7 +91,7 @@ fn a_copied_client_is_found_among_honest_ones_and_they_are_not_named() {
     std::fs::copy(world.path("roots/east.csv"), world.path("roots/west.csv")).unwrap();
     copied.dedup();
     let n = copied.len();
-    let says = format!("warning: clients `south` and `west` share {n} different rows, 100 %");
+    let says = format!("warning: clients `south` and `west` share {n} distinct rows, 100 %");
     let run = world.defend("--fairness sp --json -o out").expect(0).says(&[&says]);
     let overlap = &world.json("out/outcome.json")["overlaps"];
     assert_eq!(overlap.as_array().unwrap().len(), 1, "{overlap}");
