@@ -1,4 +1,4 @@
-//! `equipoise round`: the coordinator sets up a round, and looks after its data.
+//! `equipoise round`: the coordinator sets up a round and looks after its data.
 
 mod backup;
 mod limits;
@@ -7,12 +7,13 @@ mod new;
 
 use clap::Subcommand;
 
-use crate::answer::Answer;
-use crate::output::Output;
+use crate::output::{Answer, Output};
 
 pub(crate) use new::open_store;
 
-/// Set up a round, open a draft, revoke a key, back up and restore
+/// Set up and manage rounds
+///
+/// `new`, `backup` and `restore` work on the server's data directory; `open` and `revoke` talk to a running server.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Example:
@@ -27,7 +28,6 @@ pub(crate) enum RoundCommand {
     Restore(backup::RestoreArgs),
 }
 
-/// Runs the command.
 pub(crate) fn run(command: &RoundCommand, output: &Output) -> anyhow::Result<Answer> {
     match command {
         RoundCommand::New(args) => new::run(args, output),

@@ -8,8 +8,7 @@ use clap::builder::PossibleValuesParser;
 use equipoise_lab::{DATASETS, Dataset, FetchSettings, HttpsProxy};
 use serde::Serialize;
 
-use crate::answer::Answer;
-use crate::output::Output;
+use crate::output::{Answer, Output};
 use crate::progress::Bar;
 
 /// Fetch datasets from their public home, and check them
