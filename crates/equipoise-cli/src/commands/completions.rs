@@ -2,7 +2,7 @@
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::Cli;
 use crate::output::{Answer, Output};
@@ -20,16 +20,9 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    shell: String,
-    script: &'a str,
-}
-
 pub(crate) fn run(args: &CompletionsArgs, output: &Output) -> anyhow::Result<Answer> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "equipoise", &mut script);
     let script = String::from_utf8(script)?;
-    let document = Document { shell: args.shell.to_string(), script: &script };
-    output.result(&document, || script.clone())
+    output.result(&json!({ "shell": args.shell.to_string(), "script": script }), || script.clone())
 }

@@ -1,13 +1,13 @@
 //! `equipoise predict`: scores raw rows.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use equipoise_data::{
     ColumnValues, Model, OutputColumn, Prediction, TableKind, check_output,
     read_features_for_prediction, write_table,
 };
-use serde::Serialize;
+use serde_json::json;
 
 use crate::figures::{count, rate};
 use crate::files::refuse_input_as_output;
@@ -32,14 +32,6 @@ pub(crate) struct PredictArgs {
     force: bool,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    path: &'a Path,
-    rows: usize,
-    selected: usize,
-    positive: &'a str,
-}
-
 pub(crate) fn run(args: &PredictArgs, output: &Output) -> anyhow::Result<Answer> {
     TableKind::of(&args.output)?;
     check_output(&args.output, args.force)?;
@@ -53,12 +45,12 @@ pub(crate) fn run(args: &PredictArgs, output: &Output) -> anyhow::Result<Answer>
 
     let selected = predictions.iter().filter(|prediction| prediction.selected).count();
     let label = &model.schema().label;
-    let document = Document {
-        path: &args.output,
-        rows: predictions.len(),
-        selected,
-        positive: &label.positive,
-    };
+    let document = json!({
+        "path": args.output,
+        "rows": predictions.len(),
+        "selected": selected,
+        "positive": label.positive,
+    });
     output.result(&document, || {
         format!(
             "{} scored; {selected} selected ({}) as `{}` = `{}`",

@@ -12,7 +12,7 @@ use equipoise_server::serve::run as run_server;
 use equipoise_server::store::{Crash, StoreParts};
 use equipoise_server::validator::ChildValidator;
 use equipoise_server::{Config, Limits, TlsFiles};
-use serde::Serialize;
+use serde_json::json;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::commands::validate_proxy;
@@ -52,9 +52,9 @@ pub(crate) struct ServeArgs {
     /// Data directory of the server
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Address and port for clients [default: 127.0.0.1:8443]
-    #[arg(long, value_name = "ADDRESS")]
-    listen: Option<SocketAddr>,
+    /// Address and port for clients
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8443")]
+    listen: SocketAddr,
     /// Loopback address and port for /healthz, /readyz and /metrics [default: not served]
     #[arg(long, value_name = "ADDRESS")]
     admin_listen: Option<SocketAddr>,
@@ -72,23 +72,27 @@ pub(crate) struct ServeArgs {
     crash_at: Option<String>,
 }
 
-#[derive(Serialize)]
-struct Ready {
-    listening: SocketAddr,
-    admin: Option<SocketAddr>,
-}
-
 pub(crate) fn run(args: &ServeArgs, output: &Output) -> anyhow::Result<Answer> {
     let mut instructions = None;
-    let config = match (&args.config, args.dev) {
-        (Some(file), _) => Config::read(file)?,
-        (None, true) => {
-            let folder = args.data.clone().unwrap_or_else(|| PathBuf::from("equipoise-dev"));
-            let dev = dev::prepare(&folder, args.listen, output)?;
-            instructions = Some(dev.instructions);
-            Config { admin_listen: args.admin_listen, ..dev.config }
+    let config = match &args.config {
+        Some(file) => Config::read(file)?,
+        None => {
+            let (data, tls) = if args.dev {
+                let folder = args.data.clone().unwrap_or_else(|| "equipoise-dev".into());
+                instructions = Some(dev::prepare(&folder, args.listen, output)?);
+                (folder.join("data"), Some(dev::tls_files(&folder)))
+            } else {
+                data_and_certificate(args)?
+            };
+            Config {
+                data,
+                listen: args.listen,
+                admin_listen: args.admin_listen,
+                tls,
+                plain_http_on_loopback: args.plain_http,
+                limits: Limits::default(),
+            }
         }
-        (None, false) => from_options(args)?,
     };
     let level = if output.quiet { LevelFilter::WARN } else { LevelFilter::INFO };
     tracing_subscriber::fmt()
@@ -108,14 +112,15 @@ pub(crate) fn run(args: &ServeArgs, output: &Output) -> anyhow::Result<Answer> {
     let validator = ChildValidator::new(program, child_arguments);
     run_server(&config, parts, Arc::new(validator), |listening, admin| {
         let text = || instructions.unwrap_or_else(|| format!("serving at {listening}\n"));
-        if let Err(error) = output.result(&Ready { listening, admin }, text) {
+        if let Err(error) = output.result(&json!({ "listening": listening, "admin": admin }), text)
+        {
             output.warn(error);
         }
     })?;
     Ok(Answer::Done)
 }
 
-fn from_options(args: &ServeArgs) -> anyhow::Result<Config> {
+fn data_and_certificate(args: &ServeArgs) -> anyhow::Result<(PathBuf, Option<TlsFiles>)> {
     let data = args.data.clone();
     let data = data.context("nothing to serve: add --data DIR or --config FILE, or try --dev")?;
     let files = args.cert.clone().zip(args.cert_key.clone());
@@ -124,16 +129,5 @@ fn from_options(args: &ServeArgs) -> anyhow::Result<Config> {
         tls.is_some() || args.plain_http,
         "no certificate: add --cert and --cert-key, or --plain-http on a loopback address"
     );
-    Ok(Config {
-        data,
-        listen: args.listen.unwrap_or_else(default_address),
-        admin_listen: args.admin_listen,
-        tls,
-        plain_http_on_loopback: args.plain_http,
-        limits: Limits::default(),
-    })
-}
-
-fn default_address() -> SocketAddr {
-    SocketAddr::from(([127, 0, 0, 1], 8443))
+    Ok((data, tls))
 }

@@ -121,7 +121,7 @@ impl Connection {
 
     /// Fetches a JSON document.
     pub(crate) fn get_json<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
-        self.parse(&self.get_bytes(path)?)
+        self.read_json(self.authorized(self.agent.get(self.url(path))).call())
     }
 
     /// Fetches a file.
@@ -146,11 +146,7 @@ impl Connection {
         &self,
         reply: Result<Response<Body>, ureq::Error>,
     ) -> anyhow::Result<T> {
-        self.parse(&self.read(reply)?)
-    }
-
-    fn parse<T: DeserializeOwned>(&self, content: &[u8]) -> anyhow::Result<T> {
-        serde_json::from_slice(content)
+        serde_json::from_slice(&self.read(reply)?)
             .with_context(|| format!("{}: the reply is not from a round server", self.server))
     }
 

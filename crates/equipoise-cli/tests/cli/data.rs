@@ -1,4 +1,4 @@
-//! Datasets are listed, and fetched from a server on loopback that is not always a good one.
+//! Listing datasets, and downloading them from a loopback server that may misbehave.
 
 use std::path::{Path, PathBuf};
 
@@ -7,13 +7,13 @@ use equipoise_lab::DATASETS;
 use crate::https_server::{HttpsServer, Reply};
 use crate::world::World;
 
-/// The paper's datasets, where they are at hand.
+/// The paper's datasets, if available.
 fn datasets() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     folder.exists().then_some(folder)
 }
 
-/// A world that has the server's certificate in `server.pem`, and a server that answers `/a.csv` so.
+/// A world with the server's certificate in `server.pem`, and a server that gives this reply for `/a.csv`.
 fn world_with(reply: Reply) -> (World, HttpsServer) {
     let (world, server) = (World::new(), HttpsServer::start());
     server.write_certificate(&world.path("server.pem"));
@@ -21,13 +21,13 @@ fn world_with(reply: Reply) -> (World, HttpsServer) {
     (world, server)
 }
 
-/// Fetches law-school from `/a.csv` with more options.
+/// The command that fetches law-school from `/a.csv`.
 fn fetch(server: &HttpsServer, more: &str) -> String {
     format!("data fetch law-school --url {} {more}", server.url("/a.csv"))
 }
 
 #[test]
-fn the_list_has_all_that_is_known_of_each_dataset() {
+fn list_prints_every_property_of_each_dataset() {
     let world = World::new();
     let text = world.run("data list").expect(0).stdout;
     let document = world.run("data list --json").expect(0).json();
@@ -51,14 +51,14 @@ fn the_list_has_all_that_is_known_of_each_dataset() {
 }
 
 #[test]
-fn a_dataset_is_fetched_once_and_stays() {
+fn a_dataset_is_downloaded_only_once() {
     let Some(folder) = datasets() else {
-        println!("SKIPPED: ../shared/data is not there");
+        println!("SKIPPED: ../shared/data does not exist");
         return;
     };
     for dataset in DATASETS {
         let content = std::fs::read(folder.join(dataset.file)).unwrap();
-        // A line break at its end, and a header.
+        // One line per row, and a header.
         assert_eq!(content.iter().filter(|&&byte| byte == b'\n').count(), dataset.rows + 1);
         let bytes = content.len();
         let (world, server) = world_with(Reply::Redirect("/moved.csv".to_owned()));
@@ -85,21 +85,22 @@ fn a_dataset_is_fetched_once_and_stays() {
 }
 
 #[test]
-fn all_is_every_dataset() {
+fn fetch_all_checks_every_dataset() {
     let Some(folder) = datasets() else {
-        println!("SKIPPED: ../shared/data is not there");
+        println!("SKIPPED: ../shared/data does not exist");
         return;
     };
     let world = World::new();
-    let place = folder.to_str().unwrap();
-    let document = world.run(&format!("data fetch all dutch --to {place} --json")).expect(0).json();
+    let folder = folder.to_str().unwrap();
+    let document =
+        world.run(&format!("data fetch all dutch --to {folder} --json")).expect(0).json();
     let files = document["files"].as_array().unwrap();
     assert_eq!(files.len(), DATASETS.len());
     assert!(files.iter().all(|file| file["downloaded"] == false), "{document}");
 }
 
 #[test]
-fn what_is_not_the_dataset_is_refused_and_nothing_is_left() {
+fn rejects_a_download_that_is_not_the_dataset_and_keeps_nothing() {
     let digests =
         [DATASETS[0].sha256, "ae448ac86c4e8e4dec645729708ef41873ae79c6dff84eff73360989487f08e5"];
     let cases: [(Reply, &[&str]); 7] = [
@@ -126,7 +127,7 @@ fn what_is_not_the_dataset_is_refused_and_nothing_is_left() {
 }
 
 #[test]
-fn a_certificate_that_nobody_vouches_for_is_refused_with_a_hint() {
+fn rejects_an_untrusted_certificate_with_a_hint() {
     let (world, server) = world_with(Reply::Content(b"another".to_vec()));
     let before = world.names();
     let run = world.run(&fetch(&server, "--json")).expect(2);
@@ -138,7 +139,7 @@ fn a_certificate_that_nobody_vouches_for_is_refused_with_a_hint() {
 }
 
 #[test]
-fn another_file_in_its_place_is_not_overwritten() {
+fn does_not_overwrite_a_different_file() {
     let (world, server) = world_with(Reply::Content(b"another".to_vec()));
     std::fs::create_dir(world.path("data")).unwrap();
     world.write("data/law_school.csv", "mine");
@@ -146,13 +147,13 @@ fn another_file_in_its_place_is_not_overwritten() {
     run.says(&["data/law_school.csv is another file", DATASETS[0].sha256])
         .says(&["hint: ", "equipoise data fetch law-school --to data --force"]);
     assert_eq!(server.requests(), 0);
-    // By force it would be, but what comes is not the dataset either.
+    // --force would replace it, but the download is not the dataset either.
     world.run(&fetch(&server, "--ca-file server.pem --force")).expect(2).says(&["sha256"]);
     assert_eq!(world.read("data/law_school.csv"), "mine");
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused() {
+fn rejects_invalid_arguments() {
     let world = World::new();
     let before = world.names();
     let cases: [(&str, &[&str]); 8] = [
@@ -174,10 +175,10 @@ fn what_cannot_be_meant_is_refused() {
 }
 
 #[test]
-fn only_the_proxy_for_https_is_gone_through() {
+fn uses_only_the_https_proxy() {
     let (world, server) = world_with(Reply::Content(b"another".to_vec()));
     let fetch = fetch(&server, "--ca-file server.pem");
-    // Nothing listens on port 1: whoever asks there is refused.
+    // Nothing listens on port 1.
     let nobody = "http://localhost:1";
     let run = |variables: &[(&str, &str)]| world.run_with(&fetch, variables).expect(2);
     run(&[("HTTPS_PROXY", nobody)]).says(&["refused", "proxy localhost:1", "HTTPS_PROXY"]);
@@ -190,7 +191,7 @@ fn only_the_proxy_for_https_is_gone_through() {
 }
 
 #[test]
-fn an_experiment_without_its_data_says_how_to_get_it() {
+fn an_experiment_without_its_data_suggests_how_to_get_it() {
     let world = World::new();
     world.run("experiment --dataset dutch --data nowhere -o results").expect(2).says(&[
         "nowhere/dutch.csv",

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use equipoise_lab::{DATASETS, Dataset};
-use serde::Serialize;
+use serde_json::json;
 
 use crate::figures::table;
 use crate::output::{Answer, Output};
@@ -15,43 +15,21 @@ use crate::output::{Answer, Output};
 #[command(after_help = "Example:\n  equipoise data list")]
 pub(crate) struct ListArgs {}
 
-#[derive(Serialize)]
-struct Document {
-    datasets: Vec<Entry>,
-}
-
-#[derive(Serialize)]
-struct Entry {
-    name: &'static str,
-    title: &'static str,
-    rows: usize,
-    label: Column,
-    sensitive: Column,
-    file: &'static str,
-    sha256: &'static str,
-    home: &'static str,
-}
-
-/// A column, and its positive or privileged value.
-#[derive(Serialize)]
-struct Column {
-    column: &'static str,
-    value: &'static str,
-}
-
 pub(crate) fn run(_: &ListArgs, output: &Output) -> anyhow::Result<Answer> {
-    let column = |(column, value)| Column { column, value };
-    let datasets = DATASETS.map(|dataset| Entry {
-        name: dataset.name,
-        title: dataset.title,
-        rows: dataset.rows,
-        label: column(dataset.label),
-        sensitive: column(dataset.sensitive),
-        file: dataset.file,
-        sha256: dataset.sha256,
-        home: dataset.home,
+    let column = |(column, value): (&str, &str)| json!({ "column": column, "value": value });
+    let datasets = DATASETS.map(|dataset| {
+        json!({
+            "name": dataset.name,
+            "title": dataset.title,
+            "rows": dataset.rows,
+            "label": column(dataset.label),
+            "sensitive": column(dataset.sensitive),
+            "file": dataset.file,
+            "sha256": dataset.sha256,
+            "home": dataset.home,
+        })
     });
-    output.result(&Document { datasets: datasets.into() }, describe)
+    output.result(&json!({ "datasets": datasets }), describe)
 }
 
 /// A table of the short properties, then digests and addresses, which are too long for it.

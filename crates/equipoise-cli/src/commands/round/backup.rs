@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use equipoise_server::protocol::{Digest, Name};
+use equipoise_server::protocol::Digest;
 use equipoise_server::store::{BackUp, back_up, restore as restore_to};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::figures::count;
 use crate::output::{Answer, Output};
@@ -55,15 +55,6 @@ pub(crate) struct RestoreArgs {
     sha256: Option<Digest>,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    path: &'a Path,
-    rounds: &'a [Name],
-    n_files: usize,
-    bytes: u64,
-    sha256: Option<Digest>,
-}
-
 pub(crate) fn backup(args: &BackupArgs, output: &Output) -> anyhow::Result<Answer> {
     let (made, digest) = back_up(&args.data, &args.output)?;
     output.result(&document(&args.output, &made, Some(digest)), || {
@@ -82,9 +73,9 @@ pub(crate) fn restore(args: &RestoreArgs, output: &Output) -> anyhow::Result<Ans
     })
 }
 
-fn document<'a>(path: &'a Path, made: &'a BackUp, sha256: Option<Digest>) -> Document<'a> {
+fn document(path: &Path, made: &BackUp, sha256: Option<Digest>) -> Value {
     let (n_files, bytes) = (made.files.len(), made.total_bytes());
-    Document { path, rounds: &made.rounds, n_files, bytes, sha256 }
+    json!({ "path": path, "rounds": made.rounds, "n_files": n_files, "bytes": bytes, "sha256": sha256 })
 }
 
 fn describe(made: &BackUp) -> String {

@@ -8,7 +8,7 @@ use equipoise_data::{Schema, check_output};
 use equipoise_server::protocol::{Name, PublicKey};
 use equipoise_server::store::{DataFolder, NewRound, Store, StoreParts, write_private};
 use jiff::Timestamp;
-use serde::Serialize;
+use serde_json::json;
 
 use super::limits::LimitArgs;
 use crate::commands::defend::settings_args::SettingsArgs;
@@ -72,15 +72,6 @@ pub(crate) struct NewArgs {
     limits: LimitArgs,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    round: &'a Name,
-    state: &'static str,
-    clients: Vec<&'a Name>,
-    token_file: &'a Path,
-    server_key: String,
-}
-
 pub(crate) fn run(args: &NewArgs, output: &Output) -> anyhow::Result<Answer> {
     let settings = args.settings.resolve()?;
     let schema = Schema::read(&args.schema)?;
@@ -107,21 +98,21 @@ pub(crate) fn run(args: &NewArgs, output: &Output) -> anyhow::Result<Answer> {
     if !args.draft {
         store.open_round(&args.name)?;
     }
-    let document = Document {
-        round: &args.name,
-        state: if args.draft { "draft" } else { "open" },
-        clients: roster.iter().map(PublicKey::name).collect(),
-        token_file: &token_file,
-        server_key: store.key().public().to_string(),
-    };
+    let state = if args.draft { "draft" } else { "open" };
+    let server_key = store.key().public().to_string();
+    let document = json!({
+        "round": args.name,
+        "state": state,
+        "clients": roster.iter().map(PublicKey::name).collect::<Vec<_>>(),
+        "token_file": token_file,
+        "server_key": server_key,
+    });
     output.result(&document, || {
         format!(
-            "round {}: {}, {}\ncoordinator token: {}\nserver key: {}\n",
-            document.round,
-            document.state,
+            "round {}: {state}, {}\ncoordinator token: {}\nserver key: {server_key}\n",
+            args.name,
             count(roster.len(), "client"),
             token_file.display(),
-            document.server_key
         )
     })
 }

@@ -6,12 +6,11 @@ use std::path::Path;
 use anyhow::{Context, ensure};
 use equipoise_core::Settings;
 use equipoise_lab::{Demo, DemoSettings};
+use equipoise_server::TlsFiles;
 use equipoise_server::protocol::{Name, PublicKey};
 use equipoise_server::round::SubmissionLimits;
 use equipoise_server::store::{NewRound, write_private};
-use equipoise_server::{Config, Limits, TlsFiles};
 
-use super::default_address;
 use crate::commands::keygen;
 use crate::commands::round::open_store;
 use crate::output::Output;
@@ -22,19 +21,17 @@ use crate::shell::quoted;
 const ROUND: &str = "demo";
 const TOKEN: &str = "round.token";
 
-/// The server's configuration, and instructions for a newcomer.
-pub(super) struct Dev {
-    pub(super) config: Config,
-    pub(super) instructions: String,
+/// The certificate for localhost.
+pub(super) fn tls_files(folder: &Path) -> TlsFiles {
+    TlsFiles { certificate: folder.join("cert.pem"), key: folder.join("cert.key") }
 }
 
-/// Creates the round, unless an earlier run has done so.
+/// Creates the round, unless an earlier run has done so. Returns instructions for a newcomer.
 pub(super) fn prepare(
     folder: &Path,
-    listen: Option<SocketAddr>,
+    listen: SocketAddr,
     output: &Output,
-) -> anyhow::Result<Dev> {
-    let listen = listen.unwrap_or_else(default_address);
+) -> anyhow::Result<String> {
     ensure!(
         listen.ip().is_loopback(),
         "--dev works on this machine only: {listen} is not a loopback address"
@@ -45,7 +42,7 @@ pub(super) fn prepare(
     })?;
     let audience = format!("https://localhost:{}", listen.port());
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-    let tls = TlsFiles { certificate: folder.join("cert.pem"), key: folder.join("cert.key") };
+    let tls = tls_files(folder);
     if !tls.certificate.exists() {
         create_certificate(&tls)?;
     }
@@ -64,15 +61,7 @@ pub(super) fn prepare(
             .with_context(|| address_file.display().to_string())?;
         create_round(folder, &audience, output)?;
     }
-    let config = Config {
-        data: folder.join("data"),
-        listen,
-        admin_listen: None,
-        tls: Some(tls),
-        plain_http_on_loopback: false,
-        limits: Limits::default(),
-    };
-    Ok(Dev { config, instructions: instructions(folder, &audience)? })
+    instructions(folder, &audience)
 }
 
 fn create_round(folder: &Path, audience: &str, output: &Output) -> anyhow::Result<()> {
