@@ -95,18 +95,21 @@ impl Command {
 
 const EXAMPLES: &str = "\
 Examples:
-  equipoise demo                                  # start here: a whole round on synthetic data
-  equipoise serve --dev                           # a round over the network, on one machine
+  equipoise demo           # start here: a whole round on synthetic data
+  equipoise serve --dev    # a round over the network, on one machine
 
 A whole round, step by step:
-  equipoise schema infer north.csv --label passed=1 --sensitive group=A -o schema.toml
-  equipoise proxy north.csv --schema schema.toml --fairness sp -o proxies/north.parquet
-  equipoise defend --proxies proxies --root roots --schema schema.toml --fairness sp -o outcome
+  equipoise schema infer north.csv --label passed=1 --sensitive group=A \\
+      -o schema.toml
+  equipoise proxy north.csv --schema schema.toml --fairness sp \\
+      -o proxies/north.parquet
+  equipoise defend --proxies proxies --root roots --schema schema.toml \\
+      --fairness sp -o outcome
   equipoise evaluate outcome/model.json test.csv
 
 Exit codes:
   0  success
-  1  the command ran, but the answer is \"no\": not fair, not converged, not verified
+  1  the answer is \"no\": not fair, not converged, not verified
   2  bad usage or input";
 
 /// A larger number of threads is a typing error.

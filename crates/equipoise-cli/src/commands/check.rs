@@ -21,7 +21,7 @@ use crate::output::{Answer, Output};
 #[command(after_help = "\
 Example:
   equipoise check proxies/north.parquet --data north.csv --schema schema.toml \\
-    --fairness sp --epsilon 0.01")]
+      --fairness sp --epsilon 0.01")]
 pub(crate) struct CheckArgs {
     /// The proxy to check (.csv, .csv.gz or .parquet)
     proxy: PathBuf,

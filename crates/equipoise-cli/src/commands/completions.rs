@@ -12,9 +12,10 @@ use crate::output::{Answer, Output};
 /// The script lets the shell complete commands and options. Source it in the shell's startup file, or save it where
 /// the shell looks for completions.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  equipoise completions bash > ~/.local/share/bash-completion/completions/equipoise"
-)]
+#[command(after_help = "\
+Example:
+  equipoise completions bash \\
+      > ~/.local/share/bash-completion/completions/equipoise")]
 pub(crate) struct CompletionsArgs {
     /// Shell to print the script for
     shell: Shell,

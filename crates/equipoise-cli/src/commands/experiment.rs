@@ -28,9 +28,10 @@ use crate::shell::quoted;
 Examples:
   equipoise data fetch all    # download the paper's two datasets to data/
   equipoise experiment --ablations all -o results
-  equipoise experiment --dataset law-school --fairness sp --scenario ideal --seeds 2 -o quick
-  equipoise experiment --dataset synthetic --people 50000 --clients 10 -o synthetic
-  equipoise experiment --dataset csv --data people.csv --schema schema.toml -o own")]
+  equipoise experiment --dataset law-school --fairness sp --seeds 2 -o quick
+  equipoise experiment --dataset synthetic --clients 10 -o synthetic
+  equipoise experiment --dataset csv --data people.csv \\
+      --schema schema.toml -o own")]
 pub(crate) struct ExperimentArgs {
     /// Folder with law_school.csv and dutch.csv, or the file of a dataset; may be repeated
     #[arg(long, value_name = "PATH", default_value = "data")]

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use equipoise_data::{check_output, write_atomically};
+use equipoise_data::write_atomically;
 use equipoise_server::protocol::{Name, PrivateKey};
 use equipoise_server::store::{random_bytes, write_private};
 use serde::Serialize;
 
+use crate::files::refuse_existing;
 use crate::output::{Answer, Output};
 
 /// Create a key pair for signing submissions
@@ -54,7 +55,7 @@ pub(crate) fn create(name: &Name, folder: &Path) -> anyhow::Result<KeyPair> {
     let private_key = folder.join(format!("{name}.key"));
     let public_key = folder.join(format!("{name}.pub"));
     for path in [&private_key, &public_key] {
-        check_output(path, false)?;
+        refuse_existing(path)?;
     }
     let key = PrivateKey::from_seed(name.clone(), random_bytes()?);
     let line = key.public().to_string();

@@ -17,9 +17,10 @@ pub(crate) use new::open_store;
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Example:
-  equipoise round new spring --data data --audience https://round.example.org:8443 \\
-      --schema schema.toml --client north=north.pub --client south=south.pub \\
-      --root roots --fairness sp --minimum 2 --deadline 2027-03-01T12:00:00Z")]
+  equipoise round new spring --data data \\
+      --audience https://round.example.org:8443 --schema schema.toml \\
+      --client north=north.pub --client south=south.pub --root roots \\
+      --fairness sp --minimum 2 --deadline 2027-03-01T12:00:00Z")]
 pub(crate) enum RoundCommand {
     New(Box<new::NewArgs>),
     Open(manage::OpenArgs),

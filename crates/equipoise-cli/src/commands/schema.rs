@@ -14,7 +14,8 @@ use crate::output::{Answer, Output};
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:
-  equipoise schema infer data.csv --label passed=1 --sensitive group=A -o schema.toml
+  equipoise schema infer data.csv --label passed=1 --sensitive group=A \\
+      -o schema.toml
   equipoise schema show schema.toml")]
 pub(crate) enum SchemaCommand {
     Infer(infer::InferArgs),

@@ -31,7 +31,8 @@ use crate::output::{Answer, Output};
 Examples:
   equipoise serve --dev
   equipoise serve --config server.toml
-  equipoise serve --data data --listen 0.0.0.0:8443 --cert fullchain.pem --cert-key key.pem
+  equipoise serve --data data --listen 0.0.0.0:8443 \\
+      --cert fullchain.pem --cert-key key.pem
 
 A configuration file (all keys are in docs/samples/server.toml):
   data = \"/var/lib/equipoise\"

@@ -19,7 +19,8 @@ use crate::round_client::{Connection, CoordinatorArgs, ServerArgs};
 #[command(after_help = "\
 Examples:
   equipoise status --server https://round.example.org:8443 --round spring
-  equipoise status --server https://round.example.org:8443 --round spring --token-file spring.token")]
+  equipoise status --server https://round.example.org:8443 --round spring \\
+      --token-file spring.token")]
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     server: ServerArgs,
@@ -34,9 +35,9 @@ pub(crate) struct StatusArgs {
 /// fewer submissions than its minimum is not closed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Examples:
-  equipoise close --server https://round.example.org:8443 --round spring --token-file spring.token
-  equipoise close --server https://round.example.org:8443 --round spring --token-file spring.token --wait")]
+Example:
+  equipoise close --server https://round.example.org:8443 --round spring \\
+      --token-file spring.token --wait")]
 pub(crate) struct CloseArgs {
     #[command(flatten)]
     coordinator: CoordinatorArgs,

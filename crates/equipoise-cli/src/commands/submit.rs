@@ -23,7 +23,8 @@ const CHUNK_ROWS: usize = 4096;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  equipoise submit north.parquet --key north.key --server https://round.example.org:8443 --round spring")]
+  equipoise submit north.parquet --key north.key \\
+      --server https://round.example.org:8443 --round spring")]
 pub(crate) struct SubmitArgs {
     /// The proxy, as written by `equipoise proxy` (.csv, .csv.gz or .parquet)
     #[arg(value_name = "FILE")]

@@ -14,9 +14,9 @@ pub(crate) const NAME: &str = "validate-proxy";
 /// The crash point of the tests that kills this process instead of the server.
 pub(crate) const CRASH: &str = "in_validator";
 
-/// Validate one file within memory and time limits, and print the verdict as one line of JSON
+/// Validate a received file and print the verdict as one line of JSON
 ///
-/// The server runs this command in a child process for each file it receives.
+/// The server runs this command in a child process, with memory and time limits, for each file it receives.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:

@@ -12,7 +12,7 @@ use equipoise_server::verification::{Check, Trusted, verify};
 use serde::Serialize;
 
 use crate::figures::count;
-use crate::files::read_text;
+use crate::files::{read_text, refuse_existing};
 use crate::output::{Answer, Output};
 use crate::round_client::{Connection, ServerArgs, read_public_key};
 
@@ -23,7 +23,8 @@ use crate::round_client::{Connection, ServerArgs, read_public_key};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  equipoise model --server https://round.example.org:8443 --round spring --receipt spring-north.receipt.json -o spring")]
+  equipoise model --server https://round.example.org:8443 --round spring \\
+      --receipt spring-north.receipt.json -o spring")]
 pub(crate) struct ModelArgs {
     #[command(flatten)]
     server: ServerArgs,
@@ -97,6 +98,7 @@ struct Document<'a> {
 /// Runs `model`.
 pub(crate) fn run_model(args: &ModelArgs, output: &Output) -> anyhow::Result<Answer> {
     let trusted = args.trust.read()?;
+    refuse_existing(&args.output)?;
     let folder = OutputFolder::create(&args.output, false)?;
     let connection = Connection::new(&args.server)?;
     let mut files = BTreeMap::new();

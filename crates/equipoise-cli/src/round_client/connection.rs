@@ -156,7 +156,11 @@ impl Connection {
                 true => "its certificate is not trusted (use --ca to trust another authority)",
                 false => "cannot reach the server",
             };
-            anyhow::Error::from(error).context(format!("{}: {problem}", self.server))
+            let error = match error {
+                ureq::Error::Io(error) => anyhow::Error::from(error),
+                error => error.into(),
+            };
+            error.context(format!("{}: {problem}", self.server))
         })?;
         let status = reply.status();
         let mut content = Vec::new();

@@ -11,14 +11,14 @@ use crate::files::read_text;
 /// Reads a private key, and refuses one that other users can read.
 pub(crate) fn read_private_key(path: &Path) -> anyhow::Result<PrivateKey> {
     let name = path.display().to_string();
-    let line = read_text(path)?;
+    let key = PrivateKey::from_line(&read_text(path)?).with_context(|| name.clone())?;
     let mode = path.metadata().with_context(|| name.clone())?.permissions().mode();
     anyhow::ensure!(
         mode & 0o077 == 0,
         "{name}: other users can read this private key. Restrict it with: chmod 600 {}",
         crate::shell::quoted(&name)
     );
-    PrivateKey::from_line(&line).context(name)
+    Ok(key)
 }
 
 /// Reads a public key.

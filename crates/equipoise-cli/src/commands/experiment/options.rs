@@ -15,11 +15,11 @@ pub(super) struct ExperimentOptions {
     /// Datasets: law-school, dutch, synthetic (the demo's population) or csv (your own table)
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "law-school,dutch")]
     dataset: Vec<String>,
-    /// Scenarios
+    /// What reliable clients send: each its own fair proxy (realistic), or all the same one (ideal)
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "realistic,ideal")]
     #[arg(value_parser = one_of::<ScenarioKind>(&["realistic", "ideal"]))]
     scenario: Vec<ScenarioKind>,
-    /// Fairness criteria; with several datasets, dutch is omitted under eo, as in the paper
+    /// Fairness criteria; dutch is omitted under eo, as in the paper, unless it is the only combination
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "sp,eo")]
     #[arg(value_parser = one_of::<Criterion>(&["sp", "eo"]))]
     fairness: Vec<Criterion>,
@@ -33,7 +33,7 @@ pub(super) struct ExperimentOptions {
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = ALL)]
     #[arg(value_parser = PossibleValuesParser::new([ALL].into_iter().chain(Variant::ALL.map(|v| v.name()))))]
     defenses: Vec<String>,
-    /// Constants of the method: the paper's, or the defaults of `defend`
+    /// Settings of the method: the paper's, or the defaults of `defend`
     #[arg(long, value_name = "NAME", default_value = "paper")]
     #[arg(value_parser = one_of::<Profile>(&["paper", "default"]))]
     profile: Profile,

@@ -12,7 +12,8 @@ use crate::round_client::{Connection, CoordinatorArgs};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  equipoise round open --server https://round.example.org:8443 --round spring --token-file spring.token")]
+  equipoise round open --server https://round.example.org:8443 \\
+      --round spring --token-file spring.token")]
 pub(crate) struct OpenArgs {
     #[command(flatten)]
     coordinator: CoordinatorArgs,
@@ -25,7 +26,8 @@ pub(crate) struct OpenArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  equipoise round revoke north --server https://round.example.org:8443 --round spring --token-file spring.token")]
+  equipoise round revoke north --server https://round.example.org:8443 \\
+      --round spring --token-file spring.token")]
 pub(crate) struct RevokeArgs {
     /// Name of the client
     #[arg(value_name = "NAME")]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use clap::Args;
-use equipoise_data::{Schema, check_output};
+use equipoise_data::Schema;
 use equipoise_server::protocol::{Name, PublicKey};
 use equipoise_server::store::{DataFolder, NewRound, Store, StoreParts, write_private};
 use jiff::Timestamp;
@@ -13,7 +13,7 @@ use serde_json::json;
 use super::limits::LimitArgs;
 use crate::commands::defend::settings_args::SettingsArgs;
 use crate::figures::count;
-use crate::files::read_text;
+use crate::files::{read_text, refuse_existing};
 use crate::output::{Answer, Output};
 use crate::round_client::read_public_key;
 
@@ -28,9 +28,10 @@ use crate::round_client::read_public_key;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  equipoise round new spring --data data --audience https://round.example.org:8443 \\
-      --schema schema.toml --client north=north.pub --client south=south.pub \\
-      --root roots --fairness sp --minimum 2 --deadline 2027-03-01T12:00:00Z")]
+  equipoise round new spring --data data \\
+      --audience https://round.example.org:8443 --schema schema.toml \\
+      --client north=north.pub --client south=south.pub --root roots \\
+      --fairness sp --minimum 2 --deadline 2027-03-01T12:00:00Z")]
 pub(crate) struct NewArgs {
     /// Name of the round
     #[arg(value_name = "NAME")]
@@ -59,7 +60,7 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "N")]
     minimum: Option<u64>,
     /// Time at which the round closes automatically, such as 2027-03-01T12:00:00Z
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = parse_deadline)]
     deadline: Option<Timestamp>,
     /// Create the round without opening it; see `round open`
     #[arg(long)]
@@ -78,10 +79,7 @@ pub(crate) fn run(args: &NewArgs, output: &Output) -> anyhow::Result<Answer> {
     let roster = read_roster(args)?;
     let token_file =
         args.token_file.clone().unwrap_or_else(|| PathBuf::from(format!("{}.token", args.name)));
-    check_output(&token_file, false)?;
-    if let Some(deadline) = args.deadline {
-        ensure!(deadline > Timestamp::now(), "--deadline {deadline} is in the past");
-    }
+    refuse_existing(&token_file)?;
     let store = open_store(&args.data)?;
     let token = store.create_round(NewRound {
         round: args.name.clone(),
@@ -142,4 +140,12 @@ fn read_roster(args: &NewArgs) -> anyhow::Result<Vec<PublicKey>> {
 fn parse_client(text: &str) -> Result<(Name, PathBuf), String> {
     let (name, file) = text.split_once('=').ok_or("must have the form NAME=FILE")?;
     Ok((name.parse().map_err(|error| format!("{error}"))?, file.into()))
+}
+
+fn parse_deadline(text: &str) -> Result<Timestamp, &'static str> {
+    match text.parse() {
+        Ok(time) if time > Timestamp::now() => Ok(time),
+        Ok(_) => Err("the deadline is in the past"),
+        Err(_) => Err("must be a time such as 2027-03-01T12:00:00Z"),
+    }
 }

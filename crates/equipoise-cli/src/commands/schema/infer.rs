@@ -18,7 +18,8 @@ use crate::output::{Answer, Output};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  equipoise schema infer data.csv --label passed=1 --sensitive group=A --drop id -o schema.toml")]
+  equipoise schema infer data.csv --label passed=1 --sensitive group=A \\
+      --drop id -o schema.toml")]
 pub(crate) struct InferArgs {
     /// Table of raw rows (.csv, .csv.gz or .parquet)
     data: PathBuf,
