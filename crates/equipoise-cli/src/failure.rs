@@ -124,9 +124,9 @@ fn lab_hint(error: &equipoise_lab::Error) -> Option<String> {
             };
             Some(format!("{what}: {}{force}", fetch_command(dataset, file)))
         }
-        Error::Fetch { problem: FetchProblem::Certificate { .. }, .. } => Some(
-            "if you expected this, as with a proxy or your own mirror, pass the certificates to trust with \
-             --ca-file"
+        Error::Fetch { problem: FetchProblem::Certificate(_), .. } => Some(
+            "if you trust this server, for example your own mirror or a company proxy, pass its certificates \
+             with --ca-file"
                 .to_owned(),
         ),
         _ => None,

@@ -10,11 +10,12 @@ mod signing;
 
 use std::collections::BTreeMap;
 
+use equipoise_data::TableKind;
 use serde_json::{Map, Value, json};
 
 use self::detail::{Access, Content, Detail, detail};
 use crate::http::Operation;
-use crate::protocol::{MANIFEST_HEADER, MediaType, OFFSET_HEADER, Refusal, SIGNATURE_HEADER};
+use crate::protocol::{MANIFEST_HEADER, OFFSET_HEADER, Refusal, SIGNATURE_HEADER};
 
 const SCHEMAS: &str = include_str!("openapi/schemas.json");
 
@@ -99,9 +100,9 @@ fn describe(operation: Operation) -> Value {
         Access::Coordinator => described["security"] = json!([{ "coordinator": [] }]),
     }
     if operation == Operation::Submit {
-        let content: Map<String, Value> = MediaType::ALL
+        let content: Map<String, Value> = TableKind::ALL
             .into_iter()
-            .map(|kind| (kind.name().to_owned(), json!({ "schema": { "type": "string" } })))
+            .map(|kind| (kind.media_type().to_owned(), json!({ "schema": { "type": "string" } })))
             .collect();
         described["requestBody"] = json!({
             "required": true,

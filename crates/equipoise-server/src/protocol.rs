@@ -6,7 +6,6 @@
 //! one thing from being taken for a signature over another.
 
 pub mod canonical;
-mod digest;
 mod event;
 mod key;
 mod log_head;
@@ -18,11 +17,11 @@ mod round_info;
 mod statement;
 mod submission_list;
 
-pub use digest::{Digest, DigestProblem};
+pub use equipoise_data::{Digest, DigestProblem};
 pub use event::{ChainProblem, Event, EventKind, verify_chain};
 pub use key::{KeyProblem, PrivateKey, PublicKey, Signature};
 pub use log_head::{LogHead, SignedLogHead};
-pub use manifest::{Manifest, ManifestProblem, MediaType};
+pub use manifest::{Manifest, ManifestProblem};
 pub use name::{Name, NameProblem};
 pub use receipt::{Receipt, SignedReceipt};
 pub use refusal::{Refusal, RefusalBody};

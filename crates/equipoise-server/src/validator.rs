@@ -5,7 +5,6 @@
 //! [`InProcess`] does without one, for tests.
 
 mod child;
-mod distinct_rows;
 mod parent;
 
 use std::future::Future;

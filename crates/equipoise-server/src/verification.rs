@@ -252,7 +252,7 @@ fn check_outcome(checks: &mut Checks, files: &BTreeMap<String, Vec<u8>>, list: &
     let digest = schema.digest();
     let agree = model.theta() == outcome.theta
         && model.schema().digest() == digest
-        && outcome.schema_digest == digest;
+        && outcome.schema_digest == digest.to_string();
     checks.add("outcome, model and schema belong together", agree, "");
     let of_outcome = outcome.clients.iter().map(|c| (c.id.as_str(), c.proxy_rows as u64));
     let of_list = list.submissions.iter().map(|s| (s.client.as_str(), s.rows));

@@ -4,16 +4,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use clap::Args;
-use equipoise_data::{Schema, check_output, visit_proxy, write_json};
+use equipoise_data::{ReadLimits, Schema, check_output, visit_proxy, write_json};
 use equipoise_server::protocol::{Name, SignedReceipt};
 use serde::Serialize;
 
 use crate::figures::count;
 use crate::output::{Answer, Output};
 use crate::round_client::{Connection, ServerArgs, Submission, read_private_key};
-
-/// Number of rows checked at a time.
-const CHUNK_ROWS: usize = 4096;
 
 /// Submit your proxy to a round
 ///
@@ -77,12 +74,12 @@ pub(crate) fn run(args: &SubmitArgs, output: &Output) -> anyhow::Result<Answer> 
     );
     let schema = round_schema(&connection, args.schema.as_deref())?;
     ensure!(
-        schema.digest() == info.schema_sha256.to_string(),
+        schema.digest() == info.schema_sha256,
         "{}: the digest of the schema differs from the one in the round's description",
         connection.server()
     );
     // Rows are checked in chunks, because the file may not fit into memory.
-    let n_rows = visit_proxy(&args.file, &schema, CHUNK_ROWS, |_| Ok(()));
+    let n_rows = visit_proxy(&args.file, &schema, ReadLimits::NONE, |_| Ok(()));
     let n_rows = n_rows.context("nothing was sent")? as usize;
     output.note(format!("checked {} against the round's schema", count(n_rows, "row")));
 

@@ -8,10 +8,9 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use equipoise_data::TableKind;
 use equipoise_server::protocol::{
-    Digest, MANIFEST_HEADER, Manifest, MediaType, Name, OFFSET_HEADER, PrivateKey, RoundInfo,
+    Digest, MANIFEST_HEADER, Manifest, Name, OFFSET_HEADER, PrivateKey, RoundInfo,
     SIGNATURE_HEADER, SignedReceipt, UploadState,
 };
-use sha2::{Digest as _, Sha256};
 use ureq::{RequestBuilder, SendBody};
 
 use super::connection::{Connection, RefusedByServer};
@@ -36,11 +35,7 @@ impl Submission {
         client: Name,
         key: &PrivateKey,
     ) -> anyhow::Result<Self> {
-        let media_type = match TableKind::of(path)? {
-            TableKind::Csv => MediaType::Csv,
-            TableKind::CsvGz => MediaType::CsvGz,
-            TableKind::Parquet => MediaType::Parquet,
-        };
+        let media_type = TableKind::of(path)?;
         let (length, sha256) = length_and_digest(path)?;
         let limit = info.limits.body_bytes;
         ensure!(
@@ -114,7 +109,7 @@ impl Submission {
         let mut body = ProgressReader { file, sent: offset, length, bar: Bar::of_bytes(output) };
         let request = self
             .signed(connection.agent.put(connection.url(&path)))
-            .header("content-type", self.manifest.media_type.name())
+            .header("content-type", self.manifest.media_type.media_type())
             .header("content-length", length - offset)
             .header(OFFSET_HEADER, offset)
             // The server can then refuse before the body is sent.
@@ -148,19 +143,7 @@ impl Submission {
 }
 
 fn length_and_digest(path: &Path) -> anyhow::Result<(u64, Digest)> {
-    let hash = || {
-        let mut file = File::open(path)?;
-        let (mut hasher, mut length, mut chunk) = (Sha256::new(), 0, vec![0; 1 << 16]);
-        loop {
-            let n = file.read(&mut chunk)?;
-            if n == 0 {
-                return io::Result::Ok((length, Digest::finish(hasher)));
-            }
-            hasher.update(&chunk[..n]);
-            length += n as u64;
-        }
-    };
-    hash().with_context(|| format!("cannot read {}", path.display()))
+    Digest::of_file(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 /// The part of a file that is still to be sent; shows its progress.

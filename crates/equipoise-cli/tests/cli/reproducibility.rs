@@ -29,17 +29,6 @@ fn outcomes_do_not_depend_on_threads_or_memory_except_for_the_timing() {
 }
 
 #[test]
-fn single_precision_is_reported_in_the_outcome_and_is_the_same_on_disk() {
-    let world = World::with_proxies();
-    for (folder, how) in [("memory", ""), ("disk", "--memory 16MiB --scratch .")] {
-        world.defend(&format!("--fairness sp --precision single {how} -o {folder}")).expect(0);
-        let outcome = world.read(&format!("{folder}/outcome.json"));
-        assert!(outcome.contains("\"code\": \"rounded-proxies\""), "{outcome}");
-    }
-    assert_eq!(world.read("memory/model.json"), world.read("disk/model.json"));
-}
-
-#[test]
 fn proxies_depend_only_on_the_seed() {
     let world = World::new();
     let make = |name: &str, more: &str| {

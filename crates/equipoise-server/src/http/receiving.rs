@@ -6,13 +6,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::body::Body;
+use equipoise_data::Hasher;
 use http_body_util::BodyExt as _;
-use sha2::{Digest as _, Sha256};
 use tokio::time::{Instant, timeout_at};
 
 use super::app::App;
 use super::reply::Answer;
-use crate::protocol::{Digest, Manifest, Refusal, RoundState};
+use crate::protocol::{Manifest, Refusal, RoundState};
 use crate::store::{StoreError, remove_if_there};
 
 /// Time for a body to get under way, and the most that a fast beginning is worth later.
@@ -52,7 +52,7 @@ pub(super) async fn receive(
         let expected = manifest.sha256;
         move |app| {
             part.write_out(app)?;
-            let found = Digest::finish(part.hasher);
+            let found = part.hasher.finish();
             if found == expected {
                 return Ok(());
             }
@@ -102,7 +102,7 @@ async fn fill(app: &Arc<App>, part: &mut Part, manifest: &Manifest, mut body: Bo
 struct Part {
     path: PathBuf,
     file: Option<std::fs::File>,
-    hasher: Sha256,
+    hasher: Hasher,
     piece: Vec<u8>,
     received: u64,
 }
@@ -126,10 +126,10 @@ impl Part {
         if offset > 0 && found != offset {
             return Err(Refusal::OffsetMismatch { offset: found, found: offset }.into());
         }
-        let mut hasher = Sha256::new();
+        let mut hasher = Hasher::default();
         if offset > 0 {
             let mut file = std::fs::File::open(&path).map_err(StoreError::file(&path))?;
-            std::io::copy(&mut file, &mut Feed(&mut hasher)).map_err(StoreError::file(&path))?;
+            std::io::copy(&mut file, &mut hasher).map_err(StoreError::file(&path))?;
         }
         let file = app.store.disk().open(&path, offset).map_err(StoreError::file(&path))?;
         Ok(Self { path, file: Some(file), hasher, piece: Vec::new(), received: offset })
@@ -142,19 +142,6 @@ impl Part {
         }
         self.hasher.update(&self.piece);
         self.piece.clear();
-        Ok(())
-    }
-}
-
-struct Feed<'a>(&'a mut Sha256);
-
-impl std::io::Write for Feed<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
 }

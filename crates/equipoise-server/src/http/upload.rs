@@ -126,9 +126,12 @@ fn check_headers(headers: &HeaderMap, manifest: &Manifest) -> Answer<u64> {
     }
     let media_type = text(header::CONTENT_TYPE).unwrap_or("no Content-Type");
     let essence = media_type.split(';').next().unwrap_or_default().trim();
-    if essence != manifest.media_type.name() {
+    if essence != manifest.media_type.media_type() {
         return Err(Refusal::Unsupported {
-            what: format!("{media_type}, where the manifest says {},", manifest.media_type),
+            what: format!(
+                "{media_type}, where the manifest says {},",
+                manifest.media_type.media_type()
+            ),
         }
         .into());
     }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Digest;
 use super::canonical;
-use super::digest::Digest;
 use super::key::{PrivateKey, PublicKey, Signature};
 use super::name::Name;
 

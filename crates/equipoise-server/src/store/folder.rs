@@ -1,11 +1,9 @@
 //! The data directory: who may use it, and what lies where.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-
-use sha2::{Digest as _, Sha256};
 
 use super::error::StoreError;
 use crate::protocol::{Digest, Manifest, Name, PrivateKey};
@@ -122,19 +120,9 @@ impl DataFolder {
     }
 }
 
-/// Digest of a file, read in pieces.
+/// Digest of a file.
 pub(crate) fn digest_of_file(path: &Path) -> Result<Digest, StoreError> {
-    let mut file = File::open(path).map_err(StoreError::file(path))?;
-    let mut hasher = Sha256::new();
-    let mut piece = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut piece) {
-            Ok(0) => return Ok(Digest::finish(hasher)),
-            Ok(n) => hasher.update(&piece[..n]),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(StoreError::file(path)(error)),
-        }
-    }
+    Digest::of_file(path).map(|(_, digest)| digest).map_err(StoreError::file(path))
 }
 
 /// Removes a file that may not be there.
