@@ -119,9 +119,10 @@ mod tests {
 
     #[test]
     fn quotes_the_command_line_for_the_shell() {
-        let typed = ["/x/equipoise", "experiment", "-o", "my results", "it's"].map(OsString::from);
+        let arguments =
+            ["/x/equipoise", "experiment", "-o", "my results", "it's"].map(OsString::from);
         assert_eq!(
-            command_line(typed.into_iter()),
+            command_line(arguments.into_iter()),
             r"equipoise experiment -o 'my results' 'it'\''s'"
         );
     }

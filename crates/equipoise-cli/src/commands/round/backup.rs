@@ -56,29 +56,30 @@ pub(crate) struct RestoreArgs {
 }
 
 pub(crate) fn backup(args: &BackupArgs, output: &Output) -> anyhow::Result<Answer> {
-    let (made, digest) = back_up(&args.data, &args.output)?;
-    output.result(&document(&args.output, &made, Some(digest)), || {
+    let (listing, digest) = back_up(&args.data, &args.output)?;
+    output.result(&document(&args.output, &listing, Some(digest)), || {
         format!(
             "{}: {}\nSHA-256 of backup.json: {digest}\n",
             args.output.display(),
-            describe(&made)
+            describe(&listing)
         )
     })
 }
 
 pub(crate) fn restore(args: &RestoreArgs, output: &Output) -> anyhow::Result<Answer> {
-    let made = restore_to(&args.backup, &args.data, args.sha256)?;
-    output.result(&document(&args.data, &made, args.sha256), || {
-        format!("{}: {}, as of {}\n", args.data.display(), describe(&made), made.at)
+    let listing = restore_to(&args.backup, &args.data, args.sha256)?;
+    output.result(&document(&args.data, &listing, args.sha256), || {
+        format!("{}: {}, as of {}\n", args.data.display(), describe(&listing), listing.at)
     })
 }
 
-fn document(path: &Path, made: &BackUp, sha256: Option<Digest>) -> Value {
-    let (n_files, bytes) = (made.files.len(), made.total_bytes());
-    json!({ "path": path, "rounds": made.rounds, "n_files": n_files, "bytes": bytes, "sha256": sha256 })
+fn document(path: &Path, listing: &BackUp, sha256: Option<Digest>) -> Value {
+    let (n_files, bytes) = (listing.files.len(), listing.total_bytes());
+    json!({ "path": path, "rounds": listing.rounds, "n_files": n_files, "bytes": bytes, "sha256": sha256 })
 }
 
-fn describe(made: &BackUp) -> String {
-    let (rounds, files) = (count(made.rounds.len(), "round"), count(made.files.len(), "file"));
-    format!("{rounds}, {files}, {} bytes; all checks passed", made.total_bytes())
+fn describe(listing: &BackUp) -> String {
+    let (rounds, files) =
+        (count(listing.rounds.len(), "round"), count(listing.files.len(), "file"));
+    format!("{rounds}, {files}, {} bytes; all checks passed", listing.total_bytes())
 }
