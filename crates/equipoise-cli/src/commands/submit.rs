@@ -68,7 +68,7 @@ pub(crate) fn run(args: &SubmitArgs, output: &Output) -> anyhow::Result<Answer> 
     let expected = args.audience.as_deref().unwrap_or(connection.server());
     ensure!(
         info.audience == expected,
-        "the round belongs to {}, not to {expected}. If the coordinator gave you that name, add --audience {}",
+        "the round belongs to {}, not to {expected}. If the coordinator gave you that name, use --audience {}",
         info.audience,
         crate::shell::quoted(&info.audience)
     );
