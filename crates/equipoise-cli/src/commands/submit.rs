@@ -85,11 +85,6 @@ pub(crate) fn run(args: &SubmitArgs, output: &Output) -> anyhow::Result<Answer> 
 
     let submission = Submission::sign(&args.file, &info, client, &key)?;
     let receipt = submission.send(&connection, args.retries, output)?;
-    ensure!(
-        receipt.server_key.same_key(&info.server_key),
-        "{}: the receipt is not signed with the round's key",
-        connection.server()
-    );
     write_json(&receipt_file, &receipt, true)?;
     let accepted = &receipt.receipt;
     output.result(&Document { receipt_file: &receipt_file, receipt: &receipt }, || {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use equipoise_data::TableKind;
 use equipoise_server::protocol::{
-    Digest, MANIFEST_HEADER, Manifest, Name, OFFSET_HEADER, PrivateKey, RoundInfo,
+    Digest, MANIFEST_HEADER, Manifest, Name, OFFSET_HEADER, PrivateKey, PublicKey, RoundInfo,
     SIGNATURE_HEADER, SignedReceipt, UploadState,
 };
 use ureq::{RequestBuilder, SendBody};
@@ -25,6 +25,7 @@ pub(crate) struct Submission {
     path: PathBuf,
     manifest: Manifest,
     signature: String,
+    server_key: PublicKey,
 }
 
 impl Submission {
@@ -53,7 +54,8 @@ impl Submission {
             schema_sha256: info.schema_sha256,
         };
         let signature = manifest.sign(key).to_string();
-        Ok(Self { path: path.to_path_buf(), manifest, signature })
+        let server_key = info.server_key.clone();
+        Ok(Self { path: path.to_path_buf(), manifest, signature, server_key })
     }
 
     /// Sends the file. After a temporary failure it waits and resumes, up to `retries` times.
@@ -123,7 +125,7 @@ impl Submission {
             .header(SIGNATURE_HEADER, &self.signature)
     }
 
-    /// Checks that the receipt is for this file and carries a valid signature.
+    /// Checks that the receipt is for this file and signed with the round's key.
     fn check(
         &self,
         signed: SignedReceipt,
@@ -134,8 +136,8 @@ impl Submission {
             && receipt.client == manifest.client
             && receipt.sha256 == manifest.sha256;
         ensure!(
-            matches && signed.is_sound(),
-            "{}: the receipt is for another file, or its signature is invalid",
+            matches && signed.is_sound() && signed.server_key.same_key(&self.server_key),
+            "{}: the receipt is for another file, or not signed with the round's key",
             connection.server()
         );
         Ok(signed)
