@@ -100,7 +100,7 @@ pub(crate) fn run(args: &ServeArgs, output: &Output) -> anyhow::Result<Answer> {
         .with_max_level(level)
         .with_writer(std::io::stderr)
         .init();
-    let crash = args.crash_at.as_deref().map_or_else(Crash::default, Crash::when);
+    let crash = args.crash_at.as_deref().map_or_else(Crash::default, Crash::parse);
     let parts = StoreParts { crash, ..StoreParts::default() };
     let program = std::env::current_exe().context("this program's own file")?;
     let mut words_of_child = vec![validate_proxy::NAME.to_owned()];

@@ -172,7 +172,7 @@ fn in_words(checks: &[Check]) -> String {
             "" => String::new(),
             detail => format!(" ({detail})"),
         };
-        format!("{mark}  {}{detail}\n", check.what)
+        format!("{mark}  {}{detail}\n", check.claim)
     };
     let failed = checks.iter().filter(|check| !check.holds).count();
     let verdict = match failed {

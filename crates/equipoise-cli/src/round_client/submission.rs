@@ -152,7 +152,7 @@ impl Submission {
             && told.client == self.manifest.client
             && told.sha256 == self.manifest.sha256;
         anyhow::ensure!(
-            fits && receipt.is_sound(),
+            fits && receipt.has_valid_signature(),
             "{}: the receipt is not for this file, or not signed by the server",
             connection.server()
         );

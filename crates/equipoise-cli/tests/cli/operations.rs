@@ -46,7 +46,7 @@ fn the_commands_of_the_operations_document_work() {
     let log = std::fs::read_to_string(world.path("server.log")).unwrap_or_default();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}\n{}\n{log}", String::from_utf8_lossy(&output.stderr));
-    assert!(log.contains("the certificate was read again"), "{log}");
+    assert!(log.contains("certificate reloaded"), "{log}");
     assert!(world.path("spring/model.json").exists());
     assert!(world.path("restored/equipoise.db").exists());
 
@@ -54,7 +54,7 @@ fn the_commands_of_the_operations_document_work() {
     world.write("backup/server.pub", "x");
     world.run("round restore backup --data other").expect(2).says(&["server.pub", "SHA-256"]);
     assert!(!world.path("other").exists());
-    world.run("round backup data -o backup").expect(2).says(&["is there already"]);
+    world.run("round backup data -o backup").expect(2).says(&["already exists"]);
     let made = world.run("round backup data -o again --json").expect(0).json();
     let sha256 = made["sha256"].as_str().unwrap();
     let zeros = "0".repeat(64);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use equipoise_server::protocol::Digest;
-use equipoise_server::store::{BackUp, back_up, restore as restore_to};
+use equipoise_server::store::{Backup, back_up, restore as restore_to};
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -83,12 +83,12 @@ pub(crate) fn restore(args: &RestoreArgs, output: &Output) -> anyhow::Result<Ans
     Ok(Answer::Done)
 }
 
-fn document<'a>(path: &'a Path, made: &'a BackUp, sha256: Option<Digest>) -> Document<'a> {
+fn document<'a>(path: &'a Path, made: &'a Backup, sha256: Option<Digest>) -> Document<'a> {
     let (n_files, bytes) = (made.files.len(), made.total_bytes());
     Document { path, rounds: &made.rounds, n_files, bytes, sha256 }
 }
 
-fn words(made: &BackUp) -> String {
+fn words(made: &Backup) -> String {
     let (rounds, files) = (count(made.rounds.len(), "round"), count(made.files.len(), "file"));
     format!("{rounds}, {files}, {} bytes, all checked", made.total_bytes())
 }
