@@ -1,4 +1,4 @@
-"""The scaling chart: three panels, both scales logarithmic, as SVG."""
+"""Draws the scaling chart as SVG: three panels with logarithmic scales."""
 
 import math
 from html import escape
@@ -12,17 +12,16 @@ STYLE = (
 
 
 def draw(points):
-    """The chart of all points."""
     names = list(dict.fromkeys(point["axis"] for point in points))
     threads = sorted({point["threads"] for point in points})
     y = Scale([point["median"] for point in points], (HEIGHT - BOTTOM, TOP), whole=True)
     panel = (WIDTH - LEFT - 16 - GAP * (len(names) - 1)) / len(names)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        'aria-label="Seconds of a solve over rows, features and clients">',
+        'aria-label="Solve time by rows, features and clients">',
         f"<style>{STYLE}</style>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
-        text(8, 20, "Seconds of a solve (Gauss–Newton, default settings); both scales logarithmic"),
+        text(8, 20, "Solve time (Gauss–Newton, default settings), logarithmic scales"),
     ]
     for number, count in enumerate(threads):
         at = WIDTH - 16 - 110 * (len(threads) - number)
@@ -40,22 +39,22 @@ def draw(points):
 
 
 class Scale:
-    """A logarithmic scale; a whole one begins and ends at powers of ten."""
+    """A logarithmic scale, with `whole` rounded outwards to powers of ten."""
 
-    def __init__(self, values, places, whole=False):
+    def __init__(self, values, ends, whole=False):
         self.low, self.high = math.log10(min(values)), math.log10(max(values))
         if whole:
             self.low, self.high = math.floor(self.low), math.ceil(self.high)
         if self.high - self.low < 1e-9:
             self.low, self.high = self.low - 0.5, self.high + 0.5
-        self.places, self.values = places, sorted(set(values))
+        self.ends, self.values = ends, sorted(set(values))
 
     def __call__(self, value):
         share = (math.log10(value) - self.low) / (self.high - self.low)
-        return self.places[0] + share * (self.places[1] - self.places[0])
+        return self.ends[0] + share * (self.ends[1] - self.ends[0])
 
     def powers(self):
-        """Powers of ten inside."""
+        """The powers of ten within the scale."""
         return [10.0**k for k in range(math.ceil(self.low), math.floor(self.high) + 1)]
 
 
@@ -77,14 +76,14 @@ def frame(x, y, left, right, name, labelled):
     return parts
 
 
-def curve(places, colour):
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    dots = [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in places]
+def curve(points, colour):
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    dots = [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in points]
     return [f'<polyline class="line" points="{path}" stroke="{colour}"/>', *dots]
 
 
 def short(value):
-    """1000000 as 10⁶, 300000 as 3·10⁵, small numbers as they are."""
+    """Writes 1000000 as 10⁶ and 300000 as 3·10⁵, but leaves small numbers as they are."""
     if value < 10_000:
         return f"{value:,}"
     power = int(math.log10(value) + 1e-9)

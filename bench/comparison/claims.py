@@ -1,4 +1,4 @@
-"""What must come out, and whether it did."""
+"""Checks the requirements."""
 
 from . import disk, grid, instructions, large, roofline, scaling
 from .plan import CLAIMS, OURS_ADAM, SAME_OBJECTIVE, SAME_OBJECTIVE_ON
@@ -6,7 +6,7 @@ from .wording import SOLVERS, claim, table, times
 
 
 def find(results, problem, solver, steps):
-    """The run of a solver on a problem, if there is one with figures."""
+    """The successful run of a solver on a problem, or None."""
     for result in results:
         for run in result.get("runs", []) if result["name"] == problem else []:
             own = run["solver"] == solver and (solver == "default" or run["steps"] == steps)
@@ -16,38 +16,37 @@ def find(results, problem, solver, steps):
 
 
 def check(results, answers):
-    """A table, a row per claim. `answers` has what came of the steps beside the problems."""
+    """A table with a row per requirement. `answers` holds the results of the steps other than the problems."""
     rows = faster(results) + [same_objective(results, peer) for peer in SAME_OBJECTIVE_ON[1]]
     modules = {"grid": grid, "roofline": roofline, "scaling": scaling, "large": large, "disk": disk, "instructions": instructions}
     for name, module in modules.items():
         rows += module.check(answers.get(name, {}))
-    return table(["claim", "wanted", "measured", "holds"], rows)
+    return table(["requirement", "required", "measured", "met"], rows)
 
 
 def faster(results):
-    """Ours against peers."""
     rows = []
-    for wish in CLAIMS:
-        ours = find(results, wish.problem, wish.solver, wish.steps)
-        peer = find(results, wish.problem, wish.peer, wish.steps)
-        wanted = f"at least {wish.factor:g}× as fast"
-        what = f"{wish.problem}: {SOLVERS[wish.solver]} against {SOLVERS[wish.peer]}"
-        if wish.peer == "jaxopt_peer":
-            what += ", its compilation left out"
+    for required in CLAIMS:
+        ours = find(results, required.problem, required.solver, required.steps)
+        peer = find(results, required.problem, required.peer, required.steps)
+        limit = f"at least {required.factor:g}× as fast"
+        what = f"{required.problem}: {SOLVERS[required.solver]} against {SOLVERS[required.peer]}"
+        if required.peer == "jaxopt_peer":
+            what += ", without its compilation"
         if ours and peer:
             ratio = peer["median"] / ours["median"]
-            rows.append(claim(what, wanted, times(ratio), ratio >= wish.factor))
+            rows.append(claim(what, limit, times(ratio), ratio >= required.factor))
         else:
-            rows.append(claim(what, wanted))
+            rows.append(claim(what, limit))
     return rows
 
 
 def same_objective(results, peer):
     problem = SAME_OBJECTIVE_ON[0]
     run = find(results, problem, peer, 2000)
-    what = f"{problem}: last objective, {SOLVERS[OURS_ADAM]} against {SOLVERS[peer]}"
-    wanted = f"same to {SAME_OBJECTIVE:g}"
+    what = f"{problem}: final objective, {SOLVERS[OURS_ADAM]} against {SOLVERS[peer]}"
+    limit = f"relative difference at most {SAME_OBJECTIVE:g}"
     if not run:
-        return claim(what, wanted)
+        return claim(what, limit)
     difference = abs(run["difference"])
-    return claim(what, wanted, f"{difference:.0e}", difference <= SAME_OBJECTIVE)
+    return claim(what, limit, f"{difference:.0e}", difference <= SAME_OBJECTIVE)

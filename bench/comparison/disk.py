@@ -1,23 +1,23 @@
-"""A round that does not fit into the memory that it may take: `equipoise defend --memory`."""
+"""Rounds larger than their memory limit: `equipoise defend --memory`."""
 
 import json
 import shutil
 
-from .environment import KEPT, Failed, say
-from .plan import DISK, DISK_FREE, DISK_QUICK
+from .environment import CACHE, Failed, say
+from .plan import DISK, DISK_QUICK, MIN_FREE_DISK
 from .wording import claim, memory, seconds, table
 
-FOLDER = KEPT / "large"
+FOLDER = CACHE / "large"
 TITLE = "## Larger than memory\n"
 
 
 def measure(env, options):
-    """Makes both rounds, solves them, and deletes them."""
+    """Generates both rounds, solves them, and deletes them."""
     plan = DISK_QUICK if options.quick else DISK
-    KEPT.mkdir(parents=True, exist_ok=True)
-    free = shutil.disk_usage(KEPT).free
-    if free < DISK_FREE:
-        raise Failed(f"skipped, for the disk has {free / 1e9:.1f} GB left and {DISK_FREE / 1e9:.0f} GB are needed")
+    CACHE.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(CACHE).free
+    if free < MIN_FREE_DISK:
+        raise Failed(f"skipped, because the disk has {free / 1e9:.1f} GB left and {MIN_FREE_DISK / 1e9:.0f} GB are needed")
     shutil.rmtree(FOLDER, ignore_errors=True)
     try:
         same, equal = same_answer(env, plan)
@@ -27,7 +27,7 @@ def measure(env, options):
 
 
 def same_answer(env, plan):
-    """A round that fits, solved in memory and under a small limit, with one thread and with all; whether all are equal."""
+    """Solves a round in memory and with a small limit, with one thread and with all. Returns the runs and whether all results are equal."""
     round_folder = make(env, "same", plan.same_rows, plan)
     runs, answers = [], []
     for threads in sorted({1, env.threads}):
@@ -40,7 +40,6 @@ def same_answer(env, plan):
 
 
 def large(env, plan):
-    """The large round under its limit."""
     about = {"rows": plan.rows, "limit": plan.limit, "limit_bytes": plan.limit_bytes, "threads": env.threads}
     folder = make(env, "rows", plan.rows, plan)
     try:
@@ -57,14 +56,14 @@ def make(env, name, rows, plan):
 
 
 def defend(env, folder, threads, limit):
-    """Seconds and memory of the command, reading and writing included; and the files that it wrote."""
+    """Time and memory of the command, including reading and writing, and the files it wrote."""
     say(f"disk: defend with {threads} thread{'s' * (threads > 1)}, " + (f"--memory {limit}" if limit else "no limit"))
     out, scratch = FOLDER / "outcome", FOLDER / "scratch"
     scratch.mkdir(exist_ok=True)
     words = ["defend", "--proxies", folder / "proxies", "--root", folder / "roots", "--schema", folder / "schema.toml"]
     words += ["--fairness", "sp", "--output", out, "--threads", threads, "--quiet"]
     words += ["--memory", limit, "--scratch", scratch] if limit else []
-    # 1: steps ran out; what came of them is written all the same.
+    # Exit code 1 means that the solver ran out of steps. It still wrote an outcome.
     run = env.equipoise(*words, good=(0, 1))
     outcome = json.loads((out / "outcome.json").read_text())
     solve_seconds = outcome.pop("seconds", None)
@@ -76,9 +75,9 @@ def defend(env, folder, threads, limit):
 
 def section(answer):
     about = (
-        "`equipoise defend` on Parquet files that `crates/equipoise-lab/examples/large_round.rs` wrote (16 features, 8 clients). Times and "
-        "memory are of the whole command: reading, solving and writing. Before, the files were written, so that some of them may be read from the "
-        "system's cache.\n"
+        "`equipoise defend` on Parquet files written by `crates/equipoise-lab/examples/large_round.rs` (16 features, 8 clients). Time and "
+        "memory cover the whole command: reading, solving and writing. The files were written just before, so that the system's cache may "
+        "hold some of them.\n"
     )
     rows = []
     for run in [*answer["same"], answer["large"]]:
@@ -91,10 +90,10 @@ def section(answer):
             + [seconds(run["solve_seconds"]) if run["solve_seconds"] else "–", memory(run["peak_bytes"]), run["termination"]]
         )
     columns = [">rows", ">threads", ">`--memory`", ">command", ">solve", ">peak memory", "stopped"]
-    equal = "are the same, bit for bit" if answer["equal"] else "**differ**"
+    equal = "are identical" if answer["equal"] else "**differ**"
     note = (
-        f"Of the {len(answer['same'])} runs on {answer['same'][0]['rows']:,} rows, `outcome.json` (but for its `seconds`), `model.json` and "
-        f"`weights.csv` {equal}.\n"
+        f"The files `outcome.json` (except for `seconds`), `model.json` and `weights.csv` of the {len(answer['same'])} runs on "
+        f"{answer['same'][0]['rows']:,} rows {equal}.\n"
     )
     return "\n".join([TITLE, about, table(columns, rows) + "\n", note])
 
@@ -107,7 +106,7 @@ def check(answer):
     limits = [
         (f"{rows:,} rows from Parquet with `--memory {limit}`", "finishes"),
         (f"{rows:,} rows from Parquet with `--memory {limit}`: peak resident memory", f"under {limit}"),
-        (f"{same_rows:,} rows in memory and with `--memory {same_limit}`, one thread and all", "same, bit for bit"),
+        (f"{same_rows:,} rows in memory and with `--memory {same_limit}`, one thread and all", "identical results"),
     ]
     if not large:
         return [claim(*words) for words in limits]
@@ -115,7 +114,7 @@ def check(answer):
         of_large = [claim(*limits[0], f"failed: {large['failed']}", False), claim(*limits[1])]
     else:
         of_large = finished(large, limits)
-    return [*of_large, claim(*limits[2], "same" if answer["equal"] else "different", answer["equal"])]
+    return [*of_large, claim(*limits[2], "identical" if answer["equal"] else "different", answer["equal"])]
 
 
 def finished(large, limits):

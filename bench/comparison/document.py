@@ -1,47 +1,46 @@
-"""docs/BENCHMARKS.md."""
+"""Writes docs/BENCHMARKS.md."""
 
 from . import claims, disk, grid, instructions, large, roofline, scaling
 from .plan import NUMPY, OURS_ADAM, OURS_GAUSS_NEWTON
 from .wording import SOLVERS, memory, not_measured, objective, seconds, share, table, times
 
 HOW = """\
-## How it is measured
+## Method
 
-- Every solver reads the same saved file: rows as 64-bit floats. Reading is not timed. Ours and the peers repeat the solve
-  in one process, each time from uniform weights and the model 0; on short problems ours and NumPy take turns, several
-  processes of each, so that both meet what else the machine does. The median of all is shown, with least and most. A run
-  whose repeats would take too long has fewer: the column tells how many.
-- Peers do what `--profile paper` does: Adam with step size 0.1, projection onto the simplex by sorting, ρ from 10 to 10⁴,
-  each inner problem from the last model until its gradient's norm is at most 10⁻⁷, all in 64 bits. Where a
-  table says fewer than 2000 steps, the schedule of ρ is shortened with them, and **ours did the same number of steps**:
+- All solvers read the same saved file with rows of 64-bit floats. Reading is not timed. Each process repeats the solve, always
+  from uniform weights and the model 0. On short problems, Equipoise and NumPy alternate in several processes each, so that
+  background load affects both. Tables show the median, the range and the number of repeats, which is smaller for slow runs.
+- Peers do the same as `--profile paper`: Adam with step size 0.1, projection onto the simplex by sorting, ρ from 10 to 10⁴,
+  and inner problems solved from the last model until the norm of the gradient is at most 10⁻⁷, all in 64 bits. If a table
+  shows fewer than 2000 steps, the schedule of ρ is shortened accordingly, and **Equipoise ran the same number of steps**:
   nothing is extrapolated.
-- All may use {threads} threads. NumPy, SciPy and PyTorch are timed with one thread and with all before the clock starts,
-  and take what is faster; JAX decides by itself; ours uses all.
-- Gauss–Newton is another algorithm for the same problem, with inner fits to 10⁻¹¹: its ratio says what a user
-  gains, not how well a loop is written. It is set against NumPy's {steps} Adam steps.
-- What ours does when it makes a round ready, be it packing rows or merging equal ones, is done once and told below each
-  table. "Equal rows merged" is NumPy with the same advantage, on a dataset that has equal rows.
-- `P` is judged by one NumPy function for all: the inner problem is solved anew at the last weights, from 0 to 10⁻¹⁰, and F
-  is taken at ρ = 10⁴. "Against ours" is (P − ours) / ours of the same steps.
-- "Same way" counts the steps that began at the same weights as ours, to 10⁻⁶. L-BFGS stops closer to the tolerance than
-  Newton does, so its ways part sooner. Under a large ρ Adam's steps of fixed length may jump across a narrow valley and
-  never settle; rounding then decides where the last step ends, and last objectives differ, for a peer from itself
-  too: below each table, NumPy's run is repeated with a smaller inner tolerance.
-- Peak memory is that of the whole process: interpreter, libraries, problem, and what the solver adds; the judge is left out.
+- All solvers may use {threads} threads. Before they are timed, NumPy, SciPy and PyTorch try one thread and all threads and keep
+  the faster. JAX decides by itself. Equipoise uses all threads.
+- Gauss–Newton is a different algorithm for the same problem, with inner fits to 10⁻¹¹. Its speed-up, relative to {steps} Adam
+  steps in NumPy, shows what users gain, not how well a loop is optimised.
+- Equipoise prepares a round once, by packing rows and merging equal ones. The time for this is given below each table.
+  "Equal rows merged" gives NumPy the same advantage, on a dataset that has equal rows.
+- One NumPy function evaluates `P` for all solvers: it solves the inner problem at the final weights, from 0 to 10⁻¹⁰, and
+  computes F at ρ = 10⁴. "Relative to Equipoise" is (P − P of Equipoise) / P of Equipoise after the same steps.
+- "Same trajectory" counts the steps that start at the same weights as in Equipoise, to 10⁻⁶. L-BFGS stops closer to the
+  tolerance than Newton, so its trajectories diverge sooner. For large ρ, the fixed step size of Adam can jump across a narrow
+  valley without settling. Rounding then decides where the last step ends, and final objectives differ, even between two runs of
+  the same peer: below each table, the NumPy run is repeated with a smaller inner tolerance.
+- Peak memory includes the whole process: interpreter, libraries, problem and solver, but not the final evaluation.
 
-### The peers
+### Peers
 
-| peer | what it does |
+| peer | implementation |
 | --- | --- |
-| [NumPy + Newton](../bench/peers/numpy_newton.py) | Keeps g_c and H_c by θ, so that after the weights move the first Newton step, the implicit solve and the cross term need no pass; leaves out clients of weight 0; rows by column, labels folded in, in blocks; Hessians by BLAS or from products made beforehand, whichever is faster. |
-| … equal rows merged | The same, on distinct rows with counts; merging is not timed. |
-| [SciPy](../bench/peers/scipy_lbfgs.py) | L-BFGS-B, 20 corrections, no test on the change of the value; one Hessian solve for the gradient of the weights. |
-| [jaxopt](../bench/peers/jaxopt_peer.py) | LBFGS with implicit differentiation (by Cholesky), 2000 steps as one compiled program; compilation apart. |
-| [PyTorch](../bench/peers/torch_lbfgs.py) | LBFGS with strong_wolfe, gradients by hand; only with `--torch`, for its package is very large. |
+| [NumPy + Newton](../bench/peers/numpy_newton.py) | Caches g_c and H_c per θ, so that after the weights change, the first Newton step, the implicit solve and the cross term need no pass. Skips clients of weight 0. Stores rows by column, in blocks, multiplied by their labels. Computes Hessians by BLAS or from precomputed products, whichever is faster. |
+| … equal rows merged | The same on distinct rows with counts. Merging is not timed. |
+| [SciPy](../bench/peers/scipy_lbfgs.py) | L-BFGS-B with 20 corrections and without the test on the change in value; one Hessian solve for the gradient of the weights. |
+| [jaxopt](../bench/peers/jaxopt_peer.py) | LBFGS with implicit differentiation by Cholesky; all steps in one compiled program; compilation is timed separately. |
+| [PyTorch](../bench/peers/torch_lbfgs.py) | LBFGS with strong_wolfe and hand-written gradients; only with `--torch`, because its package is very large. |
 """
 
 
-# Steps beside the problems, in the order in which the document tells of them.
+# Steps other than the problems, in the order of the document.
 SECTIONS = {
     "grid": grid,
     "scaling": scaling,
@@ -52,24 +51,24 @@ SECTIONS = {
 }
 
 
-def write(about, results, answers, wanted, options):
-    """The whole document. `answers` has what came of each step beside the problems, by its name."""
-    steps = next((c.steps for problem in wanted for c in problem.contests), 2000)
+def write(about, results, answers, problems, options):
+    """The whole document. `answers` holds the results of the other steps by name."""
+    steps = next((c.steps for problem in problems for c in problem.contests), 2000)
     parts = [
         "# Benchmarks\n",
-        "Equipoise and Python peers on the same problems, on one machine, in one go. Written by\n\n"
+        "Equipoise and Python peers on the same problems, measured in one run on one machine. Generated by\n\n"
         f"```sh\n{about['command']}\n```\n",
     ]
     if options.quick:
-        parts.append("**A quick run: it shows that all works. Its figures mean little.**\n")
-    parts += ["## What must hold\n", claims.check(results, answers) + "\n"]
-    parts += ["## The machine\n", machine(about)]
+        parts.append("**This was a smoke test with small sizes. Its figures mean little.**\n")
+    parts += ["## Requirements\n", claims.check(results, answers) + "\n"]
+    parts += ["## Machine\n", machine(about)]
     parts += [problem(result) for result in results]
     parts += [section(SECTIONS[name], answers[name]) for name in SECTIONS if name in answers]
     parts.append(HOW.format(threads=about["threads"], steps=steps))
     if not options.torch:
-        parts.append("PyTorch was not asked for in this run.\n")
-    parts += ["## The steps of this run\n", taken(about["steps"])]
+        parts.append("This run did not include PyTorch.\n")
+    parts += ["## Duration of this run\n", taken(about["steps"])]
     return "\n".join(parts)
 
 
@@ -94,17 +93,17 @@ def machine(about):
 
 
 def busy(load):
-    return " (**the machine was not idle: times are too long and uneven**)" if load > 0.5 else ""
+    return " (**the machine was not idle, so times are too long and uneven**)" if load > 0.5 else ""
 
 
 def during(steps):
-    """Processors that other programs kept busy, at worst."""
+    """Load from other programs during the run."""
     known = [step for step in steps if step["others"] is not None]
     if not known:
-        return "not known"
+        return "unknown"
     worst = max(known, key=lambda step: step["others"])
-    in_all = sum(step["others"] * step["seconds"] for step in known) / sum(step["seconds"] for step in known)
-    text = f"{in_all:.2f} processors on average, at most {worst['others']:.2f} over a step ({worst['step']})"
+    average = sum(step["others"] * step["seconds"] for step in known) / sum(step["seconds"] for step in known)
+    text = f"{average:.2f} processors on average, at most {worst['others']:.2f} during a step ({worst['step']})"
     return text + busy(worst["others"])
 
 
@@ -113,12 +112,12 @@ def taken(steps):
     for step in steps:
         others = "–" if step["others"] is None else f"{step['others']:.2f}"
         rows.append([step["step"], seconds(step["seconds"]), others])
-    rows.append(["all", seconds(sum(step["seconds"] for step in steps)), ""])
-    return table(["step", ">took", ">processors busy with other programs"], rows) + "\n"
+    rows.append(["total", seconds(sum(step["seconds"] for step in steps)), ""])
+    return table(["step", ">time", ">processors busy with other programs"], rows) + "\n"
 
 
 def section(module, answer):
-    """What came of a step, or why nothing did."""
+    """The results of a step, or the reason it failed."""
     return not_measured(module.TITLE, answer) if "failed" in answer else module.section(answer)
 
 
@@ -129,10 +128,10 @@ def problem(result):
     n_rows, n_root = sum(header["proxy_rows"]), sum(header["root_rows"])
     about = (
         f"{header['about']}. {n_rows:,} proxy rows of {header['n']} entries, {len(header['clients'])} clients of which 3 are "
-        f"unreliable, {n_root:,} root rows, statistical parity, seed 1. Content {header['sha256'][:12]}.\n"
+        f"unreliable, {n_root:,} root rows, statistical parity, seed 1. SHA-256 {header['sha256'][:12]}….\n"
     )
-    columns = ["solver", ">steps", ">repeats", ">seconds", ">least – most", ">ours is faster by"]
-    columns += [">P at ρ = 10⁴", ">against ours", ">same way", ">peak memory"]
+    columns = ["solver", ">steps", ">repeats", ">median", ">range", ">speed-up of Equipoise"]
+    columns += [">P at ρ = 10⁴", ">relative to Equipoise", ">same trajectory", ">peak memory"]
     rows = [row(run, result["runs"]) for run in result["runs"]]
     return "\n".join([f"## {result['title']}\n", about, table(columns, rows) + "\n", notes(result)])
 
@@ -147,61 +146,60 @@ def row(run, runs):
         cells.append("1")
     elif run["solver"] == OURS_GAUSS_NEWTON:
         numpy = of(runs, NUMPY)
-        cells.append(f"{times(numpy['median'] / run['median'])} than NumPy" if numpy else "–")
+        cells.append(f"{times(numpy['median'] / run['median'])} over NumPy" if numpy else "–")
     else:
         cells.append(times(run["ratio"]))
     cells.append(objective(run["objective"]))
     if run["solver"] == OURS_GAUSS_NEWTON:
         adam = of(runs, OURS_ADAM)
-        cells += [share((run["objective"] - adam["objective"]) / abs(adam["objective"])), "another"]
+        cells += [share((run["objective"] - adam["objective"]) / abs(adam["objective"])), "different algorithm"]
     elif run["solver"] == OURS_ADAM:
         cells += ["", ""]
     else:
-        cells += [share(run["difference"]), f"{run['same_path']:,} of {run['steps']:,}"]
+        cells += [share(run["difference"]), f"{run['same_steps']:,} of {run['steps']:,}"]
     return cells + [memory(run["peak_bytes"])]
 
 
 def of(runs, solver):
-    """The first run of a solver that has figures."""
+    """The first successful run of a solver."""
     return next((run for run in runs if run["solver"] == solver and "failed" not in run), None)
 
 
 def notes(result):
-    """What the table has no column for."""
+    """Details below the table."""
     runs, lines = result["runs"], []
     newton, adam, numpy = of(runs, OURS_GAUSS_NEWTON), of(runs, OURS_ADAM), of(runs, NUMPY)
     lines.append(
-        f"- Ours: making the round ready, once and not in the times, {seconds(adam['prepare_seconds'])}. Adam made "
-        f"{adam['counts']['passes']:,} passes over the rows for its {adam['steps']:,} steps (models near one another share an expansion "
-        f"to third order, with bounds of what it leaves out), Gauss–Newton {newton['counts']['passes']:,} in "
+        f"- Equipoise: preparing the round took {seconds(adam['prepare_seconds'])}, once, not included. Adam made "
+        f"{adam['counts']['passes']:,} passes over the rows in {adam['steps']:,} steps, Gauss–Newton {newton['counts']['passes']:,} in "
         f"{newton['counts']['evaluations']} evaluations ({newton['termination']})."
     )
     own = max(abs(run["own_objective"] / run["objective"] - 1) for run in (newton, adam))
-    lines.append(f"- The objectives that ours reported itself differ from the judge's by {own:.0e} at most.")
+    lines.append(f"- The objectives reported by Equipoise differ from the reference evaluation by at most {own:.0e}.")
     for run in runs:
         if run["solver"] in ("scipy_lbfgs", "torch_lbfgs") and "failed" not in run:
             lines.append(
-                f"- {SOLVERS[run['solver']]}: {run['inner_iterations']:,} inner iterations, {threads(run)}, chosen by time."
+                f"- {SOLVERS[run['solver']]}: {run['inner_iterations']:,} inner iterations, {threads(run)} (the fastest)."
             )
     if numpy:
         lines.append(
             f"- NumPy: {numpy['inner_iterations']:,} Newton steps; Hessians by {numpy['hessians']}, "
-            f"{threads(numpy)}, chosen by time."
+            f"{threads(numpy)} (the fastest)."
         )
     distinct = of(runs, "numpy_newton-distinct")
     if distinct:
-        lines.append(f"- Equal rows merged: {distinct['rows']:,} of {sum(result['header']['proxy_rows']):,} rows are left.")
+        lines.append(f"- Equal rows merged: {distinct['rows']:,} of {sum(result['header']['proxy_rows']):,} rows remain.")
     jaxopt = of(runs, "jaxopt_peer")
     if jaxopt:
-        lines.append(f"- jaxopt: {jaxopt['inner_iterations']:,} inner iterations; compilation took {seconds(jaxopt['compile_seconds'])} more, not in the times.")
+        lines.append(f"- jaxopt: {jaxopt['inner_iterations']:,} inner iterations; compilation took another {seconds(jaxopt['compile_seconds'])}, not included.")
     for run in runs:
         if run.get("inner_not_converged"):
-            lines.append(f"- {SOLVERS[run['solver']]}: {run['inner_not_converged']} inner fits ended above the tolerance.")
-    firmness = result["firmness"]
-    if firmness:
+            lines.append(f"- {SOLVERS[run['solver']]}: {run['inner_not_converged']} inner fits did not converge.")
+    sensitivity = result["sensitivity"]
+    if sensitivity:
         lines.append(
-            f"- How firm the last objective is: NumPy's own run with inner tolerance {firmness['tolerance']:g} instead of 1e-07 "
-            f"goes the same way for {firmness['same_path']:,} steps and ends {share(firmness['difference'])} from its usual P."
+            f"- Sensitivity of the final objective: NumPy with inner tolerance {sensitivity['tolerance']:g} instead of 1e-07 "
+            f"follows the same trajectory for {sensitivity['same_steps']:,} steps, and its P differs by {share(sensitivity['difference'])}."
         )
     return "\n".join(lines) + "\n"
 

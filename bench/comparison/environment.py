@@ -1,4 +1,4 @@
-"""Where things run: our built programs, and the virtual environment of the peers."""
+"""Runs the Equipoise programs and the peers in their virtual environment."""
 
 import hashlib
 import json
@@ -11,19 +11,19 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-KEPT = Path("target/compare")
+CACHE = Path("target/compare")
 PEERS = Path("bench/peers")
 EXAMPLES = ("save_problem", "solve_problem", "scaling", "grid_objectives", "large_round")
-MOST_SECONDS = 900
+TIMEOUT_SECONDS = 900
 
 
 class Failed(Exception):
-    """A command could not be run; the message is fit for the document."""
+    """A command failed. The message appears in the document."""
 
 
 @dataclass
 class Environment:
-    """How to call our solver and the peers."""
+    """How to call Equipoise and the peers."""
 
     python: Path
     torch_python: Path | None
@@ -34,11 +34,11 @@ class Environment:
         return run([self.release / "examples" / name, *arguments])
 
     def printing_example(self, name, *arguments):
-        """An example that prints text."""
+        """Runs an example that does not print JSON."""
         execute([self.release / "examples" / name, *arguments])
 
     def equipoise(self, *arguments, good=(0,)):
-        """Runs our command; its seconds, most resident memory and exit code."""
+        """Runs `equipoise` and returns its time, peak resident memory and exit code."""
         return watched([self.release / "equipoise", *arguments], good)
 
     def peer(self, name, *arguments, given=None):
@@ -47,7 +47,7 @@ class Environment:
 
 
 def prepare(options):
-    """Builds and installs what is needed; what is there already stays."""
+    """Builds and installs what is missing."""
     say("building")
     build = ["cargo", "build", "--release", "--locked", "--package", "equipoise-lab"]
     examples = [word for name in EXAMPLES for word in ("--example", name)]
@@ -61,7 +61,7 @@ def prepare(options):
 
 
 def release_folder():
-    """Where cargo puts what it builds in release mode."""
+    """The folder of cargo's release builds."""
     metadata = subprocess.run(
         ["cargo", "metadata", "--format-version", "1", "--no-deps", "--offline"],
         check=True,
@@ -71,13 +71,13 @@ def release_folder():
 
 
 def install(name, requirements):
-    """A virtual environment with these packages; its Python."""
-    place, wanted = KEPT / name, Path(requirements).read_bytes()
-    python, stamp = place / "bin/python", place / "installed"
-    digest = hashlib.sha256(wanted + sys.version.encode()).hexdigest()
+    """Creates a virtual environment with these packages and returns its Python."""
+    folder, packages = CACHE / name, Path(requirements).read_bytes()
+    python, stamp = folder / "bin/python", folder / "installed"
+    digest = hashlib.sha256(packages + sys.version.encode()).hexdigest()
     if not stamp.exists() or stamp.read_text() != digest:
-        say(f"installing {requirements} into {place}")
-        subprocess.run([sys.executable, "-m", "venv", "--clear", place], check=True)
+        say(f"installing {requirements} into {folder}")
+        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
         pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, "-r", requirements], check=True)
         stamp.write_text(digest)
@@ -85,53 +85,53 @@ def install(name, requirements):
 
 
 def run(command, given=None, good=(0,)):
-    """Runs a command; the JSON documents that it printed, one a line."""
+    """Runs a command and returns the JSON documents it printed, one per line."""
     return [json.loads(line) for line in execute(command, given, good).splitlines()]
 
 
 def execute(command, given=None, good=(0,)):
-    """Runs a command; what it printed."""
+    """Runs a command and returns what it printed."""
     try:
         done = subprocess.run(
             [str(word) for word in command],
             input=given,
             capture_output=True,
             text=True,
-            timeout=MOST_SECONDS,
+            timeout=TIMEOUT_SECONDS,
         )
     except subprocess.TimeoutExpired:
-        raise Failed(f"stopped after {MOST_SECONDS} s") from None
+        raise Failed(f"stopped after {TIMEOUT_SECONDS} s") from None
     if done.returncode not in good:
         raise failed(done.stderr)
     return done.stdout
 
 
 def watched(command, good):
-    """Runs a command; its seconds, most resident memory and exit code."""
+    """Runs a command and returns its time, peak resident memory and exit code."""
     started = time.perf_counter()
     with tempfile.TemporaryFile("w+") as messages:
         process = subprocess.Popen(
             [str(word) for word in command], stdout=subprocess.DEVNULL, stderr=messages
         )
-        alarm = threading.Timer(MOST_SECONDS, process.kill)
+        alarm = threading.Timer(TIMEOUT_SECONDS, process.kill)
         alarm.start()
         _, status, used = os.wait4(process.pid, 0)
         alarm.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode not in good:
             messages.seek(0)
-            raise failed(messages.read() or f"ended with {process.returncode}")
+            raise failed(messages.read() or f"exit code {process.returncode}")
     peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return {"seconds": time.perf_counter() - started, "peak_bytes": peak, "code": process.returncode}
 
 
 def failed(messages):
-    """The last line of what a command said, fit for the document."""
+    """The last line of the error output, without paths of this machine."""
     print(messages, file=sys.stderr)
     lines = messages.strip().splitlines() or ["no message"]
     return Failed(lines[-1].replace(str(Path.cwd()), "."))
 
 
 def say(text):
-    """Progress goes to stderr."""
+    """Prints progress to stderr."""
     print(f"== {time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)

@@ -1,29 +1,29 @@
-"""Many rows of a thousand clients, in memory."""
+"""Rounds with many rows and clients, in memory."""
 
 import statistics
 
 from .environment import Failed, say
 from .machine import memory_bytes
-from .plan import ENOUGH_MEMORY, LARGE, LARGE_BYTES, LARGE_GROWTH, LARGE_QUICK, LARGE_SECONDS, LargePlan
+from .plan import MIN_MEMORY, LARGE, LARGE_BYTES, LARGE_GROWTH, LARGE_QUICK, LARGE_SECONDS, LargePlan
 from .turns import add_turn
 from .wording import claim, growth, memory, seconds, table
 
-# All sizes are measured in turn, several times, so that each meets what else the machine does.
+# The sizes are measured in turn, several times, so that background load affects all of them.
 TURNS = 3
 REPEATS, BUDGET = 2, 30
-TITLE = "## Many rows of many clients\n"
+TITLE = "## Many rows and clients\n"
 
 
 def measure(env, options):
-    """A dictionary per number of rows. Each is a process of its own, or memory would tell of the largest alone."""
+    """A dictionary per number of rows. Each is measured in its own process, because peak memory is per process."""
     plan = LARGE_QUICK if options.quick else LARGE
     sizes, left_out = {}, {}
     for turn in range(1 if options.quick else TURNS):
         for rows in plan.rows:
             if rows in left_out:
                 continue
-            if rows > 1_000_000 and memory_bytes() < ENOUGH_MEMORY:
-                reason = f"this machine has less than {ENOUGH_MEMORY / 1e9:.0f} GB of memory"
+            if rows > 1_000_000 and memory_bytes() < MIN_MEMORY:
+                reason = f"this machine has less than {MIN_MEMORY / 1e9:.0f} GB of memory"
                 left_out[rows] = {"rows": rows, "reason": reason, "tried": False}
                 continue
             say(f"large: {rows:,} rows, {plan.features} features, {plan.clients:,} clients, turn {turn + 1}")
@@ -41,8 +41,8 @@ def measure(env, options):
 
 
 def section(answer):
-    about = "Gauss–Newton with default settings, all threads, on the rows that the tables above are made of; all rows in memory.\n"
-    columns = [">rows", ">features", ">clients", ">repeats", ">made ready", ">solve", ">passes", ">pass", ">pass, per row"]
+    about = "Gauss–Newton with default settings and all threads, on rows generated as for the tables above, all in memory.\n"
+    columns = [">rows", ">features", ">clients", ">repeats", ">preparation", ">solve", ">passes", ">pass", ">pass, per row"]
     columns += [">solve, per row", ">peak memory", "stopped"]
     rows = []
     for size in answer["sizes"]:
@@ -55,9 +55,9 @@ def section(answer):
     parts = [TITLE, about, table(columns, rows) + "\n"]
     parts += [f"{size['rows']:,} rows: not measured ({size['reason']}).\n" for size in answer["left_out"]]
     parts.append(
-        "Peak memory is of the whole process, which also makes up the rows. A pass is one over all proxy rows with Hessians, timed by itself: "
-        "it tells how work grows with rows. The time of the solve, what a user waits for, also has a part that does not depend on proxy rows: for each "
-        "client a model of its own is measured on the whole root, which has 20 rows per client here, and each step chooses among all clients. With few rows per client, that is most of it.\n"
+        "Peak memory includes the whole process, which also generates the rows. A pass over all proxy rows with Hessians is timed separately, to "
+        "show how the work grows with rows. The solve time also has a part that does not depend on the number of proxy rows: the local model of each "
+        "client is evaluated on the whole root, which has 20 rows per client here, and each step selects among all clients. With few rows per client, this part dominates.\n"
     )
     return "\n".join(parts)
 
@@ -67,17 +67,17 @@ def pass_seconds(size):
 
 
 def check(answer):
-    """The least and the most rows count."""
+    """Compares the smallest and the largest round."""
     sizes = answer.get("sizes") or []
     whole = len(sizes) > 1 and not answer["left_out"]
     plan = LargePlan(tuple(s["rows"] for s in sizes), sizes[0]["features"], sizes[0]["clients"]) if whole else LARGE
-    least, rows, clients = plan.rows[0], plan.rows[-1], plan.clients
+    min_rows, rows, clients = plan.rows[0], plan.rows[-1], plan.clients
     what = f"{rows:,} rows × {plan.features} features × {clients:,} clients"
     limits = [
-        (f"{what}: made ready and solved", f"under {LARGE_SECONDS} s"),
+        (f"{what}: preparation and solve", f"under {LARGE_SECONDS} s"),
         (f"{what}: peak resident memory", f"under {LARGE_BYTES / 2**30:g} GiB"),
-        (f"{clients:,} clients: time of a pass per row, {rows:,} rows against {least:,}", growth(LARGE_GROWTH)),
-        (f"{clients:,} clients: time of a whole solve per row, {rows:,} rows against {least:,}", growth(LARGE_GROWTH)),
+        (f"{clients:,} clients: time of a pass per row, {rows:,} rows against {min_rows:,}", growth(LARGE_GROWTH)),
+        (f"{clients:,} clients: time of a solve per row, {rows:,} rows against {min_rows:,}", growth(LARGE_GROWTH)),
     ]
     if not whole:
         tried = [size for size in answer.get("left_out", []) if size["tried"] and size["rows"] == rows]

@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""Describes the machine and its software."""
 
 import datetime
 import os
@@ -10,7 +10,7 @@ FLAGS = ("sse4_2", "avx", "avx2", "fma", "avx512f", "avx512dq", "avx512vl", "asi
 
 
 def describe(env, command, load):
-    """The machine, its libraries, and how it was asked."""
+    """The machine, its software, and the command."""
     info = cpu_info()
     flags = (info.get("flags") or info.get("Features") or "").split()
     versions = env.peer("versions")[0]
@@ -34,7 +34,7 @@ def describe(env, command, load):
 
 
 def cpu_info():
-    """The first processor as the system tells it."""
+    """The entry of the first processor in /proc/cpuinfo."""
     file = Path("/proc/cpuinfo")
     if not file.exists():
         return {}
@@ -44,19 +44,19 @@ def cpu_info():
 
 
 def memory_bytes():
-    """All memory of the machine."""
+    """The physical memory of the machine."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def commit():
-    """The commit, with a word where files differ from it."""
+    """The commit, and whether there are uncommitted changes."""
     short = output(["git", "rev-parse", "--short", "HEAD"])
     changed = output(["git", "status", "--porcelain", "--untracked-files=no", "--", "crates", "bench", "Cargo.lock"])
     return f"{short}, with changes" if changed else short
 
 
 def output(command):
-    """What a command prints, or nothing."""
+    """The output of a command, or an empty string if it fails."""
     try:
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     except OSError:

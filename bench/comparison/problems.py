@@ -1,14 +1,14 @@
-"""The saved problems."""
+"""Saves problems."""
 
 import hashlib
 import json
 
-from .environment import KEPT, say
+from .environment import CACHE, say
 
 
 def save(env, problem, options):
-    """Saves a problem unless it is there; its header."""
-    folder = KEPT / "problems"
+    """Saves a problem, unless it exists, and returns its header."""
+    folder = CACHE / "problems"
     file = folder / f"{problem.name}.json"
     if options.fresh or not file.exists():
         say(f"saving the problem {problem.name}")

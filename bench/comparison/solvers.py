@@ -1,4 +1,4 @@
-"""Runs ours and the peers on one problem."""
+"""Runs Equipoise and the peers on one problem."""
 
 import json
 import statistics
@@ -8,16 +8,16 @@ from .environment import Failed, say
 from .plan import DISTINCT, NUMPY, OURS_ADAM, OURS_GAUSS_NEWTON
 from .turns import add_turn
 
-# Paths agree as long as no weight differs by more than this.
-SAME_PATH = 1e-6
-FIRMER_TOLERANCE = 1e-9
+# Trajectories agree as long as no weight differs by more than this.
+SAME_WEIGHTS = 1e-6
+SMALLER_TOLERANCE = 1e-9
 OURS = (OURS_GAUSS_NEWTON, OURS_ADAM)
-# Those that take turns; the others take too long, or compile anew in each.
+# Solvers that take turns. The others take too long, or would compile again each time.
 FAST = (*OURS, NUMPY, DISTINCT)
 
 
 def compare(env, problem, header):
-    """All runs of a problem. Every run is a dictionary; `failed` says why one is without figures."""
+    """All runs of a problem, as dictionaries. A failed run has the reason in `failed`."""
     entrants = [(OURS_GAUSS_NEWTON, None)]
     for contest in problem.contests:
         entrants += [(name, contest.steps) for name in (OURS_ADAM, *contest.peers)]
@@ -35,12 +35,12 @@ def compare(env, problem, header):
             reference = run
         elif name != OURS_GAUSS_NEWTON:
             against(run, reference)
-    firmness = None
-    if problem.firmness and any(NUMPY in contest.peers for contest in problem.contests):
-        firmness = measure_firmness(env, problem, header, runs)
+    sensitivity = None
+    if problem.sensitivity and any(NUMPY in contest.peers for contest in problem.contests):
+        sensitivity = measure_sensitivity(env, problem, header, runs)
     for run in runs:
         run.pop("path", None)
-    return {"name": problem.name, "title": problem.title, "header": header, "runs": runs, "firmness": firmness}
+    return {"name": problem.name, "title": problem.title, "header": header, "runs": runs, "sensitivity": sensitivity}
 
 
 def solve(env, problem, header, name, steps):
@@ -49,13 +49,13 @@ def solve(env, problem, header, name, steps):
 
 
 def ours(env, problem, header, profile, steps):
-    say(f"{problem.name}: ours, {profile}" + (f", {steps} steps" if steps else ""))
-    limits = [problem.repeats_a_turn, problem.budget, env.threads]
+    say(f"{problem.name}: equipoise, {profile}" + (f", {steps} steps" if steps else ""))
+    limits = [problem.repeats_per_turn, problem.budget, env.threads]
     return finished(env.example("solve_problem", header["file"], profile, *limits, *([steps] if steps else []))[0])
 
 
 def judged(env, header, name, run):
-    """Peers judge their last weights themselves, by the same function."""
+    """Evaluates the final weights of Equipoise. Peers do this themselves, with the same function."""
     if name in OURS:
         run.update(env.peer("judge", header["file"], given=json.dumps(run["path"][-1]))[0])
     return run
@@ -66,7 +66,7 @@ def peer(env, problem, header, name, steps, *more):
     fast = name in FAST
     options = {
         "--steps": steps,
-        "--repeats": problem.repeats_a_turn if fast else problem.repeats,
+        "--repeats": problem.repeats_per_turn if fast else problem.repeats,
         "--budget": problem.budget if fast else problem.slow_budget,
         "--threads": env.threads,
     }
@@ -88,12 +88,12 @@ def finished(run):
 
 
 def against(run, reference):
-    """Adds how a peer's run compares with ours of the same steps."""
+    """Compares a peer with Equipoise after the same steps."""
     if "failed" in run:
         return
     run["ratio"] = run["median"] / reference["median"]
     run["difference"] = relative(run["objective"], reference["objective"])
-    run["same_path"] = same_steps(run["path"], reference["path"])
+    run["same_steps"] = same_steps(run["path"], reference["path"])
 
 
 def relative(value, reference):
@@ -101,25 +101,25 @@ def relative(value, reference):
 
 
 def same_steps(path, other):
-    """How many steps two paths begin at the same weights."""
+    """How many steps of two trajectories start at the same weights."""
     for step, (here, there) in enumerate(zip(path, other)):
-        if max(abs(a - b) for a, b in zip(here, there)) > SAME_PATH:
+        if max(abs(a - b) for a, b in zip(here, there)) > SAME_WEIGHTS:
             return step
     return len(path) - 1
 
 
-def measure_firmness(env, problem, header, runs):
-    """How much NumPy's own last objective moves with another inner tolerance."""
+def measure_sensitivity(env, problem, header, runs):
+    """How much the final objective of NumPy changes with a smaller inner tolerance."""
     usual = next(run for run in runs if run["solver"] == NUMPY)
     if "failed" in usual:
         return None
-    tolerance = ["--tolerance", str(FIRMER_TOLERANCE), "--repeats", "1"]
+    tolerance = ["--tolerance", str(SMALLER_TOLERANCE), "--repeats", "1"]
     other = peer(env, problem, header, NUMPY, usual["steps"], *tolerance)
     if "failed" in other:
         return None
     return {
-        "tolerance": FIRMER_TOLERANCE,
+        "tolerance": SMALLER_TOLERANCE,
         "objective": other["objective"],
         "difference": relative(other["objective"], usual["objective"]),
-        "same_path": same_steps(other["path"], usual["path"]),
+        "same_steps": same_steps(other["path"], usual["path"]),
     }

@@ -1,4 +1,4 @@
-"""The steps of a run: what came of each, how long it took, and what else the machine did meanwhile."""
+"""Runs steps and records their results, times and the load from other programs."""
 
 import os
 import time
@@ -8,12 +8,12 @@ from pathlib import Path
 from .environment import Failed, say
 from .plan import expected_seconds
 
-# Steps that are shorter tell nothing about what else the machine does.
-LONG_ENOUGH = 2
+# The load from other programs is not measured during shorter steps.
+MIN_SECONDS = 2
 
 
 class Steps:
-    """Runs one step after the other. One that fails is told; the others go on."""
+    """Runs one step after the other, and continues if one fails."""
 
     def __init__(self, names, quick):
         self.names, self.quick, self.taken = names, quick, []
@@ -21,11 +21,11 @@ class Steps:
         say(f"{len(names)} steps, about {minutes(self.left(0))} on an idle machine")
 
     def left(self, number):
-        """Seconds that the steps from this one on are expected to take."""
+        """Expected seconds of this step and all later ones."""
         return sum(expected_seconds(name, self.quick) for name in self.names[number:])
 
     def do(self, name, work):
-        """What `work` gives, or a dictionary that says why it failed."""
+        """The result of `work`, or a dictionary with the reason for its failure."""
         number = len(self.taken)
         say(
             f"STEP {number + 1} of {len(self.names)}: {name} "
@@ -37,7 +37,7 @@ class Steps:
             answer = work()
         except Failed as failure:
             answer = {"failed": str(failure)}
-        except Exception as error:  # The steps before this one must not be lost.
+        except Exception as error:  # Keep the results of earlier steps.
             traceback.print_exc()
             answer = {"failed": f"{type(error).__name__}: {error}".replace(str(Path.cwd()), ".")}
         if answer.get("failed"):
@@ -47,7 +47,7 @@ class Steps:
 
 
 class Watch:
-    """Processors that other programs kept busy since it was made."""
+    """Measures how many processors other programs keep busy."""
 
     def __init__(self):
         self.wall, self.busy, self.own = time.monotonic(), busy_seconds(), own_seconds()
@@ -55,19 +55,19 @@ class Watch:
     def stop(self):
         wall, busy = time.monotonic() - self.wall, busy_seconds()
         others = None
-        if busy is not None and wall >= LONG_ENOUGH:
+        if busy is not None and wall >= MIN_SECONDS:
             others = max(0.0, busy - self.busy - (own_seconds() - self.own)) / wall
         return {"seconds": wall, "others": others}
 
 
 def own_seconds():
-    """Processor time of this program and of all that it waited for."""
+    """CPU time of this program and its finished children."""
     spent = os.times()
     return spent.user + spent.system + spent.children_user + spent.children_system
 
 
 def busy_seconds():
-    """Processor time of the whole machine, what a hypervisor took away included; nothing where it is not told."""
+    """CPU time of the whole machine, including time stolen by a hypervisor, or None if unknown."""
     try:
         words = Path("/proc/stat").read_text().split("\n", 1)[0].split()
         user, nice, system, _idle, _waiting, *rest = (int(word) for word in words[1:9])

@@ -1,12 +1,12 @@
-"""What is measured in turns, so that each contender meets what else the machine does."""
+"""Combines measurements taken in turns."""
 
 import statistics
 
 
 def add_turn(run, other, times=("seconds",)):
-    """Adds the times of another turn, and takes its memory into account."""
+    """Adds the times and the peak memory of another turn."""
     for name in times:
         run[name] = run[name] + other[name]
     run["median"] = statistics.median(run["seconds"])
-    # A system that does not tell memory gives none.
+    # Peak memory is None on systems that do not report it.
     run["peak_bytes"] = max(filter(None, (run["peak_bytes"], other["peak_bytes"])), default=None)

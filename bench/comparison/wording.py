@@ -1,4 +1,4 @@
-"""Figures as the document writes them, and Markdown tables."""
+"""Number formats and Markdown tables of the document."""
 
 SOLVERS = {
     "paper": "**Equipoise**, Adam (`--profile paper`)",
@@ -12,30 +12,30 @@ SOLVERS = {
 
 
 def table(columns, rows):
-    """Markdown. A column that begins with `>` is aligned to the right."""
+    """A Markdown table. Columns whose name starts with `>` are aligned right."""
     heads = [column.lstrip(">") for column in columns]
     rules = ["---:" if column.startswith(">") else "---" for column in columns]
     lines = [heads, rules, *rows]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
-def growth(tolerated):
-    """Proportional, as far as that is wanted."""
-    return f"{1 - tolerated:g}× to {1 + tolerated:g}×"
+def growth(tolerance):
+    """The allowed deviation from proportional growth."""
+    return f"{1 - tolerance:g}× to {1 + tolerance:g}×"
 
 
-def claim(what, wanted, measured=None, holds=None):
-    """A row of the table of what must hold."""
-    return [what, wanted, "not measured" if measured is None else measured, "–" if holds is None else yes(holds)]
+def claim(what, required, measured=None, met=None):
+    """A row of the table of requirements."""
+    return [what, required, "not measured" if measured is None else measured, "–" if met is None else yes(met)]
 
 
 def not_measured(title, answer):
-    """A section without figures."""
+    """A section that reports a failed step."""
     return f"{title}\nNot measured: {answer['failed']}.\n"
 
 
 def seconds(value):
-    """Three digits that count, and a unit."""
+    """Three significant digits and a unit."""
     if value < 1e-6:
         return f"{1e9 * value:.3g} ns"
     if value < 1e-3:
@@ -46,12 +46,10 @@ def seconds(value):
 
 
 def times(value):
-    """A ratio."""
     return f"{value:.2g}×" if value < 10 else f"{value:.0f}×"
 
 
 def memory(value):
-    """Bytes."""
     if value is None:
         return "–"
     mebibytes = value / 2**20
@@ -61,7 +59,7 @@ def memory(value):
 
 
 def share(value):
-    """A relative difference, signed."""
+    """A signed relative difference."""
     return "0" if value == 0 else f"{value:+.0e}".replace("e-0", "e-").replace("e+00", "")
 
 
@@ -69,5 +67,5 @@ def objective(value):
     return f"{value:.8g}"
 
 
-def yes(holds):
-    return "yes" if holds else "**no**"
+def yes(met):
+    return "yes" if met else "**no**"

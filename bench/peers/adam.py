@@ -1,4 +1,4 @@
-"""The paper's outer loop, Algorithm 2: Adam steps from uniform weights, each projected onto the simplex."""
+"""The paper's outer loop, Algorithm 2: Adam from uniform weights, projected onto the simplex."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def project_onto_simplex(point):
 
 
 def run_adam(problem, hypergradient, steps):
-    """The weights at the beginning of each step, and after the last one. `hypergradient(w, rho)` gives ∇P(w)."""
+    """The weights at the start of each step and after the last one. `hypergradient(w, rho)` returns ∇P(w)."""
     adam = problem.header["adam"]
     rate, beta1, beta2 = adam["learning_rate"], adam["beta1"], adam["beta2"]
     weights = np.full(problem.n_clients, 1.0 / problem.n_clients)

@@ -1,7 +1,7 @@
-"""jaxopt's LBFGS with implicit differentiation: the whole outer loop is one compiled program, in 64 bits.
+"""jaxopt's LBFGS with implicit differentiation. The whole outer loop is one compiled program, in 64 bits.
 
-The inner solve starts from the last model. The linear system of the implicit derivative is solved by Cholesky, which for so
-few variables is faster and more accurate than jaxopt's default, conjugate gradients. Compilation is timed apart.
+The inner solve starts from the last model. The linear system of the implicit derivative is solved by Cholesky, which with few
+variables is faster and more accurate than jaxopt's default, conjugate gradients. Compilation is timed separately.
 """
 
 from measure import arguments, limit_blas, repeat, report, timed
@@ -29,7 +29,7 @@ def project_onto_simplex(point):
 
 
 def make_solve(problem, steps):
-    """The program: rows in; the path of the weights, inner iterations and fits that did not converge out."""
+    """Compiles the solve. It maps rows to the weight trajectory, inner iterations and number of fits that did not converge."""
     adam = problem.header["adam"]
     rate, beta1, beta2 = adam["learning_rate"], adam["beta1"], adam["beta2"]
     ends = tuple(np.cumsum(problem.client_rows)[:-1].tolist())

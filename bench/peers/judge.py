@@ -1,4 +1,4 @@
-"""P of given weights by the judge of all peers: `judge.py PROBLEM.json`, weights as a JSON list on standard input."""
+"""Evaluates P at weights given as a JSON list on standard input: `judge.py PROBLEM.json`."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What the peers that fit by an L-BFGS of a library share: a solve, and the run from the command line."""
+"""Shared by the peers that use the L-BFGS of a library."""
 
 from adam import run_adam
 from measure import repeat, report
@@ -6,13 +6,13 @@ from problem import Problem
 
 
 def solve(peer, steps):
-    """So many Adam steps from uniform weights and the model 0; the path."""
+    """Runs Adam from uniform weights and the model 0, and returns the trajectory."""
     peer.reset()
     return run_adam(peer.problem, peer.hypergradient, steps)
 
 
 def run_peer(options, make, solver, library):
-    """Measures the peer that `make` makes of the problem, and prints the document."""
+    """Measures the peer that `make` creates for the problem, and prints the results."""
     problem = Problem(options.problem, options.tolerance)
     peer = make(problem)
     threads = peer.choose_threads(options.threads)

@@ -1,4 +1,4 @@
-"""What every peer shares: its command line, repeats, and the JSON document that it prints.
+"""Shared by all peers: command line, repeats and JSON output.
 
     peer.py PROBLEM.json --steps 2000 --repeats 5 --threads 2
 """
@@ -14,14 +14,14 @@ from pathlib import Path
 
 
 def arguments(description):
-    """The command line. The process is held to as many processors as it may have threads."""
+    """Parses the command line, and pins the process to as many processors as it may use threads."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("problem", help="header of a saved problem")
-    parser.add_argument("--steps", type=int, default=2000, help="Adam steps; ρ rises accordingly")
+    parser.add_argument("--steps", type=int, default=2000, help="Adam steps; the schedule of ρ scales with them")
     parser.add_argument("--repeats", type=int, default=5, help="timed repeats")
-    parser.add_argument("--budget", type=float, default=60, help="seconds after which no repeat begins")
-    parser.add_argument("--threads", type=int, default=2, help="most threads, BLAS threads among them")
-    parser.add_argument("--tolerance", type=float, help="of the inner gradient, instead of the problem's")
+    parser.add_argument("--budget", type=float, default=60, help="seconds after which no repeat starts")
+    parser.add_argument("--threads", type=int, default=2, help="maximum number of threads, including BLAS")
+    parser.add_argument("--tolerance", type=float, help="inner gradient tolerance (default: the problem's)")
     parser.add_argument("--distinct", action="store_true", help="merge equal rows first (numpy_newton)")
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
@@ -30,40 +30,40 @@ def arguments(description):
 
 
 def limit_blas(threads):
-    """Before NumPy is imported, or it has no effect."""
+    """Must be called before NumPy is imported."""
     for name in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMEXPR"):
         os.environ[f"{name}_NUM_THREADS"] = str(threads)
 
 
-# A way that comes later, with more threads, must take at most this share of the best before it: more threads are the more
-# easily disturbed.
-WORTH_IT = 0.9
+# A later candidate, which uses more threads, must beat the best so far by this factor, because background load affects
+# more threads more.
+REQUIRED_GAIN = 0.9
 
 
-def fastest(ways, use, run, tries=15):
-    """Tries each way, keeps the fastest, and tells the median seconds of each."""
+def fastest(candidates, use, run, tries=15):
+    """Tries each candidate and keeps the fastest. Returns it and the median seconds of each."""
     seconds = {}
-    for way in ways:
-        use(way)
+    for candidate in candidates:
+        use(candidate)
         run()
-        seconds[way] = statistics.median(timed(run)[0] for _ in range(tries))
-    best = ways[0]
-    for way in ways[1:]:
-        if seconds[way] < WORTH_IT * seconds[best]:
-            best = way
+        seconds[candidate] = statistics.median(timed(run)[0] for _ in range(tries))
+    best = candidates[0]
+    for candidate in candidates[1:]:
+        if seconds[candidate] < REQUIRED_GAIN * seconds[best]:
+            best = candidate
     use(best)
     return best, seconds
 
 
 def timed(run):
-    """Seconds of a call, and what it gave."""
+    """The seconds and the result of a call."""
     started = time.perf_counter()
     result = run()
     return time.perf_counter() - started, result
 
 
 def repeat(solve, options, warm_up):
-    """Seconds of each repeat, and what the last one gave. `warm_up` runs before them and is not counted."""
+    """The seconds of each repeat and the result of the last one, after an untimed `warm_up`."""
     warm_up()
     seconds = []
     while not seconds or (len(seconds) < options.repeats and sum(seconds) < options.budget):
@@ -73,7 +73,7 @@ def repeat(solve, options, warm_up):
 
 
 def peak_bytes():
-    """The most memory that this process has had at any time."""
+    """The peak resident memory of this process."""
     try:
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
@@ -87,7 +87,7 @@ def peak_bytes():
 
 
 def report(options, problem, libraries, seconds, path, **more):
-    """Judges the last weights of the path and prints the document. Memory is read before the judge allocates."""
+    """Evaluates the final weights and prints the results. Memory is read before the evaluation allocates any."""
     peak = peak_bytes()
     objective, residual = problem.judge(path[-1])
     answer = {

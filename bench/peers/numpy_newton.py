@@ -1,19 +1,20 @@
 """NumPy with Newton inner solves, as fast as NumPy allows without a loop over rows.
 
-Client statistics g_c and H_c are kept by θ: after the weights move, the first Newton step, the implicit solve and the
-cross term need no pass over the rows, and where the gradient is small enough already there is no pass at all. A client of
-weight 0 is not looked at until its gradient is needed, and its Hessian is not made. Rows stand column by column, with
-their labels folded in, in blocks that stay in the cache. No logarithm: a Newton step is judged by the slope at its end.
+Client statistics g_c and H_c are cached per θ. After the weights change, the first Newton step, the implicit solve and the
+cross term need no pass over the rows, and if the gradient is already small enough, no pass is needed at all. Clients of
+weight 0 are skipped until their gradient is needed, and their Hessians are never computed. Rows are stored by column,
+multiplied by their labels, in blocks that fit into the cache. The line search tests the slope instead of the value, which
+saves the logarithms.
 
-Before the clock starts, the peer times the ways to make a pass on this problem and takes the fastest: Hessians as
-products A D Aᵀ by BLAS, or as sums of the products a_i a_j, made beforehand where they fit; on one thread, or the blocks
-shared among threads.
+Before the timed runs, the peer measures several methods to make a pass on this problem and keeps the fastest: Hessians as
+products A D Aᵀ by BLAS, or as sums of precomputed products a_i a_j if these fit into memory, on one thread or with the
+blocks shared among threads.
 """
 
 from measure import arguments, fastest, limit_blas, repeat, report, timed
 
 OPTIONS = arguments(__doc__)
-# Blocks are shared among threads by a pool, so BLAS itself has one thread: its own threads do not help with so few columns.
+# A thread pool shares the blocks. BLAS gets one thread: more do not help with so few columns.
 limit_blas(1)
 
 import itertools  # noqa: E402
@@ -26,12 +27,12 @@ from adam import run_adam  # noqa: E402
 from problem import Problem  # noqa: E402
 
 BLOCK_ROWS = 16384
-# Products are made beforehand where all of them take at most so many bytes.
-MOST_PRODUCT_BYTES = 64 * 2**20
+# Products are precomputed only if all of them fit into this many bytes.
+MAX_PRODUCT_BYTES = 64 * 2**20
 
 
 class Block:
-    """Some rows of one client."""
+    """A block of rows of one client."""
 
     def __init__(self, client, signed, counts):
         self.client = client
@@ -40,7 +41,7 @@ class Block:
         self.products = None
 
     def make_products(self):
-        """a_i a_j of all rows, i ≥ j."""
+        """Precomputes a_i a_j of all rows, i ≥ j."""
         self.lower = np.tril_indices(len(self.columns))
         self.products = self.columns[self.lower[0]] * self.columns[self.lower[1]]
 
@@ -48,7 +49,7 @@ class Block:
         self.products = None
 
     def gradient(self, theta):
-        """σ(−m) of the rows, and their part of g_c."""
+        """σ(−m) of the rows, and their contribution to g_c."""
         p = theta @ self.columns
         np.exp(p, out=p)
         p += 1.0
@@ -57,7 +58,7 @@ class Block:
         return p, -(self.columns @ counted)
 
     def hessian(self, p):
-        """Their part of H_c."""
+        """The contribution of the rows to H_c."""
         curvature = p - p * p
         if self.counts is not None:
             curvature *= self.counts
@@ -74,14 +75,14 @@ LOCAL = threading.local()
 
 
 def scratch(shape):
-    """An array of this thread whose content does not matter."""
+    """A thread-local array with arbitrary content."""
     if getattr(LOCAL, "array", None) is None or LOCAL.array.shape != shape:
         LOCAL.array = np.empty(shape)
     return LOCAL.array
 
 
 class Point:
-    """A model and the statistics there, as far as anyone has asked for them."""
+    """A model and its statistics, computed on demand."""
 
     def __init__(self, peer, theta):
         self.peer, self.theta = peer, theta
@@ -92,10 +93,10 @@ class Point:
         self.has_hessian = np.zeros(peer.n_clients, dtype=bool)
         self.p = {}
 
-    def look(self, weights):
-        """Gradients and Hessians of the clients that count."""
-        counts = weights > 0
-        self.add(counts & ~self.has_gradient, counts & ~self.has_hessian)
+    def compute(self, weights):
+        """Gradients and Hessians of the clients with positive weight."""
+        positive = weights > 0
+        self.add(positive & ~self.has_gradient, positive & ~self.has_hessian)
 
     def add(self, gradients, hessians):
         blocks = [b for b in self.peer.blocks if gradients[b.client] or hessians[b.client]]
@@ -119,13 +120,13 @@ class Point:
         return gradient, hessian
 
     def all_gradients(self):
-        """g_c of all clients, those of weight 0 among them."""
+        """g_c of all clients, including those of weight 0."""
         self.add(~self.has_gradient, np.zeros_like(self.has_hessian))
         return self.gradients
 
 
 class NumpyNewton:
-    """The bilevel problem: weights in, ∇P out."""
+    """The bilevel problem as a map from weights to ∇P."""
 
     def __init__(self, problem, threads, distinct):
         self.problem, self.n, self.n_clients = problem, problem.n, problem.n_clients
@@ -143,21 +144,21 @@ class NumpyNewton:
             self.blocks += [Block(client, *part) for part in zip(parts, counted)]
         problem.forget_rows()
         self.pool = ThreadPoolExecutor(threads)
-        (self.hessian_way, self.threads), self.way_seconds = self.choose(threads)
+        (self.hessian_method, self.threads), self.method_seconds = self.choose(threads)
         self.reset()
 
     def choose(self, threads):
-        """Times the ways to make a pass and keeps the fastest."""
+        """Times the methods to make a pass and keeps the fastest."""
         product_bytes = 8 * self.kept_rows * self.n * (self.n + 1) // 2
-        hessians = ["blas"] + ["products"] * (product_bytes <= MOST_PRODUCT_BYTES)
+        hessians = ["blas"] + ["products"] * (product_bytes <= MAX_PRODUCT_BYTES)
         threads = [1] + [threads] * (threads > 1 and len(self.blocks) > 1)
-        ways = itertools.product(hessians, threads)
-        best, seconds = fastest(list(ways), self.use, self.one_pass)
-        named = {f"{hessian}, {n} threads": least for (hessian, n), least in seconds.items()}
+        methods = itertools.product(hessians, threads)
+        best, seconds = fastest(list(methods), self.use, self.one_pass)
+        named = {f"{hessian}, {n} threads": median for (hessian, n), median in seconds.items()}
         return best, named
 
-    def use(self, way):
-        hessians, threads = way
+    def use(self, method):
+        hessians, threads = method
         self.map = self.pool.map if threads > 1 else map
         for block in self.blocks:
             if hessians == "blas":
@@ -166,10 +167,10 @@ class NumpyNewton:
                 block.make_products()
 
     def one_pass(self):
-        Point(self, np.zeros(self.n)).look(np.ones(self.n_clients))
+        Point(self, np.zeros(self.n)).compute(np.ones(self.n_clients))
 
     def reset(self):
-        """Forget the last model."""
+        """Forgets the last model."""
         self.point = Point(self, np.zeros(self.n))
         self.newton_steps = self.not_converged = 0
 
@@ -182,20 +183,20 @@ class NumpyNewton:
     def fit(self, weights):
         """θ(w) from the last model."""
         point = self.point
-        point.look(weights)
+        point.compute(weights)
         gradient = self.gradient(point, weights)
         for _ in range(self.problem.max_iterations):
             if gradient @ gradient <= self.problem.tolerance**2:
                 break
             self.newton_steps += 1
             step = np.linalg.solve(self.hessian(point, weights), gradient)
-            promised, length = step @ gradient, 1.0
+            decrease, length = step @ gradient, 1.0
             while True:
                 trial = Point(self, point.theta - length * step)
-                trial.look(weights)
+                trial.compute(weights)
                 trial_gradient = self.gradient(trial, weights)
-                # The objective is convex: a step at whose end it hardly rises has not gone too far.
-                if -(step @ trial_gradient) <= 0.5 * promised or length < 1e-9:
+                # The objective is convex, so the step is short enough if the slope at its end is small.
+                if -(step @ trial_gradient) <= 0.5 * decrease or length < 1e-9:
                     break
                 length *= 0.5
             point, gradient = trial, trial_gradient
@@ -229,9 +230,9 @@ def main():
         solver="numpy_newton" + ("-distinct" if OPTIONS.distinct else ""),
         prepare_seconds=prepare_seconds,
         rows=peer.kept_rows,
-        hessians=peer.hessian_way,
+        hessians=peer.hessian_method,
         threads=peer.threads,
-        pass_seconds=peer.way_seconds,
+        pass_seconds=peer.method_seconds,
         inner_iterations=peer.newton_steps,
         inner_not_converged=peer.not_converged,
     )

@@ -1,4 +1,4 @@
-"""A saved problem: the files that `save_problem` writes, the outer objective, and the one judge of weights.
+"""A problem as saved by `save_problem`, its outer objective, and the evaluation of final weights.
 
     P(w) = F(θ(w)),  F = root loss + (λ/2n²)‖θ‖² + (ρ/2) [(1−ν) d_SP² + ν d_EO²]
     θ(w) = argmin (1/N) Σ_c w_c L_c(θ) + (λ/2n²)‖θ‖²
@@ -17,13 +17,13 @@ class Problem:
         self.file = file
         header = json.loads(Path(file).read_text())
         if header["version"] != 1:
-            raise ValueError(f"{file}: version {header['version']}, not 1")
+            raise ValueError(f"{file}: unsupported version {header['version']}")
         numbers = np.fromfile(Path(file).with_suffix(".bin"), dtype="<f8")
         n, proxy_rows, root_rows = header["n"], header["proxy_rows"], header["root_rows"]
         n_rows, n_root = sum(proxy_rows), sum(root_rows)
         sizes = [n_rows * n, n_rows, n_root * n, n_root]
         if numbers.size != sum(sizes):
-            raise ValueError(f"{file}: {numbers.size} numbers, not {sum(sizes)}")
+            raise ValueError(f"{file}: {numbers.size} numbers instead of {sum(sizes)}")
         parts = np.split(numbers, np.cumsum(sizes)[:-1])
         self.header, self.name = header, header["name"]
         self.n, self.n_rows, self.n_clients = n, n_rows, len(proxy_rows)
@@ -39,20 +39,20 @@ class Problem:
         centred = (centred - centred.mean()) / n_root
         self.d_sp = centred @ self.root_a
         self.d_eo = (centred * (self.root_y > 0)) @ self.root_a
-        # Labels folded into the rows: only the products y·a matter, to the loss and to its derivatives.
+        # The loss and its derivatives depend only on the products y·a.
         self.root_signed = self.root_a * self.root_y[:, None]
 
     def clients(self):
-        """Rows and labels of each client."""
+        """The rows and labels of each client."""
         ends = np.cumsum(self.client_rows)[:-1]
         return list(zip(np.split(self.a, ends), np.split(self.y, ends)))
 
     def forget_rows(self):
-        """Frees the proxies' rows, for a peer that has its own copy of them."""
+        """Frees the proxy rows, for peers that have their own copy."""
         self.a = self.y = None
 
     def rho_of_steps(self, steps):
-        """ρ of each step; the schedule is shortened with the number of steps."""
+        """ρ of each step. The schedule scales with the number of steps."""
         rho, adam = self.header["rho"], self.header["adam"]
         every = max(1, rho["every"] * steps // adam["steps"])
         raises = np.arange(steps) // every
@@ -73,13 +73,13 @@ class Problem:
         return loss + 0.5 * self.ridge * (theta @ theta) + 0.5 * rho * squared
 
     def judge(self, weights):
-        """P at these weights and the last ρ, with the inner problem solved anew, from 0 to 1e-10."""
+        """P at these weights and the final ρ, with the inner problem solved from 0 to 1e-10."""
         whole = self if self.a is not None else Problem(self.file)
-        theta, residual = whole.fit_again(np.asarray(weights), 1e-10)
+        theta, residual = whole.fit(np.asarray(weights), 1e-10)
         return self.outer_value(theta, self.header["rho"]["max"]), residual
 
-    def fit_again(self, weights, tolerance):
-        """θ(w) by Newton with halving, in the plainest way; and the norm of the gradient that is left."""
+    def fit(self, weights, tolerance):
+        """θ(w) by plain Newton with step halving, and the final norm of the gradient."""
         row_weights = np.repeat(weights / self.n_rows, self.client_rows)
         used = row_weights > 0
         signed, row_weights = (self.a * self.y[:, None])[used], row_weights[used]
@@ -99,7 +99,7 @@ class Problem:
             hessian = (signed * curvature[:, None]).T @ signed + self.ridge * np.eye(self.n)
             step = np.linalg.solve(hessian, gradient)
             here, length = value(theta), 1.0
-            # Close to the minimum the value is noise, and Newton's full step is right.
+            # Near the minimum, differences in value are rounding errors, and the full step is right.
             while length > 1e-6 and value(theta - length * step) > here + 1e-13 * abs(here):
                 length *= 0.5
             theta = theta - length * step

@@ -1,17 +1,17 @@
-"""The weighted inner problem over all rows at once, for peers that know nothing of clients inside a fit."""
+"""The weighted inner problem, for peers that use the L-BFGS of a library."""
 
 import numpy as np
 
-# Factors 1 + e^−|m| are at most 2, so this many multiply without overflow: one logarithm for all of them.
+# The product of this many factors 1 + e^−|m| ≤ 2 does not overflow, so one logarithm suffices for all of them.
 FACTORS = 512
 
 
 class WeightedRows:
-    """ℓ(θ; w) of the proxies: value with gradient, Hessian, gradients of the clients."""
+    """ℓ(θ; w) of the proxies: value, gradient, Hessian and client gradients."""
 
     def __init__(self, problem):
         self.problem = problem
-        # Column by column, labels folded in.
+        # Stored by column, multiplied by the labels.
         self.columns = np.ascontiguousarray(problem.a.T) * problem.y
         problem.forget_rows()
         self.last = None
@@ -21,7 +21,7 @@ class WeightedRows:
         return [slice(a, b) for a, b in zip(self.starts[:-1], self.starts[1:])]
 
     def value_and_gradient(self, theta, weights):
-        """ℓ and ∇ℓ. Clients of weight 0 are not looked at."""
+        """ℓ and ∇ℓ. Skips clients of weight 0."""
         problem, value = self.problem, 0.0
         gradient = np.zeros(problem.n)
         for weight, rows in zip(weights, self.client_slices()):
@@ -44,13 +44,13 @@ class WeightedRows:
         return loss, -(columns @ p), p
 
     def implicit(self, theta, weights):
-        """H of ℓ, and g_c of every client: one pass, unless neither model nor weights have moved."""
+        """The Hessian of ℓ and g_c of all clients, in one pass, or cached if neither model nor weights changed."""
         at = (theta.tobytes(), weights.tobytes())
         if self.last is None or self.last[0] != at:
-            self.last = at, self.implicit_anew(theta, weights)
+            self.last = at, self.compute_implicit(theta, weights)
         return self.last[1]
 
-    def implicit_anew(self, theta, weights):
+    def compute_implicit(self, theta, weights):
         problem = self.problem
         hessian = problem.ridge * np.eye(problem.n)
         gradients = np.empty((problem.n_clients, problem.n))
@@ -63,7 +63,7 @@ class WeightedRows:
 
 
 def sum_of_logs(factors):
-    """Σ log of factors between 1 and 2."""
+    """The sum of the logarithms of factors between 1 and 2."""
     whole = len(factors) // FACTORS * FACTORS
     products = np.multiply.reduce(factors[:whole].reshape(FACTORS, -1), axis=0)
     return np.log(products).sum() + np.log(factors[whole:]).sum()

@@ -1,8 +1,8 @@
 """SciPy's L-BFGS-B for the inner problem, from the last model; implicit differentiation by one Hessian solve.
 
-The test on the change of the value is switched off, or the tolerance on the gradient is never met. L-BFGS-B tests the
-largest entry of the gradient, so its tolerance is 1e-7/√n: then the norm is at most 1e-7. Clients of weight 0 are not
-looked at within a fit. BLAS gets one thread or all, whichever is faster on this problem.
+The test on the change in value is disabled, because it would stop before the gradient tolerance is met. L-BFGS-B tests the
+largest entry of the gradient, so its tolerance is 1e-7/√n, which bounds the norm by 1e-7. Fits skip clients of weight 0.
+BLAS gets one thread or all, whichever is faster on this problem.
 """
 
 from measure import arguments, fastest, limit_blas
@@ -19,7 +19,7 @@ from rows import WeightedRows  # noqa: E402
 
 
 class ScipyLbfgs:
-    """The bilevel problem: weights in, ∇P out."""
+    """The bilevel problem as a map from weights to ∇P."""
 
     def __init__(self, problem):
         self.problem, self.rows = problem, WeightedRows(problem)
@@ -32,11 +32,11 @@ class ScipyLbfgs:
             "maxls": 50,
         }
 
-    def choose_threads(self, most):
-        """The number of BLAS threads with which a pass is fastest."""
+    def choose_threads(self, max_threads):
+        """The number of BLAS threads with the fastest pass."""
         theta, weights = np.zeros(self.problem.n), np.ones(self.problem.n_clients)
         best, _ = fastest(
-            sorted({1, most}),
+            sorted({1, max_threads}),
             lambda threads: threadpool_limits(limits=threads),
             lambda: self.rows.value_and_gradient(theta, weights),
         )

@@ -1,7 +1,7 @@
 """PyTorch's LBFGS with strong_wolfe for the inner problem, from the last model; one Hessian solve for the hypergradient.
 
-Gradients are written by hand, which is faster here than autograd. LBFGS tests the largest entry of the gradient, so its
-tolerance is 1e-7/√n: then the norm is at most 1e-7. It gets one thread or all, whichever is faster on this problem.
+Gradients are hand-written, which is faster here than autograd. LBFGS tests the largest entry of the gradient, so its
+tolerance is 1e-7/√n, which bounds the norm by 1e-7. It gets one thread or all, whichever is faster on this problem.
 """
 
 from measure import arguments, fastest, limit_blas
@@ -16,7 +16,7 @@ from lbfgs import run_peer  # noqa: E402
 
 
 class TorchLbfgs:
-    """The bilevel problem: weights in, ∇P out."""
+    """The bilevel problem as a map from weights to ∇P."""
 
     def __init__(self, problem):
         self.problem = problem
@@ -24,11 +24,11 @@ class TorchLbfgs:
         self.columns = [part.T.contiguous() for part in torch.split(signed, problem.client_rows)]
         problem.forget_rows()
 
-    def choose_threads(self, most):
-        """The number of threads with which a pass is fastest."""
+    def choose_threads(self, max_threads):
+        """The number of threads with the fastest pass."""
         self.reset()
         uniform = [1.0] * self.problem.n_clients
-        best, _ = fastest(sorted({1, most}), torch.set_num_threads, lambda: self.inner(uniform))
+        best, _ = fastest(sorted({1, max_threads}), torch.set_num_threads, lambda: self.inner(uniform))
         return best
 
     def reset(self):
@@ -37,7 +37,7 @@ class TorchLbfgs:
         self.last = None
 
     def inner(self, weights):
-        """ℓ and ∇ℓ at the model. Clients of weight 0 are not looked at."""
+        """ℓ and ∇ℓ at the model. Skips clients of weight 0."""
         problem, theta = self.problem, self.theta.detach()
         value = 0.5 * problem.ridge * torch.dot(theta, theta)
         gradient = problem.ridge * theta
@@ -75,7 +75,7 @@ class TorchLbfgs:
         problem = self.problem
         self.fit(weights)
         theta = self.theta.detach()
-        # One pass, unless neither model nor weights have moved.
+        # One pass, unless neither model nor weights changed.
         at = (theta.numpy().tobytes(), weights.tobytes())
         if self.last is None or self.last[0] != at:
             self.last = at, self.implicit(theta, weights)
@@ -85,7 +85,7 @@ class TorchLbfgs:
         return -(gradients @ v).numpy() / problem.n_rows
 
     def implicit(self, theta, weights):
-        """H of ℓ, and g_c of every client."""
+        """The Hessian of ℓ and g_c of all clients."""
         problem = self.problem
         hessian = problem.ridge * torch.eye(problem.n, dtype=torch.float64)
         gradients = []

@@ -1,4 +1,4 @@
-"""Versions of Python and of the libraries, as JSON."""
+"""Prints the versions of Python and the libraries as JSON."""
 
 import json
 import platform
@@ -7,9 +7,9 @@ from importlib import metadata
 import numpy as np
 import threadpoolctl
 
-wanted = ("numpy", "scipy", "jax", "jaxlib", "jaxopt")
-versions = {name: metadata.version(name) for name in wanted}
+libraries = ("numpy", "scipy", "jax", "jaxlib", "jaxopt")
+versions = {name: metadata.version(name) for name in libraries}
 blas = [pool for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
-named = "; ".join(f"{pool['internal_api']} {pool['version']}, kernels for {pool['architecture']}" for pool in blas)
+blas_names = "; ".join(f"{pool['internal_api']} {pool['version']}, kernels for {pool['architecture']}" for pool in blas)
 found = ", ".join(np.show_config(mode="dicts")["SIMD Extensions"].get("found", []))
-print(json.dumps({"python": platform.python_version(), "blas": named, "numpy_simd": found, **versions}))
+print(json.dumps({"python": platform.python_version(), "blas": blas_names, "numpy_simd": found, **versions}))

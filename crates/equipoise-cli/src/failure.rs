@@ -136,9 +136,9 @@ fn hint_of_lab(error: &equipoise_lab::Error) -> Option<Cow<'static, str>> {
             };
             Some(Cow::Owned(format!("{words}: {}{force}", fetch_command(dataset, file))))
         }
-        Error::Fetch { problem: FetchProblem::Certificate { .. }, .. } => Some(Cow::Borrowed(
-            "if you know why, as behind a proxy or with a mirror of your own, name the certificates to \
-             trust with --ca-file",
+        Error::Fetch { problem: FetchProblem::Certificate(_), .. } => Some(Cow::Borrowed(
+            "if you trust this server, for example your own mirror or a company proxy, pass its certificates \
+             with --ca-file",
         )),
         _ => None,
     }

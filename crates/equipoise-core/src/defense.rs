@@ -1,6 +1,5 @@
 //! The ways to get from proxies and root to a model, behind one interface.
 
-mod bilevel;
 mod fallback;
 mod local_models;
 mod pooled;
@@ -16,7 +15,9 @@ use crate::observer::Observer;
 use crate::outcome::{Counts, Termination, TracePoint, Warning};
 use crate::round::Round;
 use crate::settings::Settings;
+use crate::solve::learn_weights;
 use crate::statistics::ClientStatistics;
+use fallback::fall_back;
 
 /// A way to get from proxies and root to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -57,9 +58,12 @@ impl Defense {
         round: &Round,
         settings: &Settings,
         observer: &mut dyn Observer,
-    ) -> Result<Defended, Error> {
+    ) -> Result<Solved, Error> {
         match self {
-            Self::Bilevel => bilevel::defend(round, settings, observer),
+            Self::Bilevel => {
+                let solved = learn_weights(round, settings, observer)?;
+                if settings.fall_back { fall_back(round, settings, solved) } else { Ok(solved) }
+            }
             Self::Pooled => pooled::defend(round, settings),
             Self::Fedasl => local_models::defend(round, settings, fedasl_weights),
             Self::Fednolowe => local_models::defend(round, settings, fednolowe_weights),
@@ -74,8 +78,8 @@ impl std::fmt::Display for Defense {
     }
 }
 
-/// What a defense gives.
-pub(crate) struct Defended {
+/// What a defense returns: an outcome that has not been measured on the root.
+pub(crate) struct Solved {
     pub(crate) weights: Vec<f64>,
     pub(crate) theta: Vec<f64>,
     pub(crate) termination: Termination,
@@ -85,7 +89,7 @@ pub(crate) struct Defended {
     pub(crate) warnings: Vec<Warning>,
 }
 
-impl Defended {
+impl Solved {
     /// The result of a defense that has a formula for its weights.
     fn direct(weights: Vec<f64>, theta: Vec<f64>, counts: Counts) -> Self {
         Self {

@@ -160,9 +160,6 @@ pub enum Error {
         /// Positive rows with s = 0.
         others: usize,
     },
-    /// The eigenvalues of a covariance could not be computed.
-    #[error("the eigenvalues of the data's covariance could not be computed")]
-    NoEigenvalues,
     /// The rows behind [`ClientStatistics`](crate::ClientStatistics) could not be read.
     #[error("the rows could not be read")]
     Source(#[source] Box<dyn std::error::Error + Send + Sync>),

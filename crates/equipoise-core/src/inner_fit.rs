@@ -1,20 +1,20 @@
-//! The inner problem: the model `θ(w)` that the weighted proxies give.
+//! The inner problem: the model `θ(w)` of the weighted proxies.
 //!
 //! `ℓ(θ; w) = (1/N) Σ_c w_c L_c(θ) + (λ/2n²)‖θ‖²`, with gradient `(1/N) Σ w_c g_c + (λ/n²) θ` and Hessian
-//! `(1/N) Σ w_c H_c + (λ/n²) I`. A fit starts from a [`FitPoint`], which keeps the statistics of its `θ`:
-//! after the weights have moved, the first Newton step needs no pass over the rows.
+//! `(1/N) Σ w_c H_c + (λ/n²) I`. A fit starts from a [`FitPoint`], which keeps the statistics at its `θ`:
+//! after the weights have changed, the first Newton step needs no pass over the rows.
 
 mod lbfgs;
-mod newton;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::linalg::{Cholesky, norm};
+use crate::linalg::Cholesky;
 use crate::logistic::dot;
+use crate::newton::{self, NewtonSettings, Objective};
 use crate::statistics::{ClientStatistics, Order, Statistics};
 
-/// Which method finds `θ(w)`. The minimiser is unique; both agree to the tolerance.
+/// The method that finds `θ(w)`. The minimiser is unique, so both methods agree within the tolerance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InnerSolver {
@@ -34,7 +34,7 @@ pub struct InnerSettings {
     /// The fit has converged when the Euclidean norm of the gradient of `ℓ` is at most this. Above 0.
     /// Default: 1e-7, as in the paper.
     pub tolerance: f64,
-    /// Most iterations of one fit; the last iterate is then used, counted and warned of. At least 1.
+    /// Maximum number of iterations of one fit. A fit that reaches it uses its last iterate, with a warning. At least 1.
     /// Default: 1000, as in the paper.
     pub max_iterations: usize,
 }
@@ -45,6 +45,11 @@ impl Default for InnerSettings {
     }
 }
 
+/// Step lengths that one Newton iteration tries.
+const MAX_TRIALS: usize = 50;
+/// Differences of `ℓ` below this share of its value are rounding errors.
+const VALUE_NOISE: f64 = 1e-13;
+
 /// `ℓ(·; w)` over some rows.
 #[derive(Clone, Copy)]
 pub(crate) struct InnerProblem<'a> {
@@ -54,7 +59,7 @@ pub(crate) struct InnerProblem<'a> {
     pub(crate) ridge: f64,
 }
 
-/// A model and the statistics of the rows there. Hessians of clients that had weight 0 may be missing: see
+/// A model and the statistics there. Hessians of clients that had weight 0 may be missing: see
 /// [`InnerProblem::complete`].
 #[derive(Debug, Clone)]
 pub(crate) struct FitPoint {
@@ -72,7 +77,7 @@ pub(crate) struct Fit {
     pub(crate) iterations: usize,
     /// Passes over the rows.
     pub(crate) passes: usize,
-    /// How often a Hessian could be factored only with something added to its diagonal.
+    /// Hessians that could be factored only with something added to their diagonal.
     pub(crate) diagonals_raised: usize,
 }
 
@@ -88,32 +93,39 @@ impl FitPoint {
         Ok(Self { theta, statistics })
     }
 
-    /// The point where a fit begins that knows nothing: `θ = 0`.
+    /// The cold start, `θ = 0`.
     pub(crate) fn origin(rows: &dyn ClientStatistics) -> Result<Self, Error> {
         Self::at(rows, vec![0.0; rows.n()])
     }
 }
 
-impl<'a> InnerProblem<'a> {
+impl InnerProblem<'_> {
     /// Minimises `ℓ`, starting from `start`.
     pub(crate) fn fit(&self, start: FitPoint, settings: &InnerSettings) -> Result<Fit, Error> {
         match settings.solver {
-            InnerSolver::Newton => newton::fit(self, start, settings),
+            InnerSolver::Newton => self.fit_by_newton(start, settings),
             InnerSolver::Lbfgs => lbfgs::fit(self, start, settings),
         }
     }
 
-    /// A point with all that this problem needs of it, in one pass: the Hessians of the clients that count, the
-    /// gradients of all.
-    pub(crate) fn point(&self, theta: Vec<f64>) -> Result<FitPoint, Error> {
-        let order = |&w: &f64| Some(if w == 0.0 { Order::Gradient } else { Order::Hessian });
-        let wanted: Vec<Option<Order>> = self.weights.iter().map(order).collect();
-        let statistics = self.rows.evaluate_each(&theta, &wanted)?;
-        Ok(FitPoint { theta, statistics })
+    fn fit_by_newton(&self, mut start: FitPoint, settings: &InnerSettings) -> Result<Fit, Error> {
+        let completed = self.complete(&mut start)?;
+        let &InnerSettings { tolerance, max_iterations, .. } = settings;
+        let (max_trials, value_noise) = (MAX_TRIALS, VALUE_NOISE);
+        let settings = NewtonSettings { tolerance, max_iterations, max_trials, value_noise };
+        let found = newton::minimise(self, start, &settings)?;
+        Ok(Fit {
+            point: found.point,
+            gradient_norm: found.gradient_norm,
+            converged: found.gradient_norm <= tolerance,
+            iterations: found.iterations,
+            passes: found.evaluations + usize::from(completed),
+            diagonals_raised: found.diagonals_raised,
+        })
     }
 
-    /// Adds Hessians of clients that count and had weight 0 when the point was made. Tells whether that took
-    /// a pass, over the rows of these clients alone.
+    /// Adds the Hessians of clients that had weight 0 when the point was computed and no longer have. Returns whether
+    /// that took a pass, over the rows of these clients alone.
     pub(crate) fn complete(&self, point: &mut FitPoint) -> Result<bool, Error> {
         let missing = |client: usize| {
             self.weights[client] != 0.0 && point.statistics.known(client) < Some(Order::Hessian)
@@ -129,13 +141,13 @@ impl<'a> InnerProblem<'a> {
     }
 
     /// `ℓ`, from the statistics at `theta`.
-    pub(crate) fn value(&self, theta: &[f64], statistics: &Statistics) -> f64 {
+    fn value_at(&self, theta: &[f64], statistics: &Statistics) -> f64 {
         statistics.weighted_loss(self.weights) / self.n_rows()
             + 0.5 * self.ridge * dot(theta, theta)
     }
 
     /// `∇ℓ`, from the statistics at `theta`.
-    pub(crate) fn gradient(&self, theta: &[f64], statistics: &Statistics) -> Vec<f64> {
+    fn gradient_at(&self, theta: &[f64], statistics: &Statistics) -> Vec<f64> {
         let n_rows = self.n_rows();
         let mut gradient = statistics.weighted_gradient(self.weights);
         gradient.iter_mut().zip(theta).for_each(|(g, t)| *g = *g / n_rows + self.ridge * t);
@@ -150,18 +162,41 @@ impl<'a> InnerProblem<'a> {
         hessian
     }
 
-    /// The Cholesky factor of a [`hessian`](Self::hessian) with the identity's multiple added.
+    /// The Cholesky factor of `∇²ℓ`, given its [`hessian`](Self::hessian).
     pub(crate) fn factor(&self, hessian: &[f64]) -> Result<Cholesky, Error> {
         Cholesky::new(hessian, self.rows.n(), self.ridge)
     }
 
-    /// Norm of `∇ℓ` at a point.
-    pub(crate) fn gradient_norm(&self, point: &FitPoint) -> f64 {
-        norm(&self.gradient(&point.theta, &point.statistics))
-    }
-
     fn n_rows(&self) -> f64 {
         self.rows.n_rows_total() as f64
+    }
+}
+
+impl Objective for InnerProblem<'_> {
+    type Point = FitPoint;
+
+    /// One pass, for the Hessians of clients whose weight is not 0 and the gradients of all.
+    fn at(&self, theta: Vec<f64>) -> Result<FitPoint, Error> {
+        let order = |&w: &f64| Some(if w == 0.0 { Order::Gradient } else { Order::Hessian });
+        let orders: Vec<Option<Order>> = self.weights.iter().map(order).collect();
+        let statistics = self.rows.evaluate_each(&theta, &orders)?;
+        Ok(FitPoint { theta, statistics })
+    }
+
+    fn theta<'p>(&self, point: &'p FitPoint) -> &'p [f64] {
+        &point.theta
+    }
+
+    fn value(&self, point: &FitPoint) -> f64 {
+        self.value_at(&point.theta, &point.statistics)
+    }
+
+    fn gradient(&self, point: &FitPoint) -> Vec<f64> {
+        self.gradient_at(&point.theta, &point.statistics)
+    }
+
+    fn hessian_factor(&self, point: &FitPoint) -> Result<Cholesky, Error> {
+        self.factor(&self.hessian(&point.statistics))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The innermost loop: loss, gradient, Hessian and third derivatives of a block of rows.
+//! The innermost loop: loss, gradient and Hessian of a block of rows.
 //!
 //! Rows come as `ã = y·a` (the label is in the row: the margin is `ã·θ`, the gradient `−Σ σ(−m) ã`), in panels of
 //! four, entry by entry: the first entry of the four rows, then the second, and so on. So four rows are one
@@ -21,16 +21,13 @@
 mod ahead;
 mod exp_log;
 pub(crate) mod lanes;
-mod thirds;
 mod triangle;
 mod vectors;
 
-use crate::statistics::{Order, tetrahedron, triangle};
+use crate::statistics::{Order, triangle};
 use ahead::{Ahead, Pace};
 use exp_log::{joined, log_1p};
 use lanes::{Lanes, Quad, widest};
-use thirds::ThirdsScratch;
-use triangle::Factors;
 
 pub(crate) use vectors::Vectors;
 
@@ -62,8 +59,6 @@ pub(crate) struct Scratch {
     scaled: Vec<Quad>,
     gradient: Vec<Quad>,
     hessian: Vec<Quad>,
-    thirds: Vec<Quad>,
-    for_thirds: ThirdsScratch,
 }
 
 /// What one step of the kernel leaves to the next, for the rows of a panel.
@@ -84,14 +79,12 @@ struct Loss<V> {
     log: V,
 }
 
-/// How many numbers the sums of a block are: the loss, then the gradient, then the Hessian's lower triangle, then the
-/// third derivatives.
+/// How many numbers the sums of a block are: the loss, then the gradient, then the Hessian's lower triangle.
 pub(crate) fn n_sums(n: usize, order: Order) -> usize {
     match order {
         Order::Loss => 1,
         Order::Gradient => 1 + n,
         Order::Hessian => 1 + n + triangle(n),
-        Order::Third => 1 + n + triangle(n) + tetrahedron(n),
     }
 }
 
@@ -137,7 +130,6 @@ fn sum_sub_blocks<V: Lanes, const P: usize>(
     scratch.terms.resize(P, Kept::default());
     refill(&mut scratch.gradient, wanted(Order::Gradient, n));
     refill(&mut scratch.hessian, wanted(Order::Hessian, triangle(n)));
-    refill(&mut scratch.thirds, wanted(Order::Third, tetrahedron(n)));
     scratch.scaled.resize(wanted(Order::Hessian, P * n), Quad::default());
 
     let pace = Pace::of::<P>(n, order);
@@ -149,18 +141,11 @@ fn sum_sub_blocks<V: Lanes, const P: usize>(
         loss = match order {
             Order::Loss => add_sub_block::<V, P, 0>(block, values, first, scratch, loss, next),
             Order::Gradient => add_sub_block::<V, P, 1>(block, values, first, scratch, loss, next),
-            Order::Hessian | Order::Third => {
+            Order::Hessian => {
                 let loss = add_sub_block::<V, P, 2>(block, values, first, scratch, loss, next);
                 let columns = scratch.scaled.as_chunks::<P>().0;
                 let panels = (values.len() / n).min(P);
-                let factors = Factors::<P, true> { down: columns, along: columns };
-                let sums = &mut scratch.hessian;
-                triangle::add_products::<V, P, true>(factors, panels, sums, ahead);
-                if order == Order::Third {
-                    let terms = &scratch.terms[..panels];
-                    let (own, sums) = (&mut scratch.for_thirds, &mut scratch.thirds);
-                    thirds::add_thirds::<V, P>(values, terms, columns, own, sums);
-                }
+                triangle::add_products::<V, P>(columns, panels, &mut scratch.hessian, ahead);
                 loss
             }
         };
@@ -169,11 +154,9 @@ fn sum_sub_blocks<V: Lanes, const P: usize>(
     let mut kept = Quad::default();
     loss.linear.add(loss.log).store(&mut kept);
     sums[0] = kept.sum();
-    let (gradient, more) = sums[1..].split_at_mut(scratch.gradient.len());
-    let (hessian, thirds) = more.split_at_mut(scratch.hessian.len());
+    let (gradient, hessian) = sums[1..].split_at_mut(scratch.gradient.len());
     write_sums::<V>(&scratch.gradient, gradient);
     write_sums::<V>(&scratch.hessian, hessian);
-    write_sums::<V>(&scratch.thirds, thirds);
 }
 
 /// Writes the sums of quads, each of its four parts.

@@ -23,8 +23,8 @@
 //! | `θ(w)` | `inner_fit`, [`InnerSettings`], [`fit_logistic`] |
 //! | `d_SP`, `d_EO`, `ν` | [`Covariance`], [`Violation`], [`Fairness`] |
 //! | root, `F` | [`Root`], [`RootWeighting`] |
-//! | `∇P` | `hypergradient`, `bilevel` |
-//! | `w`, `ρ` | `outer`, [`OuterSettings`], [`RhoSchedule`], [`project_onto_simplex`] |
+//! | `P`, `∇P` | `bilevel`, `hypergradient` |
+//! | `w`, `ρ` | [`solve()`], [`OuterSettings`], [`RhoSchedule`], [`project_onto_simplex`] |
 //! | Algorithm 1, Definition 1 | [`generate_proxy`], [`test_fair_proxy`] |
 //!
 //! Begin reading at [`solve()`]. This crate does no I/O, prints nothing, reads no clock: progress goes to an
@@ -56,7 +56,6 @@ mod bilevel;
 mod client_rows;
 mod defense;
 mod error;
-mod expansion;
 mod fairness;
 mod hypergradient;
 mod inner_fit;
@@ -64,9 +63,9 @@ mod kernel;
 mod linalg;
 mod logistic;
 mod metrics;
+mod newton;
 mod observer;
 mod outcome;
-mod outer;
 mod packed_rows;
 mod proxy;
 mod root;
@@ -87,9 +86,7 @@ pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic};
 pub use metrics::{GroupMetrics, Groups, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
 pub use outcome::{Counts, Outcome, Termination, TracePoint, Warning};
-pub use packed_rows::{
-    BlockKeeper, ClientPacker, PackedClient, PackedRows, Precision, Spill, SpillError,
-};
+pub use packed_rows::{BlockKeeper, ClientPacker, PackedClient, PackedRows, Spill, SpillError};
 pub use proxy::{
     Closeness, Distances, FairProxyTest, GeneratedProxy, ProxySettings, ProxySolver, ProxyStart,
     ProxySummary, Separation, generate_proxy, measure_closeness, test_fair_proxy,

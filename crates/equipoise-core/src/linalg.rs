@@ -1,24 +1,21 @@
-//! Small dense linear algebra: a Cholesky factor of a symmetric matrix given as its lower triangle, row by
-//! row, and projections. The factor is written out here: at the sizes that occur a library spends more time on
-//! its way to the arithmetic than in it, and its bits depend on the processor.
-
-use faer::{Mat, Side};
+//! Dense linear algebra on symmetric matrices, given as the lower triangle row by row: Cholesky factors and the projection
+//! onto a range. Plain loops, so that the result is the same on every processor.
 
 use crate::error::Error;
 use crate::logistic::dot;
 
-/// `A = L Lᵀ`, ready to solve with as often as needed.
+/// The Cholesky factor of `A = L Lᵀ`.
 pub(crate) struct Cholesky {
     n: usize,
-    /// `L`, row by row, each up to its diagonal, which holds the inverse.
+    /// `L`, row by row, with the inverse of each diagonal entry in its stead.
     lower: Vec<f64>,
-    /// What had to be added to the diagonal before the matrix could be factored; 0 as a rule.
+    /// What was added to the diagonal to make the matrix positive definite, usually 0.
     pub(crate) added_to_diagonal: f64,
 }
 
 impl Cholesky {
-    /// Factors `A + shift·I`. Where rounding has made the matrix indefinite, a multiple of the identity
-    /// is added, from 1e-14 of its largest diagonal entry upwards, and told in `added_to_diagonal`.
+    /// Factors `A + shift·I`. If rounding has made the matrix indefinite, adds a multiple of the identity, from 1e-14 to
+    /// 1e-4 of the largest diagonal entry, and reports it in `added_to_diagonal`.
     pub(crate) fn new(triangle: &[f64], n: usize, shift: f64) -> Result<Self, Error> {
         let largest = (0..n).map(|i| symmetric_entry(triangle, i, i)).fold(0.0, f64::max) + shift;
         let mut added = 0.0;
@@ -37,10 +34,10 @@ impl Cholesky {
         }
     }
 
-    /// `L`, row by row, each up to its diagonal.
+    /// The rows of `L`, each up to its diagonal entry.
     pub(crate) fn lower(&self) -> Vec<Vec<f64>> {
         let row = |i: usize| {
-            let mut row = self.lower[row_start(i)..row_start(i + 1)].to_vec();
+            let mut row = row(&self.lower, i).to_vec();
             row[i] = 1.0 / row[i];
             row
         };
@@ -51,11 +48,11 @@ impl Cholesky {
     pub(crate) fn solve(&self, b: &[f64]) -> Vec<f64> {
         let mut x = b.to_vec();
         for i in 0..self.n {
-            let row = &self.lower[row_start(i)..row_start(i + 1)];
-            x[i] = (x[i] - dot_of_four(&row[..i], &x[..i])) * row[i];
+            let row = row(&self.lower, i);
+            x[i] = (x[i] - product(&row[..i], &x[..i])) * row[i];
         }
         for i in (0..self.n).rev() {
-            let row = &self.lower[row_start(i)..row_start(i + 1)];
+            let row = row(&self.lower, i);
             let last = x[i] * row[i];
             x[i] = last;
             x[..i].iter_mut().zip(row).for_each(|(x, l)| *x -= last * l);
@@ -64,39 +61,75 @@ impl Cholesky {
     }
 }
 
-/// Puts the factor of `A + shift·I` into `lower`; fails with the number of a pivot that is not positive.
+/// Rows factored together: each row above them is read from memory once for all of them.
+const BLOCK: usize = 32;
+
+/// Writes the factor of `A + shift·I` to `lower`. Fails with the index of the first pivot that is not positive.
+///
+/// Every entry is computed by the same operations whatever the block size.
 fn factor(triangle: &[f64], n: usize, shift: f64, lower: &mut [f64]) -> Result<(), usize> {
-    for i in 0..n {
-        let (above, own) = lower.split_at_mut(row_start(i));
-        let entries = &triangle[row_start(i)..row_start(i + 1)];
-        for j in 0..i {
-            let row = &above[row_start(j)..row_start(j + 1)];
-            own[j] = (entries[j] - dot_of_four(&own[..j], &row[..j])) * row[j];
+    for start in (0..n).step_by(BLOCK) {
+        let end = n.min(start + BLOCK);
+        let (above, block) = lower.split_at_mut(row_start(start));
+        for left in (0..start).step_by(4) {
+            let rows: [&[f64]; 4] = std::array::from_fn(|k| row(above, left + k));
+            for i in start..end {
+                let own = &mut block[row_start(i) - row_start(start)..][..left + 4];
+                let entries = row(triangle, i);
+                let products = lane_products(&own[..left], rows);
+                for k in 0..4 {
+                    let j = left + k;
+                    let product = products[k] + dot(&own[left..j], &rows[k][left..j]);
+                    own[j] = (entries[j] - product) * rows[k][j];
+                }
+            }
         }
-        let pivot = entries[i] + shift - dot_of_four(&own[..i], &own[..i]);
-        // A pivot that is not a number is not positive either.
-        if !(pivot > 0.0 && pivot.is_finite()) {
-            return Err(i);
+        for i in start..end {
+            let (above, own) = lower.split_at_mut(row_start(i));
+            let entries = row(triangle, i);
+            for j in start..i {
+                let other = row(above, j);
+                own[j] = (entries[j] - product(&own[..j], &other[..j])) * other[j];
+            }
+            let pivot = entries[i] + shift - product(&own[..i], &own[..i]);
+            if !(pivot > 0.0 && pivot.is_finite()) {
+                return Err(i);
+            }
+            own[i] = 1.0 / pivot.sqrt();
         }
-        own[i] = 1.0 / pivot.sqrt();
     }
     Ok(())
 }
 
-/// `a·b` with four sums side by side, which a processor can add at once.
-fn dot_of_four(a: &[f64], b: &[f64]) -> f64 {
-    let (a, a_rest) = a.as_chunks::<4>();
-    let (b, b_rest) = b.as_chunks::<4>();
-    let mut sums = [0.0; 4];
-    for (a, b) in a.iter().zip(b) {
-        for l in 0..4 {
-            sums[l] += a[l] * b[l];
-        }
-    }
-    (sums[0] + sums[1]) + (sums[2] + sums[3]) + dot(a_rest, b_rest)
+/// `a·b`, summed in four lanes that a processor can add at once.
+fn product(a: &[f64], b: &[f64]) -> f64 {
+    let whole = a.len() / 4 * 4;
+    let [lanes] = lane_products(&a[..whole], [b]);
+    lanes + dot(&a[whole..], &b[whole..])
 }
 
-/// Where row `i` begins in a lower triangle.
+/// `a·b` for each of some rows `b`, as far as `a` goes, whose length is a multiple of four.
+#[inline(always)]
+fn lane_products<const R: usize>(a: &[f64], rows: [&[f64]; R]) -> [f64; R] {
+    let a = a.as_chunks::<4>().0;
+    let rows = rows.map(|row| &row.as_chunks::<4>().0[..a.len()]);
+    let mut sums = [[0.0; 4]; R];
+    for (at, a) in a.iter().enumerate() {
+        for (sums, row) in sums.iter_mut().zip(rows) {
+            for l in 0..4 {
+                sums[l] += a[l] * row[at][l];
+            }
+        }
+    }
+    sums.map(|sums| (sums[0] + sums[1]) + (sums[2] + sums[3]))
+}
+
+/// Row `i` of a lower triangle.
+fn row(triangle: &[f64], i: usize) -> &[f64] {
+    &triangle[row_start(i)..row_start(i + 1)]
+}
+
+/// Offset of row `i` in a lower triangle.
 fn row_start(i: usize) -> usize {
     i * (i + 1) / 2
 }
@@ -105,29 +138,26 @@ fn row_start(i: usize) -> usize {
 #[derive(Debug, Clone)]
 pub(crate) struct RangeProjection {
     n: usize,
-    /// All `n × n` entries, row after row.
+    /// All `n × n` entries, row by row.
     entries: Vec<f64>,
 }
 
-/// Eigenvalues below this share of the largest count as 0.
+/// Eigenvalues at or below this share of the largest count as 0.
 const NULL_EIGENVALUE: f64 = 1e-10;
 
 impl RangeProjection {
     /// From the lower triangle of the matrix.
-    pub(crate) fn new(triangle: &[f64], n: usize) -> Result<Self, Error> {
-        let matrix = Mat::from_fn(n, n, |i, j| symmetric_entry(triangle, i, j));
-        let eigen = matrix.self_adjoint_eigen(Side::Lower).map_err(|_| Error::NoEigenvalues)?;
-        let (vectors, values) = (eigen.U(), eigen.S().column_vector());
-        let largest = (0..n).map(|k| values[k]).fold(0.0, f64::max);
-        let mut entries = vec![0.0; n * n];
-        for k in (0..n).filter(|&k| values[k] > NULL_EIGENVALUE * largest) {
-            for i in 0..n {
-                for j in 0..n {
-                    entries[i * n + j] += vectors[(i, k)] * vectors[(j, k)];
-                }
+    pub(crate) fn new(triangle: &[f64], n: usize) -> Self {
+        let (values, vectors) = eigen(triangle, n);
+        let largest = values.iter().copied().fold(0.0, f64::max);
+        let mut entries = identity(n);
+        for k in (0..n).filter(|&k| values[k] <= NULL_EIGENVALUE * largest) {
+            let v = &vectors[k * n..][..n];
+            for (row, vi) in entries.chunks_exact_mut(n).zip(v) {
+                row.iter_mut().zip(v).for_each(|(entry, vj)| *entry -= vi * vj);
             }
         }
-        Ok(Self { n, entries })
+        Self { n, entries }
     }
 
     /// The projection of `v`.
@@ -141,7 +171,64 @@ impl RangeProjection {
     }
 }
 
-/// `‖A x − b‖ / ‖b‖` with `A = triangle + shift·I`: how well a solve went. 0 where `b` is 0.
+/// More than any matrix needs: the off-diagonal entries vanish quadratically after a few sweeps.
+const MAX_SWEEPS: usize = 40;
+
+/// Eigenvalues and eigenvectors, one after the other, of a positive semidefinite matrix: cyclic Jacobi rotations.
+///
+/// An off-diagonal entry is rotated away until it is below rounding relative to both of its diagonal entries, so small
+/// eigenvalues of a matrix with columns of different sizes are accurate. Below [`NULL_EIGENVALUE`] no accuracy is needed.
+fn eigen(triangle: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
+    let mut a: Vec<f64> = (0..n * n).map(|at| symmetric_entry(triangle, at / n, at % n)).collect();
+    let mut vectors = identity(n);
+    let largest = (0..n).map(|i| a[i * n + i]).fold(0.0, f64::max);
+    for _ in 0..MAX_SWEEPS {
+        let mut rotated = false;
+        for p in 0..n {
+            for q in p + 1..n {
+                let (app, aqq, apq) = (a[p * n + p], a[q * n + q], a[p * n + q]);
+                let size = (app * aqq).abs().sqrt().max(NULL_EIGENVALUE * largest);
+                if apq.abs() <= f64::EPSILON * size {
+                    continue;
+                }
+                rotated = true;
+                let tau = (aqq - app) / (2.0 * apq);
+                let tan = tau.signum() / (tau.abs() + tau.hypot(1.0));
+                rotate(&mut a, n, (p, q), tan);
+                rotate(&mut vectors, n, (p, q), tan);
+                a[p * n + p] = app - tan * apq;
+                a[q * n + q] = aqq + tan * apq;
+                a[p * n + q] = 0.0;
+                a[q * n + p] = 0.0;
+                for k in (0..n).filter(|&k| k != p && k != q) {
+                    a[k * n + p] = a[p * n + k];
+                    a[k * n + q] = a[q * n + k];
+                }
+            }
+        }
+        if !rotated {
+            break;
+        }
+    }
+    ((0..n).map(|i| a[i * n + i]).collect(), vectors)
+}
+
+/// Rotates rows `p < q` of an `n × n` matrix.
+fn rotate(matrix: &mut [f64], n: usize, (p, q): (usize, usize), tan: f64) {
+    let cos = 1.0 / tan.hypot(1.0);
+    let sin = tan * cos;
+    let (above, below) = matrix.split_at_mut(q * n);
+    for (x, y) in above[p * n..][..n].iter_mut().zip(&mut below[..n]) {
+        (*x, *y) = (cos * *x - sin * *y, sin * *x + cos * *y);
+    }
+}
+
+/// All `n × n` entries of the identity.
+fn identity(n: usize) -> Vec<f64> {
+    (0..n * n).map(|at| f64::from(at / n == at % n)).collect()
+}
+
+/// `‖A x − b‖ / ‖b‖` with `A = triangle + shift·I`, or 0 if `b` is 0.
 pub(crate) fn relative_residual(triangle: &[f64], shift: f64, x: &[f64], b: &[f64]) -> f64 {
     let n = x.len();
     let mut residual: Vec<f64> = (0..n).map(|i| shift * x[i] - b[i]).collect();
@@ -150,25 +237,23 @@ pub(crate) fn relative_residual(triangle: &[f64], shift: f64, x: &[f64], b: &[f6
     if size == 0.0 { 0.0 } else { norm(&residual) / size }
 }
 
-/// Adds `A v`, for a symmetric matrix given as its lower triangle, row by row.
+/// Adds `A v`.
 pub(crate) fn add_symmetric_product(triangle: &[f64], v: &[f64], sums: &mut [f64]) {
-    let mut start = 0;
     for i in 0..v.len() {
-        let row = &triangle[start..=start + i];
+        let row = row(triangle, i);
         let mut sum = row[i] * v[i];
         for j in 0..i {
             sum += row[j] * v[j];
             sums[j] += row[j] * v[i];
         }
         sums[i] += sum;
-        start += i + 1;
     }
 }
 
-/// Entry `(i, j)` of a symmetric matrix given as its lower triangle, row by row.
+/// Entry `(i, j)` of a symmetric matrix.
 pub(crate) fn symmetric_entry(triangle: &[f64], i: usize, j: usize) -> f64 {
     let (row, column) = (i.max(j), i.min(j));
-    triangle[row * (row + 1) / 2 + column]
+    triangle[row_start(row) + column]
 }
 
 /// Euclidean norm.
@@ -176,54 +261,5 @@ pub(crate) fn norm(v: &[f64]) -> f64 {
     v.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// `‖a − b‖`.
-pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt()
-}
-
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-
-    #[test]
-    fn solves_a_system_with_a_known_solution() {
-        // [[4, 2, 0], [2, 5, 3], [0, 3, 6]] with 1 added to the diagonal; x = (1, -2, 3).
-        let triangle = [3.0, 2.0, 4.0, 0.0, 3.0, 5.0];
-        let b = [4.0 - 4.0, 2.0 - 10.0 + 9.0, -6.0 + 18.0];
-        let cholesky = Cholesky::new(&triangle, 3, 1.0).unwrap();
-        let x = cholesky.solve(&b);
-        for (found, expected) in x.iter().zip([1.0, -2.0, 3.0]) {
-            assert!((found - expected).abs() < 1e-13);
-        }
-        assert_eq!(cholesky.added_to_diagonal, 0.0);
-        assert!(relative_residual(&triangle, 1.0, &x, &b) < 1e-14);
-        assert!(relative_residual(&triangle, 1.0, &[1.0, -2.0, 3.1], &b) > 1e-2);
-    }
-
-    #[test]
-    fn a_projection_keeps_the_range_and_drops_the_rest() {
-        // The range is the plane orthogonal to (1, 1, 1).
-        let triangle = [2.0, -1.0, 2.0, -1.0, -1.0, 2.0];
-        let projection = RangeProjection::new(&triangle, 3).unwrap();
-        let close = |found: Vec<f64>, expected: [f64; 3]| {
-            found.iter().zip(expected).all(|(f, e)| (f - e).abs() < 1e-14)
-        };
-        assert!(close(projection.apply(&[1.0, 1.0, 1.0]), [0.0; 3]));
-        assert!(close(projection.apply(&[1.0, -1.0, 0.0]), [1.0, -1.0, 0.0]));
-        assert!(close(projection.apply(&[3.0, 0.0, 0.0]), [2.0, -1.0, -1.0]));
-        assert!((projection.entry(0, 0) - 2.0 / 3.0).abs() < 1e-14);
-    }
-
-    #[test]
-    fn a_singular_matrix_is_factored_with_a_counted_addition() {
-        let cholesky = Cholesky::new(&[1.0, 1.0, 1.0], 2, 0.0).unwrap();
-        assert!(cholesky.added_to_diagonal > 0.0 && cholesky.added_to_diagonal < 1e-6);
-    }
-
-    #[test]
-    fn an_indefinite_matrix_is_refused_with_its_pivot() {
-        let Err(error) = Cholesky::new(&[1.0, 0.0, -1.0], 2, 0.0) else { panic!("factored") };
-        assert!(matches!(error, Error::NotPositiveDefinite { index: 1 }), "{error}");
-    }
-}
+mod tests;

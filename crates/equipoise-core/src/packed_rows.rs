@@ -19,7 +19,7 @@ use block_keeper::{PackedBlock, Place};
 use client_packer::pack_row;
 use pass::{Pass, WantedBlock};
 
-pub use block_keeper::{BlockKeeper, Precision, Spill, SpillError};
+pub use block_keeper::{BlockKeeper, Spill, SpillError};
 pub use client_packer::{ClientPacker, PackedClient};
 
 /// Rows that are summed by one thread in one go. The sums of the blocks are added in the order of the
@@ -35,8 +35,6 @@ pub struct PackedRows {
     /// Client after client, each with the client that it is of.
     blocks: Vec<(usize, PackedBlock)>,
     keeper: BlockKeeper,
-    /// The norm of the longest row, where the packer has told it.
-    longest_row: Option<f64>,
 }
 
 impl PackedRows {
@@ -47,11 +45,9 @@ impl PackedRows {
             return Err(Error::Features { expected: layout.n(), found: other.layout.n() });
         }
         let n_rows = clients.iter().map(|client| client.n_rows).collect();
-        let longest_row =
-            clients.iter().map(|client| client.longest_row).fold(Some(0.0), longest_of_both);
         let blocks = clients.into_iter().enumerate();
         let blocks = blocks.flat_map(|(c, client)| client.blocks.into_iter().map(move |b| (c, b)));
-        Ok(Self { n: layout.n(), n_rows, blocks: blocks.collect(), keeper, longest_row })
+        Ok(Self { n: layout.n(), n_rows, blocks: blocks.collect(), keeper })
     }
 
     /// Packs the rows of each client in memory, equal rows merged where that pays. All must have one layout.
@@ -94,8 +90,7 @@ impl PackedClient {
         let blocks = starts.map(|start| {
             let n_rows = BLOCK_ROWS.min(rows.len() - start);
             let place = Place::Memory(vec![Quad::default(); n_rows.div_ceil(4) * n].into());
-            let precision = Precision::Double;
-            let mut block = PackedBlock { n_rows, counted: false, precision, place };
+            let mut block = PackedBlock { n_rows, counted: false, place };
             block.pack(rows, start);
             block
         });
@@ -129,10 +124,6 @@ impl ClientStatistics for PackedRows {
 
     fn n_rows(&self, client: usize) -> usize {
         self.n_rows[client]
-    }
-
-    fn longest_row(&self) -> Option<f64> {
-        self.longest_row
     }
 
     fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error> {
@@ -180,10 +171,6 @@ impl PackedRows {
         let wanted: Vec<_> = wanted.collect();
         Pass { theta, keeper: &self.keeper }.add_up(&wanted, statistics.places())
     }
-}
-
-fn longest_of_both(a: Option<f64>, b: Option<f64>) -> Option<f64> {
-    Some(a?.max(b?))
 }
 
 #[cfg(test)]

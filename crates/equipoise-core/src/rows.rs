@@ -4,7 +4,6 @@
 //! label `y_i` in {−1, +1}. All sizes and values are checked here, once; nothing later checks again.
 
 use crate::error::Error;
-use crate::logistic::dot;
 
 /// Largest size of an encoded feature. Squares of it, summed over any table, stay far from overflow; an
 /// encoded value is about 1 as a rule, so nothing of use is larger.
@@ -155,12 +154,6 @@ impl Rows {
             counts[usize::from(self.is_privileged(i))][usize::from(self.is_positive(i))] += 1;
         }
         counts
-    }
-
-    /// The Euclidean norm of the longest row; 0 where there is none.
-    pub(crate) fn longest(&self) -> f64 {
-        let rows = self.values.chunks_exact(self.layout.n());
-        rows.map(|a| dot(a, a)).fold(0.0, f64::max).sqrt()
     }
 
     /// The same rows with column `k` divided by `scales[k]`, for fits that must not depend on units.

@@ -1,23 +1,35 @@
 //! Read this first: from a round to an outcome.
 //!
-//! 1. The settings were checked by [`Settings::validate`](crate::Settings::validate), the rows by
-//!    [`Round`]; what is left is whether the root can speak about the fairness that is asked for.
-//! 2. The defense turns proxies and root into weights and a model. For the method itself, see
-//!    `outer`: fit the model at these weights (`inner_fit`), measure it on the root (`root`),
-//!    differentiate (`hypergradient`), step, project (`simplex`), until done.
-//! 3. Whatever the defense, its model is measured on the root by the same objective.
+//! [`solve`] runs the defense and measures its model on the root. The default defense learns client weights `w` that
+//! minimise `P(w) = F(θ(w), w)` over the simplex (`learn_weights`), by one of two solvers: `adam` is the paper's
+//! Algorithm 2, and `gauss_newton`, the default, needs far fewer steps. Both repeat the same cycle:
+//!
+//! 1. fit the inner model `θ(w)` to the weighted proxies (`inner_fit`);
+//! 2. measure `F` on the root (`root`);
+//! 3. differentiate `P` implicitly (`hypergradient`); `Bilevel::evaluate` does steps 1 to 3;
+//! 4. step, and stay on the simplex: a step and a projection (`adam`, `simplex`), or the minimiser of a quadratic model;
+//! 5. stop if the weights are stationary: the Frank–Wolfe gap is within its tolerance.
 
-use crate::bilevel::Bilevel;
-use crate::defense::Defense;
+mod active_set;
+mod gauss_newton;
+mod interior_point;
+mod simplex_model;
+mod trace;
+
+use crate::adam::Adam;
+use crate::bilevel::{Bilevel, Evaluation};
+use crate::defense::{Defense, Solved};
 use crate::error::Error;
 use crate::inner_fit::{InnerSettings, ridge};
 use crate::observer::Observer;
 use crate::outcome::{Outcome, Termination, Warning};
 use crate::root::{OuterObjective, RootWeighting};
 use crate::round::Round;
-use crate::settings::CheckedSettings;
+use crate::settings::{CheckedSettings, OuterSolver, Settings};
+use crate::simplex::project_onto_simplex;
+use trace::TraceRecorder;
 
-/// Defends a round. The same round and settings give the same outcome, bit for bit, whatever the number
+/// Runs the defense on a round. The same round and settings give the same outcome, bit for bit, whatever the number
 /// of threads.
 pub fn solve(
     round: &Round,
@@ -25,30 +37,100 @@ pub fn solve(
     observer: &mut dyn Observer,
 ) -> Result<Outcome, Error> {
     round.root().check(settings.fairness)?;
+    // Inside the pool, thousands of short passes are split among threads without entering it each time.
+    let solved = rayon::scope(|_| settings.defense.run(round, settings, observer))?;
+    measure_on_root(round, settings, solved)
+}
 
-    // On a thread of the pool, thousands of short passes are shared out without a hand-over each.
-    let defended = rayon::scope(|_| settings.defense.run(round, settings, observer))?;
+/// The bilevel defense: minimises `P` over the simplex, from uniform weights.
+pub(crate) fn learn_weights(
+    round: &Round,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Solved, Error> {
+    let mut problem = Bilevel::new(round, settings);
+    let mut trace = TraceRecorder::new(round.n_clients(), settings, observer);
+    let uniform = vec![1.0 / round.n_clients() as f64; round.n_clients()];
+    let end = match settings.outer.solver {
+        OuterSolver::GaussNewton => {
+            gauss_newton::minimise(&mut problem, uniform, settings, &mut trace)?
+        }
+        OuterSolver::Adam => adam(&mut problem, uniform, settings, &mut trace)?,
+    };
+    let gap = end.relative_gap();
+    let termination = match settings.outer.gap_tolerance {
+        None => Termination::ScheduleCompleted,
+        Some(tolerance) if gap <= tolerance => Termination::Converged,
+        Some(_) => Termination::IterationLimit,
+    };
+    problem.counts.final_inner_gradient_norm = end.inner_gradient_norm;
+    Ok(Solved {
+        weights: end.weights,
+        theta: end.point.theta,
+        termination,
+        gap: Some(gap),
+        counts: problem.counts,
+        trace: trace.points,
+        warnings: Vec::new(),
+    })
+}
 
+/// The paper's Algorithm 2, with Adam as its update. Returns the last weights, not the best ones, as the paper does.
+fn adam(
+    problem: &mut Bilevel<'_>,
+    uniform: Vec<f64>,
+    settings: &Settings,
+    trace: &mut TraceRecorder<'_>,
+) -> Result<Evaluation, Error> {
+    let (outer, tolerance) = (&settings.outer, settings.inner.tolerance);
+    let mut adam = Adam::new(uniform.len());
+    let mut weights = uniform;
+    let mut point = problem.origin()?;
+    let mut rho = outer.rho.start;
+    for stage in outer.rho.stages(outer.iterations) {
+        rho = stage.rho;
+        for _ in 0..stage.iterations {
+            // θ(w_t), fitted from θ(w_{t−1}), then F on the root and the hypergradient ∇P(w_t).
+            let here = problem.evaluate(weights, rho, point, tolerance)?;
+            trace.record(&here);
+            let is_stationary = here.is_stationary(outer);
+            (weights, point) = (here.weights, here.point);
+            if is_stationary {
+                break;
+            }
+            // The tentative weights, and their projection w_{t+1} onto the simplex.
+            adam.step(&mut weights, &here.gradient, outer.learning_rate);
+            weights = project_onto_simplex(&weights);
+        }
+    }
+    problem.evaluate(weights, rho, point, tolerance)
+}
+
+/// The outcome: whatever the defense, its model is measured on the root by the same objective.
+fn measure_on_root(
+    round: &Round,
+    settings: &CheckedSettings,
+    solved: Solved,
+) -> Result<Outcome, Error> {
     let rho = settings.outer.rho.last(settings.outer.iterations);
-    // The model is measured on the root as it is. Only the objective of a method that weighted the root
-    // rows is the one that it minimised.
     let pooled = OuterObjective {
         root: round.root(),
         fairness: settings.fairness,
         weighting: RootWeighting::Pooled,
         ridge: ridge(settings.lambda, round.proxies().n()),
     };
-    let measured = pooled.evaluate(&defended.theta, &defended.weights, rho)?;
+    let measured = pooled.evaluate(&solved.theta, &solved.weights, rho)?;
+    // All root rows count alike, except in the objective of a method that minimised a weighted one.
     let objective = match settings.defense {
-        Defense::Bilevel if defended.gap.is_some() => {
+        Defense::Bilevel if solved.gap.is_some() => {
             let minimised = OuterObjective { weighting: settings.root_weighting, ..pooled };
-            minimised.evaluate(&defended.theta, &defended.weights, rho)?.value
+            minimised.evaluate(&solved.theta, &solved.weights, rho)?.value
         }
         _ => measured.value,
     };
-    let mut warnings = defended.counts.warnings();
-    warnings.extend(defended.warnings);
-    if let (Termination::IterationLimit, Some(gap)) = (defended.termination, defended.gap) {
+    let mut warnings = solved.counts.warnings();
+    warnings.extend(solved.warnings);
+    if let (Termination::IterationLimit, Some(gap)) = (solved.termination, solved.gap) {
         warnings.push(Warning::NotStationary { gap });
     }
     Ok(Outcome {
@@ -57,23 +139,24 @@ pub fn solve(
         rho,
         violation: measured.violation.size(settings.fairness),
         violations: measured.violation,
-        weights: defended.weights,
-        theta: defended.theta,
-        termination: defended.termination,
-        gap: defended.gap,
-        counts: defended.counts,
-        trace: defended.trace,
+        weights: solved.weights,
+        theta: solved.theta,
+        termination: solved.termination,
+        gap: solved.gap,
+        counts: solved.counts,
+        trace: solved.trace,
         warnings,
         settings: **settings,
     })
 }
 
-/// Inner tolerance of [`objective_at`]: where the arithmetic ends.
+/// Inner tolerance of [`objective_at`], near the limit of floating-point precision.
 const TIGHT: f64 = 1e-13;
 
-/// `P` at the last ρ of the settings, at any weights on the simplex: what weights of different solvers are compared by.
-/// The model is fitted by Newton's method as tightly as the arithmetic allows, whatever the settings say of the inner
-/// fit; under a large ρ, an [`Outcome::objective`] measured at a looser model may be off by far more than the last digits.
+/// `P` at the last ρ of the settings, at any weights on the simplex, to compare the weights of different solvers.
+/// Newton's method fits the model as tightly as floating-point precision allows, whatever the settings say about inner
+/// fits. Under a large ρ, an [`Outcome::objective`] measured at a looser model may be off by far more than the last
+/// digits.
 pub fn objective_at(
     round: &Round,
     settings: &CheckedSettings,
@@ -83,10 +166,11 @@ pub fn objective_at(
     if weights.len() != round.n_clients() {
         return Err(Error::Clients { expected: round.n_clients(), found: weights.len() });
     }
-    let mut tight = **settings;
-    tight.inner = InnerSettings { tolerance: TIGHT, ..InnerSettings::default() };
+    let settings = Settings { inner: InnerSettings::default(), ..**settings };
     let rho = settings.outer.rho.last(settings.outer.iterations);
-    Ok(Bilevel::new(round, &tight).evaluate(weights, rho)?.objective)
+    let mut problem = Bilevel::new(round, &settings);
+    let origin = problem.origin()?;
+    Ok(problem.evaluate(weights.to_vec(), rho, origin, TIGHT)?.objective)
 }
 
 #[cfg(test)]

@@ -15,8 +15,6 @@ pub enum Order {
     Gradient,
     /// `L_c`, `g_c` and `H_c`.
     Hessian,
-    /// `L_c`, `g_c`, `H_c` and `T_c`, the third derivatives.
-    Third,
 }
 
 /// Rows of several clients, wherever they are kept, that can be summed up at a model `θ`.
@@ -55,13 +53,7 @@ pub trait ClientStatistics: Send + Sync {
         one.losses[0] = all.losses[client];
         copy_part(&mut one.gradients, &all.gradients, (client, 0), all.n);
         copy_part(&mut one.hessians, &all.hessians, (client, 0), triangle(all.n));
-        copy_part(&mut one.thirds, &all.thirds, (client, 0), tetrahedron(all.n));
         Ok(one)
-    }
-
-    /// The Euclidean norm of the longest row, or more; `None` where that is not known, or costs a pass.
-    fn longest_row(&self) -> Option<f64> {
-        None
     }
 
     /// `N`, the number of rows of all clients.
@@ -83,9 +75,6 @@ pub struct Statistics {
     /// `H_c`, client after client: the lower triangle row by row, `n(n+1)/2` numbers each; empty where
     /// it was not asked for.
     pub hessians: Vec<f64>,
-    /// `T_c`, client after client: the entries `T_ijk` with `k ≤ j ≤ i`, by `i`, then by `j`; empty where they were not
-    /// asked for.
-    pub thirds: Vec<f64>,
 }
 
 impl Statistics {
@@ -105,7 +94,6 @@ impl Statistics {
             losses: vec![0.0; n_clients],
             gradients: vec![0.0; room(Order::Gradient, n)],
             hessians: vec![0.0; room(Order::Hessian, triangle(n))],
-            thirds: vec![0.0; room(Order::Third, tetrahedron(n))],
         }
     }
 
@@ -123,17 +111,15 @@ impl Statistics {
     pub(crate) fn places(&mut self) -> Vec<ClientPlace<'_>> {
         let mut gradients = self.gradients.chunks_exact_mut(self.n.max(1));
         let mut hessians = self.hessians.chunks_exact_mut(triangle(self.n).max(1));
-        let mut thirds = self.thirds.chunks_exact_mut(tetrahedron(self.n).max(1));
         let place = |loss| ClientPlace {
             loss,
             gradient: gradients.next().unwrap_or_default(),
             hessian: hessians.next().unwrap_or_default(),
-            thirds: thirds.next().unwrap_or_default(),
         };
         self.losses.iter_mut().map(place).collect()
     }
 
-    /// Takes over what `other`, at the same `θ`, knows of clients of which less is known here, up to Hessians.
+    /// Takes over what `other`, at the same `θ`, knows of clients of which less is known here.
     pub(crate) fn complete(&mut self, other: &Self) {
         let size = triangle(self.n);
         self.gradients.resize(self.losses.len() * self.n, 0.0);
@@ -142,16 +128,11 @@ impl Statistics {
             if other.known[client] <= *known {
                 continue;
             }
-            *known = other.known[client].min(Some(Order::Hessian));
+            *known = other.known[client];
             self.losses[client] = other.losses[client];
             copy_part(&mut self.gradients, &other.gradients, (client, client), self.n);
             copy_part(&mut self.hessians, &other.hessians, (client, client), size);
         }
-    }
-
-    /// `H_c`, the lower triangle row by row.
-    pub(crate) fn hessian(&self, client: usize) -> &[f64] {
-        &self.hessians[client * triangle(self.n)..(client + 1) * triangle(self.n)]
     }
 
     /// `g_c`.
@@ -180,31 +161,22 @@ pub(crate) struct ClientPlace<'a> {
     loss: &'a mut f64,
     gradient: &'a mut [f64],
     hessian: &'a mut [f64],
-    thirds: &'a mut [f64],
 }
 
 impl ClientPlace<'_> {
-    /// Adds sums over some rows of the client: the loss, then the gradient, the Hessian and the third derivatives, as far
-    /// as they were summed.
+    /// Adds sums over some rows of the client: the loss, then the gradient and the Hessian if they were summed.
     pub(crate) fn add(&mut self, sums: &[f64]) {
-        let (gradient, more) = sums[1..].split_at(self.gradient.len().min(sums.len() - 1));
-        let (hessian, thirds) = more.split_at(self.hessian.len().min(more.len()));
+        let (gradient, hessian) = sums[1..].split_at(self.gradient.len().min(sums.len() - 1));
         *self.loss += sums[0];
         let add = |(sum, v): (&mut f64, &f64)| *sum += v;
         self.gradient.iter_mut().zip(gradient).for_each(add);
         self.hessian.iter_mut().zip(hessian).for_each(add);
-        self.thirds.iter_mut().zip(thirds).for_each(add);
     }
 }
 
 /// Numbers in the lower triangle of an `n × n` matrix, the diagonal included.
 pub(crate) fn triangle(n: usize) -> usize {
     n * (n + 1) / 2
-}
-
-/// How many numbers `T_ijk` with `k ≤ j ≤ i < n` are.
-pub(crate) fn tetrahedron(n: usize) -> usize {
-    n * (n + 1) * (n + 2) / 6
 }
 
 /// `Σ_c w_c v_c`, where `v_c` stand behind one another. Clients of weight 0 are skipped, so that they

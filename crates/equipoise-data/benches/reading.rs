@@ -5,7 +5,7 @@ use std::path::Path;
 
 use divan::{Bencher, counter::ItemsCount};
 use equipoise_core::Rows;
-use equipoise_data::{Schema, visit_proxy, write_proxy};
+use equipoise_data::{ReadLimits, Schema, visit_proxy, write_proxy};
 
 const N_ROWS: usize = 200_000;
 const N_FEATURES: usize = 16;
@@ -25,7 +25,7 @@ fn proxy(bencher: Bencher<'_, '_>, kind: &str) {
             n_rows += rows.len();
             Ok(())
         };
-        visit_proxy(&path, &schema, 4096, visit).unwrap();
+        visit_proxy(&path, &schema, ReadLimits::NONE, visit).unwrap();
         assert_eq!(n_rows, N_ROWS);
     });
 }

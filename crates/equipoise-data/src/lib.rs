@@ -9,7 +9,9 @@
 //! [`load_round`] (a folder of proxies and one of roots). Files are written by [`write_atomically`] and
 //! [`OutputFolder`], so that a reader never meets half a file. No maths, network or printing here.
 
+mod digest;
 mod distinct;
+mod distinct_rows;
 mod error;
 mod folder;
 mod memory;
@@ -30,6 +32,8 @@ mod table;
 mod value;
 mod warning;
 
+pub use digest::{Digest, DigestProblem, Hasher, hex};
+pub use distinct_rows::DistinctRows;
 pub use error::{CellProblem, Error, Purpose};
 pub use folder::{Client, match_clients, read_folder, read_roots};
 pub use memory::Memory;
@@ -39,7 +43,7 @@ pub use output_file::{check_output, write_atomically, write_json};
 pub use output_folder::OutputFolder;
 pub use output_table::{ColumnValues, OutputColumn, write_table};
 pub use overlap::{Overlap, Overlaps};
-pub use proxy::{ProxyWriter, read_proxy, visit_proxy, visit_proxy_within, write_proxy};
+pub use proxy::{ProxyWriter, read_proxy, visit_proxy, write_proxy};
 pub use raw_rows::{EncodedTable, read_features_for_prediction, read_rows};
 pub use read_limits::{Excess, ReadLimits};
 pub use round::{LoadedRound, load_round};

@@ -3,14 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use equipoise_core::{BlockKeeper, ClientPacker, Precision};
+use equipoise_core::{BlockKeeper, ClientPacker};
 
 use crate::error::Error;
+use crate::proxy::CHUNK_ROWS;
 use crate::row_sketch::{RowSketch, RowSketcher};
 use crate::scratch_file::ScratchFile;
-
-/// Rows of a proxy that are decoded at a time.
-pub(crate) const CHUNK_ROWS: usize = 4096;
 
 /// Bytes that the program itself takes, roots, model and report included.
 const PROGRAM_BYTES: usize = 48 << 20;
@@ -23,7 +21,6 @@ const COLUMN_BYTES: usize = 5 << 19;
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
     limit: Option<(usize, PathBuf)>,
-    precision: Precision,
 }
 
 /// How the memory is shared out for rows of some length.
@@ -44,12 +41,7 @@ impl Memory {
     /// file in the scratch folder. The program itself takes about 48 MiB and a decoder 2.5 MiB per column: with
     /// less, no rows stay in memory, and what is left cannot be made smaller.
     pub fn at_most(bytes: usize, scratch: PathBuf) -> Self {
-        Self { limit: Some((bytes, scratch)), ..Self::default() }
-    }
-
-    /// Keeps the entries of proxies as exactly as this.
-    pub fn with_precision(self, precision: Precision) -> Self {
-        Self { precision, ..self }
+        Self { limit: Some((bytes, scratch)) }
     }
 
     /// Shares the memory out for rows of `n` entries, of so many clients, and so many threads.
@@ -60,27 +52,25 @@ impl Memory {
         n_threads: usize,
     ) -> Result<Shares, Error> {
         let Some((bytes, scratch)) = &self.limit else {
-            let keeper = BlockKeeper::in_memory().with_precision(self.precision);
-            return Ok(Shares { n_readers: n_threads, keeper });
+            return Ok(Shares { n_readers: n_threads, keeper: BlockKeeper::in_memory() });
         };
         let block = ClientPacker::block_bytes(n);
         // The chunk as it is decoded and as rows.
         let chunk = 2 * CHUNK_ROWS * n * size_of::<f64>();
         let packing = ClientPacker::most_bytes(n) + chunk + RowSketcher::BYTES;
-        // A block of single precision is read as it is, and then made double.
-        let summing = n_threads * (block + block / 2);
+        let summing = n_threads * block;
         if *bytes < packing + summing {
             return Err(Error::TooLittleMemory { found: *bytes, least: packing + summing, n });
         }
         let reader = packing + n * COLUMN_BYTES;
         // The sketches are gone before the solver begins.
-        let later = solver_bytes(n, n_clients).max(RowSketch::most_bytes(n_clients));
+        let later = solver_bytes(n, n_clients).max(RowSketch::max_bytes(n_clients));
         let left = bytes.saturating_sub(PROGRAM_BYTES + summing + later);
         // Reading several files at once is worth a part of the memory, but not all of it.
         let n_readers = (left / 2 / reader).clamp(1, n_threads);
         let room = left.saturating_sub(n_readers * reader);
         let keeper = BlockKeeper::with_room(room, Arc::new(ScratchFile::create(scratch, block)?));
-        Ok(Shares { n_readers, keeper: keeper.with_precision(self.precision) })
+        Ok(Shares { n_readers, keeper })
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use equipoise_core::{Rows, is_selected};
 use serde::{Deserialize, Serialize};
 
+use crate::digest::Digest;
 use crate::error::Error;
 use crate::output_file::write_json;
 use crate::proxy::check_layout;
@@ -67,7 +68,7 @@ pub enum ModelProblem {
         /// The digest that the model states.
         expected: String,
         /// The digest of the schema in it.
-        found: String,
+        found: Digest,
     },
     /// The names of θ's entries are not those of the schema.
     #[error("entry {position} of `features` is `{found}`, but the schema has `{expected}` there.")]
@@ -173,7 +174,7 @@ impl Model {
         Document {
             format: FORMAT.to_string(),
             version: VERSION,
-            schema_digest: self.schema.digest(),
+            schema_digest: self.schema.digest().to_string(),
             schema: self.schema.clone(),
             features: self.schema.theta_names(),
             theta: self.theta.clone(),
@@ -216,7 +217,7 @@ impl Document {
     fn check(self) -> Result<Model, ModelProblem> {
         let model = Model::checked(self.schema, self.theta)?;
         let found = model.schema.digest();
-        if found != self.schema_digest {
+        if found.to_string() != self.schema_digest {
             return Err(ModelProblem::Digest { expected: self.schema_digest, found });
         }
         let names = model.schema.theta_names();

@@ -127,16 +127,6 @@ impl OutcomeWarning {
         }
     }
 
-    /// The proxies were kept in single precision: whoever repeats the solve must do the same.
-    pub(crate) fn rounded_proxies() -> Self {
-        Self {
-            code: "rounded-proxies".to_owned(),
-            client: None,
-            table: None,
-            message: "the numbers of all proxies were rounded to single precision".to_owned(),
-        }
-    }
-
     fn of_solve(warning: &equipoise_core::Warning) -> Self {
         // The code is the tag that core gives the warning in JSON.
         let code = serde_json::to_value(warning)
@@ -164,7 +154,7 @@ impl OutcomeFile {
         let file = Self {
             format: FORMAT.to_string(),
             version: VERSION,
-            schema_digest: schema.digest(),
+            schema_digest: schema.digest().to_string(),
             clients: clients
                 .map(|(c, (id, &weight))| OutcomeClient {
                     id: id.clone(),

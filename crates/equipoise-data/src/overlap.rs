@@ -147,12 +147,12 @@ impl Pair {
         let pair = [&sketches[self.first], &sketches[self.second]];
         // Below this, both sketches hold every row: the same fair sample of both tables.
         let bound = pair.iter().map(|sketch| sketch.below()).fold(bound, u64::min);
-        let [first, second] = pair.map(|sketch| (sketch.n_below(bound), sketch.n_different()));
-        let (n_sampled, n_different) = if second.0 < first.0 { second } else { first };
+        let [first, second] = pair.map(|sketch| (sketch.n_below(bound), sketch.n_distinct()));
+        let (n_sampled, n_distinct) = if second.0 < first.0 { second } else { first };
         let share = self.seen as f64 / n_sampled as f64;
         (share >= MIN_SHARE).then(|| Measured {
             clients: [self.first, self.second],
-            shared_rows: (share * n_different).round() as u64,
+            shared_rows: (share * n_distinct).round() as u64,
             share,
             estimated: bound < u64::MAX,
         })

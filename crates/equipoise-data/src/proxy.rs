@@ -14,7 +14,8 @@ use crate::output_table::{ColumnValues, OutputColumn, write_table};
 use crate::schema::Schema;
 use crate::table::TableKind;
 
-pub use reader::{read_proxy, visit_proxy, visit_proxy_within};
+pub(crate) use reader::CHUNK_ROWS;
+pub use reader::{read_proxy, visit_proxy};
 pub use writer::ProxyWriter;
 
 /// Writes a proxy as the kind of table that the extension says. The same rows give the same bytes.

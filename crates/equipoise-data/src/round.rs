@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use equipoise_core::{BlockKeeper, ClientPacker, PackedClient, PackedRows, Precision, Root, Round};
+use equipoise_core::{BlockKeeper, ClientPacker, PackedClient, PackedRows, Root, Round};
 
 use crate::error::Error;
 use crate::folder::{match_clients, read_folder, read_roots};
-use crate::memory::{CHUNK_ROWS, Memory, Shares};
+use crate::memory::{Memory, Shares};
 use crate::outcome::{OutcomeWarning, WarnedTable};
 use crate::overlap::{Overlaps, find_overlaps};
 use crate::proxy::visit_proxy;
+use crate::read_limits::ReadLimits;
 use crate::row_sketch::{RowSketch, RowSketcher};
 use crate::schema::Schema;
 use crate::warning::{self, Warning};
@@ -26,8 +27,6 @@ pub struct LoadedRound {
     pub root_warnings: Vec<Warning>,
     /// Clients whose proxies have rows in common.
     pub overlaps: Overlaps,
-    /// How exactly the proxies are kept.
-    pub precision: Precision,
 }
 
 impl LoadedRound {
@@ -36,8 +35,7 @@ impl LoadedRound {
         let of = |table: WarnedTable| move |warning| OutcomeWarning::of_table(warning, table);
         let proxies = self.proxy_warnings.iter().map(of(WarnedTable::Proxy));
         let roots = self.root_warnings.iter().map(of(WarnedTable::Root));
-        let rounded = (self.precision == Precision::Single).then(OutcomeWarning::rounded_proxies);
-        proxies.chain(roots).chain(rounded).collect()
+        proxies.chain(roots).collect()
     }
 }
 
@@ -87,10 +85,9 @@ fn load_files(
     let client_ids: Vec<String> = files.into_iter().map(|(id, _)| id).collect();
     let overlaps = find_overlaps(&client_ids, &sketches);
     drop(sketches);
-    let precision = shares.keeper.precision();
     let proxies = Box::new(PackedRows::new(proxies, shares.keeper)?);
     let round = Round::from_parts(client_ids, proxies, root)?;
-    Ok(LoadedRound { round, proxy_warnings, root_warnings, overlaps, precision })
+    Ok(LoadedRound { round, proxy_warnings, root_warnings, overlaps })
 }
 
 /// Reads and packs the proxies, several at a time. Each file is decoded once.
@@ -131,7 +128,7 @@ fn pack_proxy(
 ) -> Result<(PackedClient, RowSketch), Error> {
     let mut packer = ClientPacker::new(schema.layout(), keeper);
     let mut sketcher = RowSketcher::new();
-    visit_proxy(path, schema, CHUNK_ROWS, |rows| {
+    visit_proxy(path, schema, ReadLimits::NONE, |rows| {
         sketcher.add(rows);
         packer.push(rows).map_err(of_packing)
     })?;

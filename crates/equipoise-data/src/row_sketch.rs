@@ -1,31 +1,32 @@
-//! Which different rows a table has, in bounded memory: the smallest digests of them.
+//! A sample of a table's distinct rows in bounded memory: the smallest digests.
 
 use equipoise_core::Rows;
 
-/// Digests that are kept of a table. What two tables of at most so many different rows share is counted
-/// exactly; beyond that it is estimated, with a relative error of about `1/√m` where `m` digests are shared.
+/// Maximum number of digests kept per table. Rows shared by two tables with at most this many distinct rows are
+/// counted exactly. Beyond that the number is estimated, with a relative error of about `1/√m` if the samples
+/// have `m` digests in common.
 pub(crate) const MAX_DIGESTS: usize = 4096;
 
-/// Places of the table in which digests are looked up: at most half of them are taken.
-const PLACES: usize = 4 * MAX_DIGESTS;
+/// Slots of the hash table of digests. At most half of them are used.
+const SLOTS: usize = 4 * MAX_DIGESTS;
 
-/// A free place. A row with this digest is not kept, which is one of 2⁶⁴.
-const FREE: u64 = u64::MAX;
+/// An empty slot. A row with this digest is dropped, which happens to one row in 2⁶⁴.
+const EMPTY: u64 = u64::MAX;
 
-/// The digests of a table's different rows, sorted; of a table with many, the smallest.
+/// The smallest digests of a table's distinct rows, sorted.
 ///
-/// Digests are spread evenly, so that the smallest are a fair sample of the rows; and they are the same sample in every
-/// table, so that rows that two tables share are in both of their samples or in neither.
+/// Digests are uniformly distributed, so the smallest are a fair sample of the rows. A row that two tables share
+/// is in both samples or in neither.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RowSketch {
     digests: Vec<u64>,
-    /// The digests of all rows that are less than this are there; [`FREE`] where none was left out.
+    /// Every digest less than this is kept. [`EMPTY`] if none was dropped.
     below: u64,
 }
 
 impl RowSketch {
-    /// Bytes that sketches of so many tables take, and as much again for comparing them.
-    pub(crate) fn most_bytes(n_tables: usize) -> usize {
+    /// Bytes needed to store and compare the sketches of this many tables.
+    pub(crate) fn max_bytes(n_tables: usize) -> usize {
         n_tables.saturating_mul(2 * MAX_DIGESTS * size_of::<u64>())
     }
 
@@ -34,45 +35,45 @@ impl RowSketch {
         &self.digests
     }
 
-    /// Digests less than this were all kept.
+    /// Every digest less than this is kept.
     pub(crate) fn below(&self) -> u64 {
         self.below
     }
 
-    /// How many digests are less than this.
+    /// Number of digests less than `bound`.
     pub(crate) fn n_below(&self, bound: u64) -> usize {
         self.digests.partition_point(|digest| *digest < bound)
     }
 
-    /// Different rows of the table: exactly if none was left out, else estimated.
-    pub(crate) fn n_different(&self) -> f64 {
-        if self.below == FREE {
+    /// Number of distinct rows in the table: exact if no digest was dropped, otherwise an estimate.
+    pub(crate) fn n_distinct(&self) -> f64 {
+        if self.below == EMPTY {
             return self.digests.len() as f64;
         }
-        self.digests.len() as f64 / (self.below as f64 / FREE as f64)
+        self.digests.len() as f64 / (self.below as f64 / EMPTY as f64)
     }
 }
 
-/// A sketch on its way, while rows come in.
+/// Builds a [`RowSketch`] as rows arrive.
 pub(crate) struct RowSketcher {
-    /// Open addressing: a digest stands at the first free place behind that of its lowest bits.
+    /// Open addressing with linear probing, starting at the slot of the digest's lowest bits.
     table: Vec<u64>,
     n_kept: usize,
     below: u64,
 }
 
 impl RowSketcher {
-    /// Bytes that it takes.
-    pub(crate) const BYTES: usize = (PLACES + 2 * MAX_DIGESTS) * size_of::<u64>();
+    /// Memory in use.
+    pub(crate) const BYTES: usize = (SLOTS + 2 * MAX_DIGESTS) * size_of::<u64>();
 
     pub(crate) fn new() -> Self {
-        Self { table: vec![FREE; PLACES], n_kept: 0, below: FREE }
+        Self { table: vec![EMPTY; SLOTS], n_kept: 0, below: EMPTY }
     }
 
-    /// Takes rows in, with sensitive attribute and label.
+    /// Adds rows: features, sensitive attribute and label.
     pub(crate) fn add(&mut self, rows: &Rows) {
         for i in 0..rows.len() {
-            self.add_digest(digest(rows.a(i), rows.is_positive(i)));
+            self.add_digest(row_digest(rows.a(i), rows.is_positive(i)));
         }
     }
 
@@ -80,26 +81,26 @@ impl RowSketcher {
         if digest >= self.below {
             return;
         }
-        let mut place = digest as usize % PLACES;
-        while self.table[place] != FREE {
-            if self.table[place] == digest {
+        let mut slot = digest as usize % SLOTS;
+        while self.table[slot] != EMPTY {
+            if self.table[slot] == digest {
                 return;
             }
-            place = (place + 1) % PLACES;
+            slot = (slot + 1) % SLOTS;
         }
-        self.table[place] = digest;
+        self.table[slot] = digest;
         self.n_kept += 1;
         if self.n_kept == 2 * MAX_DIGESTS {
-            let kept = self.cut();
-            self.table.fill(FREE);
+            let kept = self.smallest();
+            self.table.fill(EMPTY);
             self.n_kept = 0;
             kept.into_iter().for_each(|digest| self.add_digest(digest));
         }
     }
 
-    /// The smallest digests; the least of the others is what later ones must be less than.
-    fn cut(&mut self) -> Vec<u64> {
-        let mut digests: Vec<u64> = self.table.iter().copied().filter(|d| *d != FREE).collect();
+    /// The smallest digests. The first one dropped becomes the new bound.
+    fn smallest(&mut self) -> Vec<u64> {
+        let mut digests: Vec<u64> = self.table.iter().copied().filter(|d| *d != EMPTY).collect();
         if digests.len() > MAX_DIGESTS {
             self.below = *digests.select_nth_unstable(MAX_DIGESTS).1;
             digests.truncate(MAX_DIGESTS);
@@ -108,21 +109,21 @@ impl RowSketcher {
     }
 
     pub(crate) fn finish(mut self) -> RowSketch {
-        let mut digests = self.cut();
+        let mut digests = self.smallest();
         digests.sort_unstable();
         digests.shrink_to_fit();
         RowSketch { digests, below: self.below }
     }
 }
 
-/// The first bits behind the point of the square roots of 2, 3, 5 and 7. The first is, as a number, far larger than any
-/// value of a row: no value makes a product 0 and so forgets what came before it.
+/// The leading bits of the fractional parts of √2, √3, √5 and √7. As a float the first is far larger than any
+/// value of a row, so no value makes a factor 0 and thereby erases the state.
 const ROOTS: [u64; 4] =
     [0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1];
 
-/// Digest of a row and its label, from the bits of the numbers; 0 and −0 are one value. The same on every
-/// machine. It is quick and no secret: whoever wants to hide a copy need only change its last digits.
-fn digest(a: &[f64], positive: bool) -> u64 {
+/// Digest of a row and its label, from the bits of the numbers; 0 and −0 are equal. It is the same on every
+/// machine, and fast rather than cryptographic: hiding a copy takes no more than changing a last digit anyway.
+pub(crate) fn row_digest(a: &[f64], positive: bool) -> u64 {
     let bits = |value: f64| (value + 0.0).to_bits();
     let mut state = ROOTS[1] ^ u64::from(positive);
     let (pairs, last) = a.as_chunks::<2>();
@@ -132,14 +133,14 @@ fn digest(a: &[f64], positive: bool) -> u64 {
     for value in last {
         state = fold(state ^ bits(*value), ROOTS[0]);
     }
-    // Every bit of the state reaches the highest bits, by which digests are sorted.
+    // Every bit of the state must reach the highest bits, by which digests are sorted.
     for root in [ROOTS[2], ROOTS[3]] {
         state = (state ^ (state >> 32)).wrapping_mul(root);
     }
     state ^ (state >> 32)
 }
 
-/// Both halves of the product, on top of one another.
+/// The exclusive or of both halves of the product.
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64

@@ -20,6 +20,7 @@ pub(crate) use encode::Encoder;
 pub use feature::{Encoding, Feature};
 pub use infer::{InferOptions, Inferred, infer};
 
+use crate::digest::Digest;
 use crate::error::Error;
 
 /// The only version of the format so far.
@@ -104,9 +105,9 @@ impl Schema {
         check::check(self)
     }
 
-    /// SHA-256, in lower-case hex, of what the schema says. Comments, white space, the order of keys, the
-    /// order of `ignore` and the spelling of numbers do not matter; the order of features and levels does.
-    pub fn digest(&self) -> String {
+    /// SHA-256 of the schema's content. Comments, white space, the order of keys, the order of `ignore` and the
+    /// spelling of numbers do not matter; the order of features and levels does.
+    pub fn digest(&self) -> Digest {
         digest::digest(self)
     }
 

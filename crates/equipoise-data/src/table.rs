@@ -20,7 +20,7 @@ use crate::read_limits::{Excess, ReadLimits};
 pub(crate) use self::csv::write as write_csv;
 pub(crate) use self::parquet::{Batch, BatchWriter, write as write_parquet};
 
-/// The kinds of files that hold a table.
+/// The table formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableKind {
     /// `.csv`
@@ -32,22 +32,48 @@ pub enum TableKind {
 }
 
 impl TableKind {
-    /// The kind that the file's extension tells, in upper or lower case.
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Csv, Self::CsvGz, Self::Parquet];
+
+    /// The format by the file's extension, in upper or lower case.
     pub fn of(path: &Path) -> Result<Self, Error> {
         split_name(path)
             .map(|(_, kind)| kind)
             .ok_or_else(|| Error::UnknownTableKind { file: path.to_path_buf() })
     }
+
+    /// The format by its [media type](Self::media_type).
+    pub fn of_media_type(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.media_type() == text)
+    }
+
+    /// The media type, as in `Content-Type`.
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Self::Csv => "text/csv",
+            Self::CsvGz => "application/gzip",
+            Self::Parquet => "application/vnd.apache.parquet",
+        }
+    }
+
+    /// The file extension, with its dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Csv => ".csv",
+            Self::CsvGz => ".csv.gz",
+            Self::Parquet => ".parquet",
+        }
+    }
 }
 
-/// Name without the table's extension, and kind; `None` where the name is not that of a table.
+/// File name without extension, and format. `None` if the extension is not that of a table.
 pub(crate) fn split_name(path: &Path) -> Option<(String, TableKind)> {
     let name = path.file_name()?.to_str()?;
     let lower = name.to_ascii_lowercase();
-    [(".csv.gz", TableKind::CsvGz), (".csv", TableKind::Csv), (".parquet", TableKind::Parquet)]
-        .into_iter()
-        .find(|(ending, _)| lower.ends_with(ending) && lower.len() > ending.len())
-        .map(|(ending, kind)| (name[..name.len() - ending.len()].to_string(), kind))
+    TableKind::ALL.into_iter().find_map(|kind| {
+        let stem = lower.strip_suffix(kind.extension()).filter(|stem| !stem.is_empty())?;
+        Some((name[..stem.len()].to_string(), kind))
+    })
 }
 
 /// A table whose header has been read and whose rows have not.

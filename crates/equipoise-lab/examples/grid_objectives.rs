@@ -1,9 +1,8 @@
 //! Gauss–Newton against the paper's Adam on every round of the paper's grid: `grid_objectives [DATA [SEEDS]]`.
 //!
-//! Both solve the same 90 rounds (18 scenarios, 5 seeds). `P` at their last weights is compared, at a model fitted as
-//! tightly as the arithmetic allows (`objective_at`): what Adam's own last step reports is measured at a model that is only
-//! as good as the paper's inner tolerance. Prints one JSON document per round, then one for all. With SEEDS, so many seeds
-//! instead of 5.
+//! Both solve the same 90 rounds: 18 scenarios with 5 seeds, or SEEDS seeds. `objective_at` evaluates `P` at their final
+//! weights, with the model refitted to the limit of floating-point precision, because Adam reports `P` at a model fitted
+//! only to the paper's inner tolerance. Prints a JSON document per round, then a summary.
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
@@ -11,12 +10,12 @@ use std::error::Error;
 use equipoise_core::{Fairness, NoopObserver, Round, Settings, objective_at, solve};
 use equipoise_lab::{DATASETS, Generator, Preprocessing, ScenarioKind, ScenarioSettings, Split};
 
-/// Dataset and fairness; the paper leaves out equal opportunity on Dutch.
+/// Datasets and fairness criteria. The paper does not use equal opportunity on Dutch.
 const PARTS: [(usize, Fairness); 3] = [(0, Fairness::SP), (0, Fairness::EO), (1, Fairness::SP)];
 const KINDS: [ScenarioKind; 2] = [ScenarioKind::Realistic, ScenarioKind::Ideal];
 const SHARES: [f64; 3] = [0.2, 0.4, 0.6];
-/// How far Gauss–Newton may be above Adam.
-const ABOVE: f64 = 1e-6;
+/// Objectives that differ by less count as equal.
+const TOLERANCE: f64 = 1e-6;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| "../shared/data".to_owned());
@@ -34,8 +33,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 KINDS.into_iter().flat_map(|kind| SHARES.map(|share| (kind, share)))
             {
                 let round = split.scenario(kind, share, &mut |_, _| {})?.round()?;
-                let adam = judged(&round, Settings::paper(fairness))?;
-                let gauss_newton = judged(&round, Settings::new(fairness))?;
+                let adam = final_objectives(&round, Settings::paper(fairness))?;
+                let gauss_newton = final_objectives(&round, Settings::new(fairness))?;
                 let excess = gauss_newton.0 - adam.0;
                 excesses.push(excess);
                 let line = serde_json::json!({
@@ -56,17 +55,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let count = |is: fn(f64) -> bool| excesses.iter().filter(|excess| is(**excess)).count();
     let summary = serde_json::json!({
         "rounds": excesses.len(),
-        "lower_by_more": count(|excess| excess < -ABOVE),
-        "same": count(|excess| excess.abs() <= ABOVE),
-        "higher_by_more": count(|excess| excess > ABOVE),
+        "lower_by_more": count(|excess| excess < -TOLERANCE),
+        "same": count(|excess| excess.abs() <= TOLERANCE),
+        "higher_by_more": count(|excess| excess > TOLERANCE),
         "largest_excess": excesses.iter().copied().fold(f64::NEG_INFINITY, f64::max),
     });
     println!("{summary}");
     Ok(())
 }
 
-/// `P` at the weights that a solver ends with: judged, and as it was reported.
-fn judged(round: &Round, settings: Settings) -> Result<(f64, f64), Box<dyn Error>> {
+/// `P` at the final weights of a solve: evaluated with a refitted model, and as reported.
+fn final_objectives(round: &Round, settings: Settings) -> Result<(f64, f64), Box<dyn Error>> {
     let settings = settings.validate()?;
     let outcome = solve(round, &settings, &mut NoopObserver)?;
     Ok((objective_at(round, &settings, &outcome.weights)?, outcome.objective))

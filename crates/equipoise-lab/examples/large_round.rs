@@ -1,9 +1,9 @@
 //! Writes a large round to disk: `large_round FOLDER ROWS FEATURES CLIENTS SEED`.
 //!
-//! FOLDER gets `proxies` (Parquet, several row groups a file), `roots` and `schema.toml`, what `equipoise defend` reads.
-//! The rows are those that `scaling` makes up: two groups that differ in their features, clients that differ in how
-//! far labels follow the group. Every fourth client has few distinct rows, which a round merges. No more than a piece of
-//! one file is held in memory.
+//! Writes the inputs of `equipoise defend` to FOLDER: `proxies` and `roots` as Parquet files with several row groups, and
+//! `schema.toml`. Rows are generated as in `scaling`: two groups have different features, and clients differ in how strongly
+//! labels follow the group. Every fourth client has few distinct rows, which a round merges. Memory holds only one batch
+//! of rows at a time.
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
@@ -20,10 +20,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 const ROOT_ROWS: usize = 200;
-/// Rows made up at a time, and rows of a row group.
-const PIECE: usize = 1 << 14;
+/// Rows per batch and per row group.
+const BATCH_ROWS: usize = 1 << 14;
 const ROW_GROUP: usize = 1 << 18;
-/// How far the labels follow the group, client after client.
+/// How strongly the labels of each client follow the group.
 const BIASES: [f64; 5] = [2.0, -0.4, 1.0, 0.2, 3.0];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut root = Source::new(features, 2.0, levels, seed + 1);
         root.write(&folder.join("roots").join(&name), ROOT_ROWS)?;
     }
-    println!("wrote {rows} rows of {clients} clients to {}", folder.display());
+    println!("Wrote {rows} rows of {clients} clients to {}", folder.display());
     Ok(())
 }
 
@@ -67,11 +67,11 @@ fn schema(features: usize) -> String {
     text
 }
 
-/// Rows without end.
+/// Generates random rows.
 struct Source {
     features: usize,
     bias: f64,
-    /// Values that a feature has; `None`: any.
+    /// The number of distinct values of a feature, `None` if unlimited.
     levels: Option<usize>,
     rng: ChaCha8Rng,
 }
@@ -90,8 +90,8 @@ impl Source {
         let mut properties = Some(properties);
         let mut out = File::create(path).map(Some)?;
         let mut writer = None;
-        for start in (0..n_rows).step_by(PIECE) {
-            let batch = self.batch(PIECE.min(n_rows - start))?;
+        for start in (0..n_rows).step_by(BATCH_ROWS) {
+            let batch = self.batch(BATCH_ROWS.min(n_rows - start))?;
             if let Some(out) = out.take() {
                 writer = Some(ArrowWriter::try_new(out, batch.schema(), properties.take())?);
             }
@@ -113,7 +113,7 @@ impl Source {
             for (k, column) in x.iter_mut().enumerate() {
                 let mut own: f64 = self.rng.random_range(-1.7..1.7);
                 if let Some(levels) = self.levels {
-                    // The first eight features alone differ: 2⁸ kinds for each group and label.
+                    // Only the first eight features vary: 2⁸ distinct rows per group and label.
                     own = if k < 8 { (own * levels as f64 / 3.4).floor() + 0.5 } else { 0.5 };
                 }
                 log_odds += own * [1.0, -0.6, 0.4, 0.2][k % 4] / (1.0 + 0.25 * k as f64);

@@ -1,7 +1,6 @@
-//! Walks one of the main paths, on made-up rows that are the same in every run: `main_paths NAME`.
+//! Runs one of the main code paths on synthetic rows: `main_paths NAME`. Without a name, lists the paths.
 //!
-//! `bench/instructions` runs it under callgrind and counts the instructions of [`measured`] alone, on one thread. Without
-//! a name, it lists the paths.
+//! `bench/instructions` runs it under callgrind, which counts the instructions of [`measured`] on one thread.
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
@@ -18,13 +17,12 @@ use rand_chacha::ChaCha8Rng;
 
 type Answer = Result<(), Box<dyn Error>>;
 
-/// A path: its name and what it does.
+/// A path and its name.
 type NamedPath = (&'static str, fn() -> Answer);
 
-const PATHS: [NamedPath; 12] = [
+const PATHS: [NamedPath; 11] = [
     ("pass-gradient-12", || pass(12, Order::Gradient)),
     ("pass-hessian-12", || pass(12, Order::Hessian)),
-    ("pass-third-12", || pass(12, Order::Third)),
     ("pass-hessian-64", || pass(64, Order::Hessian)),
     ("inner-fit", inner_fit),
     ("hypergradient", || adam(1)),
@@ -41,14 +39,14 @@ fn main() -> Answer {
         PATHS.iter().for_each(|(name, _)| println!("{name}"));
         return Ok(());
     };
-    let path = PATHS.iter().find(|(known, _)| *known == name).ok_or("no such path")?;
-    // The whole path is walked on the one thread of a pool, so that no work is handed over.
+    let path = PATHS.iter().find(|(known, _)| *known == name).ok_or("unknown path")?;
+    // The path runs inside the pool, so that no work moves between threads.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     pool.install(|| (path.1)().map_err(|error| error.to_string()))?;
     Ok(())
 }
 
-/// What is counted. Not inlined, so that callgrind can tell where it begins and ends.
+/// Runs what is counted. Never inlined, so that callgrind can recognise it.
 #[inline(never)]
 fn measured<T>(work: impl FnOnce() -> T) -> T {
     black_box(work())
@@ -96,10 +94,10 @@ fn read(extension: &str) -> Answer {
     let file = folder.path().join("client").with_extension(extension);
     write_proxy(&file, &rows, &schema, false)?;
     let back = measured(|| read_proxy(&file, &schema))?;
-    if back == rows { Ok(()) } else { Err("what was read is not what was written".into()) }
+    if back == rows { Ok(()) } else { Err("the rows changed on the way through the file".into()) }
 }
 
-/// Clients that differ in how far their labels follow the group.
+/// A round whose clients differ in how strongly labels follow the group.
 fn round(n_clients: usize, rows_each: usize, n: usize) -> Result<Round, Box<dyn Error>> {
     let clients = (0..n_clients).map(|c| {
         let proxy = rows(c as u64, rows_each, n)?;
@@ -110,7 +108,7 @@ fn round(n_clients: usize, rows_each: usize, n: usize) -> Result<Round, Box<dyn 
     Ok(Round::new(clients?)?)
 }
 
-/// Rows of `n` entries, an intercept among them.
+/// Random rows of `n` entries, including the intercept.
 fn rows(seed: u64, n_rows: usize, n: usize) -> Result<Rows, equipoise_core::Error> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let layout = Layout { n_x: n - 2, intercept: true };

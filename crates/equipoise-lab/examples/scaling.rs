@@ -1,9 +1,9 @@
-//! How the time of a solve grows: `scaling ROWS FEATURES CLIENTS REPEATS BUDGET THREADS…`.
+//! Measures the solve time of a synthetic round: `scaling ROWS FEATURES CLIENTS REPEATS BUDGET THREADS…`.
 //!
-//! Rows are made up in memory, the same in every run: two groups that differ in their features. The clients differ in how
-//! far the labels of their rows follow the group: from strongly, over not at all, to a little against it, so that some
-//! mixture of them is fair. The root, where the labels follow the group, has 20 rows per client and at least 1000 in
-//! all. Prints one JSON document per number of threads. Making up rows is not timed; making the round ready is timed apart.
+//! The rows are the same in every run: two groups have different features, and clients differ in how strongly labels
+//! follow the group, from strongly to slightly against it, so that some mixture of clients is fair. In the root, labels
+//! follow the group. It has 20 rows per client and at least 1000 in total. Prints a JSON document per number of threads.
+//! Generating the rows is not timed, and preparing the round is timed separately.
 #![allow(clippy::print_stdout)]
 
 mod measuring;
@@ -17,10 +17,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-/// Root rows of a client, and of all clients together at least.
+/// Minimum number of root rows per client and in total.
 const ROOT_ROWS: usize = 20;
-const ROOT_ROWS_IN_ALL: usize = 1000;
-/// How far the labels follow the group, client after client.
+const TOTAL_ROOT_ROWS: usize = 1000;
+/// How strongly the labels of each client follow the group.
 const BIASES: [f64; 5] = [2.0, -0.4, 1.0, 0.2, 3.0];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: scaling ROWS FEATURES CLIENTS REPEATS BUDGET THREADS…".into());
     };
     let (rows, features, clients) = (rows.parse()?, features.parse()?, clients.parse()?);
-    let repeats = Repeats { most: repeats.parse()?, budget: budget.parse()? };
+    let repeats = Repeats { max: repeats.parse()?, budget: budget.parse()? };
     let clients_rows = make_clients(rows, features, clients)?;
     let started = Instant::now();
     let round = Round::new(clients_rows)?;
@@ -58,13 +58,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// `rows` rows of `features` features beside the sensitive attribute and the constant, shared among clients.
+/// Clients with `rows` proxy rows in total, of `features` features plus the sensitive attribute and the constant.
 fn make_clients(
     rows: usize,
     features: usize,
     clients: usize,
 ) -> Result<Vec<Client>, equipoise_core::Error> {
-    let n_root = ROOT_ROWS.max(ROOT_ROWS_IN_ALL.div_ceil(clients));
+    let n_root = ROOT_ROWS.max(TOTAL_ROOT_ROWS.div_ceil(clients));
     let layout = Layout { n_x: features, intercept: true };
     let make_client = |client: usize| {
         let n_rows = rows * (client + 1) / clients - rows * client / clients;

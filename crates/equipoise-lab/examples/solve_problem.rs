@@ -1,9 +1,9 @@
-//! Solves a saved problem and tells how long it took:
+//! Solves a saved problem and measures the time:
 //! `solve_problem FILE PROFILE REPEATS BUDGET THREADS [STEPS]`.
 //!
-//! FILE is the header that `save_problem` wrote, PROFILE `paper` (Adam) or `default` (Gauss–Newton). With STEPS, the
-//! profile `paper` does so many steps instead of 2000, and ρ rises accordingly. Prints one JSON document. Reading the
-//! file is not timed; making the round ready is timed apart; no repeat begins after BUDGET seconds.
+//! FILE is the header that `save_problem` wrote, PROFILE is `paper` (Adam) or `default` (Gauss–Newton). STEPS replaces the
+//! 2000 steps of the profile `paper`, and the schedule of ρ scales with it. No repeat starts after BUDGET seconds. Prints a
+//! JSON document. Reading the file is not timed, and preparing the round is timed separately.
 #![allow(clippy::print_stdout)]
 
 mod measuring;
@@ -22,13 +22,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [file, profile, repeats, budget, threads, steps @ ..] = arguments.as_slice() else {
         return Err("usage: solve_problem FILE PROFILE REPEATS BUDGET THREADS [STEPS]".into());
     };
-    let repeats = Repeats { most: repeats.parse()?, budget: budget.parse()? };
+    let repeats = Repeats { max: repeats.parse()?, budget: budget.parse()? };
     let threads = threads.parse()?;
     let (header, clients) = Header::load(Path::new(file))?;
     let mut settings = match profile.as_str() {
         "paper" => Settings::paper(header.fairness),
         "default" => Settings::new(header.fairness),
-        other => return Err(format!("no profile is called {other}").into()),
+        other => return Err(format!("unknown profile: {other}").into()),
     };
     settings.lambda = header.lambda;
     if let ("paper", [steps]) = (profile.as_str(), steps) {
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "prepare_seconds": prepare_seconds,
         "own_objective": outcome.objective,
         "rho": outcome.rho,
-        "path": path(&outcome),
+        "path": trajectory(&outcome),
         "termination": outcome.termination,
         "gap": outcome.gap,
         "counts": outcome.counts,
@@ -57,15 +57,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Fewer steps, with the same values of ρ.
+/// Reduces the number of steps, but keeps the values of ρ.
 fn shorten(settings: &mut Settings, steps: usize) {
     let outer = &mut settings.outer;
     outer.rho.every = (outer.rho.every * steps / outer.iterations).max(1);
     outer.iterations = steps;
 }
 
-/// The weights at the beginning of each step, and at the end.
-fn path(outcome: &Outcome) -> Vec<&[f64]> {
+/// The weights at the start of each step and at the end.
+fn trajectory(outcome: &Outcome) -> Vec<&[f64]> {
     let steps = outcome.trace.iter().map(|point| point.weights.as_slice());
     steps.chain([outcome.weights.as_slice()]).collect()
 }

@@ -1,13 +1,11 @@
 //! The datasets that experiments run on.
 
 use equipoise_core::Rows;
-use equipoise_data::{InferOptions, Purpose, infer, open_table, read_rows};
+use equipoise_data::{Digest, InferOptions, Purpose, infer, open_table, read_rows};
 use serde::{Deserialize, Serialize};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::fetch::digest;
 
 /// A dataset that the program knows: where its columns are and what its file must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +95,7 @@ impl Dataset {
                 false => place.join(self.file),
             };
             match self.check(&file) {
-                Ok(()) => return Ok(file),
+                Ok(_) => return Ok(file),
                 // A file that is there and another one says more than one that is not there.
                 Err(error @ Error::DatasetDigest { .. }) => missed = Some(error),
                 Err(error) => missed = missed.or(Some(error)),
@@ -106,18 +104,15 @@ impl Dataset {
         Err(missed.unwrap_or(Error::NoData { dataset: self.name }))
     }
 
-    /// Whether a file is the one that is expected.
-    fn check(&self, file: &Path) -> Result<(), Error> {
-        let (_, found) = File::open(file).and_then(digest).map_err(|source| {
-            Error::DatasetFile { dataset: self.name, file: file.to_path_buf(), source }
+    /// The file's size, if its digest is the expected one.
+    pub(crate) fn check(&self, file: &Path) -> Result<u64, Error> {
+        let (bytes, found) = Digest::of_file(file).map_err(|source| Error::DatasetFile {
+            dataset: self.name,
+            file: file.to_path_buf(),
+            source,
         })?;
-        self.check_digest(file, found)
-    }
-
-    /// Whether a file of this digest is the one that is expected.
-    pub(crate) fn check_digest(&self, file: &Path, found: String) -> Result<(), Error> {
-        if found == self.sha256 {
-            return Ok(());
+        if found.to_string() == self.sha256 {
+            return Ok(bytes);
         }
         Err(Error::DatasetDigest {
             dataset: self.name,
@@ -143,9 +138,4 @@ impl Dataset {
         let schema = infer(open_table(&file)?, &options)?.schema;
         Ok(read_rows(&file, &schema, Purpose::Data)?.rows)
     }
-}
-
-/// Bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

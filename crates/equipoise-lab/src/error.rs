@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use equipoise_data::Digest;
+
 use crate::fetch::FetchProblem;
 
 /// An error of the maths or of the files.
@@ -94,7 +96,7 @@ pub enum Error {
     },
     /// A dataset's file is not the file that is expected.
     #[error(
-        "dataset {dataset}: {} is another file: its sha256 is {found}, not {expected}",
+        "dataset {dataset}: {} is a different file: its SHA-256 is {found}, not {expected}",
         file.display()
     )]
     DatasetDigest {
@@ -105,15 +107,13 @@ pub enum Error {
         /// The digest it should have.
         expected: &'static str,
         /// The digest it has.
-        found: String,
+        found: Digest,
     },
     /// A file could not be fetched.
-    #[error("{url}: {problem}{}", through(proxy))]
+    #[error("{url}: {problem}")]
     Fetch {
-        /// Where it was to come from.
+        /// The URL requested.
         url: String,
-        /// The proxy that was to be gone through.
-        proxy: Option<String>,
         /// What went wrong.
         problem: FetchProblem,
     },
@@ -143,10 +143,4 @@ pub enum Error {
         /// The folder.
         folder: String,
     },
-}
-
-fn through(proxy: &Option<String>) -> String {
-    proxy.as_ref().map_or_else(String::new, |proxy| {
-        format!(" (through the proxy {proxy}, which HTTPS_PROXY names)")
-    })
 }

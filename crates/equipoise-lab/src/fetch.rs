@@ -1,48 +1,33 @@
-//! Getting a dataset's file from its public home: over HTTPS, checked while it comes, whole or not at all.
+//! Downloads a dataset's file from its public home over HTTPS.
 //!
-//! A server is trusted with nothing. The connection must be certified, redirects must stay on https, the
-//! body may neither stall nor grow without end, and what comes must hash to the digest that the program
-//! knows; until then it is a temporary file, which is gone if anything fails.
+//! The server is not trusted: redirects must stay on https, the body is limited in size and time, and the file
+//! appears in the folder only if its SHA-256 digest is the expected one.
 
-mod connection;
-mod problem;
-mod proxy;
-
-use std::fs::File;
-use std::io::ErrorKind::{Interrupted, NotADirectory, NotFound};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use equipoise_data::{check_output, write_atomically};
-use sha2::{Digest, Sha256};
+use equipoise_data::{Digest, Hasher, check_output, write_atomically};
+use ureq::Agent;
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
-use connection::{Body, Connection};
-
-pub use problem::FetchProblem;
-pub use proxy::HttpsProxy;
-
-use crate::dataset::{Dataset, hex};
+use crate::dataset::Dataset;
 use crate::error::Error;
 
-/// From where, and with how much patience.
+/// Where to download from, and the limits. Proxies are taken from the environment (`HTTPS_PROXY`, `NO_PROXY`).
 #[derive(Debug, Clone)]
 pub struct FetchSettings {
-    /// Where to fetch from, instead of the dataset's home; https only.
+    /// Download from this https URL instead of the dataset's home.
     pub url: Option<String>,
-    /// Replace a file that is there and is another one.
+    /// Replace an existing file that has another digest.
     pub force: bool,
-    /// A PEM file of certificates to trust, instead of those that browsers trust.
+    /// A PEM file of certificates to trust instead of the usual root certificates.
     pub ca_file: Option<PathBuf>,
-    /// The proxy to go through.
-    pub proxy: Option<HttpsProxy>,
-    /// How long finding the server, and then connecting to it, may take. Default 15 s.
-    pub connect_timeout: Duration,
-    /// How long the server may send nothing. Default 30 s.
+    /// Maximum time to connect, and to wait for the next bytes. Default 30 s.
     pub stall_timeout: Duration,
-    /// How long all of it may take. Default 30 minutes.
-    pub total_timeout: Duration,
-    /// The largest file that is let in. Default 64 MB, far above any of the datasets.
+    /// Maximum time for the whole download. Default 30 minutes.
+    pub timeout: Duration,
+    /// Maximum size of the file. Default 64 MB, far above any of the datasets.
     pub max_bytes: u64,
 }
 
@@ -52,178 +37,219 @@ impl Default for FetchSettings {
             url: None,
             force: false,
             ca_file: None,
-            proxy: None,
-            connect_timeout: Duration::from_secs(15),
             stall_timeout: Duration::from_secs(30),
-            total_timeout: Duration::from_secs(30 * 60),
+            timeout: Duration::from_secs(30 * 60),
             max_bytes: 64_000_000,
         }
     }
 }
 
-/// A dataset's file that is in its place.
+/// Why a download failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FetchProblem {
+    /// The URL, or a redirect, is not https.
+    #[error("only https:// URLs are downloaded, not {0}")]
+    NotHttps(String),
+    /// The file of trusted certificates cannot be used.
+    #[error("cannot use the certificates in {}: {reason}", file.display())]
+    CaFile {
+        /// The file.
+        file: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// The server's certificate is not trusted, and why.
+    #[error("the server's certificate is not trusted: {0}")]
+    Certificate(String),
+    /// No response: name lookup, connection, TLS, proxy, redirect or timeout.
+    #[error("{0}. Check the URL, the network and the HTTPS_PROXY variable, or try again later.")]
+    Connection(String),
+    /// The server answered with another HTTP status than 200.
+    #[error("the server answered with HTTP status {0}. Check the URL, or try again later.")]
+    Status(u16),
+    /// The transfer ended, or stalled, before the file was complete.
+    #[error("the download stopped after {bytes} bytes: {reason}. Try again.")]
+    Interrupted {
+        /// Bytes received.
+        bytes: u64,
+        /// What failed.
+        reason: String,
+    },
+    /// The file exceeds this many bytes.
+    #[error("the file is larger than {0} bytes, which no dataset is. Nothing was kept.")]
+    TooLarge(u64),
+    /// The file is not the dataset.
+    #[error("the file's SHA-256 is {found}, but the dataset's is {expected}. Nothing was kept.")]
+    Digest {
+        /// The dataset's digest.
+        expected: &'static str,
+        /// The file's digest.
+        found: Digest,
+    },
+}
+
+/// A dataset's file in its folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
     /// The file.
     pub file: PathBuf,
     /// Its size.
     pub bytes: u64,
-    /// Whether it was downloaded; if not, it was there before.
+    /// Whether it was downloaded. If not, it was already there.
     pub downloaded: bool,
 }
 
-/// Told how many bytes have come, and of how many where the server said so.
+/// Called with the number of bytes received, and the total if the server sent it.
 pub type OnBytes<'a> = &'a mut dyn FnMut(u64, Option<u64>);
 
 impl Dataset {
-    /// Puts the dataset's file into a folder, which is made if it is not there. A file that is there and
-    /// is the right one stays, and nothing is downloaded.
+    /// Downloads the dataset's file into a folder, which is created if it does not exist. If the file is already
+    /// there, nothing is downloaded.
     pub fn fetch(
         &self,
         folder: &Path,
         settings: &FetchSettings,
         on_bytes: OnBytes<'_>,
     ) -> Result<Fetched, Error> {
-        let url = settings.url.as_deref().unwrap_or(self.home);
-        let failed = |problem| Error::Fetch {
-            url: url.to_owned(),
-            proxy: settings.proxy.as_ref().and_then(|proxy| proxy.address_for(url)),
-            problem,
-        };
-        let connection = Connection::prepare(url, settings).map_err(failed)?;
         let file = folder.join(self.file);
-        if let Some(bytes) = self.bytes_if_there(&file, settings.force)? {
-            return Ok(Fetched { file, bytes, downloaded: false });
+        if file.is_file() {
+            match self.check(&file) {
+                Ok(bytes) => return Ok(Fetched { file, bytes, downloaded: false }),
+                Err(Error::DatasetDigest { .. }) if settings.force => {}
+                Err(error) => return Err(error),
+            }
         }
-        let folder = NewFolder::make(folder)?;
-        check_output(&file, settings.force)?;
+        let new_folder = !folder.is_dir();
+        if new_folder {
+            std::fs::create_dir(folder)
+                .map_err(|source| Error::Folder { folder: folder.display().to_string(), source })?;
+        }
+        let downloaded = self.download(&file, settings, on_bytes);
+        if downloaded.is_err() && new_folder {
+            // Removes an empty folder only.
+            let _ = std::fs::remove_dir(folder);
+        }
+        downloaded.map(|bytes| Fetched { file, bytes, downloaded: true })
+    }
 
-        // A failure of the network is not one of writing: it leaves the writer by a way of its own.
+    fn download(
+        &self,
+        file: &Path,
+        settings: &FetchSettings,
+        on_bytes: OnBytes<'_>,
+    ) -> Result<u64, Error> {
+        check_output(file, settings.force)?;
+        let url = settings.url.as_deref().unwrap_or(self.home);
         let mut problem = None;
-        let written = write_atomically(&file, settings.force, |out| {
-            let result = match connection.open() {
-                Ok(mut body) => download(&mut body, self.sha256, settings, out, on_bytes)?,
-                Err(problem) => Err(problem),
-            };
-            result.map_err(|found| {
+        let written = write_atomically(file, settings.force, |out| {
+            receive(url, self.sha256, settings, out, on_bytes).map_err(|found| {
                 problem = Some(found);
                 io::Error::other("the download failed")
             })
         });
-        if let Some(problem) = problem {
-            return Err(failed(problem));
-        }
-        let bytes = written?;
-        folder.keep();
-        Ok(Fetched { file, bytes, downloaded: true })
-    }
-
-    /// The size of the file if it is there and is the right one. Another one is an error, unless it may be
-    /// replaced.
-    fn bytes_if_there(&self, file: &Path, force: bool) -> Result<Option<u64>, Error> {
-        let unreadable =
-            |source| equipoise_data::Error::Read { file: file.to_path_buf(), source }.into();
-        match std::fs::metadata(file) {
-            // What is neither there nor a regular file is for the writer to judge.
-            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return Ok(None),
-            Err(error) => return Err(unreadable(error)),
-            Ok(found) if !found.is_file() => return Ok(None),
-            Ok(_) => {}
-        }
-        let (bytes, found) = digest(File::open(file).map_err(unreadable)?).map_err(unreadable)?;
-        match self.check_digest(file, found) {
-            Ok(()) => Ok(Some(bytes)),
-            Err(_) if force => Ok(None),
-            Err(error) => Err(error),
+        match problem {
+            Some(problem) => Err(Error::Fetch { url: url.to_owned(), problem }),
+            None => Ok(written?),
         }
     }
 }
 
-/// How much is read at once.
-const CHUNK: usize = 64 * 1024;
-
-/// Copies the body to `out` and hashes it on the way. Outer errors are those of writing.
-fn download(
-    body: &mut Body,
-    sha256: &str,
+/// Copies the file to `out`, checks its size and digest, and returns its size.
+fn receive(
+    url: &str,
+    sha256: &'static str,
     settings: &FetchSettings,
-    out: &mut (dyn Write + Send),
+    out: &mut dyn Write,
     on_bytes: OnBytes<'_>,
-) -> io::Result<Result<u64, FetchProblem>> {
-    let limit = settings.max_bytes;
-    if body.length.is_some_and(|length| length > limit) {
-        return Ok(Err(FetchProblem::TooLarge { limit }));
-    }
-    let mut hasher = Sha256::new();
-    let mut chunk = vec![0; CHUNK];
+) -> Result<u64, FetchProblem> {
+    let (mut body, length) = request(url, settings)?;
+    let mut hasher = Hasher::default();
+    let mut chunk = vec![0; 1 << 16];
     let mut bytes = 0;
     loop {
-        let n = match body.reader.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(n) => n,
-            Err(error) => {
-                return Ok(Err(FetchProblem::reading(error, (bytes, body.length), settings)));
-            }
-        };
-        bytes += n as u64;
-        if bytes > limit {
-            return Ok(Err(FetchProblem::TooLarge { limit }));
+        if bytes.max(length.unwrap_or(0)) > settings.max_bytes {
+            return Err(FetchProblem::TooLarge(settings.max_bytes));
+        }
+        let copied = body.read(&mut chunk).and_then(|n| out.write_all(&chunk[..n]).map(|()| n));
+        let n = copied
+            .map_err(|error| FetchProblem::Interrupted { bytes, reason: describe(error.into()) })?;
+        if n == 0 {
+            break;
         }
         hasher.update(&chunk[..n]);
-        out.write_all(&chunk[..n])?;
-        on_bytes(bytes, body.length);
+        bytes += n as u64;
+        on_bytes(bytes, length);
     }
-    let found = hex(&hasher.finalize());
-    if found == sha256 {
-        Ok(Ok(bytes))
-    } else {
-        Ok(Err(FetchProblem::Digest { expected: sha256.to_owned(), found }))
+    match hasher.finish() {
+        found if found.to_string() == sha256 => Ok(bytes),
+        found => Err(FetchProblem::Digest { expected: sha256, found }),
     }
 }
 
-/// Size and sha256 of what a reader holds.
-pub(crate) fn digest(mut content: impl Read) -> io::Result<(u64, String)> {
-    let mut hasher = Sha256::new();
-    let mut chunk = vec![0; CHUNK];
-    let mut bytes = 0;
-    loop {
-        match content.read(&mut chunk) {
-            Ok(0) => return Ok((bytes, hex(&hasher.finalize()))),
-            Ok(n) => {
-                bytes += n as u64;
-                hasher.update(&chunk[..n]);
+/// The body of the response, and its length if the server sent it.
+fn request(
+    url: &str,
+    settings: &FetchSettings,
+) -> Result<(impl Read + use<>, Option<u64>), FetchProblem> {
+    let roots = match &settings.ca_file {
+        Some(file) => RootCerts::from(read_certificates(file)?),
+        None => RootCerts::WebPki,
+    };
+    let agent: Agent = Agent::config_builder()
+        .https_only(true)
+        .tls_config(TlsConfig::builder().root_certs(roots).build())
+        .max_redirects(5)
+        .http_status_as_error(false)
+        .user_agent(concat!("equipoise/", env!("CARGO_PKG_VERSION")))
+        .timeout_resolve(Some(settings.stall_timeout))
+        .timeout_connect(Some(settings.stall_timeout))
+        .timeout_per_read(Some(settings.stall_timeout))
+        .timeout_per_write(Some(settings.stall_timeout))
+        .timeout_global(Some(settings.timeout))
+        .build()
+        .into();
+    let response = agent.get(url).call().map_err(|error| match error {
+        ureq::Error::RequireHttpsOnly(url) => FetchProblem::NotHttps(url),
+        error => {
+            let reason = describe(error);
+            match reason.strip_prefix("invalid peer certificate: ") {
+                Some(reason) => FetchProblem::Certificate(reason.to_owned()),
+                None => FetchProblem::Connection(reason),
             }
-            Err(error) if error.kind() == Interrupted => {}
-            Err(error) => return Err(error),
         }
+    })?;
+    if response.status() != 200 {
+        return Err(FetchProblem::Status(response.status().as_u16()));
     }
+    let body = response.into_body();
+    let length = body.content_length();
+    Ok((body.into_reader(), length))
 }
 
-/// A folder that is there; if we made it, it goes again unless kept.
-struct NewFolder<'a> {
-    made: Option<&'a Path>,
+fn read_certificates(file: &Path) -> Result<Vec<Certificate<'static>>, FetchProblem> {
+    let failed = |reason: String| FetchProblem::CaFile { file: file.to_path_buf(), reason };
+    let pem = std::fs::read(file).map_err(|error| failed(error.to_string()))?;
+    let mut certificates = Vec::new();
+    for item in parse_pem(&pem) {
+        match item {
+            Ok(PemItem::Certificate(certificate)) => certificates.push(certificate),
+            Ok(_) => {}
+            Err(_) => return Err(failed("it is not valid PEM".to_owned())),
+        }
+    }
+    if certificates.is_empty() {
+        return Err(failed("it contains no PEM certificate".to_owned()));
+    }
+    Ok(certificates)
 }
 
-impl<'a> NewFolder<'a> {
-    fn make(folder: &'a Path) -> Result<Self, Error> {
-        if folder.is_dir() {
-            return Ok(Self { made: None });
-        }
-        std::fs::create_dir(folder)
-            .map_err(|source| Error::Folder { folder: folder.display().to_string(), source })?;
-        Ok(Self { made: Some(folder) })
-    }
-
-    fn keep(mut self) {
-        self.made = None;
-    }
-}
-
-impl Drop for NewFolder<'_> {
-    fn drop(&mut self) {
-        if let Some(folder) = self.made {
-            // Only an empty folder goes: what somebody put there meanwhile stays, and so does the folder.
-            let _ = std::fs::remove_dir(folder);
-        }
+/// The error without ureq's prefixes.
+fn describe(error: ureq::Error) -> String {
+    match error {
+        ureq::Error::Io(error) => error.to_string(),
+        ureq::Error::Rustls(error) => error.to_string(),
+        ureq::Error::Timeout(_) => "the server did not respond in time".to_owned(),
+        error => error.to_string(),
     }
 }

@@ -18,7 +18,7 @@ pub use experiment::{
     Ablation, Cell, CellKey, CellSummary, Change, DefenseResult, Experiment, ExperimentSettings,
     OnCell, Profile, Spread, Variant, json_name, run_experiment, summarise, write_results_csv,
 };
-pub use fetch::{FetchProblem, FetchSettings, Fetched, HttpsProxy, OnBytes};
+pub use fetch::{FetchProblem, FetchSettings, Fetched, OnBytes};
 pub use population::{COLUMNS, LABEL, Person, SENSITIVE, make_population};
 pub use results::Results;
 pub use scenario::{

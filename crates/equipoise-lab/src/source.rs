@@ -1,11 +1,10 @@
 //! Where an experiment's rows come from: a known dataset, a made-up population, the user's own table.
 
 use equipoise_core::Rows;
-use equipoise_data::{Purpose, Schema, infer, open_table, read_rows};
-use sha2::{Digest, Sha256};
+use equipoise_data::{Digest, Hasher, Purpose, Schema, infer, open_table, read_rows};
 use std::path::PathBuf;
 
-use crate::dataset::{Dataset, Preprocessing, hex};
+use crate::dataset::{Dataset, Preprocessing};
 use crate::error::Error;
 use crate::population::{infer_options, make_population, write_people};
 
@@ -76,11 +75,11 @@ pub fn dataset_title(name: &str) -> &str {
 }
 
 /// What tells encoded rows from others: an experiment on other rows is another experiment.
-pub(crate) fn rows_digest(rows: &Rows) -> String {
-    let mut digest = Sha256::new();
-    digest.update((rows.layout().n() as u64).to_le_bytes());
+pub(crate) fn rows_digest(rows: &Rows) -> Digest {
+    let mut hasher = Hasher::default();
+    hasher.update((rows.layout().n() as u64).to_le_bytes());
     for value in rows.values().iter().chain(rows.labels()) {
-        digest.update(value.to_le_bytes());
+        hasher.update(value.to_le_bytes());
     }
-    hex(&digest.finalize())
+    hasher.finish()
 }

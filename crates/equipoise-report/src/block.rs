@@ -1,57 +1,66 @@
-//! What a section is made of.
+//! The blocks of a section.
 
 use crate::chart::Chart;
 use crate::markup::Markup;
 use crate::table::Table;
 
-/// One piece of a section.
+/// A piece of a section.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
     /// Running text.
     Paragraph(String),
-    /// Something the reader must not miss.
+    /// A highlighted remark.
     Notice {
-        /// How much it matters.
+        /// How serious it is.
         kind: NoticeKind,
-        /// What it says.
+        /// The remark.
         text: String,
     },
-    /// Big numbers, side by side.
+    /// Key figures in large print, side by side.
     Figures(Vec<Figure>),
     /// A table.
     Table(Table),
-    /// A chart with its sentence and its numbers.
+    /// A chart with its description and its numbers.
     Chart(Chart),
-    /// Text of a machine, its spaces kept.
+    /// Preformatted text.
     Code(String),
 }
 
-/// How much a notice matters.
+/// How serious a notice is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeKind {
-    /// Good to know.
+    /// Background information.
     Info,
-    /// May change what the figures mean.
+    /// May change how the figures should be read.
     Warning,
 }
 
-/// A big number.
+/// A key figure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figure {
-    /// What it is.
+    /// What it measures.
     pub label: String,
-    /// The number, as it is to be read.
+    /// The formatted value.
     pub value: String,
-    /// What to know about it; may be empty.
+    /// A short explanation, or empty.
     pub note: String,
 }
 
 impl Block {
-    /// `chart_id` is the number of the chart on its page, should this block be one.
+    /// `chart_id` identifies the chart on its page if this block is one.
     pub(crate) fn write(&self, markup: &mut Markup, chart_id: usize) {
         match self {
             Self::Paragraph(text) => markup.leaf("p", &[], text),
-            Self::Notice { kind, text } => write_notice(markup, *kind, text),
+            Self::Notice { kind, text } => {
+                let class = match kind {
+                    NoticeKind::Info => "notice info",
+                    NoticeKind::Warning => "notice warning",
+                };
+                markup.element("p", &[("class", &class), ("role", &"note")], |markup| {
+                    markup.leaf("strong", &[], kind.label());
+                    markup.text(&format!(" {text}"));
+                });
+            }
             Self::Figures(figures) => markup.element("dl", &[("class", &"figures")], |markup| {
                 figures.iter().for_each(|figure| figure.write(markup));
             }),
@@ -66,6 +75,15 @@ impl Block {
     }
 }
 
+impl NoticeKind {
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Info => "Note",
+            Self::Warning => "Warning",
+        }
+    }
+}
+
 impl Figure {
     fn write(&self, markup: &mut Markup) {
         markup.element("div", &[], |markup| {
@@ -76,16 +94,4 @@ impl Figure {
             }
         });
     }
-}
-
-fn write_notice(markup: &mut Markup, kind: NoticeKind, text: &str) {
-    let (class, word) = match kind {
-        NoticeKind::Info => ("notice info", "Note"),
-        NoticeKind::Warning => ("notice warning", "Warning"),
-    };
-    markup.element("p", &[("class", &class), ("role", &"note")], |markup| {
-        markup.leaf("strong", &[], word);
-        markup.text(" ");
-        markup.text(text);
-    });
 }

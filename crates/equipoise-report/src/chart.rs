@@ -1,20 +1,20 @@
-//! Charts: drawn as SVG inside the page, each with a sentence and the table of its numbers.
+//! Charts, drawn as inline SVG, each with a description and a table of its numbers.
 //!
-//! Letters in a drawing shrink and grow with it, so one drawing cannot suit a phone and a desk. Each chart
-//! is drawn twice, for a narrow and for a wide screen, and the style sheet shows the one that fits.
+//! Text in an SVG scales with it, so one drawing cannot suit both a phone and a desktop. Each chart is
+//! therefore drawn twice, for a narrow and for a wide screen, and the style sheet shows the one that fits.
 
+mod bar_rows;
 mod bars;
 mod canvas;
-mod grouped_bars;
 mod heatmap;
 mod labels;
 mod legend;
 mod lines;
+mod plot;
 mod scale;
 mod scatter;
 
-pub use bars::{Bar, Bars, Reference};
-pub use grouped_bars::{GroupedBars, Quantity};
+pub use bars::{Bar, Bars, GroupedBars, Quantity, Reference};
 pub use heatmap::Heatmap;
 pub use lines::{Lines, Marker, Series};
 pub use scatter::{Point, Scatter, ScatterSeries};
@@ -24,29 +24,30 @@ pub(crate) use canvas::write_patterns;
 use crate::format::Format;
 use crate::markup::Markup;
 use crate::table::Table;
-use canvas::{Canvas, Screen};
+use canvas::Canvas;
+use legend::{Swatch, write_legend};
 
 /// A chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    /// What it is.
+    /// Its title.
     pub title: String,
-    /// What it shows, in words and with its numbers: who cannot see the drawing reads this.
+    /// What it shows, with the main numbers; also the text alternative of the drawing.
     pub sentence: String,
-    /// How it is drawn.
+    /// The drawing.
     pub kind: ChartKind,
-    /// The numbers behind it, one click away.
+    /// Its numbers, folded away below the drawing.
     pub table: Table,
 }
 
-/// The ways to draw.
+/// The kinds of charts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChartKind {
-    /// A bar per thing.
+    /// One bar per item.
     Bars(Bars),
-    /// A few bars per thing.
+    /// Several bars per item.
     GroupedBars(GroupedBars),
-    /// Something over something.
+    /// Lines over a common x axis.
     Lines(Lines),
     /// Points in a plane.
     Scatter(Scatter),
@@ -54,12 +55,12 @@ pub enum ChartKind {
     Heatmap(Heatmap),
 }
 
-/// What an axis measures.
+/// An axis.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Axis {
-    /// In words, with the unit.
+    /// What it measures, with the unit.
     pub title: String,
-    /// How its values are written.
+    /// The format of its values.
     pub format: Format,
 }
 
@@ -82,13 +83,13 @@ impl Chart {
                 markup.leaf("p", &[("id", &sentence_id)], &self.sentence);
             });
             self.kind.write_legend(markup);
-            for screen in [Screen::Wide, Screen::Narrow] {
-                let canvas = Canvas { screen, labelled_by: &labelled_by };
+            for narrow in [false, true] {
+                let canvas = Canvas { narrow, labelled_by: &labelled_by };
                 self.kind.draw(markup, &canvas);
                 markup.newline();
             }
             markup.element("details", &[], |markup| {
-                markup.leaf("summary", &[], "The numbers behind this chart");
+                markup.leaf("summary", &[], "Show the numbers");
                 self.table.write(markup);
             });
         });
@@ -97,11 +98,22 @@ impl Chart {
 
 impl ChartKind {
     fn write_legend(&self, markup: &mut Markup) {
+        fn names<T>(series: &[T], name: fn(&T) -> &str) -> Vec<&str> {
+            series.iter().map(name).collect()
+        }
         match self {
             Self::Bars(_) | Self::Heatmap(_) => {}
-            Self::GroupedBars(bars) => bars.write_legend(markup),
-            Self::Lines(lines) => lines.write_legend(markup),
-            Self::Scatter(scatter) => scatter.write_legend(markup),
+            Self::GroupedBars(GroupedBars { series, .. }) => {
+                write_legend(markup, Swatch::Fill, &names(series, |s| s), false);
+            }
+            Self::Lines(lines) if lines.series.len() > 1 => {
+                let names = names(&lines.series, |s| &s.name);
+                write_legend(markup, Swatch::Line, &names, lines.labels_ends());
+            }
+            Self::Scatter(Scatter { series, .. }) if series.len() > 1 => {
+                write_legend(markup, Swatch::Mark, &names(series, |s| &s.name), false);
+            }
+            Self::Lines(_) | Self::Scatter(_) => {}
         }
     }
 
@@ -116,7 +128,6 @@ impl ChartKind {
     }
 }
 
-/// A value that can be drawn.
 fn finite(value: Option<f64>) -> Option<f64> {
     value.filter(|v| v.is_finite())
 }

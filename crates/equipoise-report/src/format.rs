@@ -1,33 +1,33 @@
-//! How numbers are written. What has no value, or none that is finite, is a dash.
+//! Number formats. A missing or non-finite value is written as a dash.
 
-/// Stands for a figure that there is none of.
+/// Shown in place of a missing value.
 pub(crate) const MISSING: &str = "–";
 
-/// How the values of an axis or a chart are written.
+/// A number format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
-    /// As many digits as the size of the number asks for; powers of ten for very large and small ones.
+    /// About four significant digits; scientific notation for very large and very small numbers.
     #[default]
     Auto,
     /// A fixed number of decimals.
     Fixed(usize),
-    /// A share as a percentage with this many decimals: 0.25 is "25 %".
+    /// A percentage with this many decimals: 0.25 is "25 %".
     Percent(usize),
 }
 
 impl Format {
-    /// The value in words of this format.
+    /// Formats a value.
     pub fn write(&self, value: Option<f64>) -> String {
         let Some(value) = value.filter(|v| v.is_finite()) else { return MISSING.to_owned() };
         match *self {
             Self::Auto => auto(value),
             _ if value.abs() >= 1e12 => scientific(value, 2),
-            Self::Fixed(decimals) => fixed(value, decimals),
-            Self::Percent(decimals) => format!("{}\u{202f}%", fixed(100.0 * value, decimals)),
+            Self::Fixed(decimals) => grouped(value, decimals),
+            Self::Percent(decimals) => percent(grouped(100.0 * value, decimals)),
         }
     }
 
-    /// The value with its half interval: "0.04 ± 0.02".
+    /// Formats a value and the half-width of its interval: "0.04 ± 0.02".
     pub(crate) fn write_with_error(&self, value: Option<f64>, error: Option<f64>) -> String {
         match error.filter(|e| e.is_finite()) {
             Some(error) => format!("{} ±\u{a0}{}", self.write(value), self.write(Some(error))),
@@ -35,21 +35,19 @@ impl Format {
         }
     }
 
-    /// Names of the ticks of a linear axis: all with the decimals that their step needs.
+    /// Labels a tick of a linear axis, with the decimals that the step between ticks needs.
     pub(crate) fn write_tick(&self, value: f64, step: f64) -> String {
         match self {
-            Self::Percent(_) => {
-                format!("{}\u{202f}%", fixed(100.0 * value, decimals(100.0 * step)))
-            }
+            Self::Percent(_) => percent(grouped(100.0 * value, decimals(100.0 * step))),
             _ if value != 0.0 && !(1e-4..1e6).contains(&step) => scientific(value, 1),
             _ => grouped(value, decimals(step)),
         }
     }
 
-    /// Names of the ticks of a logarithmic axis.
+    /// Labels a tick of a logarithmic axis.
     pub(crate) fn write_log_tick(&self, value: f64) -> String {
         match self {
-            Self::Percent(_) => format!("{}\u{202f}%", auto(100.0 * value)),
+            Self::Percent(_) => percent(auto(100.0 * value)),
             _ if (1e-3..1e5).contains(&value) => {
                 grouped(value, if value < 1.0 { decimals(value) } else { 0 })
             }
@@ -58,7 +56,7 @@ impl Format {
     }
 }
 
-/// A count, its thousands apart: "12 345".
+/// A count with grouped digits: "12 345".
 pub(crate) fn count(n: usize) -> String {
     grouped(n as f64, 0)
 }
@@ -86,19 +84,22 @@ fn auto(value: f64) -> String {
     } else {
         let whole = size.log10().floor() as i32;
         let digits = grouped(value, usize::try_from(3 - whole).unwrap_or(0).min(6));
-        if digits.contains('.') {
-            digits.trim_end_matches('0').trim_end_matches('.').to_owned()
-        } else {
-            digits
-        }
+        without_trailing_zeros(&digits).to_owned()
     }
 }
 
-fn fixed(value: f64, decimals: usize) -> String {
-    grouped(value, decimals)
+fn percent(number: String) -> String {
+    number + "\u{202f}%"
 }
 
-/// Fixed decimals, a real minus sign, thousands apart from five digits on.
+fn without_trailing_zeros(number: &str) -> &str {
+    match number.contains('.') {
+        true => number.trim_end_matches('0').trim_end_matches('.'),
+        false => number,
+    }
+}
+
+/// Fixed decimals, a typographic minus sign, and groups of three digits in numbers of five digits or more.
 fn grouped(value: f64, decimals: usize) -> String {
     let digits = format!("{:.decimals$}", value.abs());
     let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
@@ -119,28 +120,20 @@ fn grouped(value: f64, decimals: usize) -> String {
 fn scientific(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$e}", value.abs());
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let mantissa = match mantissa.trim_end_matches('0').trim_end_matches('.') {
-        trimmed if mantissa.contains('.') => trimmed,
-        _ => mantissa,
-    };
     let sign = if value < 0.0 { "\u{2212}" } else { "" };
     let power: String = exponent.chars().map(superscript).collect();
-    if mantissa == "1" {
-        format!("{sign}10{power}")
-    } else {
-        format!("{sign}{mantissa}×10{power}")
+    match without_trailing_zeros(mantissa) {
+        "1" => format!("{sign}10{power}"),
+        mantissa => format!("{sign}{mantissa}×10{power}"),
     }
 }
 
 fn superscript(character: char) -> char {
     const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    match character.to_digit(10) {
-        Some(digit) => DIGITS[digit as usize % 10],
-        None => '⁻',
-    }
+    character.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize])
 }
 
-/// Decimals that a step needs: 0.05 needs two.
+/// The number of decimals a step needs: two for 0.05.
 fn decimals(step: f64) -> usize {
     let mut decimals = 0;
     let mut scaled = step.abs();
@@ -156,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_as_their_size_asks_for() {
+    fn auto_keeps_four_significant_digits() {
         let texts = [0.0, 0.25, -1.5, 12.3456, 1234.0, 123_456.7, 1e-7, -2.5e9]
             .map(|x| Format::Auto.write(Some(x)));
         let expected = [
@@ -173,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_value_is_a_dash() {
+    fn missing_and_non_finite_values_are_dashes() {
         for value in [None, Some(f64::NAN), Some(f64::INFINITY)] {
             assert_eq!(Format::Fixed(3).write(value), "–");
         }
@@ -181,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rounded_zero_has_no_sign() {
+    fn zero_after_rounding_has_no_sign() {
         assert_eq!(Format::Fixed(2).write(Some(-0.001)), "0.00");
         assert_eq!(Format::Percent(1).write(Some(0.1234)), "12.3\u{202f}%");
         assert_eq!(Format::Fixed(3).write(Some(1e300)), "10³⁰⁰");
@@ -197,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_read_as_a_sentence_does() {
+    fn lists_end_with_and() {
         let items = ["a", "b", "c"].map(str::to_owned);
         assert_eq!(listed(&items[..1]), "a");
         assert_eq!(listed(&items[..2]), "a and b");

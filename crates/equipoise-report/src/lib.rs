@@ -1,18 +1,14 @@
-//! Figures in, one self-contained HTML page out.
+//! Renders figures as one self-contained HTML page, or as Markdown.
 //!
-//! Two layers. The lower one is a small set of blocks: a [`Page`] has [`Section`]s, a section has
-//! [`Block`]s (paragraphs, notices, tiles, tables, charts), and [`Page::render`] writes them. The upper one,
-//! [`OutcomeReport`], arranges what is known about one outcome into such a page, for a reader who audits
-//! and does not program.
+//! There are two layers. In the lower one, a [`Page`] has [`Section`]s, a section has [`Block`]s
+//! (paragraphs, notices, key figures, tables, charts), and [`Page::render`] writes them. The upper one,
+//! [`OutcomeReport`], arranges one outcome into such a page for an auditor who does not program.
 //!
-//! What holds for every page:
-//! - it asks for nothing: no script, font, image or style from elsewhere, and a policy in its head that
-//!   forbids the browser to fetch any;
-//! - all text is escaped on its way in, in one place (`markup.rs`); what is not escaped can only be a
-//!   constant of the program;
-//! - every chart says in a sentence what it shows and carries its numbers as a table;
-//! - nothing is computed here but positions on paper: figures come in and are formatted. What has no
-//!   value, or none that is finite, is shown as "–".
+//! Every page
+//! - loads nothing: no external script, font, image or style, and its content security policy forbids any;
+//! - escapes all text, in `markup.rs`; only constants of this program are written verbatim;
+//! - describes every chart in a sentence and lists its numbers in a table;
+//! - computes nothing but the layout. A missing or non-finite value is shown as "–".
 
 mod block;
 mod chart;
@@ -34,7 +30,7 @@ pub use format::Format;
 pub use markup::{Attributes, Markup};
 pub use outcome_report::{Measured, OutcomeReport, ReportClient, ReportOverlap};
 pub use page::{Page, Section};
-pub use table::{Align, Cell, Column, Table};
+pub use table::{Cell, Column, Table};
 
-/// The style sheet of every page: for pages that are served, so that all of ours look alike.
+/// The style sheet of every page. The server serves it so that its own pages look the same.
 pub const STYLE: &str = include_str!("style.css");

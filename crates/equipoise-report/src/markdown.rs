@@ -1,14 +1,12 @@
-//! A page as Markdown: the same words and tables, for where HTML is not read.
-//!
-//! A drawing has no place there; its sentence and its numbers have.
+//! Renders a page as Markdown, with the description and the table of each chart in place of its drawing.
 
-use crate::block::{Block, NoticeKind};
+use crate::block::Block;
 use crate::chart::Chart;
 use crate::page::Page;
-use crate::table::{Align, Table};
+use crate::table::Table;
 
-/// A chart with more numbers than this is told by its sentence alone.
-const MAX_ROWS_OF_A_CHART: usize = 30;
+/// The table of a chart is left out if it is longer than this.
+const MAX_CHART_ROWS: usize = 30;
 
 impl Page {
     /// The page as Markdown. All text is escaped.
@@ -33,11 +31,7 @@ impl Block {
         match self {
             Self::Paragraph(text) => escape(text),
             Self::Notice { kind, text } => {
-                let word = match kind {
-                    NoticeKind::Info => "Note",
-                    NoticeKind::Warning => "Warning",
-                };
-                format!("> **{word}** {}", escape(text))
+                format!("> **{}** {}", kind.label(), escape(text))
             }
             Self::Figures(figures) => {
                 let line = |figure: &crate::block::Figure| {
@@ -52,7 +46,7 @@ impl Block {
             Self::Table(table) => table.to_markdown(),
             Self::Chart(chart) => chart.to_markdown(),
             Self::Code(code) => {
-                // A fence longer than any run of backticks inside.
+                // The fence must be longer than any run of backticks inside.
                 let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
                 let fence = "`".repeat(longest.max(2) + 1);
                 format!("{fence}\n{}\n{fence}", code.trim_end_matches('\n'))
@@ -63,11 +57,11 @@ impl Block {
 
 impl Chart {
     fn to_markdown(&self) -> String {
-        let told = format!("**{}.** {}", escape(&self.title), escape(&self.sentence));
-        if self.table.rows.len() > MAX_ROWS_OF_A_CHART {
-            return told;
+        let text = format!("**{}.** {}", escape(&self.title), escape(&self.sentence));
+        if self.table.rows.len() > MAX_CHART_ROWS {
+            return text;
         }
-        format!("{told}\n\n{}", self.table.to_markdown())
+        format!("{text}\n\n{}", self.table.to_markdown())
     }
 }
 
@@ -79,11 +73,8 @@ impl Table {
             lines.push(format!("{}:\n", escape(&self.caption)));
         }
         lines.push(row(self.columns.iter().map(|column| escape(&column.name)).collect()));
-        let rule = |align: Align| match align {
-            Align::Left => "---".to_owned(),
-            Align::Right => "---:".to_owned(),
-        };
-        lines.push(row(self.columns.iter().map(|column| rule(column.align)).collect()));
+        let rule = |numeric: bool| if numeric { "---:" } else { "---" }.to_owned();
+        lines.push(row(self.columns.iter().map(|column| rule(column.numeric)).collect()));
         for cells in &self.rows {
             let texts = cells.iter().map(|cell| match (cell.strong, escape(&cell.text)) {
                 (true, text) if !text.trim().is_empty() => format!("**{text}**"),
@@ -95,7 +86,7 @@ impl Table {
     }
 }
 
-/// Text that Markdown shows as it is, on one line.
+/// Escapes text so that Markdown shows it literally, on one line.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -118,11 +109,11 @@ mod tests {
     use crate::table::{Cell, Column};
 
     #[test]
-    fn a_page_is_headings_text_and_tables() {
+    fn renders_headings_text_and_tables() {
         let table = Table {
             caption: "Weights".to_owned(),
             columns: vec![Column::text("client"), Column::number("w")],
-            rows: vec![vec!["a|b*".into(), Cell::text("0.5").strong()]],
+            rows: vec![vec![Cell::text("a|b*"), Cell::text("0.5").strong()]],
         };
         let page = Page {
             title: "T_1".to_owned(),

@@ -1,9 +1,8 @@
-//! The one place where text becomes HTML: a writer that escapes every text and attribute it is given and
-//! closes every element it opens.
+//! Writes HTML: escapes every text and attribute value, and closes every element it opens.
 
-use std::fmt::{Display, Write};
+use std::fmt::Display;
 
-/// Attributes of an element, by name. Values are escaped.
+/// Names and values of an element's attributes. Values are escaped.
 pub type Attributes<'a> = &'a [(&'a str, &'a dyn Display)];
 
 /// HTML under construction.
@@ -13,7 +12,7 @@ pub struct Markup {
 }
 
 impl Markup {
-    /// An element with what `content` writes inside.
+    /// Writes an element around what `content` writes.
     pub fn element(
         &mut self,
         tag: &'static str,
@@ -28,33 +27,33 @@ impl Markup {
         self.html.push('>');
     }
 
-    /// An element with only text inside.
+    /// Writes an element that contains only text.
     pub fn leaf(&mut self, tag: &'static str, attributes: Attributes<'_>, text: &str) {
         self.element(tag, attributes, |markup| markup.text(text));
     }
 
-    /// An element without content, such as `meta` or an SVG shape.
+    /// Writes an element without content, such as `meta` or an SVG shape.
     pub fn empty(&mut self, tag: &'static str, attributes: Attributes<'_>) {
         self.open(tag, attributes);
         self.html.push_str("/>");
     }
 
-    /// Text, escaped.
+    /// Writes escaped text.
     pub fn text(&mut self, text: &str) {
         escape_into(&mut self.html, text);
     }
 
-    /// Markup of our own that must not be escaped: the document type and the style sheet.
-    pub fn verbatim(&mut self, ours: &'static str) {
-        self.html.push_str(ours);
+    /// Writes a constant without escaping it, such as the document type or the style sheet.
+    pub fn verbatim(&mut self, html: &'static str) {
+        self.html.push_str(html);
     }
 
-    /// A line break in the source, for those who read it.
+    /// Breaks the line, to keep the source readable.
     pub fn newline(&mut self) {
         self.html.push('\n');
     }
 
-    /// What was written.
+    /// The finished HTML.
     pub fn into_html(self) -> String {
         self.html
     }
@@ -66,14 +65,13 @@ impl Markup {
             self.html.push(' ');
             self.html.push_str(name);
             self.html.push_str("=\"");
-            // Through a string of its own: what Display writes must not reach the page unescaped.
             escape_into(&mut self.html, &value.to_string());
             self.html.push('"');
         }
     }
 }
 
-/// A coordinate: one decimal is a tenth of a pixel.
+/// A coordinate, rounded to a tenth of a pixel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Px(pub(crate) f64);
 
@@ -103,15 +101,9 @@ fn escape_into(html: &mut String, text: &str) {
     }
 }
 
-/// Characters that change the direction of what follows: one client's name could rearrange the figures
-/// printed beside it.
+/// Bidirectional control characters: a client's name could use them to rearrange the figures beside it.
 fn reorders_text(character: char) -> bool {
     matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// Writes formatted text to a string; writing to memory cannot fail.
-pub(crate) fn append(to: &mut String, text: std::fmt::Arguments<'_>) {
-    let _ = to.write_fmt(text);
 }
 
 #[cfg(test)]
@@ -119,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_and_attributes_are_escaped() {
+    fn escapes_text_and_attributes() {
         let mut markup = Markup::default();
         markup.leaf("b", &[("title", &"\"><i>")], "<script>'&'");
         assert_eq!(
@@ -129,14 +121,14 @@ mod tests {
     }
 
     #[test]
-    fn characters_that_control_or_reorder_text_are_replaced() {
+    fn replaces_control_and_bidirectional_characters() {
         let mut markup = Markup::default();
         markup.text("a\u{0}b\u{202e}c\u{1b}");
         assert_eq!(markup.into_html(), "a\u{fffd}b\u{fffd}c\u{fffd}");
     }
 
     #[test]
-    fn coordinates_are_short_and_never_minus_zero() {
+    fn coordinates_have_at_most_one_decimal_and_no_negative_zero() {
         let texts = [12.0, 12.34, -0.01, -3.25].map(|x| Px(x).to_string());
         assert_eq!(texts, ["12", "12.3", "0", "-3.3"]);
     }

@@ -1,16 +1,16 @@
-//! Tables: a caption, named columns, rows of cells.
+//! Tables.
 
 use crate::format::{Format, MISSING};
-use crate::markup::Markup;
+use crate::markup::{Attributes, Markup};
 
-/// A table. A wide one scrolls in a box of its own.
+/// A table, in a scrollable box if it is wider than the page.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
-    /// What the table holds, in a line.
+    /// A one-line description.
     pub caption: String,
-    /// Names and alignments.
+    /// Its columns.
     pub columns: Vec<Column>,
-    /// Rows; the first cell of each names it.
+    /// Its rows, each with a heading in its first cell.
     pub rows: Vec<Vec<Cell>>,
 }
 
@@ -19,82 +19,63 @@ pub struct Table {
 pub struct Column {
     /// Its heading.
     pub name: String,
-    /// Where its cells stand.
-    pub align: Align,
+    /// Whether it holds numbers, which are aligned right.
+    pub numeric: bool,
 }
 
-/// Where the text of a cell stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Align {
-    /// At the left: text.
-    #[default]
-    Left,
-    /// At the right: numbers.
-    Right,
-}
-
-/// A cell: text that is ready to be read.
+/// A cell of a table.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cell {
-    /// The text.
+    /// The text shown.
     pub text: String,
-    /// The number behind the text, if it is one: what a program reads.
+    /// The exact number, if the text is one; used for CSV.
     pub number: Option<f64>,
-    /// Whether it stands out.
+    /// Whether it is emphasised.
     pub strong: bool,
 }
 
 impl Column {
     /// A column of text.
     pub fn text(name: impl Into<String>) -> Self {
-        Self { name: name.into(), align: Align::Left }
+        Self { name: name.into(), numeric: false }
     }
 
     /// A column of numbers.
     pub fn number(name: impl Into<String>) -> Self {
-        Self { name: name.into(), align: Align::Right }
+        Self { name: name.into(), numeric: true }
+    }
+
+    fn class(&self) -> &'static str {
+        if self.numeric { "right" } else { "left" }
     }
 }
 
 impl Cell {
-    /// Text as it is.
+    /// A cell of text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), number: None, strong: false }
     }
 
-    /// A number in a format; none is a dash.
+    /// A cell with a formatted number, or a dash if there is no value.
     pub fn number(value: impl Into<Option<f64>>, format: Format) -> Self {
         let value = value.into();
         Self { number: value, ..Self::text(format.write(value)) }
     }
 
-    /// The same, standing out.
+    /// Emphasises the cell.
     pub fn strong(self) -> Self {
         Self { strong: true, ..self }
     }
 }
 
-impl From<&str> for Cell {
-    fn from(text: &str) -> Self {
-        Self::text(text)
-    }
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Self {
-        Self::text(text)
-    }
-}
-
 impl Table {
-    /// The table as CSV: numbers in full, as a program reads them; no value is an empty field.
+    /// The table as CSV, with unrounded numbers and empty fields for missing values.
     pub fn to_csv(&self) -> String {
-        // A program looks columns up by name: one that comes again gets a number.
+        // Programs look columns up by name, so repeated names are numbered.
         let headings = self.columns.iter().enumerate().map(|(i, column)| {
-            let before = self.columns[..i].iter().filter(|other| other.name == column.name).count();
-            match before {
+            match self.columns[..i].iter().filter(|other| other.name == column.name).count() {
                 0 => csv_field(&column.name),
-                times => csv_field(&format!("{} ({})", column.name, times + 1)),
+                n => csv_field(&format!("{} ({})", column.name, n + 1)),
             }
         });
         let mut text = headings.collect::<Vec<_>>().join(",") + "\n";
@@ -111,8 +92,8 @@ impl Table {
     }
 
     pub(crate) fn write(&self, markup: &mut Markup) {
-        // Focusable, so that a keyboard can scroll it.
-        let scroll: crate::markup::Attributes<'_> = &[
+        // Focusable, so that it can be scrolled with the keyboard.
+        let scroll: Attributes<'_> = &[
             ("class", &"scroll"),
             ("tabindex", &"0"),
             ("role", &"region"),
@@ -122,7 +103,16 @@ impl Table {
             markup.element("table", &[], |markup| {
                 markup.element("caption", &[], |markup| markup.leaf("span", &[], &self.caption));
                 markup.element("thead", &[], |markup| {
-                    markup.element("tr", &[], |markup| self.write_headings(markup));
+                    markup.element("tr", &[], |markup| {
+                        for column in &self.columns {
+                            let class = column.class();
+                            markup.leaf(
+                                "th",
+                                &[("scope", &"col"), ("class", &class)],
+                                &column.name,
+                            );
+                        }
+                    });
                 });
                 markup.element("tbody", &[], |markup| {
                     for row in &self.rows {
@@ -134,21 +124,10 @@ impl Table {
         markup.newline();
     }
 
-    fn write_headings(&self, markup: &mut Markup) {
-        for column in &self.columns {
-            let class = column.align.class();
-            markup.leaf("th", &[("scope", &"col"), ("class", &class)], &column.name);
-        }
-    }
-
     fn write_row(&self, markup: &mut Markup, row: &[Cell]) {
         for (i, cell) in row.iter().enumerate() {
-            let align = self.columns.get(i).map_or(Align::Left, |column| column.align);
-            let class = if cell.strong {
-                format!("{} strong", align.class())
-            } else {
-                align.class().to_owned()
-            };
+            let align = self.columns.get(i).map_or("left", Column::class);
+            let class = if cell.strong { format!("{align} strong") } else { align.to_owned() };
             if i == 0 {
                 markup.leaf("th", &[("scope", &"row"), ("class", &class)], &cell.text);
             } else {
@@ -158,7 +137,7 @@ impl Table {
     }
 }
 
-/// A field of a CSV file, in quotes where it needs them.
+/// A field of a CSV file, quoted if necessary.
 fn csv_field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -167,28 +146,19 @@ fn csv_field(text: &str) -> String {
     }
 }
 
-impl Align {
-    fn class(self) -> &'static str {
-        match self {
-            Self::Left => "left",
-            Self::Right => "right",
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_csv_file_has_numbers_in_full_and_quotes_where_needed() {
+    fn csv_has_unrounded_numbers_and_quotes_fields_if_necessary() {
         let table = Table {
             caption: String::new(),
             columns: ["a, \"b\"", "x"].map(Column::text).into(),
             rows: vec![
-                vec!["one\ntwo".into(), Cell::number(-0.123_456_789, Format::Fixed(2))],
-                vec!["three".into(), Cell::number(None, Format::Fixed(2))],
-                vec!["four".into(), Cell::number(f64::NAN, Format::Auto)],
+                vec![Cell::text("one\ntwo"), Cell::number(-0.123_456_789, Format::Fixed(2))],
+                vec![Cell::text("three"), Cell::number(None, Format::Fixed(2))],
+                vec![Cell::text("four"), Cell::number(f64::NAN, Format::Auto)],
             ],
         };
         let expected = "\"a, \"\"b\"\"\",x\n\"one\ntwo\",-0.123456789\nthree,\nfour,\n";

@@ -1,5 +1,5 @@
-//! What must hold for every page: it is well-formed, asks for nothing, escapes what clients wrote, and
-//! gives every chart its sentence and its numbers.
+//! Every page is well-formed, loads nothing, escapes what clients wrote, and gives every chart a
+//! description and a table.
 #![allow(clippy::unwrap_used)]
 
 mod html_check;
@@ -11,7 +11,7 @@ use equipoise_report::{
     Point, Quantity, ReportClient, Scatter, ScatterSeries, Section, Series, Table,
 };
 use html_check::{Tag, read_balanced};
-use sample_pages::{features, metrics, one_of_each, outcome, report};
+use sample_pages::{every_block, features, metrics, outcome, report};
 
 const HOSTILE: &str = "<script>alert(1)</script>&\"'";
 
@@ -26,12 +26,15 @@ fn sample_html(name: &str) -> [String; 2] {
     report.measured[0].name = format!("bilevel on {name}");
     report.measured.push(Measured { name: name.to_owned(), metrics: metrics(0.5, 0.5, 10, 0.1) });
     report.warnings.push(name.to_owned());
-    [report.render(), one_of_each(name).render()]
+    [report.render(), every_block(name).render()]
 }
 
 fn checked(html: &str) -> Vec<Tag> {
     let tags = read_balanced(html).unwrap();
-    assert!(!html.contains("NaN") && !html.contains("inf\""), "a number that is none was written");
+    assert!(
+        !html.contains("NaN") && !html.contains("inf\""),
+        "the page contains a non-finite number"
+    );
     tags
 }
 
@@ -48,15 +51,15 @@ fn page_of(kind: ChartKind) -> String {
 }
 
 #[test]
-fn the_check_of_balance_finds_what_is_not_balanced() {
-    for wrong in ["<p>", "<p></b>", "</p>", "<p a=\"1></p>", "<p a></p>", "a > b<br/>", "<%>"] {
-        assert!(read_balanced(&format!("<!DOCTYPE html>{wrong}")).is_err(), "{wrong}");
+fn the_html_check_rejects_unbalanced_tags() {
+    for broken in ["<p>", "<p></b>", "</p>", "<p a=\"1></p>", "<p a></p>", "a > b<br/>", "<%>"] {
+        assert!(read_balanced(&format!("<!DOCTYPE html>{broken}")).is_err(), "{broken}");
     }
     assert!(read_balanced("<!DOCTYPE html><p a=\"1 > 0\"><br/>text</p>").is_ok());
 }
 
 #[test]
-fn what_a_client_wrote_never_becomes_markup() {
+fn client_text_never_becomes_markup() {
     for html in sample_html(HOSTILE) {
         assert!(checked(&html).iter().all(|tag| tag.name != "script"));
         assert!(!html.contains("<script"));
@@ -65,7 +68,7 @@ fn what_a_client_wrote_never_becomes_markup() {
 }
 
 #[test]
-fn a_page_asks_for_nothing() {
+fn pages_load_nothing() {
     for html in sample_html("bank") {
         for forbidden in ["http://", "https://", "src=", "@import", "<script", "//fonts"] {
             assert!(!html.contains(forbidden), "{forbidden}");
@@ -79,7 +82,7 @@ fn a_page_asks_for_nothing() {
 }
 
 #[test]
-fn every_chart_has_a_title_a_sentence_and_a_table() {
+fn every_chart_has_a_title_a_description_and_a_table() {
     for html in sample_html("bank") {
         let tags = checked(&html);
         let ids: Vec<&str> = tags.iter().filter_map(|tag| tag.attribute("id")).collect();
@@ -93,12 +96,12 @@ fn every_chart_has_a_title_a_sentence_and_a_table() {
             let labels = image.attribute("aria-labelledby").unwrap();
             assert!(labels.split(' ').all(|label| ids.contains(&label)), "{labels}");
         }
-        assert!(!html.contains("-sentence\"></p>"), "a sentence is empty");
+        assert!(!html.contains("-sentence\"></p>"), "a description is empty");
     }
 }
 
 #[test]
-fn ids_are_unique_and_cells_have_scopes() {
+fn ids_are_unique_and_header_cells_have_scopes() {
     for html in sample_html("bank") {
         let tags = checked(&html);
         let mut ids: Vec<&str> = tags.iter().filter_map(|tag| tag.attribute("id")).collect();
@@ -111,7 +114,7 @@ fn ids_are_unique_and_cells_have_scopes() {
 }
 
 #[test]
-fn a_direct_defense_has_no_path_to_show() {
+fn direct_defenses_have_no_convergence_charts() {
     let mut direct: Outcome = outcome(3);
     direct.trace.clear();
     direct.gap = None;
@@ -125,7 +128,7 @@ fn a_direct_defense_has_no_path_to_show() {
 }
 
 #[test]
-fn rows_in_common_are_listed_below_the_weights_where_there_are_any() {
+fn shared_rows_are_listed_below_the_weights() {
     let (outcome, features) = (outcome(6), features());
     let mut report = report(&outcome, &features, "bank");
     let html = report.render();
@@ -143,7 +146,7 @@ fn rows_in_common_are_listed_below_the_weights_where_there_are_any() {
 }
 
 #[test]
-fn one_client_is_enough() {
+fn reports_on_a_single_client() {
     let (outcome, features) = (outcome(1), features());
     let html = report(&outcome, &features, "bank").render();
     checked(&html);
@@ -152,7 +155,7 @@ fn one_client_is_enough() {
 }
 
 #[test]
-fn of_many_clients_the_largest_are_drawn_and_all_are_listed() {
+fn draws_the_largest_weights_and_lists_all_of_them() {
     let (outcome, features) = (outcome(200), features());
     let report = report(&outcome, &features, "bank");
     let html = report.render();
@@ -170,7 +173,7 @@ fn of_many_clients_the_largest_are_drawn_and_all_are_listed() {
 }
 
 #[test]
-fn figures_that_there_are_none_of_are_dashes() {
+fn missing_figures_are_dashes() {
     let mut outcome = outcome(2);
     outcome.objective = f64::NAN;
     outcome.theta[1] = f64::NAN;
@@ -194,7 +197,7 @@ fn figures_that_there_are_none_of_are_dashes() {
 }
 
 #[test]
-fn nothing_measured_is_a_page_without_those_sections() {
+fn omits_sections_without_measurements() {
     let (outcome, features) = (outcome(4), Vec::new());
     let mut report = report(&outcome, &features, "bank");
     report.measured.clear();
@@ -205,7 +208,7 @@ fn nothing_measured_is_a_page_without_those_sections() {
 }
 
 #[test]
-fn charts_of_nothing_of_one_point_and_of_equal_values_are_drawn() {
+fn draws_charts_of_empty_single_and_extreme_values() {
     let axis = || Axis::new("axis", Format::Auto);
     let bars = |values: &[f64]| {
         let bars = values.iter().map(|&value| Bar::new("bar", value)).collect();
@@ -263,7 +266,7 @@ fn charts_of_nothing_of_one_point_and_of_equal_values_are_drawn() {
 }
 
 #[test]
-fn negative_bars_end_left_of_zero() {
+fn negative_bars_start_left_of_positive_ones() {
     let bars = vec![Bar::new("down", -1.0), Bar::new("up", 1.0)];
     let axis = Axis::new("axis", Format::Fixed(1));
     let tags = checked(&page_of(ChartKind::Bars(Bars { axis, bars, reference: None })));

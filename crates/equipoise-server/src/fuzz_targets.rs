@@ -6,10 +6,10 @@
 use std::path::Path;
 
 use axum::http::{HeaderMap, HeaderValue};
-use equipoise_data::Schema;
+use equipoise_data::{Schema, TableKind};
 
 use crate::http::upload_offset;
-use crate::protocol::{Digest, MANIFEST_HEADER, Manifest, MediaType, Name, OFFSET_HEADER};
+use crate::protocol::{Digest, MANIFEST_HEADER, Manifest, Name, OFFSET_HEADER};
 use crate::protocol::{PrivateKey, PublicKey, SIGNATURE_HEADER, Signature};
 use crate::round::SubmissionLimits;
 use crate::validator::{Job, Verdict, check_file};
@@ -92,7 +92,7 @@ pub fn upload_headers(bytes: &[u8]) {
         audience: "https://round.example.org".into(),
         round: name(),
         client: name(),
-        media_type: MediaType::Csv,
+        media_type: TableKind::Csv,
         length: 1000,
         sha256: Digest::ZERO,
         schema_sha256: Digest::ZERO,

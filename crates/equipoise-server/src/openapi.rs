@@ -8,11 +8,12 @@ mod signing;
 
 use std::collections::BTreeMap;
 
+use equipoise_data::TableKind;
 use serde_json::{Map, Value, json};
 
 use self::detail::{Access, Content};
 use crate::http::Operation;
-use crate::protocol::{MANIFEST_HEADER, MediaType, OFFSET_HEADER, Refusal, SIGNATURE_HEADER};
+use crate::protocol::{MANIFEST_HEADER, OFFSET_HEADER, Refusal, SIGNATURE_HEADER};
 
 const SCHEMAS: &str = include_str!("openapi/schemas.json");
 
@@ -41,7 +42,7 @@ pub fn document() -> Value {
         "tags": [
             { "name": "reader", "description": "Anyone." },
             { "name": "client", "description": "An organisation on the roster, authenticated by signature." },
-            { "name": "coordinator", "description": "Whoever set up the round, authenticated by token." },
+            { "name": "coordinator", "description": "The organiser of the round, authenticated by token." },
         ],
         "paths": paths,
         "components": {
@@ -98,7 +99,7 @@ fn describe(operation: Operation) -> Value {
         described["requestBody"] = json!({
             "required": true,
             "description": "The proxy, or the part of it after `upload-offset`. Content-Length is required.",
-            "content": text_of(MediaType::ALL.map(MediaType::name)),
+            "content": text_of(TableKind::ALL.map(TableKind::media_type)),
         });
     }
     described

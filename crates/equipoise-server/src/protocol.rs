@@ -6,7 +6,6 @@
 //! for a signature over another.
 
 pub mod canonical;
-mod digest;
 mod event;
 mod key;
 mod manifest;
@@ -16,10 +15,10 @@ mod round_info;
 mod signed_documents;
 mod submission_list;
 
-pub use digest::{Digest, DigestProblem};
+pub use equipoise_data::{Digest, DigestProblem};
 pub use event::{ChainError, Event, EventKind, verify_chain};
 pub use key::{KeyError, PrivateKey, PublicKey, Signature};
-pub use manifest::{Manifest, ManifestError, MediaType};
+pub use manifest::{Manifest, ManifestError};
 pub use name::{Name, NameError};
 pub use refusal::{Refusal, RefusalBody};
 pub use round_info::{RoundInfo, RoundLimits, RoundState, SolveProgress, UploadState};

@@ -31,7 +31,7 @@ pub use crash::Crash;
 pub use disk::{Disk, RealDisk};
 pub use error::StoreError;
 pub use folder::{DataFolder, random_bytes, write_private};
-pub(crate) use folder::{digest_of_file, hash_file, remove_if_present};
+pub(crate) use folder::{digest_of_file, remove_if_present};
 pub use new_round::NewRound;
 pub use query::RoundRow;
 pub use transitions::CloseReason;

@@ -4,7 +4,6 @@
 //! [`check_file`] runs in the child. [`ChildValidator`] starts children. [`InProcess`] does without one, for tests.
 
 mod child;
-mod distinct_rows;
 mod parent;
 
 use std::future::Future;

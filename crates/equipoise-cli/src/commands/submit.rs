@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use clap::Args;
-use equipoise_data::{Schema, check_output, visit_proxy, write_json};
+use equipoise_data::{ReadLimits, Schema, check_output, visit_proxy, write_json};
 use equipoise_server::protocol::{Name, SignedReceipt};
 use serde::Serialize;
 
@@ -12,9 +12,6 @@ use crate::answer::Answer;
 use crate::figures::count;
 use crate::output::Output;
 use crate::round_client::{Connection, ServerArgs, Submission, read_private_key};
-
-/// Rows that are checked at a time.
-const CHUNK_ROWS: usize = 4096;
 
 /// Send your proxy to a round, once
 ///
@@ -79,12 +76,12 @@ pub(crate) fn run(args: &SubmitArgs, output: &Output) -> anyhow::Result<Answer> 
     );
     let schema = round_schema(&connection, args.schema.as_deref())?;
     ensure!(
-        schema.digest() == info.schema_sha256.to_string(),
+        schema.digest() == info.schema_sha256,
         "{}: the schema is not the one that the round names",
         connection.server()
     );
     // The rows are looked at and forgotten: the file may be larger than the memory.
-    let n_rows = visit_proxy(&args.file, &schema, CHUNK_ROWS, |_| Ok(()));
+    let n_rows = visit_proxy(&args.file, &schema, ReadLimits::NONE, |_| Ok(()));
     let n_rows = n_rows.context("nothing was sent")? as usize;
     output.note(format!("{} in accordance with the round's schema", count(n_rows, "row")));
 

@@ -8,10 +8,9 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use equipoise_data::TableKind;
 use equipoise_server::protocol::{
-    Digest, MANIFEST_HEADER, Manifest, MediaType, Name, OFFSET_HEADER, PrivateKey, RoundInfo,
+    Digest, MANIFEST_HEADER, Manifest, Name, OFFSET_HEADER, PrivateKey, RoundInfo,
     SIGNATURE_HEADER, SignedReceipt, UploadState,
 };
-use sha2::{Digest as _, Sha256};
 use ureq::SendBody;
 
 use super::connection::Connection;
@@ -38,13 +37,9 @@ impl Submission {
         client: Name,
         key: &PrivateKey,
     ) -> anyhow::Result<Self> {
-        let media_type = match TableKind::of(path)? {
-            TableKind::Csv => MediaType::Csv,
-            TableKind::CsvGz => MediaType::CsvGz,
-            TableKind::Parquet => MediaType::Parquet,
-        };
+        let media_type = TableKind::of(path)?;
         let place = || path.display().to_string();
-        let (length, sha256) = length_and_digest(path).with_context(place)?;
+        let (length, sha256) = Digest::of_file(path).with_context(place)?;
         let limit = info.limits.body_bytes;
         if length > limit {
             bail!("{}: has {length} bytes, and the round accepts {limit}", path.display());
@@ -121,7 +116,7 @@ impl Submission {
             .put(connection.url(&place))
             .header(MANIFEST_HEADER, &self.manifest_header)
             .header(SIGNATURE_HEADER, &self.signature)
-            .header("content-type", self.manifest.media_type.name())
+            .header("content-type", self.manifest.media_type.media_type())
             .header("content-length", left)
             .header(OFFSET_HEADER, offset)
             // So that a refusal comes before the body is sent.
@@ -131,8 +126,7 @@ impl Submission {
 
     /// Whether the file is still the one that was signed.
     fn check_unchanged(&self) -> anyhow::Result<()> {
-        let found =
-            length_and_digest(&self.path).with_context(|| self.path.display().to_string())?;
+        let found = Digest::of_file(&self.path).with_context(|| self.path.display().to_string())?;
         anyhow::ensure!(
             found == (self.manifest.length, self.manifest.sha256),
             "{}: was changed while it was being sent, and not accepted. Run the command again when it is finished.",
@@ -157,22 +151,6 @@ impl Submission {
             connection.server()
         );
         Ok(receipt)
-    }
-}
-
-/// Reads a file once, a piece at a time.
-fn length_and_digest(path: &Path) -> io::Result<(u64, Digest)> {
-    let mut file = File::open(path)?;
-    let mut hasher = Sha256::new();
-    let mut piece = vec![0; 1 << 16];
-    let mut length = 0;
-    loop {
-        let n = file.read(&mut piece)?;
-        if n == 0 {
-            return Ok((length, Digest::finish(hasher)));
-        }
-        hasher.update(&piece[..n]);
-        length += n as u64;
     }
 }
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use equipoise_core::{Fairness, Settings};
-use equipoise_data::Schema;
-use equipoise_server::protocol::{Digest, Manifest, MediaType, Name, PrivateKey};
+use equipoise_data::{Schema, TableKind};
+use equipoise_server::protocol::{Digest, Manifest, Name, PrivateKey};
 use equipoise_server::round::SubmissionLimits;
 use equipoise_server::store::{DataFolder, NewRound, Store, StoreParts};
 use serde_json::Value;
@@ -104,7 +104,7 @@ impl Fleet {
     pub(crate) fn head(
         &self,
         client: usize,
-        kind: MediaType,
+        kind: TableKind,
         length: u64,
         sha256: Digest,
     ) -> String {
@@ -116,20 +116,21 @@ impl Fleet {
             media_type: kind,
             length,
             sha256,
-            schema_sha256: self.schema.digest().parse().unwrap(),
+            schema_sha256: self.schema.digest(),
         };
         format!(
             "PUT /v1/rounds/spring/submissions/{} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
-             equipoise-manifest: {}\r\nequipoise-signature: {}\r\ncontent-type: {kind}\r\n\
+             equipoise-manifest: {}\r\nequipoise-signature: {}\r\ncontent-type: {}\r\n\
              content-length: {length}\r\n\r\n",
             key.name(),
             manifest.to_header(),
             manifest.sign(key),
+            kind.media_type(),
         )
     }
 
     /// Sends a signed file; gives status and answer.
-    pub(crate) fn put(&self, client: usize, kind: MediaType, body: &[u8]) -> (u16, Value) {
+    pub(crate) fn put(&self, client: usize, kind: TableKind, body: &[u8]) -> (u16, Value) {
         let head = self.head(client, kind, body.len() as u64, Digest::of(body));
         send(self.port, &[head.as_bytes(), body])
     }

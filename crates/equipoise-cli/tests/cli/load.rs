@@ -5,7 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use equipoise_server::protocol::{Digest, MediaType};
+use equipoise_data::TableKind;
+use equipoise_server::protocol::Digest;
 
 use crate::fleet::{Fleet, full, resident, resident_children, send};
 
@@ -37,7 +38,7 @@ fn run(n_clients: usize, bytes: usize, at_once: usize, longest: Duration) {
             let first = fleet.proxy(i as u64, 400);
             let whole = format!("{first}{rest}");
             let digest = Digest::of(whole.as_bytes());
-            (fleet.head(i, MediaType::Csv, whole.len() as u64, digest), first)
+            (fleet.head(i, TableKind::Csv, whole.len() as u64, digest), first)
         })
         .collect();
 

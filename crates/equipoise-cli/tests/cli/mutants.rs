@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use equipoise_data::{read_proxy, write_proxy};
-use equipoise_server::protocol::MediaType;
+use equipoise_data::{TableKind, read_proxy, write_proxy};
 
 use crate::fleet::{Fleet, full, resident};
 use crate::many_rows::many_rows;
@@ -17,7 +16,7 @@ const WARM_UP: usize = 24;
 #[test]
 fn mutants_of_every_format_are_accepted_or_refused_by_a_server_that_lives() {
     let times = if full() { 10_000 } else { 300 };
-    for kind in MediaType::ALL {
+    for kind in TableKind::ALL {
         let fleet = Fleet::new(times + WARM_UP);
         let server = fleet.start("");
         let pid = server.child.id();
@@ -35,7 +34,7 @@ fn mutants_of_every_format_are_accepted_or_refused_by_a_server_that_lives() {
                             }
                             let (status, answer) = fleet.put(i, kind, &mutant(&sound, i as u64));
                             let good = (200..300).contains(&status) || (400..500).contains(&status);
-                            assert!(good, "mutant {i} of {kind}: {status}, {answer}");
+                            assert!(good, "mutant {i} of {kind:?}: {status}, {answer}");
                             counts[usize::from(status / 100)].fetch_add(1, Ordering::SeqCst);
                         }
                     });
@@ -49,13 +48,13 @@ fn mutants_of_every_format_are_accepted_or_refused_by_a_server_that_lives() {
         let counts = send(WARM_UP, times + WARM_UP);
         let after = resident(pid).0;
         println!(
-            "{kind}: {} accepted, {} refused in {:.1} s; resident memory {before:.1} -> {after:.1} MiB",
+            "{kind:?}: {} accepted, {} refused in {:.1} s; resident memory {before:.1} -> {after:.1} MiB",
             counts[2],
             counts[4],
             started.elapsed().as_secs_f64()
         );
         assert!(counts[4] > 0);
-        assert!(after - before < 20.0, "{kind}: {before} MiB grew to {after} MiB");
+        assert!(after - before < 20.0, "{kind:?}: {before} MiB grew to {after} MiB");
         assert_eq!(server.child.id(), pid);
         drop(server);
     }
@@ -67,11 +66,11 @@ fn a_file_that_kills_its_reader_is_refused() {
     // A reader that is killed as a parser's overflow or the limits of its memory would kill it.
     let server = fleet.start("--crash-at in_validator");
     let body = fleet.proxy(1, 1000);
-    let (status, answer) = fleet.put(0, MediaType::Csv, body.as_bytes());
+    let (status, answer) = fleet.put(0, TableKind::Csv, body.as_bytes());
     assert_eq!((status, answer["code"].as_str()), (422, Some("file_rejected")), "{answer}");
     drop(server);
     let _server = fleet.start("");
-    assert_eq!(fleet.put(0, MediaType::Csv, body.as_bytes()).0, 201);
+    assert_eq!(fleet.put(0, TableKind::Csv, body.as_bytes()).0, 201);
 }
 
 #[test]
@@ -82,16 +81,16 @@ fn two_hundred_million_rows_in_a_small_file_are_refused_at_once() {
     let body = many_rows(&columns, 209_715_200);
     assert!(body.len() < 3400, "{}", body.len());
     let started = Instant::now();
-    let (status, answer) = fleet.put(0, MediaType::Parquet, &body);
+    let (status, answer) = fleet.put(0, TableKind::Parquet, &body);
     assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     assert_eq!((status, answer["code"].as_str()), (422, Some("file_rejected")), "{answer}");
     let message = answer["message"].as_str().unwrap();
     assert!(message.contains("209715200 rows"), "{message}");
     // The same file with fewer rows is sound.
-    assert_eq!(fleet.put(0, MediaType::Parquet, &many_rows(&columns, 1000)).0, 201);
+    assert_eq!(fleet.put(0, TableKind::Parquet, &many_rows(&columns, 1000)).0, 201);
 }
 
-fn sound_file(fleet: &Fleet, kind: MediaType) -> Vec<u8> {
+fn sound_file(fleet: &Fleet, kind: TableKind) -> Vec<u8> {
     let (csv, other) = (
         fleet.dir.path().join("sound.csv"),
         fleet.dir.path().join(format!("packed{}", kind.extension())),

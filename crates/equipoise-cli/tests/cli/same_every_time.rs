@@ -29,17 +29,6 @@ fn threads_memory_and_repetition_change_nothing_but_the_seconds() {
 }
 
 #[test]
-fn single_precision_is_said_in_the_outcome_and_the_same_on_disk() {
-    let world = World::with_proxies();
-    for (folder, how) in [("memory", ""), ("disk", "--memory 16MiB --scratch .")] {
-        world.defend(&format!("--fairness sp --precision single {how} -o {folder}")).expect(0);
-        let outcome = world.read(&format!("{folder}/outcome.json"));
-        assert!(outcome.contains("\"code\": \"rounded-proxies\""), "{outcome}");
-    }
-    assert_eq!(world.read("memory/model.json"), world.read("disk/model.json"));
-}
-
-#[test]
 fn proxies_are_the_same_bytes_for_one_seed_and_others_for_another() {
     let world = World::new();
     let make = |name: &str, more: &str| {

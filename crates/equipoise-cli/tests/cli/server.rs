@@ -298,16 +298,17 @@ fn slow_peers_are_sent_away_and_sigterm_ends_the_server_in_peace() {
 
 /// The head of a client's request, and the first byte of a body that never comes.
 fn signed_head(world: &World, client: &str, port: u16) -> String {
-    use equipoise_server::protocol::{Digest, Manifest, MediaType, PrivateKey};
+    use equipoise_data::TableKind;
+    use equipoise_server::protocol::{Digest, Manifest, PrivateKey};
     let body = std::fs::read(world.path(proxy_of(client))).unwrap();
     let manifest = Manifest {
         audience: format!("http://127.0.0.1:{port}"),
         round: "spring".parse().unwrap(),
         client: client.parse().unwrap(),
-        media_type: MediaType::Parquet,
+        media_type: TableKind::Parquet,
         length: body.len() as u64,
         sha256: Digest::of(&body),
-        schema_sha256: world.schema().digest().parse().unwrap(),
+        schema_sha256: world.schema().digest(),
     };
     let key = PrivateKey::from_line(&world.read(&format!("{client}.key"))).unwrap();
     format!(
@@ -316,7 +317,7 @@ fn signed_head(world: &World, client: &str, port: u16) -> String {
          content-length: {}\r\n\r\nP",
         manifest.to_header(),
         manifest.sign(&key),
-        manifest.media_type,
+        manifest.media_type.media_type(),
         body.len()
     )
 }

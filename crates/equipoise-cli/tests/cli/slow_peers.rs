@@ -4,7 +4,8 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use equipoise_server::protocol::{Digest, MediaType};
+use equipoise_data::TableKind;
+use equipoise_server::protocol::Digest;
 
 use crate::fleet::{Fleet, full};
 
@@ -19,14 +20,14 @@ fn slow_headers_and_trickled_bodies_are_closed_while_an_honest_upload_goes_throu
     let started = Instant::now();
     let mut slow: Vec<TcpStream> = (0..n_headers).map(|_| open(&fleet, "GET /v1/rou")).collect();
     slow.extend((0..n_bodies).map(|client| {
-        let head = fleet.head(client, MediaType::Csv, 1 << 20, Digest::of(b"never sent"));
+        let head = fleet.head(client, TableKind::Csv, 1 << 20, Digest::of(b"never sent"));
         open(&fleet, &head)
     }));
     std::thread::scope(|scope| {
         let upload = scope.spawn(|| {
             std::thread::sleep(Duration::from_secs(1));
             let started = Instant::now();
-            let status = fleet.put(n_bodies, MediaType::Csv, honest.as_bytes()).0;
+            let status = fleet.put(n_bodies, TableKind::Csv, honest.as_bytes()).0;
             (status, started.elapsed())
         });
         while !slow.is_empty() {
@@ -66,7 +67,7 @@ fn an_address_has_so_many_connections_and_no_more() {
     held.pop();
     std::thread::sleep(Duration::from_millis(200));
     let body = fleet.proxy(1, 1000);
-    assert_eq!(fleet.put(0, MediaType::Csv, body.as_bytes()).0, 201);
+    assert_eq!(fleet.put(0, TableKind::Csv, body.as_bytes()).0, 201);
 }
 
 fn open(fleet: &Fleet, first: &str) -> TcpStream {

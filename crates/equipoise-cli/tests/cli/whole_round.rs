@@ -27,7 +27,7 @@ fn a_round_from_schema_to_predictions() {
     assert!((outcome.weights.values().sum::<f64>() - 1.0).abs() < 1e-9);
     assert!(outcome.weights["south"] < 0.1, "the biased client counts: {:?}", outcome.weights);
     assert_eq!(outcome.clients[2].proxy_rows, 130);
-    assert_eq!(outcome.schema_digest, world.schema().digest());
+    assert_eq!(outcome.schema_digest, world.schema().digest().to_string());
     assert_eq!(outcome.evaluations, outcome.counts.evaluations);
     assert!(!outcome.trace.is_empty());
 

@@ -1,51 +1,48 @@
-//! Whether the root alone gives a better model than all clients together.
+//! Falls back to a root-only model if that is clearly better than the clients' model.
 //!
-//! Where most clients collude, or no proxy is any good, the best weights still give a bad model. The root alone is the
-//! alternative, though a poor one: it is small. So it is judged by rows that it has not seen: in each of five turns, a fair
-//! model of four fifths of the root predicts the rest. The clients' model, which was chosen by the whole root, has the
-//! easier test; where it loses all the same, by more than chance explains, it is not worth publishing.
+//! If most clients collude, or no proxy is any good, even the best weights give a bad model. The alternative is a fair
+//! model of the root alone, although the root is small. It is judged by five-fold cross-validation on the root. The
+//! clients' model was chosen by the whole root and so has the easier test. If it still loses, by more than chance
+//! explains, it is not worth publishing.
 
-use super::Defended;
+use super::Solved;
 use crate::error::Error;
-use crate::linalg::{Cholesky, norm};
+use crate::linalg::Cholesky;
 use crate::logistic::{dot, loss};
+use crate::newton::{self, NewtonSettings, Objective};
 use crate::outcome::{Termination, Warning};
-use crate::root::{OuterObjective, Root, RootWeighting};
+use crate::root::{OuterObjective, OuterValue, Root, RootWeighting};
 use crate::round::Round;
 use crate::rows::Rows;
 use crate::settings::Settings;
 
-/// Parts of the root, each of which is predicted by the others.
 const FOLDS: usize = 5;
 
-/// Below this many root rows nothing is judged.
+/// Minimum number of root rows for a comparison.
 const MIN_ROWS: usize = 40;
 
-/// Strengths of the root model's regulariser that are tried, in rows: `(κ/2N)‖θ‖²`. A small root needs far more of it
-/// than proxies do.
+/// Candidate strengths κ of the root model's regulariser `(κ/2N)‖θ‖²`. A small root needs far more of it than proxies do.
 const STRENGTHS: [f64; 3] = [1.0, 10.0, 100.0];
 
-/// Standard errors by which the root alone must be better.
-const CLEARLY: f64 = 3.0;
+/// Standard errors by which the root-only model must be better.
+const MIN_STANDARD_ERRORS: f64 = 3.0;
 
-/// A fit of the root has converged at this gradient; one that has not after so many steps is used as it is, for it is
-/// judged by what it predicts.
-const TOLERANCE: f64 = 1e-8;
-const MAX_STEPS: usize = 50;
-const SHORTEST: f64 = 1e-6;
+/// A fit that has not converged after the last iteration is used as it is, because it is judged by its predictions.
+const NEWTON: NewtonSettings =
+    NewtonSettings { tolerance: 1e-8, max_iterations: 50, max_trials: 20, value_noise: 0.0 };
 
-/// The root's own fair model instead of the clients', where it is clearly better.
+/// Replaces the clients' model with the root-only model if that is clearly better.
 pub(super) fn fall_back(
     round: &Round,
     settings: &Settings,
-    defended: Defended,
-) -> Result<Defended, Error> {
+    solved: Solved,
+) -> Result<Solved, Error> {
     let all = Rows::concat(&round.root().rows().clients().iter().collect::<Vec<_>>())?;
     if all.len() < MIN_ROWS {
-        return Ok(defended);
+        return Ok(solved);
     }
-    let clients = losses(&all, &defended.theta);
-    let judge = Judge {
+    let clients = losses(&all, &solved.theta);
+    let comparison = Comparison {
         rows: &all,
         whole: Root::new(vec![all.clone()])?,
         settings,
@@ -54,29 +51,29 @@ pub(super) fn fall_back(
     };
     let mut best: Option<Candidate> = None;
     for strength in STRENGTHS {
-        let Some(candidate) = judge.candidate(strength, &clients)? else { continue };
-        if best.as_ref().is_none_or(|known| candidate.gain.mean > known.gain.mean) {
+        let Some(candidate) = comparison.candidate(strength, &clients)? else { continue };
+        if best.as_ref().is_none_or(|best| candidate.gain.mean > best.gain.mean) {
             best = Some(candidate);
         }
     }
     let Some(Candidate { theta, gain }) = best.filter(|best| best.gain.is_clear()) else {
-        return Ok(defended);
+        return Ok(solved);
     };
     let (clients_loss, rows) = (mean(&clients), all.len());
     let root_loss = clients_loss - gain.mean;
-    let mut warnings = defended.warnings;
+    let mut warnings = solved.warnings;
     warnings.push(Warning::FellBack { clients_loss, root_loss, rows });
-    Ok(Defended {
+    Ok(Solved {
         weights: vec![0.0; round.n_clients()],
         theta,
         termination: Termination::FellBack,
         gap: None,
         warnings,
-        ..defended
+        ..solved
     })
 }
 
-struct Judge<'a> {
+struct Comparison<'a> {
     rows: &'a Rows,
     /// The same rows, to fit.
     whole: Root,
@@ -86,91 +83,93 @@ struct Judge<'a> {
     fold: Vec<usize>,
 }
 
-/// A model of the whole root, and by how much models of parts of it are better than the clients' on the other rows.
+/// A model of the whole root, and the gain of its cross-validated loss over the clients' model.
 struct Candidate {
     theta: Vec<f64>,
-    gain: Difference,
+    gain: Gain,
 }
 
-impl Judge<'_> {
-    /// `None` where models of parts do not exist, or cannot be clearly better, for the model of the whole is not even on
-    /// the rows that it has seen.
+impl Comparison<'_> {
+    /// `None` if a fold has no model, or if the model is not clearly better even on the rows it was fitted to.
     fn candidate(&self, strength: f64, clients: &[f64]) -> Result<Option<Candidate>, Error> {
-        let theta = self.model(&self.whole, strength)?;
-        if !Difference::of(clients, &losses(self.rows, &theta)).is_clear() {
+        let theta = self.fit(&self.whole, strength)?;
+        if !Gain::of(clients, &losses(self.rows, &theta)).is_clear() {
             return Ok(None);
         }
-        let unseen = self.unseen_losses(strength)?;
-        Ok(unseen.map(|unseen| Candidate { theta, gain: Difference::of(clients, &unseen) }))
+        let held_out = self.held_out_losses(strength)?;
+        Ok(held_out.map(|held_out| Candidate { theta, gain: Gain::of(clients, &held_out) }))
     }
 
-    /// The loss of each row under a model of the rows of other folds.
-    fn unseen_losses(&self, strength: f64) -> Result<Option<Vec<f64>>, Error> {
-        let mut unseen = vec![0.0; self.rows.len()];
+    /// The loss of each row under a model of the other folds.
+    fn held_out_losses(&self, strength: f64) -> Result<Option<Vec<f64>>, Error> {
+        let mut losses_by_row = vec![0.0; self.rows.len()];
         for fold in 0..FOLDS {
-            let numbers = |inside: bool| -> Vec<usize> {
-                (0..self.rows.len()).filter(|&i| (self.fold[i] == fold) == inside).collect()
-            };
-            let root = match Root::new(vec![self.rows.select(&numbers(false))]) {
+            let (held_out, kept): (Vec<usize>, Vec<usize>) =
+                (0..self.rows.len()).partition(|&i| self.fold[i] == fold);
+            let root = match Root::new(vec![self.rows.select(&kept)]) {
                 Ok(root) if root.check(self.settings.fairness).is_ok() => root,
                 _ => return Ok(None),
             };
-            let theta = self.model(&root, strength)?;
-            let left_out = numbers(true);
-            let found = losses(&self.rows.select(&left_out), &theta);
-            left_out.iter().zip(found).for_each(|(&i, loss)| unseen[i] = loss);
+            let theta = self.fit(&root, strength)?;
+            let found = losses(&self.rows.select(&held_out), &theta);
+            held_out.iter().zip(found).for_each(|(&i, loss)| losses_by_row[i] = loss);
         }
-        Ok(Some(unseen))
+        Ok(Some(losses_by_row))
     }
 
-    /// The minimiser of mean loss, penalty and regulariser on some root, by Newton's method.
-    fn model(&self, root: &Root, strength: f64) -> Result<Vec<f64>, Error> {
-        let n = self.rows.layout().n();
-        let objective = OuterObjective {
+    /// The minimiser of mean loss, fairness penalty and regulariser on a root.
+    fn fit(&self, root: &Root, strength: f64) -> Result<Vec<f64>, Error> {
+        let outer = OuterObjective {
             root,
             fairness: self.settings.fairness,
             weighting: RootWeighting::Pooled,
             ridge: strength / root.n_rows(),
         };
-        let mut theta = vec![0.0; n];
-        let mut here = objective.evaluate(&theta, &[1.0], self.rho)?;
-        for _ in 0..MAX_STEPS {
-            if norm(&here.gradient_theta) <= TOLERANCE {
-                break;
-            }
-            let factor =
-                Cholesky::new(&objective.lower_hessian(&theta, &[1.0], self.rho)?, n, 0.0)?;
-            let step = factor.solve(&here.gradient_theta);
-            let slope = dot(&step, &here.gradient_theta);
-            let mut length = 1.0;
-            let next = loop {
-                let moved: Vec<f64> =
-                    theta.iter().zip(&step).map(|(t, s)| t - length * s).collect();
-                let there = objective.evaluate(&moved, &[1.0], self.rho)?;
-                if there.value <= here.value - 1e-4 * length * slope {
-                    break Some((moved, there));
-                }
-                length *= 0.5;
-                if length < SHORTEST {
-                    break None;
-                }
-            };
-            // No step descends: rounding is all that is left.
-            let Some(next) = next else { break };
-            (theta, here) = next;
-        }
-        Ok(theta)
+        let objective = RootObjective { outer, rho: self.rho };
+        let origin = objective.at(vec![0.0; self.rows.layout().n()])?;
+        Ok(newton::minimise(&objective, origin, &NEWTON)?.point.0)
     }
 }
 
-/// By how much the loss of rows is lower under the second model.
+/// `F` as a function of `θ` alone.
+struct RootObjective<'a> {
+    outer: OuterObjective<'a>,
+    rho: f64,
+}
+
+impl Objective for RootObjective<'_> {
+    type Point = (Vec<f64>, OuterValue);
+
+    fn at(&self, theta: Vec<f64>) -> Result<Self::Point, Error> {
+        let value = self.outer.evaluate(&theta, &[1.0], self.rho)?;
+        Ok((theta, value))
+    }
+
+    fn theta<'p>(&self, point: &'p Self::Point) -> &'p [f64] {
+        &point.0
+    }
+
+    fn value(&self, point: &Self::Point) -> f64 {
+        point.1.value
+    }
+
+    fn gradient(&self, point: &Self::Point) -> Vec<f64> {
+        point.1.gradient_theta.clone()
+    }
+
+    fn hessian_factor(&self, (theta, _): &Self::Point) -> Result<Cholesky, Error> {
+        Cholesky::new(&self.outer.lower_hessian(theta, &[1.0], self.rho)?, theta.len(), 0.0)
+    }
+}
+
+/// By how much the loss of rows is lower under a second model.
 #[derive(Debug, Clone, Copy)]
-struct Difference {
+struct Gain {
     mean: f64,
     standard_error: f64,
 }
 
-impl Difference {
+impl Gain {
     fn of(first: &[f64], second: &[f64]) -> Self {
         let differences: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
         let (n, mean) = (differences.len() as f64, mean(&differences));
@@ -179,7 +178,7 @@ impl Difference {
     }
 
     fn is_clear(&self) -> bool {
-        self.mean > CLEARLY * self.standard_error
+        self.mean > MIN_STANDARD_ERRORS * self.standard_error
     }
 }
 
@@ -192,7 +191,7 @@ fn losses(rows: &Rows, theta: &[f64]) -> Vec<f64> {
     (0..rows.len()).map(|i| loss(rows.labels()[i] * dot(rows.a(i), theta))).collect()
 }
 
-/// Rows of one group and label go to the folds in turn, so that each fold has its share of all of them.
+/// Stratified folds: the rows of each group and label are dealt to the folds in turn.
 fn folds(rows: &Rows) -> Vec<usize> {
     let mut seen = [[0; 2]; 2];
     let fold = |i: usize| {

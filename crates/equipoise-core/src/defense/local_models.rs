@@ -1,7 +1,7 @@
 //! FedASL and FedNolowe, made one-shot as the paper does: the server trains a model on each proxy alone,
 //! turns the losses into weights, and averages the models.
 
-use super::{Defended, fit_from_scratch};
+use super::{Solved, fit_from_scratch};
 use crate::error::Error;
 use crate::outcome::Counts;
 use crate::round::Round;
@@ -17,7 +17,7 @@ pub(super) fn defend(
     round: &Round,
     settings: &Settings,
     weigh: fn(&[f64]) -> Vec<f64>,
-) -> Result<Defended, Error> {
+) -> Result<Solved, Error> {
     let proxies = round.proxies();
     let n_clients = round.n_clients();
     let n_rows_total = proxies.n_rows_total() as f64;
@@ -37,7 +37,7 @@ pub(super) fn defend(
     for (model, w) in models.iter().zip(&weights) {
         theta.iter_mut().zip(model).for_each(|(average, t)| *average += w * t);
     }
-    Ok(Defended::direct(weights, theta, counts))
+    Ok(Solved::direct(weights, theta, counts))
 }
 
 /// FedASL: with `σ` the population standard deviation of the losses, `d_c = βσ` where

@@ -149,13 +149,13 @@ proptest! {
         let n = rows.n();
         let at: Vec<f64> = (0..n).map(|i| ((seed + i as u64) % 7) as f64 / 3.0 - 1.0).collect();
         let value = |theta: &[f64]| {
-            problem.value(theta, &rows.evaluate(theta, Order::Loss).unwrap())
+            problem.value_at(theta, &rows.evaluate(theta, Order::Loss).unwrap())
         };
         let gradient = |theta: &[f64]| {
-            problem.gradient(theta, &rows.evaluate(theta, Order::Gradient).unwrap())
+            problem.gradient_at(theta, &rows.evaluate(theta, Order::Gradient).unwrap())
         };
         let statistics = rows.evaluate(&at, Order::Hessian).unwrap();
-        let (found, hessian) = (problem.gradient(&at, &statistics), problem.hessian(&statistics));
+        let (found, hessian) = (problem.gradient_at(&at, &statistics), problem.hessian(&statistics));
         let h = 1e-5;
         for i in 0..n {
             let (mut up, mut down) = (at.clone(), at.clone());

@@ -1,5 +1,5 @@
 //! The Hessian's update: the lower triangle of `Σ_r b_r b_rᵀ`, tile by tile, each tile in registers while it runs
-//! over the rows of a sub-block; and the same for products of two different factors, of which third derivatives are made.
+//! over the rows of a sub-block.
 //!
 //! Every entry has four sums, one for each place that a row can have in a panel; each of them takes its
 //! rows in order. So neither the tiles nor the sub-blocks can be seen in the result.
@@ -25,33 +25,24 @@ pub(super) fn n_tiles(n: usize) -> usize {
     usize::from(first > 0) + rows_of_tiles.sum::<usize>()
 }
 
-/// Two factors, given column by column: the first has the rows of the product, the second has its columns. `SAME`: they
-/// are one, which is loaded once.
-#[derive(Clone, Copy)]
-pub(super) struct Factors<'a, const P: usize, const SAME: bool> {
-    pub(super) down: &'a [[Quad; P]],
-    pub(super) along: &'a [[Quad; P]],
-}
-
-/// Adds the lower triangle of the product of two factors, of whose panels the first `panels` of `P` count, to `sums`, row
-/// by row.
+/// Adds the lower triangle of `Σ b bᵀ` over the first `panels` of the `P` panels in `columns` to `sums`, row by row.
 #[inline(always)]
-pub(super) fn add_products<V: Lanes, const P: usize, const SAME: bool>(
-    columns: Factors<'_, P, SAME>,
+pub(super) fn add_products<V: Lanes, const P: usize>(
+    columns: &[[Quad; P]],
     panels: usize,
     sums: &mut [Quad],
     mut ahead: Ahead,
 ) {
-    let n = columns.down.len();
+    let n = columns.len();
     // The first rows are those that do not fill a tile: then all rectangles are of full height.
     let first = n % HEIGHT;
     if first > 0 {
         ahead.fetch_during_tile();
     }
     match first {
-        1 => corner::<V, P, 1, SAME>(columns, panels, 0, sums),
-        2 => corner::<V, P, 2, SAME>(columns, panels, 0, sums),
-        3 => corner::<V, P, 3, SAME>(columns, panels, 0, sums),
+        1 => corner::<V, P, 1>(columns, panels, 0, sums),
+        2 => corner::<V, P, 2>(columns, panels, 0, sums),
+        3 => corner::<V, P, 3>(columns, panels, 0, sums),
         _ => {}
     }
     for top in (first..n).step_by(HEIGHT) {
@@ -61,34 +52,34 @@ pub(super) fn add_products<V: Lanes, const P: usize, const SAME: bool>(
             // Width 3 keeps the arithmetic units busiest, and width 1 hardly half.
             match top - left {
                 1 => {
-                    rectangle::<V, P, 1, SAME>(columns, panels, top, left, sums);
+                    rectangle::<V, P, 1>(columns, panels, top, left, sums);
                     left += 1;
                 }
                 2 | 4 => {
-                    rectangle::<V, P, 2, SAME>(columns, panels, top, left, sums);
+                    rectangle::<V, P, 2>(columns, panels, top, left, sums);
                     left += 2;
                 }
                 _ => {
-                    rectangle::<V, P, 3, SAME>(columns, panels, top, left, sums);
+                    rectangle::<V, P, 3>(columns, panels, top, left, sums);
                     left += 3;
                 }
             }
         }
         ahead.fetch_during_tile();
-        corner::<V, P, HEIGHT, SAME>(columns, panels, top, sums);
+        corner::<V, P, HEIGHT>(columns, panels, top, sums);
     }
 }
 
 /// Rows `top..top + 4`, columns `left..left + W`.
 #[inline(always)]
-fn rectangle<V: Lanes, const P: usize, const W: usize, const SAME: bool>(
-    columns: Factors<'_, P, SAME>,
+fn rectangle<V: Lanes, const P: usize, const W: usize>(
+    columns: &[[Quad; P]],
     panels: usize,
     top: usize,
     left: usize,
     sums: &mut [Quad],
 ) {
-    let (down, along) = (some::<P, HEIGHT>(columns.down, top), some::<P, W>(columns.along, left));
+    let (down, along) = (some::<P, HEIGHT>(columns, top), some::<P, W>(columns, left));
     let mut tile = [[V::splat(0.0); W]; HEIGHT];
     for i in 0..HEIGHT {
         let row = &sums[row_start(top + i) + left..][..W];
@@ -115,13 +106,13 @@ fn rectangle<V: Lanes, const P: usize, const W: usize, const SAME: bool>(
 
 /// The lower triangle of rows and columns `top..top + W`.
 #[inline(always)]
-fn corner<V: Lanes, const P: usize, const W: usize, const SAME: bool>(
-    columns: Factors<'_, P, SAME>,
+fn corner<V: Lanes, const P: usize, const W: usize>(
+    columns: &[[Quad; P]],
     panels: usize,
     top: usize,
     sums: &mut [Quad],
 ) {
-    let (down, along) = (some::<P, W>(columns.down, top), some::<P, W>(columns.along, top));
+    let columns = some::<P, W>(columns, top);
     let mut tile = [[V::splat(0.0); W]; W];
     for i in 0..W {
         let row = &sums[row_start(top + i) + top..][..i + 1];
@@ -131,11 +122,11 @@ fn corner<V: Lanes, const P: usize, const W: usize, const SAME: bool>(
     }
     if panels == P {
         for p in 0..P {
-            add_to_corner::<V, P, W, SAME>(along, down, p, &mut tile);
+            add_to_corner(columns, p, &mut tile);
         }
     } else {
         for p in 0..panels.min(P) {
-            add_to_corner::<V, P, W, SAME>(along, down, p, &mut tile);
+            add_to_corner(columns, p, &mut tile);
         }
     }
     for i in 0..W {
@@ -172,20 +163,18 @@ fn add_to_rectangle<V: Lanes, const P: usize, const W: usize>(
 }
 
 #[inline(always)]
-fn add_to_corner<V: Lanes, const P: usize, const W: usize, const SAME: bool>(
-    along: &[[Quad; P]; W],
-    down: &[[Quad; P]; W],
+fn add_to_corner<V: Lanes, const P: usize, const W: usize>(
+    columns: &[[Quad; P]; W],
     p: usize,
     tile: &mut [[V; W]; W],
 ) {
     let mut b = [V::splat(0.0); W];
     for j in 0..W {
-        b[j] = V::load(&along[j][p]);
+        b[j] = V::load(&columns[j][p]);
     }
     for i in 0..W {
-        let a = if SAME { b[i] } else { V::load(&down[i][p]) };
         for j in 0..=i {
-            tile[i][j] = a.mul_add(b[j], tile[i][j]);
+            tile[i][j] = b[i].mul_add(b[j], tile[i][j]);
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use super::ahead::Ahead;
 use super::lanes::{Lanes, Quad, widest};
-use super::triangle::{self, Factors};
+use super::triangle;
 use super::{GROUP, write_sums};
 use crate::statistics::triangle as size_of_triangle;
 
@@ -154,9 +154,7 @@ fn squares_of<V: Lanes>(vectors: &Vectors, by: &[Quad], sums: &mut [f64]) {
                 root.mul(V::load(v)).store(&mut column[p]);
             }
         }
-        let factors = Factors::<PANELS, true> { down: &columns, along: &columns };
-        let ahead = Ahead::nothing();
-        triangle::add_products::<V, PANELS, true>(factors, by.len(), &mut parts, ahead);
+        triangle::add_products::<V, PANELS>(&columns, by.len(), &mut parts, Ahead::nothing());
     }
     write_sums::<V>(&parts, sums);
 }

@@ -19,7 +19,6 @@ pub struct ClientPacker {
     open: OpenBlock,
     blocks: Vec<PackedBlock>,
     counts: [[usize; 2]; 2],
-    longest_row: f64,
 }
 
 /// The rows of one client, packed.
@@ -29,8 +28,6 @@ pub struct PackedClient {
     pub(super) blocks: Vec<PackedBlock>,
     /// Rows that came; fewer are kept where equal ones are merged.
     pub(super) n_rows: usize,
-    /// The Euclidean norm of the longest of them; `None` for rows that may move.
-    pub(super) longest_row: Option<f64>,
     counts: [[usize; 2]; 2],
 }
 
@@ -51,7 +48,6 @@ impl ClientPacker {
             open: OpenBlock::default(),
             blocks: Vec::new(),
             counts: [[0; 2]; 2],
-            longest_row: 0.0,
         }
     }
 
@@ -80,7 +76,6 @@ impl ClientPacker {
                 self.blocks.push(self.open.close(&[], &self.keeper)?);
             }
         }
-        self.longest_row = self.longest_row.max(rows.longest());
         for (all, new) in
             self.counts.as_flattened_mut().iter_mut().zip(rows.cell_counts().as_flattened())
         {
@@ -99,8 +94,8 @@ impl ClientPacker {
             }
             None => {}
         }
-        let Self { layout, blocks, counts, longest_row, .. } = self;
-        Ok(PackedClient { layout, blocks, n_rows, longest_row: Some(longest_row), counts })
+        let Self { layout, blocks, counts, .. } = self;
+        Ok(PackedClient { layout, blocks, n_rows, counts })
     }
 
     /// Each kind once, with its count, instead of the rows.
@@ -124,7 +119,7 @@ impl ClientPacker {
 impl PackedClient {
     pub(super) fn of_blocks(rows: &Rows, blocks: Vec<PackedBlock>) -> Self {
         let (n_rows, counts) = (rows.len(), rows.cell_counts());
-        Self { layout: rows.layout(), blocks, n_rows, longest_row: None, counts }
+        Self { layout: rows.layout(), blocks, n_rows, counts }
     }
 
     /// Number of rows that came.

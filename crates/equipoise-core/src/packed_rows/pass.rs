@@ -4,8 +4,9 @@ use rayon::prelude::*;
 use std::cell::RefCell;
 
 use super::BLOCK_ROWS;
-use super::block_keeper::{BlockKeeper, Buffers, PackedBlock};
+use super::block_keeper::{BlockKeeper, PackedBlock};
 use crate::error::Error;
+use crate::kernel::lanes::Quad;
 use crate::kernel::{Scratch, n_sums, sum_block};
 use crate::statistics::{ClientPlace, Order};
 
@@ -35,7 +36,7 @@ pub(super) struct Pass<'a> {
 #[derive(Default)]
 struct ThreadMemory {
     kernel: Scratch,
-    buffers: Buffers,
+    buffer: Vec<Quad>,
     sums: Vec<f64>,
 }
 
@@ -75,9 +76,9 @@ impl Pass<'_> {
         let split = Split::of(blocks.iter().map(|(block, _)| *block), self.theta.len());
         let add = |(block, place): &mut Alone<'_, '_>| {
             MEMORY.with_borrow_mut(|memory| {
-                let ThreadMemory { kernel, buffers, sums } = memory;
+                let ThreadMemory { kernel, buffer, sums } = memory;
                 sums.resize(n_sums(self.theta.len(), block.order), 0.0);
-                self.sum(block, kernel, buffers, sums)?;
+                self.sum(block, kernel, buffer, sums)?;
                 place.add(sums);
                 Ok(())
             })
@@ -106,7 +107,7 @@ impl Pass<'_> {
         let sum = |((block, _), sums): (&OneOfSeveral<'_, '_>, &mut [f64])| {
             let sums = &mut sums[..n_sums(n, block.order)];
             MEMORY.with_borrow_mut(|memory| {
-                self.sum(block, &mut memory.kernel, &mut memory.buffers, sums)
+                self.sum(block, &mut memory.kernel, &mut memory.buffer, sums)
             })
         };
         for blocks in blocks.chunks(at_once) {
@@ -127,10 +128,10 @@ impl Pass<'_> {
         &self,
         wanted: &WantedBlock<'_>,
         kernel: &mut Scratch,
-        buffers: &mut Buffers,
+        buffer: &mut Vec<Quad>,
         sums: &mut [f64],
     ) -> Result<(), Error> {
-        let block = self.keeper.open(wanted.block, self.theta.len(), buffers)?;
+        let block = self.keeper.open(wanted.block, self.theta.len(), buffer)?;
         sum_block(block, self.theta, wanted.order, kernel, sums);
         Ok(())
     }

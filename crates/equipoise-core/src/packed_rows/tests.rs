@@ -131,7 +131,6 @@ fn neither_pieces_nor_room_change_a_bit() {
         assert_eq!(sums(&packed), sums(&expected), "room {room}, pieces of {piece}");
         let in_memory = |(_, block): &&(usize, PackedBlock)| match &block.place {
             Place::Memory(quads) => size_of_val(&**quads),
-            Place::Singles(bytes) => bytes.len(),
             Place::Spilled(_) => 0,
         };
         let used: usize = packed.blocks.iter().map(|block| in_memory(&block)).sum();
@@ -166,40 +165,4 @@ fn what_cannot_be_read_again_is_an_error() {
     shelf.forget(2);
     let error = packed.evaluate(&[0.0; 5], Order::Loss).unwrap_err();
     assert!(matches!(error, Error::Source(_)));
-}
-
-/// Single precision is what doubles give after they were rounded, wherever the blocks are; and merged rows, which keep
-/// their counts, are exact.
-#[test]
-fn singles_are_rows_rounded_once() {
-    let rows = random_rows(9, 5001, 3, true);
-    let few = random_rows(6, 300, 3, true);
-    let repeated = few.select(&(0..4000).map(|i| i * i % 300).collect::<Vec<_>>());
-    let x: Vec<f64> = (0..rows.len())
-        .flat_map(|i| rows.x(i).iter().map(|v| f64::from(*v as f32)).collect::<Vec<_>>())
-        .collect();
-    let flags = |is: fn(&Rows, usize) -> bool| -> Vec<bool> {
-        (0..rows.len()).map(|i| is(&rows, i)).collect()
-    };
-    let (privileged, positive) = (flags(Rows::is_privileged), flags(Rows::is_positive));
-    let rounded = Rows::new(rows.layout(), &x, &privileged, &positive).unwrap();
-    let sums = |rows: &PackedRows| {
-        let all = rows.evaluate(&[0.3, -0.2, 0.5, 0.1, -0.4], Order::Hessian).unwrap();
-        all.losses
-            .into_iter()
-            .chain(all.gradients)
-            .chain(all.hessians)
-            .map(f64::to_bits)
-            .collect::<Vec<_>>()
-    };
-    let expected = sums(&PackedRows::merged(&[rounded, repeated.clone()]).unwrap());
-    let exact = sums(&PackedRows::merged(&[rows.clone(), repeated.clone()]).unwrap());
-    assert_ne!(expected, exact);
-    let in_memory = BlockKeeper::in_memory();
-    let elsewhere = BlockKeeper::with_room(60_000, std::sync::Arc::new(Shelf::default()));
-    for keeper in [in_memory, elsewhere] {
-        let keeper = keeper.with_precision(Precision::Single);
-        let packed = packed_in_pieces(&[rows.clone(), repeated.clone()], 999, &keeper);
-        assert_eq!(sums(&packed), expected);
-    }
 }

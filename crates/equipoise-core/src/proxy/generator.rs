@@ -9,11 +9,15 @@ use crate::fairness::{Covariance, Fairness, Violation};
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, ridge};
 use crate::linalg::{Cholesky, RangeProjection, norm};
 use crate::logistic::dot;
+use crate::newton::{Objective, SUFFICIENT_DECREASE, backtrack};
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, Statistics};
 
 /// Decrease of `F` that a step promises, relative to `F`, below which a ρ is done.
 const RELATIVE_DECREASE: f64 = 1e-9;
+
+/// Step lengths that one step tries.
+const MAX_TRIALS: usize = 20;
 
 /// The rows as they are now, with what is known about them.
 pub(super) struct Generator {
@@ -41,7 +45,7 @@ impl Generator {
     pub(super) fn new(data: &Rows, start: Rows, settings: &ProxySettings) -> Result<Self, Error> {
         let proxy = ClientRows::new(vec![start])?;
         let covariance = Covariance::of(data);
-        let varying = varying_directions(data)?;
+        let varying = varying_directions(data);
         let data = ClientRows::new(vec![data.clone()])?;
         let ridge = ridge(settings.lambda, proxy.n());
         let origin = FitPoint::origin(&proxy)?;
@@ -102,7 +106,7 @@ impl Generator {
         let statistics = self.data.evaluate(&point.theta, Order::Gradient)?;
         let slope = self.outer_gradient(&statistics, rho);
         let inner = InnerProblem { rows: &self.proxy, weights: &[1.0], ridge: self.ridge };
-        let v = inner.factor(&inner.hessian(&point.statistics))?.solve(&slope);
+        let v = inner.hessian_factor(point)?.solve(&slope);
         let gradient = rows_step::row_gradients(&self.proxy.clients()[0], &point.theta, &v);
         self.proxy.update(0, |rows| {
             let n_x = rows.layout().n_x;
@@ -147,19 +151,19 @@ impl Generator {
         let (point, varying) = (&self.at.point, &self.varying);
         let step = rows_step::smallest_step(&self.proxy, point, &wanted, self.ridge, varying)?;
         let rows = self.proxy.clients()[0].clone();
-        let mut length = 1.0;
-        for _ in 0..20 {
+        let accepted = backtrack(MAX_TRIALS, |length| {
             let (theta, varying) = (&self.at.point.theta, &self.varying);
             self.proxy.update(0, |into| {
                 rows_step::move_rows(&rows, into, theta, &step, length, varying);
             });
             let start = FitPoint::at(&self.proxy, self.at.point.theta.clone())?;
             let trial = measure(&self.proxy, start, &self.data, &self.covariance, self.ridge)?;
-            if trial.value(self.fairness, rho) <= before + 1e-4 * length * slope {
-                self.at = trial;
-                return Ok(true);
-            }
-            length *= 0.5;
+            let limit = before + SUFFICIENT_DECREASE * length * slope;
+            Ok((trial.value(self.fairness, rho) <= limit).then_some(trial))
+        })?;
+        if let Some(accepted) = accepted {
+            self.at = accepted;
+            return Ok(true);
         }
         self.proxy.update(0, |into| *into = rows);
         self.stuck = true;

@@ -33,7 +33,7 @@ pub(super) fn start_rows(data: &Rows, settings: &ProxySettings) -> Result<Rows, 
 
 /// The projection onto the directions in which the data varies. One-hot columns add up to 1, constant
 /// columns stay: what holds in every row of the data shall hold in every row of the proxy.
-pub(super) fn varying_directions(data: &Rows) -> Result<RangeProjection, Error> {
+pub(super) fn varying_directions(data: &Rows) -> RangeProjection {
     RangeProjection::new(&Moments::of(data, |_| true).covariance, data.layout().n_x)
 }
 
@@ -41,7 +41,7 @@ fn sample_smoothed(data: &Rows, n_rows: usize, seed: u64) -> Result<Rows, Error>
     let layout = data.layout();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let everyone = Moments::of(data, |_| true);
-    let varying = varying_directions(data)?;
+    let varying = varying_directions(data);
     let (mut x, mut sensitive, mut positive) = (Vec::new(), Vec::new(), Vec::new());
     let sizes = share_out(n_rows, data.cell_counts().as_flattened());
     for (cell, size) in sizes.into_iter().enumerate() {

@@ -10,40 +10,38 @@ use crate::read_limits::ReadLimits;
 use crate::schema::Schema;
 use crate::table::{Batch, Cell, Part, Table, open_table_within};
 
-/// Rows of a proxy that [`read_proxy`] decodes at a time.
-const CHUNK_ROWS: usize = 4096;
+/// Rows decoded at a time.
+pub(crate) const CHUNK_ROWS: usize = 4096;
 
-/// Reads a proxy. The columns may come in any order, but none may be missing and none be added.
+/// Reads a proxy. The columns may come in any order, but none may be missing or added.
 pub fn read_proxy(path: &Path, schema: &Schema) -> Result<Rows, Error> {
     let mut chunks = Vec::new();
-    visit_proxy(path, schema, CHUNK_ROWS, |rows| {
+    visit_proxy(path, schema, ReadLimits::NONE, |rows| {
         chunks.push(rows.clone());
         Ok(())
     })?;
     Ok(Rows::concat(&chunks.iter().collect::<Vec<_>>())?)
 }
 
-/// Reads a proxy as [`read_proxy`] does, and calls `visit` with its rows in their order, at most `chunk_rows` at
-/// a time; gives their number. No more of the file than that is held in memory, beside what its format
-/// wants decoded in one piece: a line of CSV, a page of each column of Parquet.
+/// Reads a proxy as [`read_proxy`] does, calls `visit` with one chunk of rows after another, and returns the
+/// number of rows. Only one chunk is in memory, plus what the format must decode at once: a line of CSV, or a
+/// page of each Parquet column. A file that exceeds the limits is an error.
 pub fn visit_proxy(
     path: &Path,
     schema: &Schema,
-    chunk_rows: usize,
+    limits: ReadLimits,
     visit: impl FnMut(&Rows) -> Result<(), Error>,
 ) -> Result<u64, Error> {
-    visit_proxy_within(path, schema, ReadLimits::NONE, chunk_rows, visit)
+    visit_chunks(path, schema, limits, CHUNK_ROWS, visit)
 }
 
-/// Reads a stranger's proxy as [`visit_proxy`] does, and no further than the limits say.
-pub fn visit_proxy_within(
+pub(super) fn visit_chunks(
     path: &Path,
     schema: &Schema,
     limits: ReadLimits,
     chunk_rows: usize,
     mut visit: impl FnMut(&Rows) -> Result<(), Error>,
 ) -> Result<u64, Error> {
-    let chunk_rows = chunk_rows.max(1);
     let table = open_table_within(path, limits)?;
     let columns = columns(schema);
     let chosen = positions(&table, &columns, schema)?;

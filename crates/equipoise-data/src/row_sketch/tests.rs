@@ -24,45 +24,45 @@ fn rows_differ_by_feature_group_or_label_and_not_by_the_sign_of_zero() {
     let group = [true, true, false, true, true, true];
     let label = [true, true, true, false, true, true];
     let found = sketch(&[Rows::new(LAYOUT, &x, &group, &label).unwrap()]);
-    assert_eq!(found.n_different(), 5.0, "the second row is the first");
+    assert_eq!(found.n_distinct(), 5.0, "the second row is the first");
 }
 
 #[test]
-fn counts_are_exact_up_to_the_limit_and_know_no_order() {
+fn counts_are_exact_up_to_the_limit_in_any_order() {
     let n = MAX_DIGESTS as u64;
     let once = sketch(&[rows(0..n)]);
-    assert_eq!((once.n_different(), once.below()), (n as f64, u64::MAX));
+    assert_eq!((once.n_distinct(), once.below()), (n as f64, u64::MAX));
     let again = sketch(&[rows((0..n).rev()), rows((0..3 * n).map(|i| i * 7 % n))]);
     assert_eq!(once, again);
     assert!(sketch(&[rows(0..n + 1)]).below() < u64::MAX);
 }
 
 #[test]
-fn beyond_it_the_smallest_are_kept_and_counts_are_close() {
+fn beyond_the_limit_the_smallest_digests_are_kept_and_counts_are_close() {
     let n: u64 = 300_000;
     let found = sketch(&[rows(0..n), rows(n / 2..n)]);
     let mut all: Vec<u64> =
-        (0..n).map(|i| digest(&[i as f64 * 0.5, 1.0, 1.0, 1.0], true)).collect();
+        (0..n).map(|i| row_digest(&[i as f64 * 0.5, 1.0, 1.0, 1.0], true)).collect();
     all.sort_unstable();
     assert_eq!(found.digests(), &all[..MAX_DIGESTS]);
     assert_eq!(found.below(), all[MAX_DIGESTS]);
     // Three standard errors: 3/√4096.
-    assert!((found.n_different() / n as f64 - 1.0).abs() < 0.047, "{}", found.n_different());
+    assert!((found.n_distinct() / n as f64 - 1.0).abs() < 0.047, "{}", found.n_distinct());
 }
 
 #[test]
-fn digests_of_much_alike_rows_are_spread_evenly() {
+fn digests_of_similar_rows_are_uniform() {
     // Categories, as 0 and 1: all 2^16 rows of 16 of them.
     let row = |i: u32| -> Vec<f64> { (0..16).map(|k| f64::from(i >> k & 1)).collect() };
-    let digests: Vec<u64> = (0..1 << 16).map(|i| digest(&row(i), false)).collect();
+    let digests: Vec<u64> = (0..1 << 16).map(|i| row_digest(&row(i), false)).collect();
     for shift in [58, 29, 0] {
         let mut counts = [0_i32; 64];
         digests.iter().for_each(|digest| counts[(digest >> shift & 63) as usize] += 1);
         // 1024 each, give or take five standard deviations.
         assert!(counts.iter().all(|n| (n - 1024).abs() < 160), "{counts:?}");
     }
-    let mut different = digests;
-    different.sort_unstable();
-    different.dedup();
-    assert_eq!(different.len(), 1 << 16);
+    let mut distinct = digests;
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(distinct.len(), 1 << 16);
 }

@@ -4,13 +4,12 @@
 //! as the 16 hex digits of its bits; a list as its length, then its items. That is easy to do again in any
 //! language, and no library's way of printing numbers is part of it.
 
-use sha2::{Digest, Sha256};
-
 use super::{Encoding, Feature, Schema};
+use crate::digest::{Digest, Hasher};
 use crate::value::Value;
 
-pub(super) fn digest(schema: &Schema) -> String {
-    let mut items = Items(Sha256::new());
+pub(super) fn digest(schema: &Schema) -> Digest {
+    let mut items = Items(Hasher::default());
     items.text("equipoise-schema");
     items.text(&schema.version.to_string());
     items.text(&schema.intercept.to_string());
@@ -23,10 +22,10 @@ pub(super) fn digest(schema: &Schema) -> String {
     items.value(&schema.sensitive.privileged);
     items.text(&schema.features.len().to_string());
     schema.features.iter().for_each(|feature| items.feature(feature));
-    items.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    items.0.finish()
 }
 
-struct Items(Sha256);
+struct Items(Hasher);
 
 impl Items {
     fn feature(&mut self, feature: &Feature) {

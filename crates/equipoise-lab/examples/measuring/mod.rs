@@ -1,25 +1,25 @@
-//! What measurements share: repeats of a solve on a number of threads, and memory.
+//! Measures time and memory.
 
 use std::error::Error;
 use std::time::Instant;
 
 use equipoise_core::{CheckedSettings, NoopObserver, Order, Outcome, Round, solve};
 
-/// Passes that are timed by themselves, at least, and how long they take together, at least.
+/// Minimum number of timed passes, and their minimum total time.
 const MIN_PASSES: usize = 15;
-const PASSES_SECONDS: f64 = 0.5;
+const MIN_PASSES_SECONDS: f64 = 0.5;
 
 /// How often a solve is repeated.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Repeats {
-    /// Most repeats that count.
-    pub(crate) most: usize,
-    /// No repeat begins after so many seconds.
+    /// Maximum number of timed repeats.
+    pub(crate) max: usize,
+    /// Seconds after which no repeat starts.
     pub(crate) budget: f64,
 }
 
-/// Seconds of each solve on a pool of `threads` threads, and the last outcome. The first solve warms up and is
-/// dropped, unless it is the only one that the budget leaves time for.
+/// The seconds of each solve on `threads` threads, and the last outcome. The first solve is a warm-up and does not
+/// count, unless the budget leaves no time for another one.
 pub(crate) fn repeat_solve(
     round: &Round,
     settings: &CheckedSettings,
@@ -33,8 +33,8 @@ pub(crate) fn repeat_solve(
         outcome.map(|outcome| (started.elapsed().as_secs_f64(), outcome))
     };
     let (first, mut outcome) = timed()?;
-    let mut seconds = Vec::with_capacity(repeats.most);
-    while seconds.len() < repeats.most && first + seconds.iter().sum::<f64>() < repeats.budget {
+    let mut seconds = Vec::with_capacity(repeats.max);
+    while seconds.len() < repeats.max && first + seconds.iter().sum::<f64>() < repeats.budget {
         let last = timed()?;
         seconds.push(last.0);
         outcome = last.1;
@@ -45,9 +45,9 @@ pub(crate) fn repeat_solve(
     Ok((seconds, outcome))
 }
 
-/// Seconds of each of many passes over all proxy rows, with Hessians, on a pool of `threads` threads; the first is dropped.
-/// Short ones are repeated more often, or what else the machine does for some milliseconds would be all that is seen.
-#[allow(dead_code)] // Not every example tells it.
+/// The seconds of passes over all proxy rows with Hessians on `threads` threads, after a warm-up. Short passes are
+/// repeated more often, to average out background load.
+#[allow(dead_code)] // Not every example uses it.
 pub(crate) fn repeat_pass(
     round: &Round,
     theta: &[f64],
@@ -58,11 +58,11 @@ pub(crate) fn repeat_pass(
         let started = Instant::now();
         round.proxies().evaluate(theta, Order::Hessian).map(|_| started.elapsed().as_secs_f64())
     };
-    // As within a solve, the pool is entered once, not for every pass.
+    // As in a solve, all passes run inside the pool.
     let seconds = pool.install(|| {
         timed()?;
         let mut seconds = Vec::new();
-        while seconds.len() < MIN_PASSES || seconds.iter().sum::<f64>() < PASSES_SECONDS {
+        while seconds.len() < MIN_PASSES || seconds.iter().sum::<f64>() < MIN_PASSES_SECONDS {
             seconds.push(timed()?);
         }
         Ok::<_, equipoise_core::Error>(seconds)
@@ -70,8 +70,8 @@ pub(crate) fn repeat_pass(
     Ok(seconds)
 }
 
-/// The most memory that this process has had at any time, in bytes; `None` where the system does not tell.
-#[allow(dead_code)] // Not every example tells it.
+/// The peak resident memory of this process in bytes, `None` if the system does not report it.
+#[allow(dead_code)] // Not every example uses it.
 pub(crate) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,7 +1,7 @@
-//! A round as two files that any language reads quickly: `NAME.json`, the header, and `NAME.bin`, numbers.
+//! A round in a format that is easy to read in any language: a header in `NAME.json` and numbers in `NAME.bin`.
 //!
-//! The numbers are 64-bit floats, little-endian, without gaps: the proxies' rows `a = (x, s[, 1])` row by row,
-//! client after client; the proxies' labels, −1 or +1; the root's rows; the root's labels.
+//! The numbers are little-endian 64-bit floats: the proxy rows `a = (x, s[, 1])`, one client after the other, the proxy
+//! labels (−1 or +1), the root rows, and the root labels.
 
 use std::error::Error;
 use std::fs::File;
@@ -11,42 +11,42 @@ use std::path::Path;
 use equipoise_core::{Client, Fairness, Layout, RhoSchedule, Rows, Settings};
 use serde::{Deserialize, Serialize};
 
-/// Everything about a saved problem but its numbers.
+/// The description of a saved problem.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Header {
-    /// Of the format.
+    /// The version of the format.
     pub(crate) version: u32,
-    /// Name of the problem, and of its files.
+    /// The name of the problem and of its files.
     pub(crate) name: String,
-    /// How it was made, in words.
+    /// How it was generated.
     pub(crate) about: String,
-    /// Ids of the clients, sorted.
+    /// The sorted ids of the clients.
     pub(crate) clients: Vec<String>,
-    /// Features of a row, the sensitive attribute and the constant not counted.
+    /// The number of features, without the sensitive attribute and the constant.
     pub(crate) n_x: usize,
     /// Whether a row ends with a constant 1.
     pub(crate) intercept: bool,
-    /// Length of a row.
+    /// The length of a row.
     pub(crate) n: usize,
-    /// Rows of each client's proxy.
+    /// The number of proxy rows of each client.
     pub(crate) proxy_rows: Vec<usize>,
-    /// Rows of each client's root.
+    /// The number of root rows of each client.
     pub(crate) root_rows: Vec<usize>,
-    /// The fairness asked for.
+    /// The fairness criterion.
     pub(crate) fairness: Fairness,
     /// λ.
     pub(crate) lambda: f64,
-    /// ρ over the paper's steps.
+    /// The paper's schedule of ρ.
     pub(crate) rho: RhoSchedule,
     /// The paper's outer loop.
     pub(crate) adam: AdamConstants,
-    /// The inner fit has converged where its gradient's norm is at most this.
+    /// An inner fit has converged if the norm of its gradient is at most this.
     pub(crate) inner_tolerance: f64,
-    /// Most iterations of an inner fit.
+    /// Maximum number of iterations of an inner fit.
     pub(crate) inner_iterations: usize,
 }
 
-/// The paper's Adam.
+/// The constants of the paper's Adam.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AdamConstants {
     pub(crate) steps: usize,
@@ -57,7 +57,7 @@ pub(crate) struct AdamConstants {
 }
 
 impl Header {
-    /// The header of these clients, sorted by id, with the constants of the profile `paper`.
+    /// A header for these clients, which are sorted by id, with the constants of the profile `paper`.
     #[allow(dead_code)] // Not every example writes.
     pub(crate) fn new(name: &str, about: &str, fairness: Fairness, clients: &[Client]) -> Self {
         let paper = Settings::paper(fairness);
@@ -87,8 +87,8 @@ impl Header {
         }
     }
 
-    /// Writes both files into a folder. The header comes last: where it is, the numbers are whole.
-    #[allow(dead_code)]
+    /// Writes both files into a folder. The header is written last, so that it never describes missing numbers.
+    #[allow(dead_code)] // Not every example writes.
     pub(crate) fn save(&self, folder: &Path, clients: &[Client]) -> Result<(), Box<dyn Error>> {
         std::fs::create_dir_all(folder)?;
         let mut file = BufWriter::new(File::create(folder.join(format!("{}.bin", self.name)))?);
@@ -104,18 +104,20 @@ impl Header {
         Ok(())
     }
 
-    /// Reads a header and the clients that its numbers give.
+    /// Reads a header and its clients.
     #[allow(dead_code)] // Not every example reads.
     pub(crate) fn load(file: &Path) -> Result<(Self, Vec<Client>), Box<dyn Error>> {
         let header: Self = serde_json::from_str(&std::fs::read_to_string(file)?)?;
         if header.version != 1 {
-            return Err(format!("{}: version {}, not 1", file.display(), header.version).into());
+            return Err(
+                format!("{}: unsupported version {}", file.display(), header.version).into()
+            );
         }
         let mut numbers = BufReader::new(File::open(file.with_extension("bin"))?);
         let proxies = header.read_tables(&mut numbers, &header.proxy_rows)?;
         let roots = header.read_tables(&mut numbers, &header.root_rows)?;
         if numbers.read(&mut [0])? > 0 {
-            return Err("there are more numbers than the header says".into());
+            return Err("the file has more numbers than its header declares".into());
         }
         let clients = header.clients.iter().zip(proxies).zip(roots);
         let clients =

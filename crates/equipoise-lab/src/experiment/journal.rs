@@ -1,5 +1,6 @@
 //! `results.jsonl`: the settings and what tells the rows, then a line per finished cell.
 
+use equipoise_data::Digest;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -18,7 +19,7 @@ pub(super) struct Header<'a> {
     /// How the grid is run.
     pub(super) settings: &'a ExperimentSettings,
     /// Digest of each dataset's rows.
-    pub(super) rows: BTreeMap<&'a str, String>,
+    pub(super) rows: BTreeMap<&'a str, Digest>,
 }
 
 /// The file of an experiment that is running. It is locked: no other run writes to the folder meanwhile.

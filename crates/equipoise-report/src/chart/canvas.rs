@@ -1,92 +1,67 @@
-//! What drawings share: the frame, text of known size, patterns.
+//! The frame, text and shapes that all drawings use.
 
-use crate::markup::{Markup, Px};
+use super::scale::Scale;
+use crate::markup::{Attributes, Markup, Px};
 
-/// Where a chart is drawn.
-pub(crate) struct Canvas<'a> {
-    pub(crate) screen: Screen,
-    /// Ids of the elements that say what the drawing shows.
-    pub(crate) labelled_by: &'a str,
+/// Where a chart is drawn: on a narrow or on a wide screen.
+pub(super) struct Canvas<'a> {
+    pub(super) narrow: bool,
+    /// Ids of the elements that describe the drawing.
+    pub(super) labelled_by: &'a str,
 }
 
-/// The two sizes of every drawing.
+/// Which point of a text is at its coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Screen {
-    /// A phone.
-    Narrow,
-    /// A desk, or paper.
-    Wide,
-}
-
-/// Where text is anchored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Anchor {
+pub(super) enum Anchor {
     Start,
     Middle,
     End,
 }
 
-/// Height of letters in a drawing, as the style sheet sets it.
-pub(crate) const FONT_SIZE: f64 = 13.0;
+/// As in the style sheet.
+const FONT_SIZE: f64 = 13.0;
 
-/// Series after the last colour begin again at the first.
-pub(crate) const N_COLOURS: usize = 6;
-/// Fills by pattern: solid, two hatches and dots, so that grey paper tells them apart.
-pub(crate) const N_FILLS: usize = 4;
+/// Series beyond the last colour start again at the first.
+pub(super) const N_COLOURS: usize = 6;
 
 impl Canvas<'_> {
-    pub(crate) fn is_narrow(&self) -> bool {
-        self.screen == Screen::Narrow
+    pub(super) fn width(&self) -> f64 {
+        if self.narrow { 340.0 } else { 760.0 }
     }
 
-    /// The width that drawings are laid out for.
-    pub(crate) fn width(&self) -> f64 {
-        match self.screen {
-            Screen::Narrow => 340.0,
-            Screen::Wide => 760.0,
-        }
-    }
-
-    /// The frame of a drawing. One that is wider than the canvas scrolls in its box.
-    pub(crate) fn frame(
+    /// Writes a drawing. If it is wider than the canvas, it scrolls.
+    pub(super) fn frame(
         &self,
         markup: &mut Markup,
         (width, height): (f64, f64),
         content: impl FnOnce(&mut Markup),
     ) {
-        let class = match self.screen {
-            Screen::Narrow => "plot narrow",
-            Screen::Wide => "plot wide",
-        };
+        let class = if self.narrow { "plot narrow" } else { "plot wide" };
         let view_box = format!("0 0 {} {}", Px(width), Px(height));
-        let style = if width > self.width() {
-            format!("width:{}px;max-width:none", Px(width))
-        } else {
-            String::new()
-        };
+        let style = format!("width:{}px;max-width:none", Px(width));
+        let attributes: Attributes<'_> = &[
+            ("viewBox", &view_box),
+            ("role", &"img"),
+            ("aria-labelledby", &self.labelled_by),
+            ("style", &style),
+        ];
+        let n_attributes = if width > self.width() { 4 } else { 3 };
         markup.element("div", &[("class", &class)], |markup| {
-            let attributes: crate::markup::Attributes<'_> = &[
-                ("viewBox", &view_box),
-                ("role", &"img"),
-                ("aria-labelledby", &self.labelled_by),
-                ("style", &style),
-            ];
-            let shown = if style.is_empty() { &attributes[..3] } else { attributes };
-            markup.element("svg", shown, content);
+            markup.element("svg", &attributes[..n_attributes], content);
         });
     }
 
-    /// A drawing of nothing.
-    pub(crate) fn empty_frame(&self, markup: &mut Markup) {
+    /// Writes a drawing that says there is nothing to draw.
+    pub(super) fn empty_frame(&self, markup: &mut Markup) {
         let width = self.width();
         self.frame(markup, (width, 60.0), |markup| {
-            text(markup, (width / 2.0, 34.0), Anchor::Middle, "muted", "No figures to draw");
+            text(markup, (width / 2.0, 34.0), Anchor::Middle, "muted", "No data to draw");
         });
     }
 }
 
-/// Text at a baseline.
-pub(crate) fn text(
+/// Writes text on a baseline.
+pub(super) fn text(
     markup: &mut Markup,
     (x, y): (f64, f64),
     anchor: Anchor,
@@ -98,15 +73,13 @@ pub(crate) fn text(
         Anchor::Middle => "middle",
         Anchor::End => "end",
     };
-    markup.leaf(
-        "text",
-        &[("x", &Px(x)), ("y", &Px(y)), ("text-anchor", &anchor), ("class", &class)],
-        content,
-    );
+    let attributes: Attributes<'_> =
+        &[("x", &Px(x)), ("y", &Px(y)), ("text-anchor", &anchor), ("class", &class)];
+    markup.leaf("text", attributes, content);
 }
 
-/// A name in at most `width`, cut with an ellipsis where it is longer; the whole is then shown on hover.
-pub(crate) fn fitted_text(
+/// Writes a name, shortened to `width` if necessary; the tooltip then has all of it.
+pub(super) fn fitted_text(
     markup: &mut Markup,
     at: (f64, f64),
     anchor: Anchor,
@@ -117,13 +90,44 @@ pub(crate) fn fitted_text(
     if short == name {
         return text(markup, at, anchor, "name halo", name);
     }
+    tooltip(markup, name, |markup| text(markup, at, anchor, "name halo", &short));
+}
+
+/// Writes text centred at x, moved or shortened to stay within the drawing.
+pub(super) fn centred_text(
+    markup: &mut Markup,
+    (x, y): (f64, f64),
+    width: f64,
+    class: &'static str,
+    content: &str,
+) {
+    // Axis titles are bold, hence a little wider than estimated.
+    let shown = fit(content, 0.88 * width);
+    let half = (0.55 * text_width(&shown)).min(width / 2.0);
+    text(markup, (x.clamp(half, width - half), y), Anchor::Middle, class, &shown);
+}
+
+/// Labels the ticks of an x axis, except those that would touch the label before.
+pub(super) fn tick_labels(markup: &mut Markup, scale: &Scale, at_x: impl Fn(f64) -> f64, y: f64) {
+    let mut free_from = f64::MIN;
+    for tick in &scale.ticks {
+        let (x, half) = (at_x(tick.value), text_width(&tick.label) / 2.0);
+        if x - half > free_from {
+            text(markup, (x, y), Anchor::Middle, "tick", &tick.label);
+            free_from = x + half + 6.0;
+        }
+    }
+}
+
+/// Writes a group that shows `tip` on hover.
+pub(super) fn tooltip(markup: &mut Markup, tip: &str, content: impl FnOnce(&mut Markup)) {
     markup.element("g", &[], |markup| {
-        markup.leaf("title", &[], name);
-        text(markup, at, anchor, "name halo", &short);
+        markup.leaf("title", &[], tip);
+        content(markup);
     });
 }
 
-pub(crate) fn line(
+pub(super) fn line(
     markup: &mut Markup,
     (x1, y1): (f64, f64),
     (x2, y2): (f64, f64),
@@ -135,8 +139,19 @@ pub(crate) fn line(
     );
 }
 
-/// An interval with caps, along x or along y, edged so that it stands out from what it crosses.
-pub(crate) fn whisker(markup: &mut Markup, from: (f64, f64), to: (f64, f64)) {
+pub(super) fn rect(
+    markup: &mut Markup,
+    (x, y): (f64, f64),
+    (width, height): (f64, f64),
+    look: Attributes<'_>,
+) {
+    let place: Attributes<'_> =
+        &[("x", &Px(x)), ("y", &Px(y)), ("width", &Px(width)), ("height", &Px(height))];
+    markup.empty("rect", &[place, look].concat());
+}
+
+/// Writes a horizontal or vertical interval with caps, outlined to stand out from what it crosses.
+pub(super) fn whisker(markup: &mut Markup, from: (f64, f64), to: (f64, f64)) {
     let cap = if from.1 == to.1 { (0.0, 4.0) } else { (4.0, 0.0) };
     for class in ["whisker-edge", "whisker"] {
         line(markup, from, to, class);
@@ -146,12 +161,17 @@ pub(crate) fn whisker(markup: &mut Markup, from: (f64, f64), to: (f64, f64)) {
     }
 }
 
-/// How wide text is, about: no font is at hand here, so letters count by their usual widths.
-pub(crate) fn text_width(text: &str) -> f64 {
+/// Estimates the width of a text from typical widths of letters, since the font is not known here.
+pub(super) fn text_width(text: &str) -> f64 {
     FONT_SIZE * text.chars().map(letter_width).sum::<f64>()
 }
 
-/// In heights of letters, as the wider of the usual fonts have it: too much room is better than a cut name.
+/// The width of the widest text, 0 if there is none.
+pub(super) fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> f64 {
+    texts.map(text_width).fold(0.0, f64::max)
+}
+
+/// In multiples of the font size, for the wider of the usual fonts: spare room is better than a cut name.
 fn letter_width(letter: char) -> f64 {
     match letter {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' | ' ' | '\u{a0}' => 0.33,
@@ -165,8 +185,8 @@ fn letter_width(letter: char) -> f64 {
     }
 }
 
-/// Cut in the middle: names of one kind often differ only at their ends.
-pub(crate) fn fit(name: &str, width: f64) -> String {
+/// Shortens a name in the middle, because similar names often differ only at their ends.
+pub(super) fn fit(name: &str, width: f64) -> String {
     if text_width(name) <= width {
         return name.to_owned();
     }
@@ -174,7 +194,7 @@ pub(crate) fn fit(name: &str, width: f64) -> String {
     let mut room = width - text_width("…");
     let (mut head, mut tail) = (0, letters.len());
     while head < tail {
-        // Two letters of the head for one of the tail.
+        // Keep two letters of the head for each letter of the tail.
         let from_head = head <= 2 * (letters.len() - tail);
         room -= FONT_SIZE * letter_width(letters[if from_head { head } else { tail - 1 }]);
         if room < 0.0 {
@@ -185,23 +205,9 @@ pub(crate) fn fit(name: &str, width: f64) -> String {
     letters[..head].iter().chain(&['…']).chain(&letters[tail..]).collect()
 }
 
-/// Text centred at x, moved or cut where it would leave the drawing.
-pub(crate) fn centred_text(
-    markup: &mut Markup,
-    (x, y): (f64, f64),
-    width: f64,
-    class: &'static str,
-    content: &str,
-) {
-    // Axis titles are bold, hence a little wider than what is measured.
-    let shown = fit(content, 0.88 * width);
-    let half = (0.55 * text_width(&shown)).min(width / 2.0);
-    text(markup, (x.clamp(half, width - half), y), Anchor::Middle, class, &shown);
-}
-
-/// The patterns that fills refer to, once per page.
+/// Writes the patterns that fills refer to, once per page.
 pub(crate) fn write_patterns(markup: &mut Markup) {
-    let svg: crate::markup::Attributes<'_> =
+    let svg: Attributes<'_> =
         &[("class", &"patterns"), ("width", &"0"), ("height", &"0"), ("aria-hidden", &"true")];
     markup.element("svg", svg, |markup| {
         markup.element("defs", &[], |markup| {
@@ -218,7 +224,7 @@ fn write_pattern(markup: &mut Markup, name: &str, colour: usize, path: &'static 
     let id = format!("{name}-{colour}");
     let ground = format!("ground c{colour}");
     let strokes = format!("{name} k{colour}");
-    let pattern: crate::markup::Attributes<'_> =
+    let pattern: Attributes<'_> =
         &[("id", &id), ("width", &"8"), ("height", &"8"), ("patternUnits", &"userSpaceOnUse")];
     markup.element("pattern", pattern, |markup| {
         markup.empty("rect", &[("width", &"8"), ("height", &"8"), ("class", &ground)]);
@@ -226,15 +232,11 @@ fn write_pattern(markup: &mut Markup, name: &str, colour: usize, path: &'static 
     });
 }
 
-/// The class of a bar's fill: colour by number, pattern by `fill`.
-pub(crate) fn fill_class(colour: usize, fill: usize) -> String {
+/// The class of a fill: solid, two hatchings or dots, which also differ in greyscale.
+pub(super) fn fill_class(colour: usize, fill: usize) -> String {
     let colour = colour % N_COLOURS;
-    match fill % N_FILLS {
-        0 => format!("bar c{colour} k{colour}"),
-        1 => format!("bar hatch{colour} k{colour}"),
-        2 => format!("bar dots{colour} k{colour}"),
-        _ => format!("bar back{colour} k{colour}"),
-    }
+    let pattern = ["c", "hatch", "dots", "back"][fill % 4];
+    format!("bar {pattern}{colour} k{colour}")
 }
 
 #[cfg(test)]
@@ -242,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_name_is_cut_to_its_room() {
+    fn shortens_long_names_to_the_given_width() {
         assert_eq!(fit("client", 200.0), "client");
         let short = fit("a-client-with-a-very-long-name-indeed", 100.0);
         assert!(text_width(&short) <= 100.0, "{short}");

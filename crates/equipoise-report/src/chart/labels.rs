@@ -1,10 +1,10 @@
-//! Where names go so that they do not lie on each other.
+//! Places labels so that they do not overlap.
 
-/// Places near the `wanted` ones, at least `step` apart and within `bounds` where there is room.
-pub(crate) fn spread(wanted: &[f64], step: f64, (low, high): (f64, f64)) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..wanted.len()).collect();
-    order.sort_by(|&i, &j| wanted[i].total_cmp(&wanted[j]));
-    let mut placed = wanted.to_vec();
+/// Positions near the `preferred` ones, at least `step` apart, and within the bounds if there is room.
+pub(super) fn spread(preferred: &[f64], step: f64, (low, high): (f64, f64)) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..preferred.len()).collect();
+    order.sort_by(|&i, &j| preferred[i].total_cmp(&preferred[j]));
+    let mut placed = preferred.to_vec();
     let mut free_from = low;
     for &i in &order {
         placed[i] = placed[i].max(free_from);
@@ -18,58 +18,61 @@ pub(crate) fn spread(wanted: &[f64], step: f64, (low, high): (f64, f64)) -> Vec<
     placed
 }
 
-/// A box on paper: left, top, right, bottom.
+/// A rectangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Area {
-    pub(crate) left: f64,
-    pub(crate) top: f64,
-    pub(crate) right: f64,
-    pub(crate) bottom: f64,
+pub(super) struct Area {
+    pub(super) left: f64,
+    pub(super) top: f64,
+    pub(super) right: f64,
+    pub(super) bottom: f64,
 }
 
 impl Area {
-    /// How much of this area the other covers.
-    pub(crate) fn overlap(&self, other: &Self) -> f64 {
+    pub(super) fn around((x, y): (f64, f64), (dx, dy): (f64, f64)) -> Self {
+        Self { left: x - dx, top: y - dy, right: x + dx, bottom: y + dy }
+    }
+
+    pub(super) fn overlap(&self, other: &Self) -> f64 {
         let width = self.right.min(other.right) - self.left.max(other.left);
         let height = self.bottom.min(other.bottom) - self.top.max(other.top);
         width.max(0.0) * height.max(0.0)
     }
 
-    /// How much of this area lies outside the other.
-    pub(crate) fn outside(&self, other: &Self) -> f64 {
+    /// How much of this area is outside the other.
+    pub(super) fn outside(&self, other: &Self) -> f64 {
         (self.right - self.left) * (self.bottom - self.top) - self.overlap(other)
     }
 }
 
-/// Gaps tried between a point and its name, and the height of a name.
+/// Gaps tried between a point and its label.
 const GAPS: [f64; 3] = [9.0, 20.0, 34.0];
 const HEIGHT: f64 = 15.0;
 
-/// The area for a name of `width` around the point, the one that covers least of what is taken.
-pub(crate) fn place_label((x, y): (f64, f64), width: f64, taken: &[Area], bounds: &Area) -> Area {
+/// The area near the point, for a label of `width`, that overlaps least with what is taken.
+pub(super) fn place_label((x, y): (f64, f64), width: f64, taken: &[Area], bounds: &Area) -> Area {
     let at = |left: f64, top: f64| Area { left, top, right: left + width, bottom: top + HEIGHT };
     let half = (width / 2.0, HEIGHT / 2.0);
     let around = |gap: f64| {
+        let diagonal = gap * 0.7;
         [
             at(x + gap, y - half.1),
             at(x - gap - width, y - half.1),
             at(x - half.0, y - gap - HEIGHT),
             at(x - half.0, y + gap),
-            at(x + gap * 0.7, y - gap * 0.7 - HEIGHT),
-            at(x + gap * 0.7, y + gap * 0.7),
-            at(x - gap * 0.7 - width, y - gap * 0.7 - HEIGHT),
-            at(x - gap * 0.7 - width, y + gap * 0.7),
+            at(x + diagonal, y - diagonal - HEIGHT),
+            at(x + diagonal, y + diagonal),
+            at(x - diagonal - width, y - diagonal - HEIGHT),
+            at(x - diagonal - width, y + diagonal),
         ]
     };
     let cost = |area: &Area| {
         taken.iter().map(|other| area.overlap(other)).sum::<f64>() + 4.0 * area.outside(bounds)
     };
-    let mut best = at(x + GAPS[0], y - half.1);
-    let mut least = f64::MAX;
+    let (mut best, mut lowest_cost) = (at(x + GAPS[0], y - half.1), f64::MAX);
     for area in GAPS.into_iter().flat_map(around) {
         let cost = cost(&area);
-        if cost < least - 1e-9 {
-            (best, least) = (area, cost);
+        if cost < lowest_cost - 1e-9 {
+            (best, lowest_cost) = (area, cost);
         }
     }
     best
@@ -80,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_apart_and_inside() {
+    fn spread_positions_are_apart_and_within_bounds() {
         let placed = spread(&[50.0, 50.0, 52.0, 98.0], 10.0, (0.0, 100.0));
         let mut sorted = placed.clone();
         sorted.sort_by(f64::total_cmp);
@@ -89,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_avoids_what_is_taken() {
+    fn labels_avoid_taken_areas_and_stay_within_bounds() {
         let bounds = Area { left: 0.0, top: 0.0, right: 200.0, bottom: 200.0 };
         let first = place_label((100.0, 100.0), 40.0, &[], &bounds);
         let second = place_label((100.0, 104.0), 40.0, &[first], &bounds);

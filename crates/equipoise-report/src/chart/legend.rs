@@ -1,27 +1,28 @@
-//! Legends: what each fill, line or mark stands for.
+//! Legends and the marks they explain.
 
-use super::canvas::{N_COLOURS, fill_class};
-use crate::markup::{Markup, Px};
+use super::canvas::{N_COLOURS, fill_class, rect};
+use crate::markup::{Attributes, Markup, Px};
 
-/// How an entry is drawn in the chart.
+/// The sample of a series in a legend, by the index of the series.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Swatch {
+pub(super) enum Swatch {
     Fill(usize),
     Line(usize),
     Mark(usize),
 }
 
-/// A list of names with their swatches. With `narrow_only` the wide drawing names its series itself.
-pub(crate) fn write_legend<'a>(
+/// Writes a legend. With `narrow_only`, only narrow screens show it.
+pub(super) fn write_legend(
     markup: &mut Markup,
-    entries: impl Iterator<Item = (Swatch, &'a str)>,
+    swatch: fn(usize) -> Swatch,
+    names: &[&str],
     narrow_only: bool,
 ) {
     let class = if narrow_only { "legend narrow" } else { "legend" };
     markup.element("ul", &[("class", &class)], |markup| {
-        for (swatch, name) in entries {
+        for (i, name) in names.iter().enumerate() {
             markup.element("li", &[], |markup| {
-                swatch.write(markup);
+                swatch(i).write(markup);
                 markup.leaf("span", &[], name);
             });
         }
@@ -30,19 +31,11 @@ pub(crate) fn write_legend<'a>(
 
 impl Swatch {
     fn write(self, markup: &mut Markup) {
-        let svg: crate::markup::Attributes<'_> =
+        let svg: Attributes<'_> =
             &[("viewBox", &"0 0 28 14"), ("class", &"swatch"), ("aria-hidden", &"true")];
         markup.element("svg", svg, |markup| match self {
             Self::Fill(i) => {
-                let class = fill_class(i, i);
-                let size: crate::markup::Attributes<'_> = &[
-                    ("x", &"1"),
-                    ("y", &"1"),
-                    ("width", &"26"),
-                    ("height", &"12"),
-                    ("class", &class),
-                ];
-                markup.empty("rect", size);
+                rect(markup, (1.0, 1.0), (26.0, 12.0), &[("class", &fill_class(i, i))]);
             }
             Self::Line(i) => {
                 markup.empty("path", &[("d", &"M0 7H28"), ("class", &line_class(i))]);
@@ -52,25 +45,20 @@ impl Swatch {
     }
 }
 
-/// Colour by number, dashes by number.
-pub(crate) fn line_class(series: usize) -> String {
+/// The colour and dashes of a series.
+pub(super) fn line_class(series: usize) -> String {
     format!("line k{} dash{}", series % N_COLOURS, series % 4)
 }
 
-/// Shape and colour of a series' points.
-pub(crate) fn write_mark(markup: &mut Markup, series: usize, (x, y): (f64, f64)) {
+/// A point, with the shape and colour of its series.
+pub(super) fn write_mark(markup: &mut Markup, series: usize, (x, y): (f64, f64)) {
     let class = format!("mark c{0} k{0}", series % N_COLOURS);
-    let path = match series % 5 {
-        0 => {
-            return markup.empty(
-                "circle",
-                &[("cx", &Px(x)), ("cy", &Px(y)), ("r", &"5"), ("class", &class)],
-            );
-        }
+    let shape = match series % 5 {
+        0 => "m-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z",
         1 => "m-4.5 -4.5h9v9h-9z",
         2 => "m0 -6l5.5 10h-11z",
         3 => "m0 -6.5l6 6.5l-6 6.5l-6 -6.5z",
         _ => "m0 6l5.5 -10h-11z",
     };
-    markup.empty("path", &[("d", &format!("M{} {}{path}", Px(x), Px(y))), ("class", &class)]);
+    markup.empty("path", &[("d", &format!("M{} {}{shape}", Px(x), Px(y))), ("class", &class)]);
 }

@@ -1,31 +1,38 @@
-//! Axes: the range that values span, rounded outwards to ticks a person would choose.
+//! Scales: the range of an axis and its ticks, at round values.
 
 use crate::format::Format;
 
-/// An axis from `low` to `high`, linear or logarithmic.
+/// A linear or logarithmic scale.
 #[derive(Debug, Clone)]
-pub(crate) struct Scale {
+pub(super) struct Scale {
     low: f64,
     high: f64,
     log: bool,
-    pub(crate) ticks: Vec<Tick>,
+    pub(super) ticks: Vec<Tick>,
 }
 
-/// A place on an axis with its name.
+/// A labelled value.
 #[derive(Debug, Clone)]
-pub(crate) struct Tick {
-    pub(crate) value: f64,
-    pub(crate) label: String,
+pub(super) struct Tick {
+    pub(super) value: f64,
+    pub(super) label: String,
 }
 
-/// Far beyond any figure; the difference of two such ends is still a number.
-const LARGEST: f64 = 1e300;
+/// Values are clamped to this size so that the difference of two of them is finite.
+const MAX_ABS: f64 = 1e300;
+
+impl Tick {
+    /// The class of its grid line.
+    pub(super) fn class(&self) -> &'static str {
+        if self.value == 0.0 { "zero" } else { "grid" }
+    }
+}
 
 impl Scale {
-    /// A linear axis over the values, with about `n_ticks` ticks.
-    pub(crate) fn linear(values: impl Iterator<Item = f64>, format: Format, n_ticks: f64) -> Self {
-        let (low, high) = opened(range(values).unwrap_or((0.0, 1.0)));
-        let step = nice_step((high - low) / n_ticks);
+    /// A linear scale over the values, rounded outwards, with about `n_ticks` ticks.
+    pub(super) fn linear(values: impl Iterator<Item = f64>, format: Format, n_ticks: f64) -> Self {
+        let (low, high) = widened(range(values).unwrap_or((0.0, 1.0)));
+        let step = round_step((high - low) / n_ticks);
         let (first, last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
         let ticks = (0..=(last - first) as usize)
             .map(|i| {
@@ -36,24 +43,24 @@ impl Scale {
         Self { low: first * step, high: last * step, log: false, ticks }
     }
 
-    /// The same without rounding outwards: for counts along x, where a line should use the whole width.
-    pub(crate) fn tight(values: impl Iterator<Item = f64>, format: Format, n_ticks: f64) -> Self {
-        let (low, high) = opened(range(values).unwrap_or((0.0, 1.0)));
+    /// A linear scale without rounding outwards, so that a line uses the whole width.
+    pub(super) fn tight(values: impl Iterator<Item = f64>, format: Format, n_ticks: f64) -> Self {
+        let (low, high) = widened(range(values).unwrap_or((0.0, 1.0)));
         let rounded = Self::linear([low, high].into_iter(), format, n_ticks);
         let ticks = rounded.ticks.into_iter().filter(|t| (low..=high).contains(&t.value)).collect();
         Self { low, high, log: false, ticks }
     }
 
-    /// A logarithmic axis over the values above 0.
-    pub(crate) fn logarithmic(values: impl Iterator<Item = f64>, format: Format) -> Self {
+    /// A logarithmic scale over the positive values.
+    pub(super) fn logarithmic(values: impl Iterator<Item = f64>, format: Format) -> Self {
         let (low, high) = range(values.filter(|&v| v > 0.0)).unwrap_or((0.1, 1.0));
         let (first, last) = ((low.log10() + 1e-9).floor(), (high.log10() - 1e-9).ceil());
         let (first, last) = if last > first { (first, last) } else { (first, first + 1.0) };
         let decades = last - first;
         let (mut from, mut to) = (first, last);
-        let mut values: Vec<f64> = Vec::new();
+        let mut values: Vec<f64>;
         if decades <= 2.0 {
-            // Within one or two decades the powers of ten alone say too little.
+            // Powers of ten alone would be too few ticks.
             let within = |exponent: f64| [1.0, 2.0, 5.0].map(|m| m * 10f64.powf(exponent));
             values = (0..=decades as usize).flat_map(|i| within(first + i as f64)).collect();
             let below = values.iter().copied().filter(|&v| v <= low).fold(f64::MIN, f64::max);
@@ -61,40 +68,42 @@ impl Scale {
             if below < above {
                 (from, to) = (below.log10(), above.log10());
             }
-            let inside = |v: &f64| (from - 1e-9..=to + 1e-9).contains(&v.log10());
-            values.retain(inside);
+            values.retain(|v| (from - 1e-9..=to + 1e-9).contains(&v.log10()));
         } else {
             let stride = (decades / 6.0).ceil() as usize;
-            values.extend(
-                (0..=decades as usize).step_by(stride).map(|i| 10f64.powf(first + i as f64)),
-            );
+            let powers = (0..=decades as usize).step_by(stride);
+            values = powers.map(|i| 10f64.powf(first + i as f64)).collect();
         }
         let tick = |value: f64| Tick { value, label: format.write_log_tick(value) };
         Self { low: from, high: to, log: true, ticks: values.into_iter().map(tick).collect() }
     }
 
-    /// Where a value lies: 0 at the low end, 1 at the high one.
-    pub(crate) fn fraction(&self, value: f64) -> f64 {
-        let value = value.clamp(-LARGEST, LARGEST);
+    /// The position of a value: 0 at the low end of the scale, 1 at the high end.
+    pub(super) fn fraction(&self, value: f64) -> f64 {
+        let value = value.clamp(-MAX_ABS, MAX_ABS);
         let value = if self.log { value.log10() } else { value };
         (value - self.low) / (self.high - self.low)
     }
 
-    /// Whether the value can be drawn.
-    pub(crate) fn holds(&self, value: f64) -> bool {
+    pub(super) fn contains(&self, value: f64) -> bool {
+        (0.0..=1.0).contains(&self.fraction(value))
+    }
+
+    /// Whether the value is finite and, on a logarithmic scale, positive.
+    pub(super) fn can_show(&self, value: f64) -> bool {
         value.is_finite() && (!self.log || value > 0.0)
     }
 }
 
 fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    let values = values.filter(|v| v.is_finite()).map(|v| v.clamp(-LARGEST, LARGEST));
+    let values = values.filter(|v| v.is_finite()).map(|v| v.clamp(-MAX_ABS, MAX_ABS));
     values.fold(None, |range, v| {
         Some(range.map_or((v, v), |(low, high): (f64, f64)| (low.min(v), high.max(v))))
     })
 }
 
-/// A range of one value is opened around it, and one too thin for rounding is as well.
-fn opened((low, high): (f64, f64)) -> (f64, f64) {
+/// Widens a range that is empty or too thin for round ticks.
+fn widened((low, high): (f64, f64)) -> (f64, f64) {
     let size = low.abs().max(high.abs());
     if high - low > 1e-9 * size {
         (low, high)
@@ -105,13 +114,13 @@ fn opened((low, high): (f64, f64)) -> (f64, f64) {
     }
 }
 
-/// The smallest of 1, 2, 5 times a power of ten that is at least `rough`.
-fn nice_step(rough: f64) -> f64 {
-    let power = 10f64.powf(rough.log10().floor());
+/// The smallest of 1, 2 or 5 times a power of ten that is at least `min`.
+fn round_step(min: f64) -> f64 {
+    let power = 10f64.powf(min.log10().floor());
     [1.0, 2.0, 5.0]
         .map(|m| m * power)
         .into_iter()
-        .find(|&s| s >= rough * 0.999)
+        .find(|&s| s >= min * 0.999)
         .unwrap_or(10.0 * power)
 }
 
@@ -124,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn linear_ticks_are_round_and_hold_all_values() {
+    fn linear_ticks_are_round_and_span_all_values() {
         let scale = Scale::linear([0.0, 0.37].into_iter(), Format::Auto, 4.0);
         assert_eq!(labels(&scale), ["0.0", "0.1", "0.2", "0.3", "0.4"]);
         assert!(scale.fraction(0.37) < 1.0 && scale.fraction(0.0) == 0.0);
@@ -146,11 +155,11 @@ mod tests {
     }
 
     #[test]
-    fn logarithmic_ticks_are_powers_of_ten_or_finer_within_two_decades() {
+    fn logarithmic_ticks_are_powers_of_ten_and_finer_within_two_decades() {
         let wide = Scale::logarithmic([1e-4, 30.0].into_iter(), Format::Auto);
         assert_eq!(labels(&wide), ["10⁻⁴", "0.001", "0.01", "0.1", "1", "10", "100"]);
         let close = Scale::logarithmic([0.3, 0.8].into_iter(), Format::Auto);
         assert_eq!(labels(&close), ["0.2", "0.5", "1"]);
-        assert!(!close.holds(0.0) && close.holds(0.1));
+        assert!(!close.can_show(0.0) && close.can_show(0.1));
     }
 }

@@ -1,62 +1,53 @@
-//! Points in a plane, with intervals and names: accuracy against fairness.
+//! Scatter plots of named points with intervals, such as accuracy against fairness.
 
-use super::canvas::{Anchor, Canvas, fit, line, text, text_width, whisker};
+use super::canvas::{Anchor, Canvas, fit, line, text, text_width, tooltip, whisker};
 use super::labels::{Area, place_label};
-use super::legend::{Swatch, write_legend, write_mark};
-use super::lines::Plot;
+use super::legend::write_mark;
+use super::plot::{AXIS_HEIGHT, Plot};
 use super::scale::Scale;
 use super::{Axis, finite};
 use crate::markup::Markup;
 
-/// Points by series.
+/// Series of points.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Scatter {
-    /// What runs along x.
+    /// The x axis.
     pub x: Axis,
-    /// What runs along y.
+    /// The y axis.
     pub y: Axis,
-    /// Points of one shape and colour each.
+    /// The series, each with its own shape and colour.
     pub series: Vec<ScatterSeries>,
 }
 
-/// Points that belong together.
+/// A series of points.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ScatterSeries {
-    /// Their name.
+    /// Its name.
     pub name: String,
-    /// The points.
+    /// Its points.
     pub points: Vec<Point>,
 }
 
-/// One point.
+/// A point. It is drawn only if both coordinates are finite.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Point {
-    /// Its name; may be empty.
+    /// Its name, or empty.
     pub label: String,
-    /// Along x. A point without a finite place is not drawn.
+    /// Its x coordinate.
     pub x: f64,
-    /// Along y.
+    /// Its y coordinate.
     pub y: f64,
     /// Half the width of an interval around x.
     pub x_error: Option<f64>,
-    /// Half the height of an interval around y.
+    /// Half the width of an interval around y.
     pub y_error: Option<f64>,
 }
 
 const PLOT_HEIGHT: f64 = 320.0;
-const WIDEST_NAME: f64 = 150.0;
+const MAX_NAME_WIDTH: f64 = 150.0;
 
 impl Scatter {
-    pub(crate) fn write_legend(&self, markup: &mut Markup) {
-        if self.series.len() < 2 {
-            return;
-        }
-        let entries =
-            self.series.iter().enumerate().map(|(i, s)| (Swatch::Mark(i), s.name.as_str()));
-        write_legend(markup, entries, false);
-    }
-
-    pub(crate) fn draw(&self, markup: &mut Markup, canvas: &Canvas<'_>) {
+    pub(super) fn draw(&self, markup: &mut Markup, canvas: &Canvas<'_>) {
         let points: Vec<(usize, &Point)> = self
             .series
             .iter()
@@ -68,18 +59,16 @@ impl Scatter {
             return canvas.empty_frame(markup);
         }
         let plot = self.plot(&points, canvas);
-        canvas.frame(markup, (canvas.width(), plot.bottom + 46.0), |markup| {
+        canvas.frame(markup, (canvas.width(), plot.bottom + AXIS_HEIGHT), |markup| {
             plot.draw_axes(markup, canvas.width(), &self.x, &self.y);
             for tick in &plot.x.ticks {
                 let x = plot.at_x(tick.value);
-                let class = if tick.value == 0.0 { "zero" } else { "grid" };
-                line(markup, (x, plot.top), (x, plot.bottom), class);
+                line(markup, (x, plot.top), (x, plot.bottom), tick.class());
             }
-            points.iter().for_each(|(_, point)| draw_errors(markup, &plot, point));
-            for (series, point) in &points {
-                markup.element("g", &[], |markup| {
-                    markup.leaf("title", &[], &self.hover(*series, point));
-                    write_mark(markup, *series, (plot.at_x(point.x), plot.at_y(point.y)));
+            points.iter().for_each(|(_, point)| draw_intervals(markup, &plot, point));
+            for &(series, point) in &points {
+                tooltip(markup, &self.describe(series, point), |markup| {
+                    write_mark(markup, series, plot.at((point.x, point.y)));
                 });
             }
             draw_names(markup, &plot, &points);
@@ -87,28 +76,27 @@ impl Scatter {
     }
 
     fn plot(&self, points: &[(usize, &Point)], canvas: &Canvas<'_>) -> Plot {
-        let spans = |value: f64, error: Option<f64>| {
+        let interval = |value: f64, error: Option<f64>| {
             let error = finite(error).unwrap_or(0.0);
             [value - error, value + error]
         };
-        let xs = points.iter().flat_map(|(_, point)| spans(point.x, point.x_error));
-        let ys = points.iter().flat_map(|(_, point)| spans(point.y, point.y_error));
-        let x_ticks = if canvas.is_narrow() { 4.0 } else { 7.0 };
-        let x = Scale::linear(xs, self.x.format, x_ticks);
+        let xs = points.iter().flat_map(|(_, point)| interval(point.x, point.x_error));
+        let ys = points.iter().flat_map(|(_, point)| interval(point.y, point.y_error));
+        let x = Scale::linear(xs, self.x.format, if canvas.narrow { 4.0 } else { 7.0 });
         let y = Scale::linear(ys, self.y.format, 6.0);
         Plot::new(x, y, canvas.width() - 18.0, 28.0, PLOT_HEIGHT)
     }
 
-    fn hover(&self, series: usize, point: &Point) -> String {
+    fn describe(&self, series: usize, point: &Point) -> String {
         let x = self.x.format.write_with_error(Some(point.x), point.x_error);
         let y = self.y.format.write_with_error(Some(point.y), point.y_error);
-        let name = self.series.get(series).map_or("", |series| series.name.as_str());
+        let name = &self.series[series].name;
         format!("{} ({name}) {}: {x}, {}: {y}", point.label, self.x.title, self.y.title)
     }
 }
 
-fn draw_errors(markup: &mut Markup, plot: &Plot, point: &Point) {
-    let (x, y) = (plot.at_x(point.x), plot.at_y(point.y));
+fn draw_intervals(markup: &mut Markup, plot: &Plot, point: &Point) {
+    let (x, y) = plot.at((point.x, point.y));
     if let Some(error) = finite(point.x_error) {
         whisker(markup, (plot.at_x(point.x - error), y), (plot.at_x(point.x + error), y));
     }
@@ -120,27 +108,20 @@ fn draw_errors(markup: &mut Markup, plot: &Plot, point: &Point) {
 fn draw_names(markup: &mut Markup, plot: &Plot, points: &[(usize, &Point)]) {
     let bounds =
         Area { left: 0.0, top: plot.top - 6.0, right: plot.right + 16.0, bottom: plot.bottom };
-    let around = |x: f64, y: f64, dx: f64, dy: f64| Area {
-        left: x - dx,
-        top: y - dy,
-        right: x + dx,
-        bottom: y + dy,
-    };
     let mut taken: Vec<Area> = Vec::new();
     for (_, point) in points {
-        let (x, y) = (plot.at_x(point.x), plot.at_y(point.y));
-        taken.push(around(x, y, 6.0, 6.0));
+        let at = plot.at((point.x, point.y));
+        taken.push(Area::around(at, (6.0, 6.0)));
         if let Some(error) = finite(point.x_error) {
-            taken.push(around(x, y, plot.at_x(point.x + error) - x, 3.0));
+            taken.push(Area::around(at, (plot.at_x(point.x + error) - at.0, 3.0)));
         }
         if let Some(error) = finite(point.y_error) {
-            taken.push(around(x, y, 3.0, y - plot.at_y(point.y + error)));
+            taken.push(Area::around(at, (3.0, at.1 - plot.at_y(point.y + error))));
         }
     }
     for (_, point) in points.iter().filter(|(_, point)| !point.label.is_empty()) {
-        let at = (plot.at_x(point.x), plot.at_y(point.y));
-        let label = fit(&point.label, WIDEST_NAME);
-        let area = place_label(at, text_width(&label), &taken, &bounds);
+        let label = fit(&point.label, MAX_NAME_WIDTH);
+        let area = place_label(plot.at((point.x, point.y)), text_width(&label), &taken, &bounds);
         let middle = (area.left + area.right) / 2.0;
         text(markup, (middle, area.bottom - 3.5), Anchor::Middle, "name halo", &label);
         taken.push(area);

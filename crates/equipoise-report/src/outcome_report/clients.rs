@@ -32,7 +32,6 @@ impl OutcomeReport<'_> {
         let bars = shown.iter().map(|client| Bar {
             label: client.id.clone(),
             value: Some(client.weight),
-            error: None,
             tag: client.tag.clone(),
         });
         let equal_share = Reference::new(1.0 / n_clients.max(1) as f64, "equal share");

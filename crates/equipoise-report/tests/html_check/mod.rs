@@ -1,16 +1,16 @@
-//! A small reader of HTML: enough to say whether tags balance and what they carry.
+//! A minimal HTML parser that checks that tags balance and returns them.
 
-/// A tag as it stands in the page.
+/// An opening tag.
 #[derive(Debug, Clone)]
 pub(crate) struct Tag {
     pub(crate) name: String,
-    /// Name and value, still escaped.
+    /// Names and values, still escaped.
     pub(crate) attributes: Vec<(String, String)>,
 }
 
-/// All opening tags of a page whose every tag is closed, in order.
+/// The opening tags of a page in order, or an error if a tag is not closed.
 pub(crate) fn read_balanced(html: &str) -> Result<Vec<Tag>, String> {
-    let mut rest = html.strip_prefix("<!DOCTYPE html>").ok_or("no document type")?;
+    let mut rest = html.strip_prefix("<!DOCTYPE html>").ok_or("missing document type")?;
     let mut open: Vec<String> = Vec::new();
     let mut tags = Vec::new();
     while let Some(at) = rest.find('<') {
@@ -21,7 +21,7 @@ pub(crate) fn read_balanced(html: &str) -> Result<Vec<Tag>, String> {
         let (inside, after) = split_tag(&rest[at + 1..])?;
         rest = after;
         if let Some(name) = inside.strip_prefix('/') {
-            let opened = open.pop().ok_or_else(|| format!("</{name}> closes nothing"))?;
+            let opened = open.pop().ok_or_else(|| format!("</{name}> without an opening tag"))?;
             if opened != name {
                 return Err(format!("</{name}> closes <{opened}>"));
             }
@@ -37,7 +37,7 @@ pub(crate) fn read_balanced(html: &str) -> Result<Vec<Tag>, String> {
         }
         tags.push(tag);
     }
-    if open.is_empty() { Ok(tags) } else { Err(format!("never closed: {open:?}")) }
+    if open.is_empty() { Ok(tags) } else { Err(format!("not closed: {open:?}")) }
 }
 
 impl Tag {
@@ -46,7 +46,7 @@ impl Tag {
     }
 }
 
-/// What is inside a tag, and what follows it; a `>` within quotes does not end it.
+/// Splits after the end of a tag. A `>` within quotes does not end it.
 fn split_tag(text: &str) -> Result<(&str, &str), String> {
     let mut quoted = false;
     for (i, letter) in text.char_indices() {
@@ -57,7 +57,7 @@ fn split_tag(text: &str) -> Result<(&str, &str), String> {
             _ => {}
         }
     }
-    Err(format!("a tag without end: {text:.60}"))
+    Err(format!("unterminated tag: {text:.60}"))
 }
 
 fn read_tag(inside: &str) -> Result<Tag, String> {
@@ -67,8 +67,10 @@ fn read_tag(inside: &str) -> Result<Tag, String> {
     }
     let mut attributes = Vec::new();
     while !rest.is_empty() {
-        let (key, after) = rest.split_once("=\"").ok_or(format!("no value: {inside:.60}"))?;
-        let (value, after) = after.split_once('"').ok_or(format!("no quote: {inside:.60}"))?;
+        let (key, after) =
+            rest.split_once("=\"").ok_or(format!("attribute without a value: {inside:.60}"))?;
+        let (value, after) =
+            after.split_once('"').ok_or(format!("unterminated value: {inside:.60}"))?;
         attributes.push((key.trim().to_owned(), value.to_owned()));
         rest = after.trim_start();
     }

@@ -49,7 +49,7 @@ pub(super) async fn get_clients(
 /// The handler of an action on a round, such as `POST /v1/rounds/{round}/open`.
 pub(super) fn post_action(action: Action) -> MethodRouter<Arc<App>> {
     post(
-        async |State(app): State<Arc<App>>, Segments(round): Segments<String>, request: Request| {
+        move |State(app): State<Arc<App>>, Segments(round): Segments<String>, request: Request| async move {
             let round = app.authenticate_coordinator(&request.into_parts().0, round).await?;
             perform(&app, round, action).await
         },

@@ -6,14 +6,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::body::Body;
+use equipoise_data::Hasher;
 use http_body_util::BodyExt as _;
-use sha2::{Digest as _, Sha256};
 use tokio::time::{Instant, timeout_at};
 
 use super::app::App;
 use super::reply::Answer;
-use crate::protocol::{Digest, Manifest, Refusal, RoundState};
-use crate::store::{StoreError, hash_file, remove_if_present};
+use crate::protocol::{Manifest, Refusal, RoundState};
+use crate::store::{StoreError, remove_if_present};
 
 /// Time for a body to start.
 const GRACE: Duration = Duration::from_secs(5);
@@ -53,7 +53,7 @@ pub(super) async fn receive(
         let expected = manifest.sha256;
         move |app| {
             part.flush(app)?;
-            let found = Digest::finish(part.hasher);
+            let found = part.hasher.finish();
             if found == expected {
                 return Ok(());
             }
@@ -103,7 +103,7 @@ async fn fill(app: &Arc<App>, part: &mut Part, manifest: &Manifest, mut body: Bo
 struct Part {
     path: PathBuf,
     file: Option<std::fs::File>,
-    hasher: Sha256,
+    hasher: Hasher,
     buffer: Vec<u8>,
     received: u64,
 }
@@ -127,7 +127,11 @@ impl Part {
         if offset > 0 && found != offset {
             return Err(Refusal::OffsetMismatch { offset: found, found: offset }.into());
         }
-        let hasher = if offset > 0 { hash_file(&path)? } else { Sha256::new() };
+        let mut hasher = Hasher::default();
+        if offset > 0 {
+            let mut file = std::fs::File::open(&path).map_err(StoreError::file(&path))?;
+            std::io::copy(&mut file, &mut hasher).map_err(StoreError::file(&path))?;
+        }
         let file = app.store.disk().open(&path, offset).map_err(StoreError::file(&path))?;
         Ok(Self { path, file: Some(file), hasher, buffer: Vec::new(), received: offset })
     }

@@ -19,7 +19,7 @@ pub(super) async fn log_request(
     let mut bytes = [0; 8];
     // Without random numbers, an id of zeros does no harm.
     let _ = getrandom::fill(&mut bytes);
-    let id: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let id = equipoise_data::hex(&bytes);
     let started = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let span = info_span!("request", id = %id);

@@ -62,5 +62,5 @@ pub(super) fn same(a: &str, b: &str) -> bool {
 fn random() -> Option<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).ok()?;
-    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(equipoise_data::hex(&bytes))
 }

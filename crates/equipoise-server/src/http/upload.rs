@@ -124,8 +124,8 @@ pub(crate) fn upload_offset(headers: &HeaderMap, manifest: &Manifest) -> Result<
     }
     let media_type = text(header::CONTENT_TYPE).unwrap_or("missing");
     let essence = media_type.split(';').next().unwrap_or_default().trim();
-    if essence != manifest.media_type.name() {
-        let expected = manifest.media_type;
+    let expected = manifest.media_type.media_type();
+    if essence != expected {
         return Err(Refusal::Unsupported(format!(
             "the Content-Type is {media_type}, but the manifest says {expected}"
         )));

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::protocol::{Digest, Manifest, MediaType, Name, PrivateKey};
+use equipoise_data::TableKind;
+
+use crate::protocol::{Digest, Manifest, Name, PrivateKey};
 
 /// The seed of the example's key. It is public, so the key must not be on a roster.
 const SEED: [u8; 32] = [1; 32];
@@ -15,7 +17,7 @@ pub(super) fn example() -> Option<Value> {
         audience: "https://round.example.org:8443".into(),
         round: "spring".parse().ok()?,
         client: client.clone(),
-        media_type: MediaType::Csv,
+        media_type: TableKind::Csv,
         length: file.len() as u64,
         sha256: Digest::of(file.as_bytes()),
         schema_sha256: Digest::of(b"the schema"),

@@ -7,7 +7,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::digest::Digest;
+use super::Digest;
 use super::key::PublicKey;
 use super::name::Name;
 use super::round_info::RoundState;

@@ -1,30 +1,16 @@
 //! The manifest: what a client signs about the one file that it sends.
 
-use std::fmt;
-use std::str::FromStr;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use equipoise_data::{Digest, TableKind};
 
 use super::canonical::{self, CanonicalError};
-use super::digest::Digest;
 use super::key::{PrivateKey, PublicKey, Signature};
 use super::name::Name;
 
 const KIND: &str = "equipoise-manifest 1";
 const FIELDS: [&str; 7] =
     ["audience", "round", "client", "media-type", "length", "sha256", "schema-sha256"];
-
-/// The kinds of file that a submission may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MediaType {
-    /// `.csv`
-    Csv,
-    /// `.csv.gz`
-    CsvGz,
-    /// `.parquet`
-    Parquet,
-}
 
 /// Identifies a submission: which file, by which client, for which round of which server. Version 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +22,7 @@ pub struct Manifest {
     /// The client.
     pub client: Name,
     /// The file format.
-    pub media_type: MediaType,
+    pub media_type: TableKind,
     /// File size in bytes.
     pub length: u64,
     /// Digest of the file.
@@ -59,43 +45,6 @@ pub enum ManifestError {
     Value(&'static str),
 }
 
-impl MediaType {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Csv, Self::CsvGz, Self::Parquet];
-
-    /// The name in `Content-Type`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Csv => "text/csv",
-            Self::CsvGz => "application/gzip",
-            Self::Parquet => "application/vnd.apache.parquet",
-        }
-    }
-
-    /// The extension of such files, with its dot.
-    pub fn extension(self) -> &'static str {
-        match self {
-            Self::Csv => ".csv",
-            Self::CsvGz => ".csv.gz",
-            Self::Parquet => ".parquet",
-        }
-    }
-}
-
-impl fmt::Display for MediaType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for MediaType {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or(())
-    }
-}
-
 impl Manifest {
     /// The bytes that are signed.
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -103,7 +52,7 @@ impl Manifest {
             self.audience.clone(),
             self.round.to_string(),
             self.client.to_string(),
-            self.media_type.to_string(),
+            self.media_type.media_type().to_owned(),
             self.length.to_string(),
             self.sha256.to_string(),
             self.schema_sha256.to_string(),
@@ -120,7 +69,8 @@ impl Manifest {
             audience,
             round: value("round", &round)?,
             client: value("client", &client)?,
-            media_type: value("media-type", &media_type)?,
+            media_type: TableKind::of_media_type(&media_type)
+                .ok_or(ManifestError::Value("media-type"))?,
             length: value("length", &length)?,
             sha256: value("sha256", &sha256)?,
             schema_sha256: value("schema-sha256", &schema)?,
@@ -152,6 +102,6 @@ impl Manifest {
     }
 }
 
-fn value<T: FromStr>(field: &'static str, text: &str) -> Result<T, ManifestError> {
+fn value<T: std::str::FromStr>(field: &'static str, text: &str) -> Result<T, ManifestError> {
     text.parse().map_err(|_| ManifestError::Value(field))
 }

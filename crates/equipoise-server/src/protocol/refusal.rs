@@ -4,7 +4,7 @@ mod examples;
 
 use serde::{Deserialize, Serialize};
 
-use super::digest::Digest;
+use super::Digest;
 use super::round_info::RoundState;
 
 /// Why the server refused a request.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::digest::Digest;
+use super::Digest;
 use super::key::PublicKey;
 use super::name::Name;
 

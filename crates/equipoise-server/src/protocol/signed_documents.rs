@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::canonical;
-use super::digest::Digest;
 use super::key::{PrivateKey, PublicKey, Signature};
 use super::name::Name;
+use super::{Digest, canonical};
 
 /// Signing and verifying for a document whose `fields` give its canonical form.
 macro_rules! signed_document {

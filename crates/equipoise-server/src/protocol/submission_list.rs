@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::digest::Digest;
+use super::Digest;
 use super::key::Signature;
 use super::manifest::Manifest;
 use super::name::Name;

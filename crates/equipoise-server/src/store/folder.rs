@@ -1,11 +1,9 @@
 //! The data directory: its lock and its layout.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-
-use sha2::{Digest as _, Sha256};
 
 use super::error::StoreError;
 use crate::protocol::{Digest, Manifest, Name, PrivateKey};
@@ -123,22 +121,7 @@ impl DataFolder {
 }
 
 pub(crate) fn digest_of_file(path: &Path) -> Result<Digest, StoreError> {
-    hash_file(path).map(Digest::finish)
-}
-
-/// A hasher fed with a file, read in chunks.
-pub(crate) fn hash_file(path: &Path) -> Result<Sha256, StoreError> {
-    let mut file = File::open(path).map_err(StoreError::file(path))?;
-    let mut hasher = Sha256::new();
-    let mut chunk = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut chunk) {
-            Ok(0) => return Ok(hasher),
-            Ok(n) => hasher.update(&chunk[..n]),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(StoreError::file(path)(error)),
-        }
-    }
+    Digest::of_file(path).map(|(_, digest)| digest).map_err(StoreError::file(path))
 }
 
 /// Removes a file that may not exist.

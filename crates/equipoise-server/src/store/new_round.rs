@@ -67,7 +67,7 @@ impl Store {
         }
         let roots = self.copy_roots(&new)?;
         let spec = RoundSpec {
-            schema_sha256: new.schema.digest().parse().unwrap_or(Digest::ZERO),
+            schema_sha256: new.schema.digest(),
             schema_toml: new.schema.to_toml(),
             round: new.round.clone(),
             audience: new.audience,

@@ -3,20 +3,15 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use equipoise_data::{Error, ProxyWriter, ReadLimits, Schema, visit_proxy_within};
+use equipoise_data::{DistinctRows, Error, Hasher, ProxyWriter, ReadLimits, Schema, visit_proxy};
 use rustix::process::{Resource, Rlimit, setrlimit};
-use sha2::{Digest as _, Sha256};
 
-use super::distinct_rows::DistinctRows;
 use super::{Job, Verdict};
-use crate::protocol::Digest;
 use crate::round::SubmissionLimits;
 use crate::store::Validated;
 
 const MEMORY_BYTES: u64 = 2 << 30;
 const CPU_SECONDS: u64 = 60;
-/// Rows decoded at a time.
-const CHUNK_ROWS: usize = 4096;
 /// A table below this size is never a decompression bomb, whatever its ratio.
 const SMALL_BYTES: u64 = 64 << 20;
 
@@ -55,18 +50,18 @@ pub fn check_file(job: &Job) -> Verdict {
 /// Reads and writes chunk by chunk, so the table is never in memory as a whole.
 fn check(job: &Job) -> Result<Verdict, Error> {
     let failed = |source| Error::Write { file: job.canonical.clone(), source };
-    let mut hasher = Sha256::new();
+    let mut hasher = Hasher::default();
     let file = std::fs::File::create(&job.canonical).map_err(failed)?;
     let mut out = BufWriter::new(Hashed { file, hasher: &mut hasher });
     let mut writer = ProxyWriter::new(&mut out, &job.schema);
-    let mut distinct = DistinctRows::new();
-    let rows = visit_proxy_within(&job.file, &job.schema, limits(job), CHUNK_ROWS, |rows| {
+    let mut distinct = DistinctRows::default();
+    let rows = visit_proxy(&job.file, &job.schema, limits(job), |rows| {
         distinct.add(rows);
         writer.push(rows).map_err(failed)
     })?;
     writer.finish().and_then(|()| out.flush()).map_err(failed)?;
     drop(out);
-    let canonical_sha256 = Digest::finish(hasher);
+    let canonical_sha256 = hasher.finish();
     Ok(Verdict::Valid(Validated { canonical_sha256, rows, distinct_rows: distinct.count() }))
 }
 
@@ -79,7 +74,7 @@ fn limits(job: &Job) -> ReadLimits {
 
 struct Hashed<'a> {
     file: std::fs::File,
-    hasher: &'a mut Sha256,
+    hasher: &'a mut Hasher,
 }
 
 impl Write for Hashed<'_> {

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use equipoise_data::read_proxy;
-use equipoise_server::protocol::{Digest, MediaType};
+use equipoise_data::{TableKind, read_proxy};
+use equipoise_server::protocol::Digest;
 use equipoise_server::round::SubmissionLimits;
 use equipoise_server::store::Validated;
 use equipoise_server::validator::{Job, Verdict, check_file};
@@ -104,7 +104,7 @@ async fn a_small_file_with_very_many_rows_is_refused_quickly() {
     let body = row_bomb(scaled(6_000_000, 209_715_200));
     assert!(body.len() < 2 << 20, "{}", body.len());
     let mut manifest = manifest("north", &body);
-    manifest.media_type = MediaType::Parquet;
+    manifest.media_type = TableKind::Parquet;
     let started = Instant::now();
     let answer = server.send(request(&manifest, &key("north"), body)).await;
     assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());

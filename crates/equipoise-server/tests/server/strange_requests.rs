@@ -103,9 +103,9 @@ struct Strange {
     is_head: bool,
 }
 
-fn segment(random: &mut Random, sound: &[&str], clean: &mut bool) -> String {
+fn segment(random: &mut Random, valid: &[&str], clean: &mut bool) -> String {
     if random.below(10) < 6 {
-        return random.pick(sound).to_owned();
+        return random.pick(valid).to_owned();
     }
     let odd = match random.below(4) {
         0 => "x".repeat(1 + random.below(9000)),

@@ -9,11 +9,11 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use equipoise_core::{Fairness, Settings};
-use equipoise_data::Schema;
+use equipoise_data::{Schema, TableKind};
 use equipoise_server::fuzz_targets::SCHEMA;
 use equipoise_server::http::{App, Peer, admin_router, router};
 use equipoise_server::protocol::{
-    Digest, MANIFEST_HEADER, Manifest, MediaType, Name, PrivateKey, RoundState, SIGNATURE_HEADER,
+    Digest, MANIFEST_HEADER, Manifest, Name, PrivateKey, RoundState, SIGNATURE_HEADER,
 };
 use equipoise_server::round::{Solver, SubmissionLimits};
 use equipoise_server::store::{DataFolder, Disk, NewRound, RealDisk, Store, StoreParts};
@@ -218,10 +218,10 @@ pub(crate) fn manifest(client: &str, body: &[u8]) -> Manifest {
         audience: AUDIENCE.into(),
         round: name("spring"),
         client: name(client),
-        media_type: MediaType::Csv,
+        media_type: TableKind::Csv,
         length: body.len() as u64,
         sha256: Digest::of(body),
-        schema_sha256: schema().digest().parse().unwrap(),
+        schema_sha256: schema().digest(),
     }
 }
 
@@ -237,7 +237,7 @@ pub(crate) fn request(manifest: &Manifest, key: &PrivateKey, body: Vec<u8>) -> R
     Request::put(address)
         .header(MANIFEST_HEADER, manifest.to_header())
         .header(SIGNATURE_HEADER, manifest.sign(key).to_string())
-        .header("content-type", manifest.media_type.name())
+        .header("content-type", manifest.media_type.media_type())
         .header("content-length", body.len())
         .extension(Peer(IpAddr::V4(Ipv4Addr::LOCALHOST)))
         .body(Body::from(body))

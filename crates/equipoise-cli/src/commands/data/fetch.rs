@@ -1,23 +1,22 @@
-//! `equipoise data fetch`: a dataset's file from its public home.
+//! `equipoise data fetch`: downloads datasets.
 
 use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use equipoise_lab::{DATASETS, Dataset, FetchSettings, HttpsProxy};
+use equipoise_lab::{DATASETS, Dataset, FetchSettings};
 use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::output::Output;
 use crate::progress::Bar;
 
-/// Fetch datasets from their public home, and check them
+/// Download datasets and check them
 ///
-/// Downloads over https only, and keeps a file only if its sha256 is the one that the program knows; else
-/// nothing is left behind. A file that is already there is checked instead, and another one in its place
-/// is never overwritten without --force. The proxy that HTTPS_PROXY names is used, save for the hosts in
-/// NO_PROXY; HTTP_PROXY and ALL_PROXY are not looked at.
+/// Downloads over https only, and keeps a file only if it has the expected SHA-256 digest. A file that already
+/// exists is checked instead of downloaded, and a different file of that name is replaced only with --force. The
+/// proxy is taken from ALL_PROXY, HTTPS_PROXY or HTTP_PROXY, except for the hosts in NO_PROXY.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
@@ -27,21 +26,21 @@ pub(crate) struct FetchArgs {
     /// Which datasets
     #[arg(value_name = "NAME", required = true, value_parser = names())]
     names: Vec<String>,
-    /// Folder for the files; made if it is not there
+    /// Folder for the files; created if it does not exist
     #[arg(long, value_name = "DIR", default_value = "data")]
     to: PathBuf,
-    /// Fetch from here instead of the home; https only, and for one dataset at a time
+    /// Download from this https URL instead; for one dataset only
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// Certificates to trust, in PEM form, instead of those that browsers trust
+    /// PEM file of certificates to trust instead of the usual root certificates
     #[arg(long, value_name = "PEM")]
     ca_file: Option<PathBuf>,
-    /// Replace a file that is there and is another one
+    /// Replace a different file of the same name
     #[arg(long)]
     force: bool,
 }
 
-/// What stands for every name.
+/// Selects every dataset.
 const ALL: &str = "all";
 
 #[derive(Serialize)]
@@ -60,16 +59,15 @@ struct Entry {
 
 /// Runs the command.
 pub(crate) fn run(args: &FetchArgs, output: &Output) -> anyhow::Result<Answer> {
-    let wanted = |dataset: &&Dataset| args.names.iter().any(|n| n == dataset.name || n == ALL);
-    let datasets: Vec<&Dataset> = DATASETS.iter().filter(wanted).collect();
+    let requested = |dataset: &&Dataset| args.names.iter().any(|n| n == dataset.name || n == ALL);
+    let datasets: Vec<&Dataset> = DATASETS.iter().filter(requested).collect();
     if args.url.is_some() && datasets.len() != 1 {
-        bail!("--url is the address of one file: name one dataset with it");
+        bail!("--url is the URL of one file: name exactly one dataset");
     }
     let settings = FetchSettings {
         url: args.url.clone(),
         force: args.force,
         ca_file: args.ca_file.clone(),
-        proxy: HttpsProxy::from_environment()?,
         ..FetchSettings::default()
     };
     let mut files = Vec::new();
@@ -87,19 +85,15 @@ pub(crate) fn run(args: &FetchArgs, output: &Output) -> anyhow::Result<Answer> {
         });
     }
     let document = Document { files };
-    output.result(&document, || document.files.iter().map(Entry::in_words).collect())?;
+    output.result(&document, || document.files.iter().map(Entry::describe).collect())?;
     Ok(Answer::Done)
 }
 
 impl Entry {
-    fn in_words(&self) -> String {
-        let happened = if self.downloaded {
-            "downloaded"
-        } else {
-            "was already there, nothing was downloaded"
-        };
+    fn describe(&self) -> String {
+        let action = if self.downloaded { "downloaded" } else { "already there, not downloaded" };
         let (file, bytes) = (self.file.display(), self.bytes);
-        format!("{file}: {happened}; {bytes} bytes, sha256 as expected\n")
+        format!("{file}: {action}; {bytes} bytes, SHA-256 as expected\n")
     }
 }
 

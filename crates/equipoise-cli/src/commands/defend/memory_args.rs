@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use equipoise_core::Precision;
+use clap::Args;
 use equipoise_data::Memory;
 
 /// Memory, and where rows go that do not fit into it.
@@ -21,38 +20,17 @@ pub(crate) struct MemoryArgs {
     /// Takes 8 bytes for every number of every proxy, in a file without a name that is gone when the program ends.
     #[arg(long, value_name = "DIR", requires = "memory", help_heading = "Memory")]
     scratch: Option<PathBuf>,
-    /// How exactly the numbers of proxies are kept: single takes half the memory, and seven digits
-    ///
-    /// The outcome then says that they were rounded. Sums are of double precision in any case.
-    #[arg(
-        long,
-        value_name = "PRECISION",
-        value_enum,
-        default_value_t = PrecisionArg::Double,
-        help_heading = "Memory"
-    )]
-    precision: PrecisionArg,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum PrecisionArg {
-    Double,
-    Single,
 }
 
 impl MemoryArgs {
     /// The memory that the round may take.
     pub(crate) fn resolve(&self) -> Memory {
-        let memory = match self.memory {
+        match self.memory {
             Some(bytes) => {
                 Memory::at_most(bytes, self.scratch.clone().unwrap_or_else(std::env::temp_dir))
             }
             None => Memory::unlimited(),
-        };
-        memory.with_precision(match self.precision {
-            PrecisionArg::Double => Precision::Double,
-            PrecisionArg::Single => Precision::Single,
-        })
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use equipoise_core::{
     Closeness, Distances, FairProxyTest, Fairness, GeneratedProxy, ProxySettings, Separation,
     Violation,
 };
-use equipoise_data::Schema;
+use equipoise_data::{Digest, Schema};
 use serde::Serialize;
 
 use crate::commands::check::separation_in_words;
@@ -19,7 +19,7 @@ use crate::output::Output;
 pub(super) struct Summary<'a> {
     path: &'a Path,
     rows: usize,
-    schema_digest: String,
+    schema_digest: Digest,
     fairness: Fairness,
     epsilon: Option<f64>,
     epsilon_met: Option<bool>,

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use equipoise_data::{InferOptions, Schema, check_output, infer, open_table, write_atomically};
+use equipoise_data::{
+    Digest, InferOptions, Schema, check_output, infer, open_table, write_atomically,
+};
 use serde::Serialize;
 
 use super::show;
@@ -52,7 +54,7 @@ pub(crate) struct InferArgs {
 #[derive(Serialize)]
 struct Document<'a> {
     path: Option<&'a PathBuf>,
-    digest: String,
+    digest: Digest,
     schema: &'a Schema,
     notes: &'a [String],
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use equipoise_data::{Encoding, Feature, Schema};
+use equipoise_data::{Digest, Encoding, Feature, Schema};
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -23,7 +23,7 @@ pub(crate) struct ShowArgs {
 
 #[derive(Serialize)]
 struct Document<'a> {
-    digest: String,
+    digest: Digest,
     encoded: Vec<String>,
     theta: Vec<String>,
     schema: &'a Schema,

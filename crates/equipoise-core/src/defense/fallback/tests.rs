@@ -1,4 +1,4 @@
-//! The root takes over where no client is any good, and only there.
+//! The fallback replaces the clients' model if no client is any good, and only then.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -10,25 +10,25 @@ use crate::round::Client;
 use crate::solve::solve;
 use crate::test_rows::random_rows;
 
-/// Clients c0, c1, c2 of one population, who send fair proxies; those that `lies` names turn all labels round.
-fn round(seed: u64, root_rows: usize, lies: &[usize]) -> Round {
+/// Clients c0, c1, c2 of one population send fair proxies; those in `flipped` flip all labels.
+fn round(seed: u64, root_rows: usize, flipped: &[usize]) -> Round {
     let clients = (0..3).map(|c| {
         let first = c * (400 + root_rows);
         let rows = |from: usize, n: usize| population(seed, from, n);
         let settings = ProxySettings::new(Fairness::SP);
         let proxy = generate_proxy(&rows(first, 400), &settings, &mut NoopObserver).unwrap().rows;
-        let proxy = if lies.contains(&c) { turned(&proxy) } else { proxy };
+        let proxy = if flipped.contains(&c) { with_flipped_labels(&proxy) } else { proxy };
         Client { id: format!("c{c}"), proxy, root: rows(first + 400, root_rows) }
     });
     Round::new(clients.collect()).unwrap()
 }
 
-/// Some rows of a population that follows one law.
+/// Rows of one population.
 fn population(seed: u64, first: usize, n: usize) -> Rows {
     random_rows(seed, 6000, 3, true).select(&(first..first + n).collect::<Vec<_>>())
 }
 
-fn turned(rows: &Rows) -> Rows {
+fn with_flipped_labels(rows: &Rows) -> Rows {
     let x: Vec<f64> = (0..rows.len()).flat_map(|i| rows.x(i).to_vec()).collect();
     let sensitive: Vec<bool> = (0..rows.len()).map(|i| rows.is_privileged(i)).collect();
     let positive: Vec<bool> = (0..rows.len()).map(|i| !rows.is_positive(i)).collect();
@@ -44,7 +44,7 @@ fn fell_back(outcome: &Outcome) -> bool {
 }
 
 #[test]
-fn the_root_takes_over_when_every_client_lies() {
+fn falls_back_if_every_client_flips_labels() {
     let round = round(1, 60, &[0, 1, 2]);
     let settings = Settings::new(Fairness::SP);
     let kept = solved(&round, Settings { fall_back: false, ..settings });
@@ -58,7 +58,7 @@ fn the_root_takes_over_when_every_client_lies() {
 }
 
 #[test]
-fn honest_clients_are_kept() {
+fn keeps_the_model_of_honest_clients() {
     for root_rows in [5, 15, 60] {
         let round = round(1, root_rows, &[]);
         let settings = Settings::new(Fairness::SP);
@@ -69,22 +69,22 @@ fn honest_clients_are_kept() {
     }
 }
 
-/// Whatever part of the clients lies: where the root takes over, its model is better on rows that nobody has seen.
+/// However many clients flip labels, the fallback model is better on fresh rows whenever it is used.
 #[test]
-fn the_root_takes_over_only_to_the_better() {
+fn falls_back_only_to_a_better_model() {
     let mut times = 0;
     for seed in 1..=4 {
         let fresh = population(seed, 3000, 3000);
-        for lies in [&[][..], &[0], &[0, 2], &[0, 1, 2]] {
+        for flipped in [&[][..], &[0], &[0, 2], &[0, 1, 2]] {
             for root_rows in [15, 40, 100] {
-                let round = round(seed, root_rows, lies);
+                let round = round(seed, root_rows, flipped);
                 let settings = Settings::new(Fairness::SP);
                 let outcome = solved(&round, settings);
                 if fell_back(&outcome) {
                     times += 1;
                     let kept = solved(&round, Settings { fall_back: false, ..settings });
                     let loss = |outcome: &Outcome| mean(&losses(&fresh, &outcome.theta));
-                    assert!(loss(&outcome) < loss(&kept), "seed {seed}, {lies:?}, {root_rows}");
+                    assert!(loss(&outcome) < loss(&kept), "seed {seed}, {flipped:?}, {root_rows}");
                 }
             }
         }
@@ -93,13 +93,13 @@ fn the_root_takes_over_only_to_the_better() {
 }
 
 #[test]
-fn a_root_too_small_to_judge_by_changes_nothing() {
+fn does_not_fall_back_on_a_root_that_is_too_small() {
     let outcome = solved(&round(1, 13, &[0, 1, 2]), Settings::new(Fairness::SP));
     assert!(!fell_back(&outcome));
 }
 
 #[test]
-fn every_fold_has_its_share_of_each_group_and_label() {
+fn folds_are_stratified_by_group_and_label() {
     let rows = random_rows(3, 203, 2, false);
     let fold = folds(&rows);
     for (s, y) in [(false, false), (false, true), (true, false), (true, true)] {
@@ -113,12 +113,13 @@ fn every_fold_has_its_share_of_each_group_and_label() {
 }
 
 #[test]
-fn the_model_of_the_root_is_the_minimiser_of_what_it_says() {
+fn the_root_model_minimises_its_objective() {
     let rows = random_rows(9, 90, 3, true);
     let settings = Settings::new(Fairness::EO);
     let whole = Root::new(vec![rows.clone()]).unwrap();
-    let judge = Judge { rows: &rows, whole, settings: &settings, rho: 1e4, fold: folds(&rows) };
-    let theta = judge.model(&judge.whole, 10.0).unwrap();
+    let comparison =
+        Comparison { rows: &rows, whole, settings: &settings, rho: 1e4, fold: folds(&rows) };
+    let theta = comparison.fit(&comparison.whole, 10.0).unwrap();
     let covariance = crate::fairness::Covariance::of(&rows);
     let value = |theta: &[f64]| {
         let violation = covariance.violation(theta).eo;

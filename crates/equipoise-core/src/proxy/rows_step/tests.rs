@@ -66,7 +66,7 @@ proptest! {
         let rows = random_rows(seed, 60, n_x, intercept);
         let (source, point) = fit(&rows);
         let n = point.theta.len();
-        let everywhere = RangeProjection::new(&identity(n_x), n_x).unwrap();
+        let everywhere = RangeProjection::new(&identity(n_x), n_x);
         let z = smallest_step(&source, &point, &wanted[..n], RIDGE, &everywhere).unwrap();
         let h = 1e-5;
         let at = |length: f64| {

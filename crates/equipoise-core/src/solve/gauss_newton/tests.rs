@@ -3,37 +3,45 @@
 
 use proptest::prelude::*;
 
-use super::simplex_interior::LowRankQuadratic;
-use super::simplex_quadratic::minimise_quadratic;
+use super::super::active_set::minimise_quadratic;
+use super::super::interior_point::LowRankQuadratic;
+use super::super::learn_weights;
 use super::*;
+use crate::defense::Solved;
 use crate::fairness::Fairness;
 use crate::kernel::Vectors;
 use crate::logistic::dot;
 use crate::observer::NoopObserver;
+use crate::outcome::Termination;
 use crate::root::RootWeighting;
 use crate::round::Round;
+use crate::simplex::frank_wolfe_gap;
 use crate::test_rows::random_round;
+
+/// `P` at the last ρ.
+fn objective(round: &Round, settings: &Settings, weights: &[f64]) -> f64 {
+    let rho = settings.outer.rho.last(settings.outer.iterations);
+    let mut problem = Bilevel::new(round, settings);
+    let origin = problem.origin().unwrap();
+    problem.evaluate(weights.to_vec(), rho, origin, settings.inner.tolerance).unwrap().objective
+}
 
 /// The lowest `P` at the last ρ on a grid of 1/24 over the simplex of three clients.
 fn lowest_on_grid(round: &Round, settings: &Settings) -> f64 {
-    let rho = settings.outer.rho.last(settings.outer.iterations);
-    let mut problem = Bilevel::new(round, settings);
     let mut lowest = f64::INFINITY;
     for i in 0..=24u8 {
         for j in 0..=(24 - i) {
             let weights = [i, j, 24 - i - j].map(|k| f64::from(k) / 24.0);
-            lowest = lowest.min(problem.evaluate(&weights, rho).unwrap().objective);
+            lowest = lowest.min(objective(round, settings, &weights));
         }
     }
     lowest
 }
 
-fn minimised(round: &Round, settings: &Settings) -> (Defended, f64) {
-    let mut problem = Bilevel::new(round, settings);
-    let found = minimise(&mut problem, 3, settings, &mut NoopObserver).unwrap();
-    let rho = settings.outer.rho.last(settings.outer.iterations);
-    let objective = problem.evaluate(&found.weights, rho).unwrap().objective;
-    (found, objective)
+fn minimised(round: &Round, settings: &Settings) -> (Solved, f64) {
+    let solved = learn_weights(round, settings, &mut NoopObserver).unwrap();
+    let objective = objective(round, settings, &solved.weights);
+    (solved, objective)
 }
 
 #[test]
@@ -42,8 +50,8 @@ fn gauss_newton_is_no_higher_than_any_point_of_a_grid() {
         for fairness in [Fairness::SP, Fairness::EO] {
             let round = random_round(seed, 3, 150, 3, seed % 2 == 0);
             let settings = Settings::new(fairness);
-            let (found, objective) = minimised(&round, &settings);
-            assert_eq!(found.termination, Termination::Converged, "seed {seed}");
+            let (solved, objective) = minimised(&round, &settings);
+            assert_eq!(solved.termination, Termination::Converged, "seed {seed}");
             let lowest = lowest_on_grid(&round, &settings);
             assert!(objective <= lowest + 1e-6, "seed {seed}: {objective} against {lowest}");
         }
@@ -62,8 +70,8 @@ fn gauss_newton_is_no_higher_than_the_papers_adam() {
 }
 
 #[test]
-fn weights_that_count_root_rows_are_minimised_as_well() {
-    // Here the model leaves out how F bends with w itself; the descent must still not stop early.
+fn minimises_the_objective_with_client_weighted_root_rows() {
+    // Here the model omits the curvature of F in w itself. The descent must still not stop early.
     for seed in 0..6 {
         let round = random_round(seed, 3, 150, 3, true);
         let settings =
@@ -83,10 +91,10 @@ fn weights_that_count_root_rows_are_minimised_as_well() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// At the minimiser of a convex function over the simplex the Frank–Wolfe gap is 0; here it must be a
-    /// small share of the decrease, as the solver stops there.
+    /// The Frank–Wolfe gap at the minimiser of a convex function is 0. Here it must be a small share of the
+    /// decrease, because the solver stops there.
     #[test]
-    fn the_model_is_minimised_over_the_simplex(
+    fn minimises_the_model_over_the_simplex(
         jacobian in prop::collection::vec(-1.0f64..1.0, 12),
         gradient in prop::collection::vec(-1.0f64..1.0, 4),
         diagonal in prop::collection::vec(0.01f64..100.0, 3),
@@ -95,7 +103,7 @@ proptest! {
             (0..9).map(|at| if at / 3 == at % 3 { diagonal[at / 3] } else { 0.0 }).collect();
         let model = SimplexModel::new(gradient.clone(), jacobian.clone(), &hessian).unwrap();
         let weights = [0.25; 4];
-        let (point, promised) = model.minimise(&weights, 0.0);
+        let (point, predicted) = model.minimise(&weights, 0.0);
         prop_assert!((point.iter().sum::<f64>() - 1.0).abs() < 1e-9 && point.iter().all(|&w| w >= 0.0));
         // Written out: slope = gradient + Jᵀ A J (point − weights).
         let moved: Vec<f64> = (0..3)
@@ -104,14 +112,14 @@ proptest! {
         let slope: Vec<f64> = (0..4)
             .map(|c| gradient[c] + (0..3).map(|i| jacobian[c * 3 + i] * moved[i]).sum::<f64>())
             .collect();
-        prop_assert!(frank_wolfe_gap(&point, &slope) <= 1.1e-3 * promised + 1e-9);
-        prop_assert!(promised >= 0.0);
+        prop_assert!(frank_wolfe_gap(&point, &slope) <= 1.1e-3 * predicted + 1e-9);
+        prop_assert!(predicted >= 0.0);
     }
 }
 
-/// Many clients: the model is minimised from within the simplex, as far as by an active set.
+/// For many clients the interior-point method is as accurate as the active set.
 #[test]
-fn the_model_of_many_clients_is_minimised_as_well() {
+fn minimises_the_model_of_many_clients() {
     let (n, n_clients) = (3, 300);
     let wave = |k: usize, by: f64| (k as f64 * by).sin();
     let jacobian: Vec<f64> = (0..n * n_clients).map(|k| wave(k, 1.3)).collect();
@@ -120,7 +128,7 @@ fn the_model_of_many_clients_is_minimised_as_well() {
     let model = SimplexModel::new(gradient.clone(), jacobian.clone(), &hessian).unwrap();
     let weights = vec![1.0 / n_clients as f64; n_clients];
     for damping in [0.0, 1e-3, 1.0] {
-        let (point, promised) = model.minimise(&weights, damping);
+        let (point, predicted) = model.minimise(&weights, damping);
         assert!((point.iter().sum::<f64>() - 1.0).abs() < 1e-9 && point.iter().all(|&w| w >= 0.0));
         let d: Vec<f64> = point.iter().zip(&weights).map(|(v, w)| v - w).collect();
         let moved: Vec<f64> = (0..n)
@@ -132,22 +140,22 @@ fn the_model_of_many_clients_is_minimised_as_well() {
             (0..n * n_clients).map(|k| jacobian[k].powi(2) * hessian[4 * (k % n)]).sum();
         let slope: Vec<f64> = (0..n_clients)
             .map(|c| {
-                let bent: f64 = (0..n).map(|i| jacobian[c * n + i] * moved[i]).sum();
-                gradient[c] + bent + damping * trace * d[c]
+                let curvature: f64 = (0..n).map(|i| jacobian[c * n + i] * moved[i]).sum();
+                gradient[c] + curvature + damping * trace * d[c]
             })
             .collect();
         let gap = frank_wolfe_gap(&point, &slope);
-        assert!(gap <= 1e-6 * promised, "damping {damping}: gap {gap} of {promised}");
+        assert!(gap <= 1e-6 * predicted, "damping {damping}: gap {gap} of {predicted}");
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Two methods that share nothing but the problem: from within the simplex, and by an active set. One direction
-    /// bends far more than the others, as it does for a large ρ.
+    /// Two methods that share nothing but the problem. One direction has far more curvature than the others, as it
+    /// does for a large ρ.
     #[test]
-    fn the_interior_method_ends_where_the_active_set_ends(
+    fn interior_point_and_active_set_agree(
         factor in prop::collection::vec(-1.0f64..1.0, 3 * 70),
         gradient in prop::collection::vec(-1.0f64..1.0, 70),
         stiffness in 0.0f64..4.0,
@@ -178,8 +186,8 @@ proptest! {
             .map(|(row, g)| g - dot(row, &weights))
             .collect();
         let value = |z: &[f64]| {
-            let bent: f64 = matrix.chunks_exact(size).zip(z).map(|(row, z_i)| z_i * dot(row, z)).sum();
-            dot(&linear, z) + 0.5 * bent
+            let curvature: f64 = matrix.chunks_exact(size).zip(z).map(|(row, z_i)| z_i * dot(row, z)).sum();
+            dot(&linear, z) + 0.5 * curvature
         };
         let other = minimise_quadratic(&matrix, &linear, weights.clone());
         prop_assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-12 && found.iter().all(|&w| w >= 0.0));
@@ -191,19 +199,12 @@ proptest! {
     }
 }
 
-/// A thousand clients, of which a few are fair: the weights must be stationary in a few passes.
+/// Among a thousand clients, a few of them fair, the weights must be stationary within a few passes.
 #[test]
-fn a_thousand_clients_are_solved() {
+fn solves_a_round_of_a_thousand_clients() {
     let round = random_round(7, 1000, 24, 3, true);
-    let (found, objective) = {
-        let settings = Settings::new(Fairness::SP);
-        let mut problem = Bilevel::new(&round, &settings);
-        let found = minimise(&mut problem, 1000, &settings, &mut NoopObserver).unwrap();
-        let rho = settings.outer.rho.last(settings.outer.iterations);
-        let objective = problem.evaluate(&found.weights, rho).unwrap().objective;
-        (found, objective)
-    };
-    assert_eq!(found.termination, Termination::Converged, "gap {:?}", found.gap);
-    assert!(found.counts.passes < 400, "{} passes", found.counts.passes);
+    let (solved, objective) = minimised(&round, &Settings::new(Fairness::SP));
+    assert_eq!(solved.termination, Termination::Converged, "gap {:?}", solved.gap);
+    assert!(solved.counts.passes < 400, "{} passes", solved.counts.passes);
     assert!(objective.is_finite());
 }

@@ -1,23 +1,24 @@
-//! The minimum of a convex quadratic on the simplex, by an active set: among the free variables a linear
-//! system gives the minimum; a variable that would become negative leaves, one whose slope is below the common
-//! level enters. A method of gradients would need thousands of steps, for a large ρ bends one direction far more
-//! than the others.
+//! Minimises a convex quadratic over the simplex by an active-set method.
+//!
+//! A linear system gives the minimum over the free variables. A variable that would become negative is fixed at 0, and a
+//! fixed variable whose slope is below the common level is freed. A gradient method would need thousands of steps, because
+//! a large ρ gives one direction far more curvature than the others.
 
 use crate::linalg::Cholesky;
 use crate::logistic::dot;
 
-/// Added to the diagonal for a step, as a share of its largest entry: clients that send the same make the matrix
-/// singular. It shortens a step a little, no more; the next one makes up for it.
+/// Added to the diagonal for a step, as a share of its largest entry, because clients that send equal proxies make the
+/// matrix singular. It only shortens a step a little, and the next step makes up for it.
 const RIDGE: f64 = 1e-9;
 
-/// Steps with the same free variables until their slopes are equal.
+/// Maximum number of steps with the same free variables, until their slopes are equal.
 const MAX_REPEATS: usize = 6;
 
-/// Slopes that are below the level by less than this share of their size are rounding.
+/// Differences between slopes below this share of the largest slope are rounding errors.
 const SLOPE_NOISE: f64 = 1e-12;
 
 /// The point of the simplex that minimises `linear·z + ½ zᵀ matrix z`, from `start` on it. `matrix` has all its
-/// entries, row after row. Where the arithmetic fails, the best point so far is the answer.
+/// entries, row by row. If a system cannot be solved, the result is the best point so far.
 pub(super) fn minimise_quadratic(matrix: &[f64], linear: &[f64], start: Vec<f64>) -> Vec<f64> {
     let size = linear.len();
     let largest = (0..size).map(|i| matrix[i * size + i]).fold(0.0, f64::max);
@@ -29,8 +30,8 @@ pub(super) fn minimise_quadratic(matrix: &[f64], linear: &[f64], start: Vec<f64>
         let slope: Vec<f64> =
             matrix.chunks_exact(size).zip(linear).map(|(row, l)| l + dot(row, &point)).collect();
         let level = dot(&slope, &point);
-        let Some(step) = step_of_free(matrix, &slope, level, &free, ridge) else { break };
-        // How far all stay positive, and which one does not any further.
+        let Some(step) = free_step(matrix, &slope, level, &free, ridge) else { break };
+        // The longest step that keeps all variables positive, and the variable that limits it.
         let (mut length, mut blocking) = (1.0, None);
         for (&i, &s) in free.iter().zip(&step) {
             if s < 0.0 && -point[i] > length * s {
@@ -47,7 +48,7 @@ pub(super) fn minimise_quadratic(matrix: &[f64], linear: &[f64], start: Vec<f64>
         let slope: Vec<f64> =
             matrix.chunks_exact(size).zip(linear).map(|(row, l)| l + dot(row, &point)).collect();
         let level = dot(&slope, &point);
-        let noise = SLOPE_NOISE * slope.iter().fold(0.0, |most: f64, s| most.max(s.abs()));
+        let noise = SLOPE_NOISE * slope.iter().fold(0.0, |max: f64, s| max.max(s.abs()));
         repeats += 1;
         let unequal = free.iter().any(|&i| (slope[i] - level).abs() > 10.0 * noise);
         if unequal && repeats < MAX_REPEATS {
@@ -65,9 +66,8 @@ pub(super) fn minimise_quadratic(matrix: &[f64], linear: &[f64], start: Vec<f64>
     point
 }
 
-/// The step to where the quadratic of the free variables is lowest, their sum unchanged; `None` where that
-/// cannot be computed.
-fn step_of_free(
+/// The step to the minimum over the free variables with their sum unchanged; `None` if it cannot be computed.
+fn free_step(
     matrix: &[f64],
     slope: &[f64],
     level: f64,

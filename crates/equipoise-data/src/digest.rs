@@ -1,6 +1,9 @@
-//! SHA-256 digests, in lower-case hex wherever a person may see them.
+//! SHA-256 digests, shown in lower-case hex.
 
 use std::fmt;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write};
+use std::path::Path;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -11,38 +14,77 @@ use sha2::{Digest as _, Sha256};
 #[serde(into = "String", try_from = "String")]
 pub struct Digest([u8; 32]);
 
-/// Text that is no digest.
+/// Text that is not a digest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{found}` is no SHA-256 digest: 64 hex digits in lower case are needed")]
+#[error("`{found}` is not a SHA-256 digest. A digest has 64 lower-case hex digits.")]
 pub struct DigestProblem {
-    /// The text.
+    /// The text, cut off after 80 characters.
     pub found: String,
 }
 
+/// Hashes bytes as they arrive. It implements [`Write`], so that [`io::copy`] can feed it.
+#[derive(Debug, Clone, Default)]
+pub struct Hasher(Sha256);
+
+impl Hasher {
+    /// Adds bytes.
+    pub fn update(&mut self, bytes: impl AsRef<[u8]>) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of all bytes added so far.
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
+impl Write for Hasher {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl Digest {
-    /// What stands before the first event of a chain.
+    /// All zeros: the predecessor of the first event in a hash chain.
     pub const ZERO: Self = Self([0; 32]);
 
-    /// The digest of these bytes.
+    /// The digest of some bytes.
     pub fn of(bytes: &[u8]) -> Self {
-        Self::finish(Sha256::new_with_prefix(bytes))
+        Self(Sha256::digest(bytes).into())
     }
 
-    /// The digest of what a hasher was fed with.
-    pub fn finish(hasher: Sha256) -> Self {
-        Self(hasher.finalize().into())
+    /// Length and digest of a stream.
+    pub fn of_reader(content: impl Read) -> io::Result<(u64, Self)> {
+        let mut hasher = Hasher::default();
+        let length = io::copy(&mut BufReader::with_capacity(1 << 16, content), &mut hasher)?;
+        Ok((length, hasher.finish()))
     }
+
+    /// Length and digest of a file.
+    pub fn of_file(path: &Path) -> io::Result<(u64, Self)> {
+        Self::of_reader(File::open(path)?)
+    }
+}
+
+/// Bytes as lower-case hex digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex(&self.0))
     }
 }
 
 impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
+        fmt::Display::fmt(self, f)
     }
 }
 
