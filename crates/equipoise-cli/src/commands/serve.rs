@@ -103,7 +103,7 @@ pub(crate) fn run(args: &ServeArgs, output: &Output) -> anyhow::Result<Answer> {
         .with_max_level(level)
         .with_writer(std::io::stderr)
         .init();
-    let crash = args.crash_at.as_deref().map_or_else(Crash::default, Crash::when);
+    let crash = args.crash_at.as_deref().map_or_else(Crash::default, Crash::parse);
     let parts = StoreParts { crash, ..StoreParts::default() };
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut child_arguments = vec![validate_proxy::NAME.to_owned()];

@@ -37,7 +37,7 @@ pub(crate) struct ValidateProxyArgs {
 
 pub(crate) fn run(args: &ValidateProxyArgs, _: &Output) -> anyhow::Result<Answer> {
     if args.crash {
-        Crash::when(CRASH).at(CRASH);
+        Crash::parse(CRASH).at(CRASH);
     }
     let verdict = run_child(args.file.clone(), args.canonical.clone(), &args.schema, &args.limits);
     print(&serde_json::to_string(&verdict)?)?;

@@ -136,7 +136,7 @@ impl Submission {
             && receipt.client == manifest.client
             && receipt.sha256 == manifest.sha256;
         ensure!(
-            matches && signed.is_sound() && signed.server_key.same_key(&self.server_key),
+            matches && signed.has_valid_signature() && signed.server_key.same_key(&self.server_key),
             "{}: the receipt is for another file, or not signed with the round's key",
             connection.server()
         );

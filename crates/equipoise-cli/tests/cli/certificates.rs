@@ -72,12 +72,12 @@ fn a_renewed_certificate_is_used_and_an_invalid_one_is_not() {
     assert_eq!((&limits["rows"], &limits["columns"]), (&1000.into(), &9.into()));
 
     write_certificate(&world);
-    renew(&world, &server, "the certificate was read again");
+    renew(&world, &server, "certificate reloaded");
     status("cert.pem").expect(0);
     status("old.pem").expect(2).says(&["its certificate is not trusted"]);
 
     world.write("new.pem", &world.read("cert.pem"));
     world.write("cert.pem", "nothing\n");
-    renew(&world, &server, "the certificate was not renewed");
+    renew(&world, &server, "cannot reload the certificate");
     status("new.pem").expect(0);
 }

@@ -371,7 +371,7 @@ fn rejects_invalid_keys_rounds_and_server_options() {
     let world = World::new();
     world.run("keygen north").expect(0);
     world.run("keygen north").expect(2).says(&["north.key"]);
-    world.run("keygen ../x").expect(2).says(&["is no name"]);
+    world.run("keygen ../x").expect(2).says(&["is not a valid name"]);
     world.run("keygen south").expect(0);
     let new = "round new spring --data data --audience https://a.example --schema schema.toml --root roots --fairness sp";
     world.run(new).expect(2).says(&["the round has no clients"]);
@@ -392,7 +392,7 @@ fn rejects_invalid_keys_rounds_and_server_options() {
     world
         .run(&format!("{new} --client north=north.pub --token-file other.token"))
         .expect(2)
-        .says(&["already a round"]);
+        .says(&["already exists"]);
     world.run("serve --data data").expect(2).says(&["--cert"]);
     world.run("serve --data data --listen 0.0.0.0:0 --plain-http").expect(2).says(&["loopback"]);
     world.write("server.toml", "data = \"data\"\nlisten = \"127.0.0.1:0\"\nlimit = 1\n");

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use equipoise_server::protocol::Digest;
-use equipoise_server::store::{BackUp, back_up, restore as restore_to};
+use equipoise_server::store::{Backup, back_up, restore as restore_to};
 use serde_json::{Value, json};
 
 use crate::figures::count;
@@ -73,12 +73,12 @@ pub(crate) fn restore(args: &RestoreArgs, output: &Output) -> anyhow::Result<Ans
     })
 }
 
-fn document(path: &Path, listing: &BackUp, sha256: Option<Digest>) -> Value {
+fn document(path: &Path, listing: &Backup, sha256: Option<Digest>) -> Value {
     let (n_files, bytes) = (listing.files.len(), listing.total_bytes());
     json!({ "path": path, "rounds": listing.rounds, "n_files": n_files, "bytes": bytes, "sha256": sha256 })
 }
 
-fn describe(listing: &BackUp) -> String {
+fn describe(listing: &Backup) -> String {
     let (rounds, files) =
         (count(listing.rounds.len(), "round"), count(listing.files.len(), "file"));
     format!("{rounds}, {files}, {} bytes; all checks passed", listing.total_bytes())
