@@ -37,7 +37,7 @@ pub use error::{Error, Purpose, TableProblem};
 pub use folder::{Client, match_clients, read_folder, read_roots};
 pub use memory::Memory;
 pub use model::{Model, Prediction};
-pub use outcome::{OutcomeClient, OutcomeFile, OutcomeProblem, OutcomeWarning, WarnedTable};
+pub use outcome::{OutcomeFile, OutcomeProblem};
 pub use output_file::{check_output, write_atomically, write_json};
 pub use output_folder::OutputFolder;
 pub use output_table::{ColumnValues, OutputColumn, write_table};
@@ -50,4 +50,3 @@ pub use schema::{
     Encoding, Feature, InferOptions, Inferred, Label, Schema, SchemaProblem, Sensitive, infer,
 };
 pub use table::{Cell, Table, TableKind, open_table};
-pub use warning::{Warning, WarningKind};

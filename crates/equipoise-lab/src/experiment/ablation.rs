@@ -42,10 +42,6 @@ pub enum Change {
 }
 
 impl Ablation {
-    /// All ablations, in the order of the page.
-    pub const ALL: [Self; 5] =
-        [Self::RootWeighting, Self::Intercept, Self::RootShare, Self::ProxySize, Self::Lambda];
-
     /// The values tried, usually including the experiment's own.
     pub fn changes(self) -> Vec<Change> {
         match self {

@@ -42,26 +42,6 @@ pub enum Variant {
     BilevelWithoutPenalty,
 }
 
-impl Variant {
-    /// Every defense, and the method without its penalty.
-    pub const ALL: [Self; 6] = [
-        Self::Defense(Defense::Bilevel),
-        Self::BilevelWithoutPenalty,
-        Self::Defense(Defense::Pooled),
-        Self::Defense(Defense::Fedasl),
-        Self::Defense(Defense::Fednolowe),
-        Self::Defense(Defense::RootOnly),
-    ];
-
-    /// Its name in tables.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Defense(defense) => defense.name(),
-            Self::BilevelWithoutPenalty => "bilevel-rho0",
-        }
-    }
-}
-
 /// A finished cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
@@ -138,7 +118,7 @@ impl DefenseResult {
             objective: outcome.objective,
             violation: outcome.violation,
             termination: outcome.termination,
-            weights: outcome.weights,
+            weights: outcome.weights(),
             seconds,
             trace: match traced {
                 true => {

@@ -1,6 +1,6 @@
 //! Summaries over all seeds, and the table of all cells.
 
-use equipoise_core::Criterion;
+use equipoise_core::{Choice, Criterion};
 use equipoise_data::write_atomically;
 use serde::Serialize;
 use std::fmt::Write as _;
