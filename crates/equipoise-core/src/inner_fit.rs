@@ -140,9 +140,9 @@ impl InnerProblem<'_> {
         if !(0..self.weights.len()).any(missing) {
             return Ok(false);
         }
-        let wanted: Vec<Option<Order>> =
+        let orders: Vec<Option<Order>> =
             (0..self.weights.len()).map(|c| missing(c).then_some(Order::Hessian)).collect();
-        let more = self.rows.evaluate_each(&point.theta, &wanted)?;
+        let more = self.rows.evaluate_each(&point.theta, &orders)?;
         point.statistics.complete(&more);
         Ok(true)
     }

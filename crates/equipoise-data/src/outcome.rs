@@ -192,7 +192,7 @@ impl OutcomeFile {
 
     /// The same with what clients share, as it was noticed when the round was read.
     pub fn with_overlaps(mut self, overlaps: Overlaps) -> Result<Self, Error> {
-        (self.overlaps, self.more_overlaps) = (overlaps.told, overlaps.more);
+        (self.overlaps, self.more_overlaps) = (overlaps.listed, overlaps.more);
         self.check().map_err(|problem| Error::Outcome { file: None, problem })?;
         Ok(self)
     }

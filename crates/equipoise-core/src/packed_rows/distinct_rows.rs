@@ -32,6 +32,7 @@ pub(super) struct DistinctRows {
     /// Indices of rows in a hash table with linear probing, whose length is a power of two and at least twice the number
     /// of rows.
     table: Vec<u32>,
+    /// Keyed at random, unlike the row digest of the data crate, so that no client can craft rows that collide.
     hasher: RandomState,
 }
 

@@ -186,8 +186,8 @@ fn averages_local_models_by_their_weights() {
 #[test]
 fn rejects_a_root_that_cannot_measure_the_fairness() {
     let all = random_rows(1, 60, 2, true);
-    let keep = |wanted: &dyn Fn(usize) -> bool| {
-        all.select(&(0..60).filter(|&i| wanted(i)).collect::<Vec<_>>())
+    let keep = |is_kept: &dyn Fn(usize) -> bool| {
+        all.select(&(0..60).filter(|&i| is_kept(i)).collect::<Vec<_>>())
     };
     let client = |root: Rows| vec![Client { id: "a".into(), proxy: all.clone(), root }];
     let one_group = Round::new(client(keep(&|i| all.is_privileged(i))));

@@ -130,7 +130,7 @@ fn a_file_is_counted_while_it_is_read_whatever_its_footer_says() {
     // Under the limit of rows, over that of bytes for each byte of the file.
     let job = job(dir.path(), "north.parquet", &row_bomb(4_000_000), SubmissionLimits::default());
     let Verdict::File { message } = check_file(&job) else { panic!("accepted") };
-    assert!(message.contains("unpacked"), "{message}");
+    assert!(message.contains("decoded"), "{message}");
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn packed_lines_that_never_end_blank_ones_and_rows_without_end_meet_a_limit() {
             "a row is longer",
         ),
         (packed(head, &rows, 60), few, "rows or more"),
-        (packed(head, &rows, 60), small, "unpacked"),
+        (packed(head, &rows, 60), small, "decoded"),
     ] {
         assert!(content.len() < 1 << 20, "{}", content.len());
         let job = job(dir.path(), "north.csv.gz", &content, limits);
@@ -163,7 +163,7 @@ fn packed_lines_that_never_end_blank_ones_and_rows_without_end_meet_a_limit() {
     let columns = format!("{}\n", "x,".repeat(600));
     let job = job(dir.path(), "north.csv", columns.as_bytes(), SubmissionLimits::default());
     let Verdict::File { message } = check_file(&job) else { panic!("accepted") };
-    assert!(message.contains("601 columns; at most 512"), "{message}");
+    assert!(message.contains("601 columns, but at most 512"), "{message}");
 }
 
 #[test]
