@@ -55,7 +55,7 @@ impl Memory {
         let block = ClientPacker::block_bytes(n);
         // The chunk, decoded and as rows.
         let chunk = 2 * CHUNK_ROWS * n * size_of::<f64>();
-        let packing = ClientPacker::most_bytes(n) + chunk + RowSketcher::BYTES;
+        let packing = ClientPacker::max_bytes(n) + chunk + RowSketcher::BYTES;
         let summing = n_threads * block;
         if *bytes < packing + summing {
             return Err(Error::TooLittleMemory { limit: *bytes, required: packing + summing, n });

@@ -147,10 +147,10 @@ impl OutcomeFile {
         warnings: Vec<OutcomeWarning>,
         seconds: f64,
     ) -> Result<Self, Error> {
-        let roots = round.root().rows().clients();
+        let roots = round.root().tables();
         let ids = round.client_ids();
         let clients = ids.iter().zip(&outcome.weights).enumerate();
-        let root_rows = Rows::concat(&roots.iter().collect::<Vec<_>>())?;
+        let root_rows = Rows::concat(roots)?;
         let file = Self {
             format: FORMAT.to_string(),
             version: VERSION,

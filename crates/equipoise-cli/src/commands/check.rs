@@ -83,7 +83,7 @@ fn refuse_unmeasurable(data: &Rows, fairness: Fairness) -> Result<(), Error> {
     if n_privileged == 0 || n_privileged == data.len() {
         return Err(Error::OneGroup { rows: data.len(), privileged: n_privileged });
     }
-    if fairness.asks_for_eo() && (others[1] == 0 || privileged[1] == 0) {
+    if fairness.includes_eo() && (others[1] == 0 || privileged[1] == 0) {
         return Err(Error::NoPositives { privileged: privileged[1], others: others[1] });
     }
     Ok(())

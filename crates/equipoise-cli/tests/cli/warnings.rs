@@ -107,7 +107,7 @@ fn a_copied_client_is_found_among_honest_ones_and_they_are_not_named() {
 #[test]
 fn a_client_of_one_class_or_one_group_cannot_make_a_proxy() {
     for (column, value, says) in
-        [(5, "1", "all labels are the same"), (4, "B", "all rows are of one group")]
+        [(5, "1", "all labels are the same"), (4, "B", "all rows are in one group")]
     {
         let world = World::new();
         world.write("part.csv", &only(&world, column, value));
@@ -144,6 +144,6 @@ fn figures_that_have_no_value_are_explained() {
     world.defend("--fairness sp --defense pooled -o out").expect(0);
     world.write("part.csv", &only(&world, 4, "B"));
     let run = world.run("evaluate out/model.json part.csv").expect(0);
-    assert!(run.stdout.contains("no row is of the privileged group"), "{}", run.stdout);
+    assert!(run.stdout.contains("no row is in the privileged group"), "{}", run.stdout);
     assert!(world.run("evaluate out/model.json part.csv --json").json()["spd"].is_null());
 }

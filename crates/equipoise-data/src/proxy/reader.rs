@@ -20,7 +20,7 @@ pub fn read_proxy(path: &Path, schema: &Schema) -> Result<Rows, Error> {
         chunks.push(rows.clone());
         Ok(())
     })?;
-    Ok(Rows::concat(&chunks.iter().collect::<Vec<_>>())?)
+    Ok(Rows::concat(&chunks)?)
 }
 
 /// Reads a proxy as [`read_proxy`] does, calls `visit` with one chunk of rows after another, and returns the

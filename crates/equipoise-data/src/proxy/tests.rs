@@ -232,7 +232,7 @@ fn chunks_have_at_most_the_requested_size_and_join_to_the_proxy() {
                 visit_chunks(&path, &schema, ReadLimits::NONE, chunk_rows, visit).unwrap(),
                 5003
             );
-            let all = Rows::concat(&chunks.iter().collect::<Vec<_>>()).unwrap();
+            let all = Rows::concat(&chunks).unwrap();
             assert_eq!(bits(&all), bits(&rows));
         }
     }
