@@ -287,7 +287,7 @@ fn memory_that_cannot_be_is_refused_with_what_can() {
             name: "too little",
             broken: nothing,
             command: "defend --proxies proxies --root roots --schema schema.toml --fairness sp -o OUT --memory 1MiB",
-            says: &["memory limit 1 MiB", "at least", "MiB are needed", "raise --memory"],
+            says: &["memory limit 1 MiB", "at least", "MiB is required", "raise --memory"],
         },
         Case {
             name: "scratch folder that is not there",
