@@ -11,8 +11,7 @@ use equipoise_core::{Defense, Error, Termination};
 use equipoise_data::{OutputFolder, Overlaps, Schema, load_round};
 use equipoise_defend::{Defended, Timing, defend, write_files};
 
-use crate::answer::Answer;
-use crate::output::Output;
+use crate::output::{Answer, Output};
 use crate::progress::Bar;
 
 /// Weigh the proxies by the root and publish one model
