@@ -10,7 +10,7 @@
 
 mod digest;
 mod distinct;
-mod distinct_rows;
+mod distinct_row_counter;
 mod error;
 mod folder;
 mod memory;
@@ -32,7 +32,7 @@ mod value;
 mod warning;
 
 pub use digest::{Digest, DigestProblem, Hasher, hex};
-pub use distinct_rows::DistinctRows;
+pub use distinct_row_counter::DistinctRowCounter;
 pub use error::{Error, Purpose, TableProblem};
 pub use folder::{Client, match_clients, read_folder, read_roots};
 pub use memory::Memory;
