@@ -4,7 +4,7 @@
 const BETA1: f64 = 0.9;
 /// Decay of the running mean of its square.
 const BETA2: f64 = 0.999;
-/// Guards the division where a gradient has been 0 throughout.
+/// Avoids a division by 0 if a gradient has always been 0.
 const EPSILON: f64 = 1e-8;
 
 /// The running means.
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_step_has_the_length_of_the_learning_rate_whatever_the_gradient() {
+    fn the_first_step_is_as_long_as_the_learning_rate_for_any_gradient() {
         let mut x = [1.0, 1.0, 1.0];
         Adam::new(3).step(&mut x, &[1e-3, -50.0, 0.0], 0.1);
         for (found, expected) in x.iter().zip([0.9, 1.1, 1.0]) {
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn three_steps_follow_the_recurrence_done_by_hand() {
+    fn three_steps_follow_the_recurrence() {
         // Gradients 1, 1, -1 of one variable: m = .1, .19, .071; v = .001, .001999, .002997001.
         let mut x = [0.0];
         let mut adam = Adam::new(1);

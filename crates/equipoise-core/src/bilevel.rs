@@ -1,11 +1,10 @@
-//! The bilevel problem: `P(w) = F(θ(w), w)` and `∇P(w)` at given weights.
+//! The bilevel problem: `P(w) = F(θ(w), w)` and its hypergradient `∇P(w)` at given weights.
 
 use crate::error::Error;
 use crate::fairness::Violation;
-use crate::hypergradient::hypergradient;
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, ridge};
+use crate::linalg::relative_residual;
 use crate::logistic::dot;
-use crate::newton::Objective;
 use crate::outcome::Counts;
 use crate::root::OuterObjective;
 use crate::round::Round;
@@ -18,7 +17,6 @@ pub(crate) struct Bilevel<'a> {
     pub(crate) proxies: &'a dyn ClientStatistics,
     pub(crate) outer: OuterObjective<'a>,
     pub(crate) counts: Counts,
-    inner: InnerSettings,
     ridge: f64,
 }
 
@@ -45,34 +43,48 @@ impl<'a> Bilevel<'a> {
         let ridge = ridge(settings.lambda, proxies.n());
         let (fairness, weighting) = (settings.fairness, settings.root_weighting);
         let outer = OuterObjective { root, fairness, weighting, ridge };
-        Self { proxies, outer, counts: Counts::default(), inner: settings.inner, ridge }
+        Self { proxies, outer, counts: Counts::default(), ridge }
     }
 
-    /// Fits `θ(w)` to `tolerance` from `start`, measures `F` there and differentiates `P`.
+    /// Fits `θ(w)` from `start`, measures `F` there and differentiates `P`.
+    ///
+    /// At the inner minimum `dθ/dw_c = −H⁻¹ g_c / N`. So with `v = H⁻¹ ∂F/∂θ`, one factorisation and one solve, the
+    /// hypergradient is `∂P/∂w_c = ∂F/∂w_c − g_c·v / N`.
     pub(crate) fn evaluate(
         &mut self,
         weights: Vec<f64>,
         rho: f64,
         start: FitPoint,
-        tolerance: f64,
+        settings: &InnerSettings,
     ) -> Result<Evaluation, Error> {
         let inner = self.inner_problem(&weights);
-        let fit = inner.fit(start, &self.inner_settings(tolerance))?;
-        let outer = self.outer.evaluate(&fit.point.theta, &weights, rho)?;
-        let hypergradient = hypergradient(&inner, &fit.point, &outer)?;
-        let inner_gradient = inner.gradient(&fit.point);
+        let fit = inner.fit(start, settings)?;
+        let FitPoint { theta, statistics } = &fit.point;
+
+        let outer = self.outer.evaluate(theta, &weights, rho)?;
+
+        let hessian = inner.hessian(statistics);
+        let factor = inner.factor(&hessian)?;
+        let v = factor.solve(&outer.gradient_theta);
+        let n_rows = self.proxies.n_rows_total() as f64;
+        let entry = |(client, direct): (usize, &f64)| {
+            direct - dot(statistics.gradient(client), &v) / n_rows
+        };
+        let gradient = outer.gradient_weights.iter().enumerate().map(entry).collect();
+        let residual = relative_residual(&hessian, self.ridge, &v, &outer.gradient_theta);
+        let correction = dot(&v, &inner.gradient(theta, statistics));
 
         let counts = &mut self.counts;
         counts.evaluations += 1;
         counts.add_fit(&fit);
-        counts.largest_residual = counts.largest_residual.max(hypergradient.residual);
-        counts.diagonals_raised += usize::from(hypergradient.diagonal_raised);
+        counts.largest_residual = counts.largest_residual.max(residual);
+        counts.diagonals_raised += usize::from(factor.added_to_diagonal > 0.0);
         Ok(Evaluation {
             weights,
             rho,
-            objective: outer.value - dot(&hypergradient.v, &inner_gradient),
+            objective: outer.value - correction,
             violation: outer.violation,
-            gradient: hypergradient.gradient,
+            gradient,
             point: fit.point,
             inner_gradient_norm: fit.gradient_norm,
         })
@@ -94,10 +106,6 @@ impl<'a> Bilevel<'a> {
         'a: 'w,
     {
         InnerProblem { rows: self.proxies, weights, ridge: self.ridge }
-    }
-
-    pub(crate) fn inner_settings(&self, tolerance: f64) -> InnerSettings {
-        InnerSettings { tolerance, ..self.inner }
     }
 }
 

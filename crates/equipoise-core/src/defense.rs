@@ -2,8 +2,7 @@
 
 mod fallback;
 mod local_models;
-mod pooled;
-mod root_only;
+mod unweighted;
 
 pub use local_models::{fedasl_weights, fednolowe_weights};
 
@@ -64,10 +63,10 @@ impl Defense {
                 let solved = learn_weights(round, settings, observer)?;
                 if settings.fall_back { fall_back(round, settings, solved) } else { Ok(solved) }
             }
-            Self::Pooled => pooled::defend(round, settings),
-            Self::Fedasl => local_models::defend(round, settings, fedasl_weights),
-            Self::Fednolowe => local_models::defend(round, settings, fednolowe_weights),
-            Self::RootOnly => root_only::defend(round, settings),
+            Self::Pooled => unweighted::pooled(round, settings),
+            Self::Fedasl => local_models::average(round, settings, fedasl_weights),
+            Self::Fednolowe => local_models::average(round, settings, fednolowe_weights),
+            Self::RootOnly => unweighted::root_only(round, settings),
         }
     }
 }

@@ -9,9 +9,9 @@ mod lbfgs;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::linalg::Cholesky;
+use crate::linalg::{Cholesky, norm};
 use crate::logistic::dot;
-use crate::newton::{self, NewtonSettings, Objective};
+use crate::newton::{self, Iterate, NewtonSettings, Objective};
 use crate::statistics::{ClientStatistics, Order, Statistics};
 
 /// The method that finds `θ(w)`. The minimiser is unique, so both methods agree within the tolerance.
@@ -113,15 +113,22 @@ impl InnerProblem<'_> {
         let &InnerSettings { tolerance, max_iterations, .. } = settings;
         let (max_trials, value_noise) = (MAX_TRIALS, VALUE_NOISE);
         let settings = NewtonSettings { tolerance, max_iterations, max_trials, value_noise };
-        let found = newton::minimise(self, start, &settings)?;
+        let found = newton::minimise(self, self.iterate(start), &settings)?;
+        let gradient_norm = norm(&found.point.gradient);
         Ok(Fit {
-            point: found.point,
-            gradient_norm: found.gradient_norm,
-            converged: found.gradient_norm <= tolerance,
+            point: FitPoint { theta: found.point.theta, statistics: found.point.state },
+            gradient_norm,
+            converged: gradient_norm <= tolerance,
             iterations: found.iterations,
             passes: found.evaluations + usize::from(completed),
             diagonals_raised: found.diagonals_raised,
         })
+    }
+
+    fn iterate(&self, point: FitPoint) -> Iterate<Statistics> {
+        let FitPoint { theta, statistics: state } = point;
+        let (value, gradient) = (self.value(&theta, &state), self.gradient(&theta, &state));
+        Iterate { theta, value, gradient, state }
     }
 
     /// Adds the Hessians of clients that had weight 0 when the point was computed and no longer have. Returns whether
@@ -133,21 +140,21 @@ impl InnerProblem<'_> {
         if !(0..self.weights.len()).any(missing) {
             return Ok(false);
         }
-        let wanted: Vec<Option<Order>> =
+        let orders: Vec<Option<Order>> =
             (0..self.weights.len()).map(|c| missing(c).then_some(Order::Hessian)).collect();
-        let more = self.rows.evaluate_each(&point.theta, &wanted)?;
+        let more = self.rows.evaluate_each(&point.theta, &orders)?;
         point.statistics.complete(&more);
         Ok(true)
     }
 
     /// `ℓ`, from the statistics at `theta`.
-    fn value_at(&self, theta: &[f64], statistics: &Statistics) -> f64 {
+    fn value(&self, theta: &[f64], statistics: &Statistics) -> f64 {
         statistics.weighted_loss(self.weights) / self.n_rows()
             + 0.5 * self.ridge * dot(theta, theta)
     }
 
     /// `∇ℓ`, from the statistics at `theta`.
-    fn gradient_at(&self, theta: &[f64], statistics: &Statistics) -> Vec<f64> {
+    pub(crate) fn gradient(&self, theta: &[f64], statistics: &Statistics) -> Vec<f64> {
         let n_rows = self.n_rows();
         let mut gradient = statistics.weighted_gradient(self.weights);
         gradient.iter_mut().zip(theta).for_each(|(g, t)| *g = *g / n_rows + self.ridge * t);
@@ -173,30 +180,18 @@ impl InnerProblem<'_> {
 }
 
 impl Objective for InnerProblem<'_> {
-    type Point = FitPoint;
+    type State = Statistics;
 
     /// One pass, for the Hessians of clients whose weight is not 0 and the gradients of all.
-    fn at(&self, theta: Vec<f64>) -> Result<FitPoint, Error> {
+    fn at(&self, theta: Vec<f64>) -> Result<Iterate<Statistics>, Error> {
         let order = |&w: &f64| Some(if w == 0.0 { Order::Gradient } else { Order::Hessian });
         let orders: Vec<Option<Order>> = self.weights.iter().map(order).collect();
         let statistics = self.rows.evaluate_each(&theta, &orders)?;
-        Ok(FitPoint { theta, statistics })
+        Ok(self.iterate(FitPoint { theta, statistics }))
     }
 
-    fn theta<'p>(&self, point: &'p FitPoint) -> &'p [f64] {
-        &point.theta
-    }
-
-    fn value(&self, point: &FitPoint) -> f64 {
-        self.value_at(&point.theta, &point.statistics)
-    }
-
-    fn gradient(&self, point: &FitPoint) -> Vec<f64> {
-        self.gradient_at(&point.theta, &point.statistics)
-    }
-
-    fn hessian_factor(&self, point: &FitPoint) -> Result<Cholesky, Error> {
-        self.factor(&self.hessian(&point.statistics))
+    fn hessian_factor(&self, point: &Iterate<Statistics>) -> Result<Cholesky, Error> {
+        self.factor(&self.hessian(&point.state))
     }
 }
 
@@ -206,9 +201,9 @@ pub fn fit_logistic(
     lambda: f64,
     settings: &InnerSettings,
 ) -> Result<Vec<f64>, Error> {
-    let source = crate::client_rows::ClientRows::new(vec![rows.clone()])?;
-    let problem = InnerProblem { rows: &source, weights: &[1.0], ridge: ridge(lambda, source.n()) };
-    Ok(problem.fit(FitPoint::origin(&source)?, settings)?.point.theta)
+    let rows = crate::packed_rows::PackedRows::unmerged(std::slice::from_ref(rows))?;
+    let problem = InnerProblem { rows: &rows, weights: &[1.0], ridge: ridge(lambda, rows.n()) };
+    Ok(problem.fit(FitPoint::origin(&rows)?, settings)?.point.theta)
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
-//! The maths of Equipoise: one-shot fair collaborative learning with a server that defends itself.
+//! The maths of Equipoise: one-shot fair collaborative learning with a server-side defense.
 //!
-//! `K` clients have each sent one proxy dataset; the server holds a small trusted root sample. It looks
-//! for one weight per client such that the model trained on the weighted proxies is accurate and fair on
-//! the root:
+//! Each of `K` clients sends one proxy dataset, and the server holds a small trusted root sample. The server solves
+//! for one weight per client such that the model trained on the weighted proxies is accurate and fair on the root:
 //!
 //! ```text
 //! min  P(w) = F(θ(w), w)            over the simplex  w ≥ 0, Σ w = 1
@@ -19,21 +18,21 @@
 //! | symbol | here |
 //! | --- | --- |
 //! | rows `a = (x, s[, 1])`, labels `y` | [`Rows`], [`Layout`] |
-//! | `L_c`, `g_c`, `H_c` | [`Statistics`], behind [`ClientStatistics`] |
+//! | `L_c`, `g_c`, `H_c` | [`Statistics`], [`ClientStatistics`] |
 //! | `θ(w)` | `inner_fit`, [`InnerSettings`], [`fit_logistic`] |
 //! | `d_SP`, `d_EO`, `ν` | [`Covariance`], [`Violation`], [`Fairness`] |
 //! | root, `F` | [`Root`], [`RootWeighting`] |
-//! | `P`, `∇P` | `bilevel`, `hypergradient` |
+//! | `P`, `∇P` | `bilevel` |
 //! | `w`, `ρ` | [`solve()`], [`OuterSettings`], [`RhoSchedule`], [`project_onto_simplex`] |
 //! | Algorithm 1, Definition 1 | [`generate_proxy`], [`test_fair_proxy`] |
 //!
-//! Begin reading at [`solve()`]. This crate does no I/O, prints nothing, reads no clock: progress goes to an
-//! [`Observer`], everything else into the [`Outcome`].
+//! Start reading at [`solve()`]. This crate does no I/O and reads no clock. Progress goes to an [`Observer`], everything
+//! else into the [`Outcome`].
 //!
 //! ```
 //! use equipoise_core::{Client, Fairness, Layout, Round, Rows, Settings, NoopObserver, solve};
 //!
-//! // Two clients with two features each; the server knows four trusted rows of either.
+//! // Two clients with two features each. The server holds four trusted rows of each.
 //! let layout = Layout { n_x: 2, intercept: true };
 //! let rows = |shift: f64| {
 //!     let x: Vec<f64> = (0..80).map(|i| (f64::from(i) * 0.7).sin() + shift).collect();
@@ -53,11 +52,9 @@
 
 mod adam;
 mod bilevel;
-mod client_rows;
 mod defense;
 mod error;
 mod fairness;
-mod hypergradient;
 mod inner_fit;
 mod kernel;
 mod linalg;
@@ -78,7 +75,6 @@ mod statistics;
 #[cfg(test)]
 mod test_rows;
 
-pub use client_rows::ClientRows;
 pub use defense::{Defense, fedasl_weights, fednolowe_weights};
 pub use error::Error;
 pub use fairness::{Covariance, Criterion, Fairness, Violation};

@@ -7,16 +7,23 @@ use crate::logistic::dot;
 /// Share of the linear prediction by which a step of any length must lower the function (Armijo).
 pub(crate) const SUFFICIENT_DECREASE: f64 = 1e-4;
 
-/// A function of `θ`. Its points carry what its derivatives are computed from.
+/// A smooth convex function of `θ`.
 pub(crate) trait Objective {
-    type Point;
+    /// What its Hessian at a point is computed from.
+    type State;
 
-    fn at(&self, theta: Vec<f64>) -> Result<Self::Point, Error>;
-    fn theta<'p>(&self, point: &'p Self::Point) -> &'p [f64];
-    fn value(&self, point: &Self::Point) -> f64;
-    fn gradient(&self, point: &Self::Point) -> Vec<f64>;
+    fn at(&self, theta: Vec<f64>) -> Result<Iterate<Self::State>, Error>;
+
     /// The Cholesky factor of the Hessian.
-    fn hessian_factor(&self, point: &Self::Point) -> Result<Cholesky, Error>;
+    fn hessian_factor(&self, point: &Iterate<Self::State>) -> Result<Cholesky, Error>;
+}
+
+/// A point, with the function's value and gradient there.
+pub(crate) struct Iterate<S> {
+    pub(crate) theta: Vec<f64>,
+    pub(crate) value: f64,
+    pub(crate) gradient: Vec<f64>,
+    pub(crate) state: S,
 }
 
 /// When to stop.
@@ -33,9 +40,8 @@ pub(crate) struct NewtonSettings {
 }
 
 /// The last iterate, and what finding it took.
-pub(crate) struct Minimum<P> {
-    pub(crate) point: P,
-    pub(crate) gradient_norm: f64,
+pub(crate) struct Minimum<S> {
+    pub(crate) point: Iterate<S>,
     pub(crate) iterations: usize,
     /// Points evaluated.
     pub(crate) evaluations: usize,
@@ -46,37 +52,34 @@ pub(crate) struct Minimum<P> {
 /// Minimises `objective` from `start`.
 pub(crate) fn minimise<O: Objective>(
     objective: &O,
-    start: O::Point,
+    start: Iterate<O::State>,
     settings: &NewtonSettings,
-) -> Result<Minimum<O::Point>, Error> {
-    let mut point = start;
-    let mut value = objective.value(&point);
-    let mut gradient = objective.gradient(&point);
-    let (mut iterations, mut evaluations, mut diagonals_raised) = (0, 0, 0);
-
-    while norm(&gradient) > settings.tolerance && iterations < settings.max_iterations {
-        iterations += 1;
-        let factor = objective.hessian_factor(&point)?;
-        diagonals_raised += usize::from(factor.added_to_diagonal > 0.0);
-        let step = factor.solve(&gradient);
-        let slope = -dot(&step, &gradient);
+) -> Result<Minimum<O::State>, Error> {
+    let mut found = Minimum { point: start, iterations: 0, evaluations: 0, diagonals_raised: 0 };
+    while norm(&found.point.gradient) > settings.tolerance
+        && found.iterations < settings.max_iterations
+    {
+        let here = &found.point;
+        let factor = objective.hessian_factor(here)?;
+        let step = factor.solve(&here.gradient);
+        let slope = -dot(&step, &here.gradient);
         let accepted = backtrack(settings.max_trials, |length| {
-            let theta = objective.theta(&point).iter().zip(&step).map(|(t, s)| t - length * s);
-            let trial = objective.at(theta.collect())?;
-            evaluations += 1;
-            let trial_value = objective.value(&trial);
-            let trial_gradient = objective.gradient(&trial);
-            let descends =
-                trial_value < value && trial_value <= value + SUFFICIENT_DECREASE * length * slope;
-            let is_flat = (trial_value - value).abs() <= settings.value_noise * value.abs();
-            let accepts = descends || (is_flat && norm(&trial_gradient) < norm(&gradient));
-            Ok(accepts.then_some((trial, trial_value, trial_gradient)))
+            let theta = here.theta.iter().zip(&step).map(|(t, s)| t - length * s).collect();
+            let there = objective.at(theta)?;
+            found.evaluations += 1;
+            let limit = here.value + SUFFICIENT_DECREASE * length * slope;
+            let descends = there.value < here.value && there.value <= limit;
+            let noise = settings.value_noise * here.value.abs();
+            let is_better_within_noise = (there.value - here.value).abs() <= noise
+                && norm(&there.gradient) < norm(&here.gradient);
+            Ok((descends || is_better_within_noise).then_some(there))
         })?;
+        found.iterations += 1;
+        found.diagonals_raised += usize::from(factor.added_to_diagonal > 0.0);
         let Some(accepted) = accepted else { break };
-        (point, value, gradient) = accepted;
+        found.point = accepted;
     }
-    let gradient_norm = norm(&gradient);
-    Ok(Minimum { point, gradient_norm, iterations, evaluations, diagonals_raised })
+    Ok(found)
 }
 
 /// The result at the first of the step lengths 1, ½, ¼, … that `accept` accepts, if any of `max_trials` is.

@@ -6,7 +6,7 @@
 //!
 //! 1. fit the inner model `θ(w)` to the weighted proxies (`inner_fit`);
 //! 2. measure `F` on the root (`root`);
-//! 3. differentiate `P` implicitly (`hypergradient`); `Bilevel::evaluate` does steps 1 to 3;
+//! 3. differentiate `P` implicitly, for the hypergradient `∇P`; `Bilevel::evaluate` does steps 1 to 3;
 //! 4. step, and stay on the simplex: a step and a projection (`adam`, `simplex`), or the minimiser of a quadratic model;
 //! 5. stop if the weights are stationary: the Frank–Wolfe gap is within its tolerance.
 
@@ -82,7 +82,7 @@ fn adam(
     settings: &Settings,
     trace: &mut TraceRecorder<'_>,
 ) -> Result<Evaluation, Error> {
-    let (outer, tolerance) = (&settings.outer, settings.inner.tolerance);
+    let outer = &settings.outer;
     let mut adam = Adam::new(uniform.len());
     let mut weights = uniform;
     let mut point = problem.origin()?;
@@ -91,7 +91,7 @@ fn adam(
         rho = stage.rho;
         for _ in 0..stage.iterations {
             // θ(w_t), fitted from θ(w_{t−1}), then F on the root and the hypergradient ∇P(w_t).
-            let here = problem.evaluate(weights, rho, point, tolerance)?;
+            let here = problem.evaluate(weights, rho, point, &settings.inner)?;
             trace.record(&here);
             let is_stationary = here.is_stationary(outer);
             (weights, point) = (here.weights, here.point);
@@ -103,7 +103,7 @@ fn adam(
             weights = project_onto_simplex(&weights);
         }
     }
-    problem.evaluate(weights, rho, point, tolerance)
+    problem.evaluate(weights, rho, point, &settings.inner)
 }
 
 /// The outcome: whatever the defense, its model is measured on the root by the same objective.
@@ -166,11 +166,11 @@ pub fn objective_at(
     if weights.len() != round.n_clients() {
         return Err(Error::Clients { expected: round.n_clients(), found: weights.len() });
     }
-    let settings = Settings { inner: InnerSettings::default(), ..**settings };
     let rho = settings.outer.rho.last(settings.outer.iterations);
-    let mut problem = Bilevel::new(round, &settings);
+    let inner = InnerSettings { tolerance: TIGHT, ..InnerSettings::default() };
+    let mut problem = Bilevel::new(round, settings);
     let origin = problem.origin()?;
-    Ok(problem.evaluate(weights.to_vec(), rho, origin, TIGHT)?.objective)
+    Ok(problem.evaluate(weights.to_vec(), rho, origin, &inner)?.objective)
 }
 
 #[cfg(test)]

@@ -147,10 +147,10 @@ impl OutcomeFile {
         warnings: Vec<OutcomeWarning>,
         seconds: f64,
     ) -> Result<Self, Error> {
-        let roots = round.root().rows().clients();
+        let roots = round.root().tables();
         let ids = round.client_ids();
         let clients = ids.iter().zip(&outcome.weights).enumerate();
-        let root_rows = Rows::concat(&roots.iter().collect::<Vec<_>>())?;
+        let root_rows = Rows::concat(roots)?;
         let file = Self {
             format: FORMAT.to_string(),
             version: VERSION,
@@ -192,7 +192,7 @@ impl OutcomeFile {
 
     /// The same with what clients share, as it was noticed when the round was read.
     pub fn with_overlaps(mut self, overlaps: Overlaps) -> Result<Self, Error> {
-        (self.overlaps, self.more_overlaps) = (overlaps.told, overlaps.more);
+        (self.overlaps, self.more_overlaps) = (overlaps.listed, overlaps.more);
         self.check().map_err(|problem| Error::Outcome { file: None, problem })?;
         Ok(self)
     }

@@ -72,7 +72,7 @@ pub fn measured_on_root(round: &Round, file: &OutcomeFile) -> Result<Vec<Measure
     if settings.defense != Defense::Pooled {
         let pooled = Settings { defense: Defense::Pooled, ..settings }.validate()?;
         let theta = solve(round, &pooled, &mut NoopObserver)?.theta;
-        let root = Rows::concat(&round.root().rows().clients().iter().collect::<Vec<_>>())?;
+        let root = Rows::concat(round.root().tables())?;
         measured.push(named(Defense::Pooled, Metrics::of(&theta, &root)?));
     }
     Ok(measured)

@@ -1,4 +1,4 @@
-//! Renders two sample pages with made-up figures: `sample <outcome.html> <blocks.html>`.
+//! Renders two pages of made-up figures: `sample <outcome.html> <blocks.html>`.
 
 #[path = "../tests/sample_pages/mod.rs"]
 mod sample_pages;
@@ -12,6 +12,6 @@ fn main() -> ExitCode {
     let made_up = sample_pages::outcome(6);
     let page = sample_pages::report(&made_up, &features, "bank").render();
     let written = std::fs::write(outcome, page)
-        .and_then(|()| std::fs::write(blocks, sample_pages::every_block("bank").render()));
+        .and_then(|()| std::fs::write(blocks, sample_pages::one_of_each("bank").render()));
     if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -11,7 +11,7 @@ use equipoise_report::{
     Point, Quantity, ReportClient, Scatter, ScatterSeries, Section, Series, Table,
 };
 use html_check::{Tag, read_balanced};
-use sample_pages::{every_block, features, metrics, outcome, report};
+use sample_pages::{features, metrics, one_of_each, outcome, report};
 
 const HOSTILE: &str = "<script>alert(1)</script>&\"'";
 
@@ -26,7 +26,7 @@ fn sample_html(name: &str) -> [String; 2] {
     report.measured[0].name = format!("bilevel on {name}");
     report.measured.push(Measured { name: name.to_owned(), metrics: metrics(0.5, 0.5, 10, 0.1) });
     report.warnings.push(name.to_owned());
-    [report.render(), every_block(name).render()]
+    [report.render(), one_of_each(name).render()]
 }
 
 fn checked(html: &str) -> Vec<Tag> {
@@ -114,7 +114,7 @@ fn ids_are_unique_and_header_cells_have_scopes() {
 }
 
 #[test]
-fn direct_defenses_have_no_convergence_charts() {
+fn a_direct_defense_has_no_path_to_show() {
     let mut direct: Outcome = outcome(3);
     direct.trace.clear();
     direct.gap = None;
@@ -128,7 +128,7 @@ fn direct_defenses_have_no_convergence_charts() {
 }
 
 #[test]
-fn shared_rows_are_listed_below_the_weights() {
+fn rows_in_common_are_listed_below_the_weights_where_there_are_any() {
     let (outcome, features) = (outcome(6), features());
     let mut report = report(&outcome, &features, "bank");
     let html = report.render();
@@ -146,7 +146,7 @@ fn shared_rows_are_listed_below_the_weights() {
 }
 
 #[test]
-fn reports_on_a_single_client() {
+fn one_client_is_enough() {
     let (outcome, features) = (outcome(1), features());
     let html = report(&outcome, &features, "bank").render();
     checked(&html);
@@ -155,7 +155,7 @@ fn reports_on_a_single_client() {
 }
 
 #[test]
-fn draws_the_largest_weights_and_lists_all_of_them() {
+fn of_many_clients_the_largest_are_drawn_and_all_are_listed() {
     let (outcome, features) = (outcome(200), features());
     let report = report(&outcome, &features, "bank");
     let html = report.render();
@@ -173,7 +173,7 @@ fn draws_the_largest_weights_and_lists_all_of_them() {
 }
 
 #[test]
-fn missing_figures_are_dashes() {
+fn figures_that_there_are_none_of_are_dashes() {
     let mut outcome = outcome(2);
     outcome.objective = f64::NAN;
     outcome.theta[1] = f64::NAN;
@@ -193,11 +193,11 @@ fn missing_figures_are_dashes() {
     let html = report.render();
     checked(&html);
     assert!(html.contains("<dd class=\"value\">–</dd>"));
-    assert!(html.contains("no row is of the unprivileged group"));
+    assert!(html.contains("no row is in the unprivileged group"));
 }
 
 #[test]
-fn omits_sections_without_measurements() {
+fn nothing_measured_is_a_page_without_those_sections() {
     let (outcome, features) = (outcome(4), Vec::new());
     let mut report = report(&outcome, &features, "bank");
     report.measured.clear();

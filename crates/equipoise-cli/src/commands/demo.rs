@@ -12,8 +12,7 @@ use equipoise_defend::{Timing, write_files};
 use equipoise_lab::{DefenseRun, Demo, DemoSettings};
 use equipoise_report::Measured;
 
-use crate::answer::Answer;
-use crate::output::Output;
+use crate::output::{Answer, Output};
 use crate::progress::Bar;
 
 /// See a whole round happen on a made-up population

@@ -1,4 +1,4 @@
-//! A round by hand, from a table to predictions.
+//! A whole round without a server, from a table to predictions.
 
 use equipoise_data::{Model, OutcomeFile};
 
@@ -25,7 +25,7 @@ fn a_round_from_schema_to_predictions() {
     let outcome = OutcomeFile::read(&world.path("out/outcome.json")).unwrap();
     assert_eq!(outcome.weights.keys().collect::<Vec<_>>(), CLIENTS.iter().collect::<Vec<_>>());
     assert!((outcome.weights.values().sum::<f64>() - 1.0).abs() < 1e-9);
-    assert!(outcome.weights["south"] < 0.1, "the biased client counts: {:?}", outcome.weights);
+    assert!(outcome.weights["south"] < 0.1, "the biased client has weight: {:?}", outcome.weights);
     assert_eq!(outcome.clients[2].proxy_rows, 130);
     assert_eq!(outcome.schema_digest, world.schema().digest().to_string());
     assert_eq!(outcome.evaluations, outcome.counts.evaluations);
@@ -62,7 +62,7 @@ fn a_round_from_schema_to_predictions() {
 }
 
 #[test]
-fn predictions_need_no_label_and_let_other_columns_through() {
+fn predict_needs_no_label_and_ignores_other_columns() {
     let world = World::with_proxies();
     world.defend("--fairness sp --defense pooled -o out").expect(0);
     world.write("new.csv", "name,group,region,work,score\nx,A,coast,1,70\ny,B,plain,0,20\n");
@@ -92,7 +92,7 @@ fn every_defense_and_profile_gives_a_model() {
 }
 
 #[test]
-fn force_replaces_an_earlier_outcome_and_nothing_else() {
+fn force_replaces_only_an_earlier_outcome() {
     let world = World::with_proxies();
     world.defend("--fairness sp --defense pooled -o out").expect(0);
     world.defend("--fairness sp --defense root-only -o out --force").expect(0);

@@ -22,7 +22,7 @@ fn fairness() -> impl Strategy<Value = Fairness> {
 fn evaluate(round: &Round, settings: &Settings, weights: &[f64], rho: f64) -> Evaluation {
     let mut problem = Bilevel::new(round, settings);
     let origin = problem.origin().unwrap();
-    problem.evaluate(weights.to_vec(), rho, origin, settings.inner.tolerance).unwrap()
+    problem.evaluate(weights.to_vec(), rho, origin, &settings.inner).unwrap()
 }
 
 proptest! {
@@ -89,11 +89,9 @@ impl ClientStatistics for Quadratic {
     fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error> {
         let mut statistics = Statistics::zeros(self.n_clients(), self.n(), Order::Hessian);
         for (c, (&a, middle)) in self.stiffness.iter().zip(&self.middle).enumerate() {
-            for (i, (t, m)) in theta.iter().zip(middle).enumerate() {
-                statistics.losses[c] += 0.5 * a * (t - m) * (t - m);
-                statistics.gradients[c * self.n() + i] = a * (t - m);
-                statistics.hessians[c * 3 + i * (i + 3) / 2] = a;
-            }
+            let d = [theta[0] - middle[0], theta[1] - middle[1]];
+            let loss = 0.5 * a * (d[0] * d[0] + d[1] * d[1]);
+            statistics.add(c, &[loss, a * d[0], a * d[1], a, 0.0, a]);
         }
         assert!(order <= Order::Hessian);
         Ok(statistics)

@@ -9,7 +9,7 @@ use super::Solved;
 use crate::error::Error;
 use crate::linalg::Cholesky;
 use crate::logistic::{dot, loss};
-use crate::newton::{self, NewtonSettings, Objective};
+use crate::newton::{self, Iterate, NewtonSettings, Objective};
 use crate::outcome::{Termination, Warning};
 use crate::root::{OuterObjective, OuterValue, Root, RootWeighting};
 use crate::round::Round;
@@ -37,7 +37,7 @@ pub(super) fn fall_back(
     settings: &Settings,
     solved: Solved,
 ) -> Result<Solved, Error> {
-    let all = Rows::concat(&round.root().rows().clients().iter().collect::<Vec<_>>())?;
+    let all = Rows::concat(round.root().tables())?;
     if all.len() < MIN_ROWS {
         return Ok(solved);
     }
@@ -127,7 +127,7 @@ impl Comparison<'_> {
         };
         let objective = RootObjective { outer, rho: self.rho };
         let origin = objective.at(vec![0.0; self.rows.layout().n()])?;
-        Ok(newton::minimise(&objective, origin, &NEWTON)?.point.0)
+        Ok(newton::minimise(&objective, origin, &NEWTON)?.point.theta)
     }
 }
 
@@ -138,27 +138,17 @@ struct RootObjective<'a> {
 }
 
 impl Objective for RootObjective<'_> {
-    type Point = (Vec<f64>, OuterValue);
+    type State = ();
 
-    fn at(&self, theta: Vec<f64>) -> Result<Self::Point, Error> {
-        let value = self.outer.evaluate(&theta, &[1.0], self.rho)?;
-        Ok((theta, value))
+    fn at(&self, theta: Vec<f64>) -> Result<Iterate<()>, Error> {
+        let OuterValue { value, gradient_theta: gradient, .. } =
+            self.outer.evaluate(&theta, &[1.0], self.rho)?;
+        Ok(Iterate { theta, value, gradient, state: () })
     }
 
-    fn theta<'p>(&self, point: &'p Self::Point) -> &'p [f64] {
-        &point.0
-    }
-
-    fn value(&self, point: &Self::Point) -> f64 {
-        point.1.value
-    }
-
-    fn gradient(&self, point: &Self::Point) -> Vec<f64> {
-        point.1.gradient_theta.clone()
-    }
-
-    fn hessian_factor(&self, (theta, _): &Self::Point) -> Result<Cholesky, Error> {
-        Cholesky::new(&self.outer.lower_hessian(theta, &[1.0], self.rho)?, theta.len(), 0.0)
+    fn hessian_factor(&self, point: &Iterate<()>) -> Result<Cholesky, Error> {
+        let hessian = self.outer.lower_hessian(&point.theta, &[1.0], self.rho)?;
+        Cholesky::new(&hessian, point.theta.len(), 0.0)
     }
 }
 

@@ -1,4 +1,4 @@
-//! FedASL and FedNolowe, made one-shot as the paper does: the server trains a model on each proxy alone,
+//! FedASL and FedNolowe, made one-shot as in the paper: the server trains a model on each proxy alone,
 //! turns the losses into weights, and averages the models.
 
 use super::{Solved, fit_from_scratch};
@@ -13,7 +13,7 @@ const ALPHA: f64 = 0.9;
 /// FedASL's distance for clients inside the good region, in the same unit.
 const BETA: f64 = 0.2;
 
-pub(super) fn defend(
+pub(super) fn average(
     round: &Round,
     settings: &Settings,
     weigh: fn(&[f64]) -> Vec<f64>,
@@ -26,10 +26,10 @@ pub(super) fn defend(
     let mut losses = Vec::with_capacity(n_clients);
     for client in 0..n_clients {
         let n_rows = proxies.n_rows(client) as f64;
-        // The inner problem divides by the rows of all clients; this weight makes it the client's mean.
+        // The inner problem divides by the rows of all clients. This weight turns its loss into the client's mean loss.
         let alone = OneClient { rows: proxies, client };
         let fit = fit_from_scratch(&alone, &[n_rows_total / n_rows], settings, &mut counts)?;
-        losses.push(fit.point.statistics.losses[0] / n_rows);
+        losses.extend(fit.point.statistics.losses().map(|loss| loss / n_rows));
         models.push(fit.point.theta);
     }
     let weights = weigh(&losses);
@@ -40,14 +40,14 @@ pub(super) fn defend(
     Ok(Solved::direct(weights, theta, counts))
 }
 
-/// FedASL: with `σ` the population standard deviation of the losses, `d_c = βσ` where
-/// `|L_c − median| ≤ ασ` and `|L_c − median|` elsewhere; `w ∝ 1/d`. Uniform where all losses are equal.
+/// FedASL: with `σ` the population standard deviation of the losses, `d_c = βσ` if
+/// `|L_c − median| ≤ ασ`, otherwise `|L_c − median|`; `w ∝ 1/d`. Uniform if all losses are equal.
 pub fn fedasl_weights(losses: &[f64]) -> Vec<f64> {
     let n = losses.len() as f64;
     let mean = losses.iter().sum::<f64>() / n;
     let sigma = (losses.iter().map(|l| (l - mean) * (l - mean)).sum::<f64>() / n).sqrt();
     let middle = median(losses);
-    // Losses that differ by rounding alone are equal: σ would be noise, and so would the weights.
+    // Losses that differ only by rounding count as equal: σ and the weights would be noise.
     if sigma <= 1e-12 * mean.abs() {
         return vec![1.0 / n; losses.len()];
     }
@@ -57,7 +57,7 @@ pub fn fedasl_weights(losses: &[f64]) -> Vec<f64> {
     }))
 }
 
-/// FedNolowe: `w ∝ 1 − L_c / ΣL`. A single client has weight 1; clients without loss share alike.
+/// FedNolowe: `w ∝ 1 − L_c / ΣL`. A single client has weight 1. Uniform if all losses are 0.
 pub fn fednolowe_weights(losses: &[f64]) -> Vec<f64> {
     let sum: f64 = losses.iter().sum();
     if losses.len() == 1 || sum <= 0.0 {
@@ -83,7 +83,7 @@ fn median(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// To the two digits that the paper's Table I prints.
+    /// To the two digits printed in the paper's Table I.
     fn assert_printed(found: &[f64], printed: &[f64]) {
         assert_eq!(found.len(), printed.len());
         for (w, p) in found.iter().zip(printed) {
@@ -93,13 +93,13 @@ mod tests {
     }
 
     #[test]
-    fn fedasl_gives_the_rows_of_table_1() {
+    fn fedasl_reproduces_table_1() {
         // Law and Dutch, 20 %: four replicas and one other, whatever the size of the difference.
         for other in [0.1, 0.25, 0.399, 0.5] {
             let row = fedasl_weights(&[0.4, 0.4, 0.4, other, 0.4]);
             assert_printed(&row, &[0.25, 0.25, 0.25, 0.02, 0.25]);
         }
-        // 40 %: three replicas, two others of their own.
+        // 40 %: three replicas and two distinct others.
         let row = fedasl_weights(&[0.27, 0.27, 0.27, 0.35, 0.38]);
         assert_printed(&row, &[0.31, 0.31, 0.31, 0.04, 0.03]);
         // 60 %: the median has moved to the three unreliable clients.
@@ -108,9 +108,9 @@ mod tests {
     }
 
     #[test]
-    fn fednolowe_gives_the_rows_of_table_1() {
-        // w = (1 − L/ΣL)/(K − 1), so a row of the table gives back the losses' pattern:
-        // .21 ×4 and .15 need L/ΣL = .16 ×4 and .40 ... to the two digits that are printed.
+    fn fednolowe_reproduces_table_1() {
+        // w = (1 − L/ΣL)/(K − 1), so a row of the table determines the losses up to scale:
+        // .21 ×4 and .15 need L/ΣL = .16 ×4 and .40, to the two digits printed.
         let row = fednolowe_weights(&[0.15, 0.15, 0.15, 0.39, 0.15]);
         assert_printed(&row, &[0.21, 0.21, 0.21, 0.15, 0.21]);
         let row = fednolowe_weights(&[0.13, 0.13, 0.13, 0.345, 0.385]);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_losses_and_single_clients_are_weighted_alike() {
+    fn equal_losses_get_equal_weights() {
         for weigh in [fedasl_weights, fednolowe_weights] {
             assert_eq!(weigh(&[0.3]), [1.0]);
             assert_eq!(weigh(&[0.25; 4]), [0.25; 4]);

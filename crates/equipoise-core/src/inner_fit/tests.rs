@@ -1,17 +1,17 @@
-//! The inner fit against scikit-learn, against itself by other means, and its scaling laws.
+//! The inner fit against scikit-learn, Newton against L-BFGS, and scaling laws.
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
 use serde::Deserialize;
 
 use super::*;
-use crate::client_rows::ClientRows;
+use crate::packed_rows::PackedRows;
 use crate::proxy::{Separation, fit_unregularised};
 use crate::rows::{Layout, Rows};
 use crate::test_rows::random_rows;
 
 fn theta(clients: Vec<Rows>, weights: &[f64], lambda: f64, solver: InnerSolver) -> Vec<f64> {
-    let rows = ClientRows::new(clients).unwrap();
+    let rows = PackedRows::unmerged(&clients).unwrap();
     let problem = InnerProblem { rows: &rows, weights, ridge: ridge(lambda, rows.n()) };
     let settings = InnerSettings { solver, tolerance: 1e-9, max_iterations: 1000 };
     let fit = problem.fit(FitPoint::origin(&rows).unwrap(), &settings).unwrap();
@@ -71,16 +71,16 @@ fn models_agree_with_scikit_learn_to_a_millionth() {
 }
 
 #[test]
-fn a_client_of_weight_zero_is_a_client_that_is_not_there() {
+fn a_client_of_weight_zero_has_no_influence() {
     let (a, b) = (random_rows(1, 50, 3, true), random_rows(2, 70, 3, true));
     let with = theta(vec![a.clone(), b], &[0.8, 0.0], 0.5, InnerSolver::Newton);
-    // Without the other's 70 rows N is 50 instead of 120: the weight takes that up.
+    // Without the other's 70 rows N is 50 instead of 120. The weight compensates for that.
     let without = theta(vec![a], &[0.8 * 50.0 / 120.0], 0.5, InnerSolver::Newton);
     assert_close(&with, &without, 1e-8);
 }
 
 #[test]
-fn rows_twice_are_the_weight_doubled() {
+fn duplicating_rows_doubles_the_weight() {
     let (a, b) = (random_rows(3, 40, 2, false), random_rows(4, 40, 2, false));
     let twice = Rows::concat(&[&a, &a]).unwrap();
     let repeated = theta(vec![twice, b.clone()], &[0.3, 0.7], 0.5, InnerSolver::Newton);
@@ -91,7 +91,7 @@ fn rows_twice_are_the_weight_doubled() {
 }
 
 #[test]
-fn all_weights_scaled_is_the_regulariser_scaled_the_other_way() {
+fn scaling_all_weights_scales_the_regulariser_inversely() {
     let clients = vec![random_rows(5, 40, 3, true), random_rows(6, 30, 3, true)];
     let scaled = theta(clients.clone(), &[1.2, 2.8], 4.0, InnerSolver::Newton);
     let plain = theta(clients, &[0.3, 0.7], 1.0, InnerSolver::Newton);
@@ -99,8 +99,8 @@ fn all_weights_scaled_is_the_regulariser_scaled_the_other_way() {
 }
 
 #[test]
-fn a_fit_that_may_not_iterate_keeps_its_start_and_says_so() {
-    let rows = ClientRows::new(vec![random_rows(7, 60, 3, true)]).unwrap();
+fn a_fit_at_its_iteration_limit_returns_the_last_iterate() {
+    let rows = PackedRows::unmerged(&[random_rows(7, 60, 3, true)]).unwrap();
     let problem = InnerProblem { rows: &rows, weights: &[1.0], ridge: 1e-6 };
     for solver in [InnerSolver::Newton, InnerSolver::Lbfgs] {
         let settings = InnerSettings { solver, tolerance: 1e-12, max_iterations: 1 };
@@ -112,7 +112,7 @@ fn a_fit_that_may_not_iterate_keeps_its_start_and_says_so() {
 
 #[test]
 fn a_start_at_the_minimum_needs_no_pass() {
-    let rows = ClientRows::new(vec![random_rows(8, 60, 3, true)]).unwrap();
+    let rows = PackedRows::unmerged(&[random_rows(8, 60, 3, true)]).unwrap();
     let problem = InnerProblem { rows: &rows, weights: &[1.0], ridge: 1e-6 };
     for solver in [InnerSolver::Newton, InnerSolver::Lbfgs] {
         let settings = InnerSettings { solver, ..InnerSettings::default() };
@@ -126,7 +126,7 @@ proptest! {
 
     /// Both stop at a gradient of 1e-9, and the smallest curvature of these problems is above 1e-3.
     #[test]
-    fn both_solvers_find_the_same_model(
+    fn newton_and_lbfgs_find_the_same_model(
         seed in 0u64..1_000_000,
         n_x in 1usize..6,
         intercept: bool,
@@ -144,18 +144,18 @@ proptest! {
     /// g and H of the inner problem against central differences of its value and gradient.
     #[test]
     fn derivatives_agree_with_differences(seed in 0u64..1_000_000, n_x in 1usize..5, intercept: bool) {
-        let rows = ClientRows::new(vec![random_rows(seed, 30, n_x, intercept)]).unwrap();
+        let rows = PackedRows::unmerged(&[random_rows(seed, 30, n_x, intercept)]).unwrap();
         let problem = InnerProblem { rows: &rows, weights: &[0.7], ridge: 0.01 };
         let n = rows.n();
         let at: Vec<f64> = (0..n).map(|i| ((seed + i as u64) % 7) as f64 / 3.0 - 1.0).collect();
         let value = |theta: &[f64]| {
-            problem.value_at(theta, &rows.evaluate(theta, Order::Loss).unwrap())
+            problem.value(theta, &rows.evaluate(theta, Order::Loss).unwrap())
         };
         let gradient = |theta: &[f64]| {
-            problem.gradient_at(theta, &rows.evaluate(theta, Order::Gradient).unwrap())
+            problem.gradient(theta, &rows.evaluate(theta, Order::Gradient).unwrap())
         };
         let statistics = rows.evaluate(&at, Order::Hessian).unwrap();
-        let (found, hessian) = (problem.gradient_at(&at, &statistics), problem.hessian(&statistics));
+        let (found, hessian) = (problem.gradient(&at, &statistics), problem.hessian(&statistics));
         let h = 1e-5;
         for i in 0..n {
             let (mut up, mut down) = (at.clone(), at.clone());

@@ -21,6 +21,11 @@ fn from_entries(n: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     (0..n).flat_map(|i| (0..=i).map(move |j| entry(i, j))).collect()
 }
 
+/// `‖a − b‖`.
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    norm(&a.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<_>>())
+}
+
 fn hilbert(n: usize) -> Vec<f64> {
     from_entries(n, |i, j| 1.0 / (i + j + 1) as f64)
 }

@@ -26,10 +26,15 @@ pub(super) fn minimise_quadratic(matrix: &[f64], linear: &[f64], start: Vec<f64>
     let mut point = start;
     let mut free: Vec<usize> = (0..size).filter(|&i| point[i] > 0.0).collect();
     let mut repeats = 0;
-    for _ in 0..20 * size + 20 {
+    // The gradient, and the level that all free variables share at the minimum.
+    let slopes = |point: &[f64]| {
         let slope: Vec<f64> =
-            matrix.chunks_exact(size).zip(linear).map(|(row, l)| l + dot(row, &point)).collect();
-        let level = dot(&slope, &point);
+            matrix.chunks_exact(size).zip(linear).map(|(row, l)| l + dot(row, point)).collect();
+        let level = dot(&slope, point);
+        (slope, level)
+    };
+    for _ in 0..20 * size + 20 {
+        let (slope, level) = slopes(&point);
         let Some(step) = free_step(matrix, &slope, level, &free, ridge) else { break };
         // The longest step that keeps all variables positive, and the variable that limits it.
         let (mut length, mut blocking) = (1.0, None);
@@ -45,9 +50,7 @@ pub(super) fn minimise_quadratic(matrix: &[f64], linear: &[f64], start: Vec<f64>
             repeats = 0;
             continue;
         }
-        let slope: Vec<f64> =
-            matrix.chunks_exact(size).zip(linear).map(|(row, l)| l + dot(row, &point)).collect();
-        let level = dot(&slope, &point);
+        let (slope, level) = slopes(&point);
         let noise = SLOPE_NOISE * slope.iter().fold(0.0, |max: f64, s| max.max(s.abs()));
         repeats += 1;
         let unequal = free.iter().any(|&i| (slope[i] - level).abs() > 10.0 * noise);

@@ -13,8 +13,7 @@ use super::simplex_model::SimplexModel;
 use super::trace::TraceRecorder;
 use crate::bilevel::{Bilevel, Evaluation};
 use crate::error::Error;
-use crate::inner_fit::{Fit, FitPoint, InnerProblem};
-use crate::newton::Objective;
+use crate::inner_fit::{Fit, FitPoint, InnerProblem, InnerSettings};
 use crate::settings::{Settings, Stage};
 use crate::statistics::OneClient;
 
@@ -64,9 +63,10 @@ pub(super) fn minimise(
     let last_stage = &stages[stages.len() - 1..];
     let rho = last_stage[0].rho;
     let scale = (FEW_CLIENTS / n_clients as f64).min(1.0);
-    let tight = scale * settings.inner.tolerance;
-    let loose = scale * settings.inner.tolerance.max(LOOSE_INNER_TOLERANCE);
-    let mut solver = GaussNewton { problem, settings, trace, tight, loose, inner_tolerance: loose };
+    let fit_to = |tolerance| InnerSettings { tolerance: scale * tolerance, ..settings.inner };
+    let tight = fit_to(settings.inner.tolerance);
+    let loose = fit_to(settings.inner.tolerance.max(LOOSE_INNER_TOLERANCE));
+    let mut solver = GaussNewton { problem, settings, trace, tight, loose, inner: loose };
 
     let origin = solver.problem.origin()?;
     let mut best = solver.descend(uniform, origin, &stages, None)?;
@@ -84,17 +84,17 @@ pub(super) fn minimise(
             }
         }
     }
-    problem.evaluate(best.weights, rho, best.point, tight)
+    problem.evaluate(best.weights, rho, best.point, &tight)
 }
 
 struct GaussNewton<'a, 'p, 't> {
     problem: &'a mut Bilevel<'p>,
     settings: &'a Settings,
     trace: &'a mut TraceRecorder<'t>,
-    tight: f64,
-    loose: f64,
+    tight: InnerSettings,
+    loose: InnerSettings,
     /// One of the two, as the last trial step needed it.
-    inner_tolerance: f64,
+    inner: InnerSettings,
 }
 
 impl GaussNewton<'_, '_, '_> {
@@ -107,13 +107,12 @@ impl GaussNewton<'_, '_, '_> {
         earlier: Option<&Evaluation>,
     ) -> Result<Evaluation, Error> {
         let mut damping = INITIAL_DAMPING;
-        let mut here =
-            self.problem.evaluate(weights, stages[0].rho, start, self.inner_tolerance)?;
+        let mut here = self.problem.evaluate(weights, stages[0].rho, start, &self.inner)?;
         for (number, stage) in stages.iter().enumerate() {
             let is_last = number + 1 == stages.len();
             if number > 0 {
                 let Evaluation { weights, point, .. } = here;
-                here = self.problem.evaluate(weights, stage.rho, point, self.inner_tolerance)?;
+                here = self.problem.evaluate(weights, stage.rho, point, &self.inner)?;
             }
             for _ in 0..stage.iterations {
                 self.trace.record(&here);
@@ -148,9 +147,9 @@ impl GaussNewton<'_, '_, '_> {
                 return Ok(None);
             }
             let is_small = predicted_decrease <= TIGHT_FIT_THRESHOLD * here.scale();
-            self.inner_tolerance = if is_small { self.tight } else { self.loose };
+            self.inner = if is_small { self.tight } else { self.loose };
             let start = here.point.clone();
-            let there = self.problem.evaluate(trial, here.rho, start, self.inner_tolerance)?;
+            let there = self.problem.evaluate(trial, here.rho, start, &self.inner)?;
             let actual_decrease = here.objective - there.objective;
             let gain_ratio = actual_decrease / predicted_decrease;
             if gain_ratio > HIGH_GAIN_RATIO {
@@ -170,7 +169,7 @@ impl GaussNewton<'_, '_, '_> {
     fn best_vertices(&mut self, rho: f64, start: &[f64]) -> Result<Vec<(usize, Vec<f64>)>, Error> {
         let (proxies, outer) = (self.problem.proxies, self.problem.outer);
         let n_clients = proxies.n_clients();
-        let settings = self.problem.inner_settings(self.inner_tolerance);
+        let settings = self.inner;
         let fit_client = |client: usize| -> Result<(f64, Fit), Error> {
             let rows = OneClient { rows: proxies, client };
             let inner = InnerProblem { rows: &rows, weights: &[1.0], ridge: outer.ridge };
@@ -207,7 +206,7 @@ fn has_reached(here: &Evaluation, earlier: &Evaluation) -> bool {
 /// The undamped model of `P` around an evaluation, from the statistics that it carries.
 fn quadratic_model(problem: &Bilevel<'_>, here: &Evaluation) -> Result<SimplexModel, Error> {
     let (inner, point) = (problem.inner_problem(&here.weights), &here.point);
-    let factor = inner.hessian_factor(point)?;
+    let factor = inner.factor(&inner.hessian(&point.statistics))?;
     let n_rows = problem.proxies.n_rows_total() as f64;
     let jacobian = (0..here.weights.len())
         .flat_map(|client| factor.solve(point.statistics.gradient(client)))

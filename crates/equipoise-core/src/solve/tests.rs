@@ -1,4 +1,4 @@
-//! Whole solves: every defense, the same bits for any number of threads, counts and warnings.
+//! End-to-end solves: every defense, reproducibility, counts and warnings.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -17,7 +17,7 @@ fn solve_with(round: &Round, change: impl Fn(&mut Settings)) -> Outcome {
     solve(round, &settings.validate().unwrap(), &mut NoopObserver).unwrap()
 }
 
-/// Two clients send fair proxies, three their biased rows.
+/// Two clients send fair proxies, three send their biased rows.
 fn round_with_three_unreliable() -> Round {
     let clients = (0..5).map(|c| {
         let data =
@@ -35,7 +35,7 @@ fn round_with_three_unreliable() -> Round {
 }
 
 #[test]
-fn the_method_leaves_out_unreliable_clients_although_they_are_the_majority() {
+fn excludes_unreliable_clients_even_if_they_are_the_majority() {
     let round = round_with_three_unreliable();
     let bilevel = solve_with(&round, |_| {});
     let pooled = solve_with(&round, |s| s.defense = Defense::Pooled);
@@ -73,7 +73,7 @@ fn every_defense_gives_the_same_bits_for_any_number_of_threads() {
 }
 
 #[test]
-fn the_order_in_which_clients_come_changes_nothing() {
+fn the_order_of_clients_does_not_change_the_outcome() {
     let clients: Vec<Client> = (0..4)
         .map(|c| Client {
             id: format!("c{c}"),
@@ -87,7 +87,7 @@ fn the_order_in_which_clients_come_changes_nothing() {
 }
 
 #[test]
-fn the_paper_profile_does_every_step_and_keeps_the_last() {
+fn the_paper_profile_runs_every_step_and_returns_the_last_weights() {
     let round = random_round(3, 3, 90, 3, false);
     let settings = Settings::paper(Fairness::EO).validate().unwrap();
     let outcome = solve(&round, &settings, &mut NoopObserver).unwrap();
@@ -101,7 +101,7 @@ fn the_paper_profile_does_every_step_and_keeps_the_last() {
 }
 
 #[test]
-fn inner_fits_that_stop_early_are_used_counted_and_warned_of() {
+fn inner_fits_that_do_not_converge_are_counted_and_reported() {
     let round = random_round(4, 2, 90, 3, true);
     let outcome = solve_with(&round, |s| {
         s.inner.max_iterations = 1;
@@ -114,7 +114,7 @@ fn inner_fits_that_stop_early_are_used_counted_and_warned_of() {
 }
 
 #[test]
-fn running_out_of_steps_is_a_status() {
+fn reports_the_iteration_limit() {
     let round = random_round(5, 4, 90, 3, true);
     let outcome = solve_with(&round, |s| {
         s.outer.solver = OuterSolver::Adam;
@@ -126,7 +126,7 @@ fn running_out_of_steps_is_a_status() {
 }
 
 #[test]
-fn the_observer_is_told_every_step() {
+fn notifies_the_observer_of_every_step() {
     struct Count(Vec<usize>);
     impl Observer for Count {
         fn on_step(&mut self, progress: Progress<'_>) {
@@ -143,7 +143,7 @@ fn the_observer_is_told_every_step() {
 }
 
 #[test]
-fn figures_on_the_root_do_not_depend_on_how_the_method_weights_it() {
+fn root_weighting_does_not_change_root_figures() {
     let round = random_round(9, 3, 120, 3, true);
     for defense in [Defense::Pooled, Defense::RootOnly] {
         let with = |root_weighting| {
@@ -167,7 +167,7 @@ fn figures_on_the_root_do_not_depend_on_how_the_method_weights_it() {
 }
 
 #[test]
-fn averaged_local_models_are_what_their_formula_says() {
+fn averages_local_models_by_their_weights() {
     let round = random_round(7, 3, 120, 3, true);
     let outcome = solve_with(&round, |s| s.defense = Defense::Fednolowe);
     assert_eq!(outcome.termination, Termination::Direct);
@@ -184,10 +184,10 @@ fn averaged_local_models_are_what_their_formula_says() {
 }
 
 #[test]
-fn a_root_that_cannot_speak_is_refused() {
+fn rejects_a_root_that_cannot_measure_the_fairness() {
     let all = random_rows(1, 60, 2, true);
-    let keep = |wanted: &dyn Fn(usize) -> bool| {
-        all.select(&(0..60).filter(|&i| wanted(i)).collect::<Vec<_>>())
+    let keep = |is_kept: &dyn Fn(usize) -> bool| {
+        all.select(&(0..60).filter(|&i| is_kept(i)).collect::<Vec<_>>())
     };
     let client = |root: Rows| vec![Client { id: "a".into(), proxy: all.clone(), root }];
     let one_group = Round::new(client(keep(&|i| all.is_privileged(i))));
@@ -202,7 +202,7 @@ fn a_root_that_cannot_speak_is_refused() {
 }
 
 #[test]
-fn the_objective_at_the_weights_of_an_outcome_is_that_outcomes_objective() {
+fn objective_at_agrees_with_the_outcome() {
     let round = random_round(3, 4, 200, 3, true);
     let settings = Settings::new(Fairness::SP).validate().unwrap();
     let outcome = solve(&round, &settings, &mut NoopObserver).unwrap();

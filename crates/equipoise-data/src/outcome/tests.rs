@@ -54,7 +54,7 @@ fn solved() -> OutcomeFile {
 fn overlapping() -> OutcomeFile {
     let clients = ["a", "c"].map(String::from);
     let overlap = Overlap { clients, shared_rows: 12, share: 0.3, estimated: false };
-    solved().with_overlaps(Overlaps { told: vec![overlap], more: 2 }).unwrap()
+    solved().with_overlaps(Overlaps { listed: vec![overlap], more: 2 }).unwrap()
 }
 
 #[test]

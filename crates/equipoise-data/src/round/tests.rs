@@ -145,16 +145,16 @@ fn the_least_memory_works_and_less_says_what_would() {
         let memory = Memory::at_most(bytes, scratch.to_path_buf());
         load_round(&dir.path().join("proxies"), &dir.path().join("roots"), &schema(), &memory)
     };
-    let Err(Error::TooLittleMemory { least, .. }) = load(1 << 20, dir.path()) else {
+    let Err(Error::TooLittleMemory { required, .. }) = load(1 << 20, dir.path()) else {
         panic!("1 MiB is too little");
     };
-    let loaded = load(least, dir.path()).unwrap();
+    let loaded = load(required, dir.path()).unwrap();
     let about: Vec<&str> = loaded.proxy_warnings.iter().map(|w| w.kind.code()).collect();
     assert_eq!(about, ["one-class", "one-group"], "of the second client");
     let text = load(1 << 20, dir.path()).err().unwrap().to_string();
     assert!(text.contains("1 MiB") && text.contains("at least"), "{text}");
     let nowhere = dir.path().join("nowhere");
-    let text = load(least, &nowhere).err().unwrap().to_string();
+    let text = load(required, &nowhere).err().unwrap().to_string();
     assert!(text.contains("nowhere") && text.contains("scratch file"), "{text}");
 }
 

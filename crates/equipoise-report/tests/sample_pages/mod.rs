@@ -1,4 +1,4 @@
-//! Made-up figures for the tests and the example.
+//! Made-up figures, shared by the tests and the example. Nothing here was measured.
 #![allow(dead_code)]
 
 use equipoise_core::{
@@ -11,7 +11,7 @@ use equipoise_report::{
     ReportClient, ReportOverlap, Scatter, ScatterSeries, Section, Series, Table,
 };
 
-/// The names of the coefficients of [`outcome`].
+/// Names of the coefficients of [`outcome`].
 pub(crate) fn features() -> Vec<String> {
     [
         "decile, first year",
@@ -28,9 +28,9 @@ pub(crate) fn features() -> Vec<String> {
     .to_vec()
 }
 
-/// An outcome for `n` clients, of which every third is unreliable.
+/// An outcome for `n` clients, every third of which is unreliable.
 pub(crate) fn outcome(n: usize) -> Outcome {
-    let weights = final_weights(n);
+    let weights = last_weights(n);
     Outcome {
         theta: vec![0.41, -0.12, 0.66, 0.31, -0.07, 0.052, 0.23, 0.015, 1.84],
         objective: 0.3312,
@@ -61,14 +61,14 @@ fn is_unreliable(client: usize) -> bool {
     client % 3 == 2
 }
 
-fn final_weights(n: usize) -> Vec<f64> {
+fn last_weights(n: usize) -> Vec<f64> {
     let raw: Vec<f64> =
         (0..n).map(|c| if is_unreliable(c) { 0.0 } else { 1.0 + (c * 7 % 5) as f64 }).collect();
     let sum: f64 = raw.iter().sum();
     raw.iter().map(|w| w / sum).collect()
 }
 
-fn trace(n: usize, final_weights: &[f64]) -> Vec<TracePoint> {
+fn trace(n: usize, last: &[f64]) -> Vec<TracePoint> {
     (0..60)
         .map(|i| {
             let (start, step) = if i < 40 { (0, i) } else { (1, i - 40) };
@@ -76,8 +76,7 @@ fn trace(n: usize, final_weights: &[f64]) -> Vec<TracePoint> {
             let rho = 10f64.powi(stage + 1);
             let progress = 1.0 - (-f64::from(step) / 8.0).exp();
             let violation = 0.3 * (-f64::from(step) / 7.0).exp() + 0.002;
-            let weights =
-                final_weights.iter().map(|w| (1.0 - progress) / n as f64 + progress * w).collect();
+            let weights = last.iter().map(|w| (1.0 - progress) / n as f64 + progress * w).collect();
             TracePoint {
                 iteration: i as usize + 1,
                 start,
@@ -90,7 +89,7 @@ fn trace(n: usize, final_weights: &[f64]) -> Vec<TracePoint> {
         .collect()
 }
 
-/// Metrics with the given selection rates of the privileged and the other group.
+/// Figures with the given selection rates of the privileged and the other group.
 pub(crate) fn metrics(privileged: f64, other: f64, rows: usize, error: f64) -> Metrics {
     let group = |selection: f64, share: f64| GroupMetrics {
         rows: (rows as f64 * share) as usize,
@@ -113,7 +112,7 @@ pub(crate) fn metrics(privileged: f64, other: f64, rows: usize, error: f64) -> M
     }
 }
 
-/// A report on the outcome, with clients called `name` and a number.
+/// A report on the outcome, its clients called `name` and a number.
 pub(crate) fn report<'a>(
     outcome: &'a Outcome,
     features: &'a [String],
@@ -146,13 +145,13 @@ pub(crate) fn report<'a>(
             measured("bilevel on the root", metrics(0.861, 0.872, 83, 0.081)),
             measured("pooled on the root", metrics(0.941, 0.601, 83, 0.112)),
         ],
-        warnings: vec![format!("The root of {name} 2 has only 17 rows, so its figures are rough.")],
+        warnings: vec![format!("The root of {name} 2 holds 17 rows: its figures are rough.")],
         seconds: Some(1.84),
     }
 }
 
-/// A page with every kind of block. `name` appears in every text.
-pub(crate) fn every_block(name: &str) -> Page {
+/// A page with one of each block. `name` appears in every text.
+pub(crate) fn one_of_each(name: &str) -> Page {
     let s = |text: &str| format!("{text} {name}");
     let blocks = vec![
         Block::Paragraph(s("A paragraph about")),
@@ -180,7 +179,7 @@ pub(crate) fn every_block(name: &str) -> Page {
         [bars(name), grouped_bars(name), lines(name), scatter(name), heatmap(name), defenses()];
     let charts = charts.into_iter().map(Block::Chart).collect();
     Page {
-        title: s("Every block"),
+        title: s("One of each"),
         subtitle: s("Subtitle"),
         sections: vec![
             Section { heading: s("Text"), lead: s("The lead of"), blocks },

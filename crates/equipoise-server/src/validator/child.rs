@@ -93,15 +93,8 @@ fn verdict_of(error: Error, file: &Path) -> Verdict {
     // The path on the server means nothing to the client.
     let message = error.to_string().replace(&file.display().to_string(), "the file");
     match error {
-        Error::Cell { row, column, .. } => {
-            Verdict::Value { message, row: Some(row), column: Some(column) }
-        }
-        Error::RaggedRow { row, .. } => Verdict::Value { message, row: Some(row), column: None },
-        Error::MissingColumn { column, .. }
-        | Error::ExtraProxyColumn { column, .. }
-        | Error::DuplicateColumn { column, .. }
-        | Error::ColumnType { column, .. } => {
-            Verdict::Value { message, row: None, column: Some(column) }
+        Error::Table { row, column, .. } if row.is_some() || column.is_some() => {
+            Verdict::Value { message, row, column }
         }
         Error::Write { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
             Verdict::DiskFull

@@ -23,7 +23,7 @@ fn objective(round: &Round, settings: &Settings, weights: &[f64]) -> f64 {
     let rho = settings.outer.rho.last(settings.outer.iterations);
     let mut problem = Bilevel::new(round, settings);
     let origin = problem.origin().unwrap();
-    problem.evaluate(weights.to_vec(), rho, origin, settings.inner.tolerance).unwrap().objective
+    problem.evaluate(weights.to_vec(), rho, origin, &settings.inner).unwrap().objective
 }
 
 /// The lowest `P` at the last ρ on a grid of 1/24 over the simplex of three clients.
