@@ -50,7 +50,7 @@ fn the_commands_in_the_operations_document_work() {
         "{stdout}\n{}\n{log}",
         String::from_utf8_lossy(&output.stderr)
     );
-    assert!(log.contains("the certificate was read again"), "{log}");
+    assert!(log.contains("certificate reloaded"), "{log}");
     assert!(world.path("spring/model.json").exists());
     assert!(world.path("restored/equipoise.db").exists());
 
