@@ -60,11 +60,11 @@ def defend(env, folder, threads, limit):
     say(f"disk: defend with {threads} thread{'s' * (threads > 1)}, " + (f"--memory {limit}" if limit else "no limit"))
     out, scratch = FOLDER / "outcome", FOLDER / "scratch"
     scratch.mkdir(exist_ok=True)
-    words = ["defend", "--proxies", folder / "proxies", "--root", folder / "roots", "--schema", folder / "schema.toml"]
-    words += ["--fairness", "sp", "--output", out, "--threads", threads, "--quiet"]
-    words += ["--memory", limit, "--scratch", scratch] if limit else []
+    arguments = ["defend", "--proxies", folder / "proxies", "--root", folder / "roots", "--schema", folder / "schema.toml"]
+    arguments += ["--fairness", "sp", "--output", out, "--threads", threads, "--quiet"]
+    arguments += ["--memory", limit, "--scratch", scratch] if limit else []
     # Exit code 1 means that the solver ran out of steps. It still wrote an outcome.
-    run = env.equipoise(*words, good=(0, 1))
+    run = env.equipoise(*arguments, good=(0, 1))
     outcome = json.loads((out / "outcome.json").read_text())
     solve_seconds = outcome.pop("seconds", None)
     written = json.dumps(outcome), (out / "model.json").read_bytes(), (out / "weights.csv").read_bytes()
@@ -109,7 +109,7 @@ def check(answer):
         (f"{same_rows:,} rows in memory and with `--memory {same_limit}`, one thread and all", "identical results"),
     ]
     if not large:
-        return [claim(*words) for words in limits]
+        return [claim(*limit) for limit in limits]
     if "failed" in large:
         of_large = [claim(*limits[0], f"failed: {large['failed']}", False), claim(*limits[1])]
     else:

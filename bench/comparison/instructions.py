@@ -48,11 +48,11 @@ def change(path):
 
 
 def check(answer):
-    words = "instruction counts, compared with the recorded ones", f"at most {100 * MAX_MORE_INSTRUCTIONS:g} % more"
+    limit = "instruction counts, compared with the recorded ones", f"at most {100 * MAX_MORE_INSTRUCTIONS:g} % more"
     both = [p for p in answer.get("paths", []) if p["now"] and p["recorded"]]
     if not both:
-        return [claim(*words)]
+        return [claim(*limit)]
     worst = max(both, key=lambda p: p["now"] / p["recorded"])
     missing = len(answer["paths"]) - len(both)
     measured = f"at most {change(worst)} (`{worst['path']}`), {len(both)} paths" + (f", {missing} not recorded" if missing else "")
-    return [claim(*words, measured, not missing and worst["now"] <= (1 + MAX_MORE_INSTRUCTIONS) * worst["recorded"])]
+    return [claim(*limit, measured, not missing and worst["now"] <= (1 + MAX_MORE_INSTRUCTIONS) * worst["recorded"])]

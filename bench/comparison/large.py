@@ -27,9 +27,9 @@ def measure(env, options):
                 left_out[rows] = {"rows": rows, "reason": reason, "tried": False}
                 continue
             say(f"large: {rows:,} rows, {plan.features} features, {plan.clients:,} clients, turn {turn + 1}")
-            words = (rows, plan.features, plan.clients, REPEATS, BUDGET, env.threads)
+            arguments = (rows, plan.features, plan.clients, REPEATS, BUDGET, env.threads)
             try:
-                measured = env.example("scaling", *words)[0]
+                measured = env.example("scaling", *arguments)[0]
             except Failed as failure:
                 left_out[rows] = {"rows": rows, "reason": str(failure), "tried": True}
                 sizes.pop(rows, None)
@@ -82,7 +82,7 @@ def check(answer):
     if not whole:
         tried = [size for size in answer.get("left_out", []) if size["tried"] and size["rows"] == rows]
         failed = [claim(*limits[0], f"failed: {size['reason']}", False) for size in tried]
-        return (failed or [claim(*limits[0])]) + [claim(*words) for words in limits[1:]]
+        return (failed or [claim(*limits[0])]) + [claim(*limit) for limit in limits[1:]]
     few, many = sizes[0], sizes[-1]
     total = many["prepare_seconds"] + many["median"]
     per_pass = (pass_seconds(many) / many["rows"]) / (pass_seconds(few) / few["rows"])

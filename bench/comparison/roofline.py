@@ -33,11 +33,11 @@ def section(answer):
     return "\n".join([TITLE, about, limits + "\n", table(columns, rows) + "\n"])
 
 
-def share_claim(words, p):
+def share_claim(limit, p):
     """If a pass exceeds its roof, the machine was busy when the roof was measured, and the share means nothing."""
     if p["share"] > 1:
-        return claim(*words, f"{p['share']:.2f}: the roof was measured too low")
-    return claim(*words, f"{p['share']:.2f}", p["share"] >= ROOFLINE_SHARE)
+        return claim(*limit, f"{p['share']:.2f}: the roof was measured too low")
+    return claim(*limit, f"{p['share']:.2f}", p["share"] >= ROOFLINE_SHARE)
 
 
 def check(answer):
@@ -49,10 +49,10 @@ def check(answer):
     for n in ROOFLINE_ENTRIES:
         what = f"pass with Hessians, {max_rows:,} rows × {n} entries"
         for threads in (1, 2):
-            words = f"{what}, {threads} thread{'s' * (threads > 1)}: share of the roofline", f"at least {ROOFLINE_SHARE:g}"
+            limit = f"{what}, {threads} thread{'s' * (threads > 1)}: share of the roofline", f"at least {ROOFLINE_SHARE:g}"
             p = found.get((n, threads))
-            rows.append(share_claim(words, p) if p else claim(*words))
-        words = f"{what}: two threads against one", f"at least {ROOFLINE_SPEED_UP:g}× as fast"
+            rows.append(share_claim(limit, p) if p else claim(*limit))
+        limit = f"{what}: two threads against one", f"at least {ROOFLINE_SPEED_UP:g}× as fast"
         p = found.get((n, 2))
-        rows.append(claim(*words, f"{p['speed_up']:.2f}×", p["speed_up"] >= ROOFLINE_SPEED_UP) if p else claim(*words))
+        rows.append(claim(*limit, f"{p['speed_up']:.2f}×", p["speed_up"] >= ROOFLINE_SPEED_UP) if p else claim(*limit))
     return rows

@@ -70,13 +70,13 @@ def check(answer):
     min_rows, max_rows = GROWTH_ROWS
     grown = answer.get("points", [])
     sizes = answer.get("held", HELD)
-    words = (f"{sizes['clients']} clients: time of a solve per row, {max_rows:,} rows against {min_rows:,}", growth(LARGE_GROWTH))
+    limit = (f"{sizes['clients']} clients: time of a solve per row, {max_rows:,} rows against {min_rows:,}", growth(LARGE_GROWTH))
     few, many = (of_size(grown, {**sizes, "rows": rows}) for rows in (min_rows, max_rows))
     if not few or not many:
-        return [claim(*words)]
+        return [claim(*limit)]
     ratio = (statistics.median(many) / max_rows) / (statistics.median(few) / min_rows)
     measured = f"{ratio:.2f}×: {seconds(statistics.median(few))} and {seconds(statistics.median(many))}"
-    return [claim(*words, measured, abs(ratio - 1) <= LARGE_GROWTH)]
+    return [claim(*limit, measured, abs(ratio - 1) <= LARGE_GROWTH)]
 
 
 def of_size(grown, sizes):

@@ -70,12 +70,12 @@ def peer(env, problem, header, name, steps, *more):
         "--budget": problem.budget if fast else problem.slow_budget,
         "--threads": env.threads,
     }
-    words = [str(word) for pair in options.items() for word in pair] + list(more)
+    arguments = [str(argument) for pair in options.items() for argument in pair] + list(more)
     script = name
     if name == DISTINCT:
-        script, words = NUMPY, [*words, "--distinct"]
+        script, arguments = NUMPY, [*arguments, "--distinct"]
     try:
-        return finished(env.peer(script, header["file"], *words)[0])
+        return finished(env.peer(script, header["file"], *arguments)[0])
     except Failed as failure:
         say(f"FAILED {name}: {failure}")
         return {"solver": name, "steps": steps, "failed": str(failure)}

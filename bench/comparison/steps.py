@@ -69,8 +69,8 @@ def own_seconds():
 def busy_seconds():
     """CPU time of the whole machine, including time stolen by a hypervisor, or None if unknown."""
     try:
-        words = Path("/proc/stat").read_text().split("\n", 1)[0].split()
-        user, nice, system, _idle, _waiting, *rest = (int(word) for word in words[1:9])
+        fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()
+        user, nice, system, _idle, _waiting, *rest = (int(field) for field in fields[1:9])
     except (OSError, ValueError):
         return None
     return (user + nice + system + sum(rest)) / os.sysconf("SC_CLK_TCK")

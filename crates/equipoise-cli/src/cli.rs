@@ -1,21 +1,20 @@
-//! What can be typed.
+//! The command line: global options and commands.
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::answer::Answer;
 use crate::commands::{
     check, completions, data, defend, demo, evaluate, experiment, keygen, predict, proxy, round,
     schema, serve, status, submit, validate_proxy, verify,
 };
-use crate::output::Output;
+use crate::output::{Answer, Output};
 
-/// One-shot fair collaborative learning with a server that defends itself.
+/// One-shot fair collaborative learning, robust to unreliable clients
 ///
-/// Organisations that may not share rows each send one proxy dataset, once. A coordinator that holds a
-/// small trusted root sample of each weighs the proxies, so that the one model they give is accurate
-/// and fair although some of them are not to be relied on.
+/// Organisations that cannot share their rows each submit one proxy dataset, once. The coordinator holds a
+/// small trusted sample of each organisation's data, the root, and uses it to weight the proxies. The resulting
+/// model is accurate and fair even if some clients are unreliable.
 #[derive(Debug, Parser)]
-#[command(name = "equipoise", version, after_help = EXAMPLE, disable_help_subcommand = true)]
+#[command(name = "equipoise", version, after_help = EXAMPLES, disable_help_subcommand = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: GlobalArgs,
@@ -25,20 +24,20 @@ pub(crate) struct Cli {
 
 /// Options of every command.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Everywhere")]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct GlobalArgs {
-    /// Print one JSON document on stdout, and nothing else there
+    /// Print one JSON document to stdout instead of text
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Threads to compute with; the result never depends on it [default: all cores]
+    /// Number of threads; does not affect results [default: all cores]
     #[arg(long, global = true, value_name = "N", value_parser = parse_threads)]
     pub(crate) threads: Option<usize>,
-    /// No progress and no notes on stderr; warnings and errors stay
+    /// Suppress progress and notes; warnings and errors are still printed
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 }
 
-/// The commands: the demo, then those of a round in their order.
+/// The commands: the demo first, then the steps of a round in order.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(demo::DemoArgs),
@@ -68,7 +67,6 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Runs the command.
     pub(crate) fn run(self, output: &Output) -> anyhow::Result<Answer> {
         match self {
             Self::Demo(args) => demo::run(&args, output),
@@ -95,27 +93,31 @@ impl Command {
     }
 }
 
-const EXAMPLE: &str = "\
-Start here:
-  equipoise demo
+const EXAMPLES: &str = "\
+Examples:
+  equipoise demo           # start here: a whole round on synthetic data
+  equipoise serve --dev    # a round over the network, on one machine
 
-Example, a whole round:
-  equipoise schema infer north.csv --label passed=1 --sensitive group=A -o schema.toml
-  equipoise proxy north.csv --schema schema.toml --fairness sp -o proxies/north.parquet
-  equipoise defend --proxies proxies --root roots --schema schema.toml --fairness sp -o outcome
+A whole round, step by step:
+  equipoise schema infer north.csv --label passed=1 --sensitive group=A \\
+      -o schema.toml
+  equipoise proxy north.csv --schema schema.toml --fairness sp \\
+      -o proxies/north.parquet
+  equipoise defend --proxies proxies --root roots --schema schema.toml \\
+      --fairness sp -o outcome
   equipoise evaluate outcome/model.json test.csv
 
-The same over the network, to try on one machine:
-  equipoise serve --dev
+Exit codes:
+  0  success
+  1  the answer is \"no\": not fair, not converged, not verified
+  2  bad usage or input";
 
-Exit codes: 0 done; 1 ran, but the answer is \"no\" (not fair, not converged); 2 bad usage or input.";
-
-/// More threads than this are a slip of the finger.
+/// A larger number of threads is a typing error.
 const MAX_THREADS: usize = 1024;
 
 fn parse_threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads @ 1..=MAX_THREADS) => Ok(threads),
-        _ => Err(format!("a number from 1 to {MAX_THREADS} is needed")),
+        _ => Err(format!("must be a whole number from 1 to {MAX_THREADS}")),
     }
 }

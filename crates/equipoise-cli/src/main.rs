@@ -1,28 +1,27 @@
-//! The `equipoise` command: parses what was typed, runs one command, turns its answer into an exit code.
+//! The `equipoise` command: parses the command line, runs one command, returns its exit code.
 //!
-//! Exit codes: 0 done; 1 ran, but the answer is "no" (not fair, not converged); 2 bad usage or input.
+//! Exit codes: 0 success; 1 the command ran, but the answer is "no" (not fair, not converged, not verified);
+//! 2 bad usage or input.
 
-mod answer;
 mod choice_args;
 mod cli;
 mod commands;
 mod failure;
 mod fairness_args;
 mod figures;
+mod files;
 mod output;
-mod paths;
 mod progress;
 mod round_client;
 mod shell;
-mod threads;
 
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::Parser;
 
-use crate::answer::Answer;
 use crate::cli::Cli;
-use crate::output::Output;
+use crate::output::{Answer, Output};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -30,10 +29,18 @@ fn main() -> ExitCode {
         Err(error) => return failure::report_usage(&error),
     };
     let output = Output { json: cli.global.json, quiet: cli.global.quiet };
-    let answer = threads::start(cli.global.threads).and_then(|()| cli.command.run(&output));
-    match answer {
+    match start_threads(cli.global.threads).and_then(|()| cli.command.run(&output)) {
         Ok(Answer::Done) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
         Err(error) => failure::report(&error, &output),
     }
+}
+
+/// Starts the thread pool with `n_threads` instead of one thread per core. Results do not depend on it.
+fn start_threads(n_threads: Option<usize>) -> anyhow::Result<()> {
+    let Some(n_threads) = n_threads else { return Ok(()) };
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(n_threads)
+        .build_global()
+        .with_context(|| format!("--threads {n_threads}: cannot start the threads"))
 }

@@ -1,6 +1,6 @@
 //! Where text goes: results to stdout, everything else to stderr.
 //!
-//! A reader who closed the pipe early (`| head`) has seen enough: that is not an error.
+//! A reader that closes the pipe early, as `| head` does, is not an error.
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
@@ -8,57 +8,75 @@ use std::io::{ErrorKind, Write};
 use anyhow::Context;
 use serde::Serialize;
 
-/// How the user wants to be told.
+/// The answer of a command that ran to the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// The command is done, or the answer is "yes".
+    Done,
+    /// The answer is "no": not fair, not converged, not verified.
+    No,
+}
+
+impl Answer {
+    pub(crate) fn holds(yes: bool) -> Self {
+        if yes { Self::Done } else { Self::No }
+    }
+}
+
+/// The output options.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output {
-    /// One JSON document instead of tables.
+    /// Print one JSON document instead of text.
     pub(crate) json: bool,
-    /// No notes, no progress.
+    /// Print no notes and no progress.
     pub(crate) quiet: bool,
 }
 
 impl Output {
-    /// The result of a command: the document with `--json`, the text without.
+    /// Prints the result of a command: the document with `--json`, otherwise the text.
     pub(crate) fn result(
         &self,
         document: &impl Serialize,
         text: impl FnOnce() -> String,
-    ) -> anyhow::Result<()> {
-        if self.json { print_json(document) } else { print(&text()) }
+    ) -> anyhow::Result<Answer> {
+        if self.json {
+            print_json(document)?
+        } else {
+            print(&text())?
+        }
+        Ok(Answer::Done)
     }
 
-    /// Something that is nice to know.
+    /// Prints a note, unless `--quiet` is given.
     pub(crate) fn note(&self, text: impl Display) {
         if !self.quiet {
-            say("note", text);
+            print_to_stderr("note", text);
         }
     }
 
-    /// Something that deserves a look.
+    /// Prints a warning.
     pub(crate) fn warn(&self, text: impl Display) {
-        say("warning", text);
+        print_to_stderr("warning", text);
     }
 }
 
-/// One line on stderr. If stderr is closed, there is nobody to tell.
-pub(crate) fn say(kind: &str, text: impl Display) {
+/// Prints one line to stderr. If stderr is closed, nobody is reading.
+pub(crate) fn print_to_stderr(kind: &str, text: impl Display) {
     let _ = writeln!(std::io::stderr(), "{kind}: {text}");
 }
 
-/// An indented document on stdout.
+/// Prints an indented document to stdout.
 pub(crate) fn print_json(document: &impl Serialize) -> anyhow::Result<()> {
-    let text = serde_json::to_string_pretty(document).context("the result is not plain data")?;
-    print(&text)
+    print(&serde_json::to_string_pretty(document).context("cannot write the result as JSON")?)
 }
 
-/// Text on stdout, with a line break behind it if it has none.
+/// Prints text to stdout and ends it with a line break.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     let end = if text.ends_with('\n') { "" } else { "\n" };
-    let written = write!(out, "{text}{end}").and_then(|()| out.flush());
-    match written {
+    match write!(out, "{text}{end}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(error).context("the result could not be printed")
+            Err(error).context("cannot print the result")
         }
         _ => Ok(()),
     }

@@ -1,11 +1,11 @@
-//! Words as a shell takes them.
+//! Quoting for the shell.
 
-/// The word in quotes, if it needs them to be typed again.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./,=:+%@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
+/// The argument, in quotes if a shell would otherwise split or expand it.
+pub(crate) fn quoted(argument: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./,=:+%@".contains(c);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        argument.to_owned()
     } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
+        format!("'{}'", argument.replace('\'', "'\\''"))
     }
 }

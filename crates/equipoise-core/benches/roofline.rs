@@ -1,12 +1,11 @@
 //! The share of this machine's roofline that a pass reaches: `cargo bench -p equipoise-core --bench roofline`.
 //!
-//! The roof is what a loop of nothing but fused multiply-adds, and a loop of nothing but loads, reach here,
-//! with the same number of threads. Counted as useful, per row of `n` entries: 2n floating point operations
-//! for the margin, 2n for the gradient, n(n+1) for the Hessian's lower triangle; `exp`, `log1p`, divisions and
-//! the scaling of rows are not counted at all, so that the share can never reach 1. Bytes: the 8n of a row,
-//! read once. The roof of a pass is min(peak, bandwidth · operations / bytes).
+//! The roof is the speed of a loop of fused multiply-adds only, and of a loop of loads only, with the same number of
+//! threads. The useful operations per row of `n` entries are 2n for the margin, 2n for the gradient and n(n+1) for the
+//! Hessian's lower triangle. `exp`, `log1p`, divisions and the scaling of rows do not count, so the share never reaches 1.
+//! The 8n bytes of a row are read once. The roof of a pass is min(peak, bandwidth · operations / bytes).
 //!
-//! With `-- --json` it prints one JSON document instead of a table; with `-- --quick` it leaves out 10⁶ rows.
+//! `-- --json` prints a JSON document instead of a table. `-- --quick` skips 10⁶ rows.
 #![allow(clippy::unwrap_used, clippy::print_stdout, unsafe_code, missing_docs)]
 
 mod common;
@@ -16,36 +15,36 @@ use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::Instant;
 
-/// Rows and entries of a row. The second part is left out by `--quick`.
+/// Number of rows and row length. `--quick` skips the large ones.
 const SMALL: [(usize, usize); 3] = [(16_640, 11), (16_640, 12), (16_640, 64)];
 const LARGE: [(usize, usize); 2] = [(1_000_000, 12), (1_000_000, 64)];
 
-/// How far passes go.
+/// The orders that are measured.
 const ORDERS: [Order; 2] = [Order::Gradient, Order::Hessian];
 
-/// Times that everything is measured, one thing after the other; and runs each time, of which the shortest counts, for the
-/// machine's limits as for passes: other programs only ever add time.
-const TURNS: usize = 4;
-const ROUNDS: usize = 10;
+/// Number of times that all measurements are repeated.
+const REPEATS: usize = 4;
+/// Minimum number of runs per measurement. The fastest counts, since other programs only ever add time.
+const RUNS: usize = 10;
 const MIN_SECONDS: f64 = 0.2;
 
 fn main() {
-    let asked = |name: &str| std::env::args().any(|argument| argument == name);
-    // `cargo test --benches` and the like only want to know that it starts.
-    if asked("--test") {
+    let has_flag = |name: &str| std::env::args().any(|argument| argument == name);
+    // `cargo test --benches` only checks that it starts.
+    if has_flag("--test") {
         return;
     }
-    let (json, quick) = (asked("--json"), asked("--quick"));
+    let (json, quick) = (has_flag("--json"), has_flag("--quick"));
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(2);
     let large = if quick { &[] } else { &LARGE[..] };
     let sizes: Vec<(usize, usize)> = SMALL.iter().chain(large).copied().collect();
-    let (roofs, seconds) = take_turns(&sizes, threads);
+    let (roofs, seconds) = measure(&sizes, threads);
     let mut passes = Vec::new();
     for (&(n_rows, n), seconds) in sizes.iter().zip(&seconds) {
         for (order, seconds) in ORDERS.into_iter().zip(seconds) {
-            for (roof, &least) in roofs.iter().zip(seconds) {
-                let speed_up = seconds[0] / least;
-                passes.push(Pass { n_rows, n, order, seconds: least, speed_up, roof });
+            for (roof, &fastest) in roofs.iter().zip(seconds) {
+                let speed_up = seconds[0] / fastest;
+                passes.push(Pass { n_rows, n, order, seconds: fastest, speed_up, roof });
             }
         }
     }
@@ -63,25 +62,24 @@ fn main() {
     passes.iter().for_each(Pass::print);
 }
 
-/// Measures the limits and the passes in turn, several times, and keeps the best of each: what else the machine does changes
-/// from one second to the next, and limits and passes must meet the same luck. The seconds are those of each size, of each
-/// order, of each number of threads.
-fn take_turns(sizes: &[(usize, usize)], threads: usize) -> (Vec<Roof>, Vec<[Vec<f64>; 2]>) {
+/// Measures roofs and passes alternately, several times, and keeps the best of each, because the load of the machine changes
+/// and should affect both alike. The seconds are per size, order and number of threads.
+fn measure(sizes: &[(usize, usize)], threads: usize) -> (Vec<Roof>, Vec<[Vec<f64>; 2]>) {
     let mut roofs: Vec<Roof> =
         (1..=threads).map(|threads| Roof { threads, gflops: 0.0, gigabytes: 0.0 }).collect();
     let mut seconds = vec![ORDERS.map(|_| vec![f64::INFINITY; threads]); sizes.len()];
-    for _ in 0..TURNS {
+    for _ in 0..REPEATS {
         roofs.iter_mut().for_each(Roof::measure_again);
         for (&(n_rows, n), seconds) in sizes.iter().zip(&mut seconds) {
             let (rows, theta) = (common::five_clients(n_rows, n), common::theta(n));
             for (order, seconds) in ORDERS.into_iter().zip(seconds) {
-                for (threads, least) in (1..).zip(seconds) {
+                for (threads, best) in (1..).zip(seconds) {
                     let pool =
                         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                     let pass = || {
                         black_box(rows.evaluate(&theta, order).unwrap());
                     };
-                    *least = least.min(pool.install(|| fastest(pass)));
+                    *best = best.min(pool.install(|| fastest(pass)));
                 }
             }
         }
@@ -89,7 +87,7 @@ fn take_turns(sizes: &[(usize, usize)], threads: usize) -> (Vec<Roof>, Vec<[Vec<
     (roofs, seconds)
 }
 
-/// What the machine reaches with so many threads.
+/// The speed of the machine with a number of threads.
 struct Roof {
     threads: usize,
     gflops: f64,
@@ -115,7 +113,7 @@ impl Roof {
     }
 }
 
-/// A pass, measured.
+/// A measured pass.
 struct Pass<'a> {
     n_rows: usize,
     n: usize,
@@ -135,9 +133,9 @@ impl Pass<'_> {
         (self.n_rows * 8 * self.n) as f64
     }
 
-    /// 10⁹ operations a second that this pass could reach.
+    /// The limit for this pass, in 10⁹ operations per second.
     fn roof_gflops(&self) -> f64 {
-        // Rows that stay in the caches have no roof of memory.
+        // Memory bandwidth does not limit rows that stay in the cache.
         if self.bytes() < 4e6 {
             self.roof.gflops
         } else {
@@ -181,21 +179,21 @@ impl Pass<'_> {
     }
 }
 
-/// The shortest of many runs, over some time at least.
+/// The time of the fastest of many runs.
 fn fastest(mut run: impl FnMut()) -> f64 {
     run();
     let begin = Instant::now();
-    let (mut least, mut rounds) = (f64::INFINITY, 0);
-    while rounds < ROUNDS || begin.elapsed().as_secs_f64() < MIN_SECONDS {
+    let (mut best, mut runs) = (f64::INFINITY, 0);
+    while runs < RUNS || begin.elapsed().as_secs_f64() < MIN_SECONDS {
         let start = Instant::now();
         run();
-        least = least.min(start.elapsed().as_secs_f64());
-        rounds += 1;
+        best = best.min(start.elapsed().as_secs_f64());
+        runs += 1;
     }
-    least
+    best
 }
 
-/// Runs `work` on so many threads at once; the shortest time in which all of them finished theirs.
+/// Runs `work` on several threads at once and returns the shortest time in which all finished.
 fn together(threads: usize, work: impl Fn() + Sync) -> f64 {
     let start = Barrier::new(threads);
     let runs: Vec<Vec<f64>> = std::thread::scope(|scope| {
@@ -206,16 +204,16 @@ fn together(threads: usize, work: impl Fn() + Sync) -> f64 {
                 work();
                 begin.elapsed().as_secs_f64()
             };
-            (0..ROUNDS).map(timed).collect()
+            (0..RUNS).map(timed).collect()
         };
         let handles: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
         handles.into_iter().map(|handle| handle.join().unwrap()).collect()
     });
-    let slowest = |round: usize| runs.iter().map(|run| run[round]).fold(0.0, f64::max);
-    (0..ROUNDS).map(slowest).fold(f64::INFINITY, f64::min)
+    let slowest = |at: usize| runs.iter().map(|run| run[at]).fold(0.0, f64::max);
+    (0..RUNS).map(slowest).fold(f64::INFINITY, f64::min)
 }
 
-/// 10⁹ fused multiply-adds a second, times two, in registers.
+/// Peak speed in 10⁹ operations per second: two per fused multiply-add, in registers.
 fn peak(threads: usize) -> f64 {
     let steps = 2_000_000;
     let flops_per_step = fma_loop(1);
@@ -225,7 +223,7 @@ fn peak(threads: usize) -> f64 {
     threads as f64 * flops_per_step * steps as f64 / seconds * 1e-9
 }
 
-/// Runs the loop and tells its floating point operations per step.
+/// Runs the loop and returns its floating point operations per step.
 fn fma_loop(steps: usize) -> f64 {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx512f") {
@@ -280,7 +278,7 @@ fn fma_loop_portable(steps: usize) -> f64 {
     24.0 * 2.0
 }
 
-/// 10⁹ bytes a second, read from memory.
+/// Bandwidth of reading from memory, in 10⁹ bytes per second.
 fn bandwidth(threads: usize) -> f64 {
     let numbers = 16_000_000;
     let memory: Vec<f64> = (0..numbers * threads).map(|i| i as f64).collect();

@@ -14,7 +14,7 @@ fn main() {
     divan::main();
 }
 
-/// A round of so many clients; the proxies of every second one are made fair by moving their groups.
+/// A round of `n_clients` clients, every second one with a generated fair proxy.
 fn round(n_clients: usize, rows_each: usize, n: usize) -> Round {
     let clients = (0..n_clients).map(|c| {
         let proxy = common::rows(c as u64, rows_each, n);
@@ -37,7 +37,7 @@ fn inner_fit(bencher: Bencher<'_, '_>, solver: InnerSolver) {
     bencher.bench_local(|| fit_logistic(&rows, 1e-4, &settings).unwrap());
 }
 
-/// One evaluation of `P` and `∇P`, its inner fit included: a solve of a single step.
+/// One evaluation of `P` and `∇P`, including the inner fit: a solve of a single step.
 #[divan::bench]
 fn hypergradient(bencher: Bencher<'_, '_>) {
     let round = round(5, 3_328, 12);

@@ -1,7 +1,6 @@
-//! Everything that can stop the maths, with the values that tell where.
+//! Errors of the core, with the values that locate them.
 
-/// Why a computation could not be done. Stopping early is not an error: see
-/// [`Termination`](crate::Termination).
+/// Why a computation failed. Stopping early is not an error: see [`Termination`](crate::Termination).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -38,20 +37,20 @@ pub enum Error {
         /// The value.
         found: f64,
     },
-    /// A proxy of so few rows that its model says nothing.
+    /// Too few proxy rows to determine a model.
     #[error(
-        "a proxy needs at least {least} rows, more than its model has coefficients; found {found}"
+        "a proxy needs at least {minimum} rows, more than its model has coefficients; found {found}"
     )]
     FewProxyRows {
-        /// Rows asked for.
+        /// Rows requested.
         found: usize,
         /// Rows needed.
-        least: usize,
+        minimum: usize,
     },
-    /// A round or a table needs at least one client.
-    #[error("there is no client")]
+    /// A round without clients.
+    #[error("there are no clients")]
     NoClients,
-    /// Rows of one length met a model or rows of another.
+    /// Rows or a model of another length than expected.
     #[error("expected rows of {expected} entries, found {found}")]
     Features {
         /// Entries expected.
@@ -67,12 +66,12 @@ pub enum Error {
         /// Clients found.
         found: usize,
     },
-    /// Clients are not sorted by id, or an id comes twice.
-    #[error("client ids must be sorted and distinct: `{first}` stands before `{second}`")]
+    /// Clients are not sorted by id, or an id occurs twice.
+    #[error("client ids must be sorted and distinct: `{first}` comes before `{second}`")]
     ClientOrder {
-        /// The id that stands first.
+        /// The first of the two ids.
         first: String,
-        /// The id behind it.
+        /// The id after it.
         second: String,
     },
     /// A client sent no rows.
@@ -81,7 +80,7 @@ pub enum Error {
         /// The client.
         client: String,
     },
-    /// The root rows of all clients together do not show both groups.
+    /// The root rows of all clients lack a group.
     #[error(
         "the root has {rows} rows, {privileged} of them privileged: both groups must occur, or \
          fairness cannot be measured on it"
@@ -89,10 +88,10 @@ pub enum Error {
     RootGroup {
         /// Root rows of all clients.
         rows: usize,
-        /// Those with s = 1.
+        /// Rows with s = 1.
         privileged: usize,
     },
-    /// Equal opportunity is asked for, but a group has no positive root row.
+    /// Equal opportunity is requested, but a group has no positive root row.
     #[error(
         "equal opportunity needs positive root rows in both groups; found {privileged} in the \
          privileged group and {others} in the other"
@@ -103,13 +102,7 @@ pub enum Error {
         /// Positive root rows with s = 0.
         others: usize,
     },
-    /// ν is out of its range.
-    #[error("nu must lie between 0 and 1, found {found}")]
-    Nu {
-        /// The value found.
-        found: f64,
-    },
-    /// A setting is out of its range.
+    /// A setting is out of range.
     #[error("setting {name} must be {range}, found {found}")]
     Setting {
         /// The setting.
@@ -125,31 +118,31 @@ pub enum Error {
         /// The pivot that failed.
         index: usize,
     },
-    /// A table without rows where some are needed.
+    /// A table without rows.
     #[error("there are no rows")]
     NoRows,
-    /// Data of one class gives no model.
+    /// All labels are the same.
     #[error(
         "all labels are the same ({positive} of {rows} rows are positive): no model can be fitted"
     )]
     OneClass {
         /// Rows.
         rows: usize,
-        /// Positive ones.
+        /// Positive rows.
         positive: usize,
     },
-    /// Data of one group has nothing to be fair between.
+    /// All rows are in one group.
     #[error(
-        "all rows are of one group ({privileged} of {rows} are privileged): there is nothing to be \
+        "all rows are in one group ({privileged} of {rows} are privileged): there is nothing to be \
          fair between"
     )]
     OneGroup {
         /// Rows.
         rows: usize,
-        /// Those with s = 1.
+        /// Rows with s = 1.
         privileged: usize,
     },
-    /// Equal opportunity is asked for, but a group has no positive row.
+    /// Equal opportunity is requested, but a group has no positive row.
     #[error(
         "equal opportunity needs positive rows in both groups; found {privileged} in the privileged \
          group and {others} in the other"
@@ -160,7 +153,7 @@ pub enum Error {
         /// Positive rows with s = 0.
         others: usize,
     },
-    /// The rows behind [`ClientStatistics`](crate::ClientStatistics) could not be read.
+    /// The rows of a [`ClientStatistics`](crate::ClientStatistics) could not be read.
     #[error("the rows could not be read")]
     Source(#[source] Box<dyn std::error::Error + Send + Sync>),
 }

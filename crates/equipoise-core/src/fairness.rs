@@ -1,18 +1,18 @@
-//! What "fair" means to the solvers: the decision boundary covariance of a model on given rows.
+//! The solvers' measure of unfairness: the decision boundary covariance of a model on given rows.
 //!
-//! For rows with mean sensitive value `s̄`, statistical parity (SP) asks that
-//! `d_SP = (1/N) Σ_i (s_i − s̄) a_i·θ` be 0, equal opportunity (EO) the same of
-//! `d_EO = (1/N) Σ_i (s_i − s̄) [y_i = +1] a_i·θ`, with `N` and `s̄` over all rows, as the paper masks them.
-//! Both are linear in `θ`, so the rows are looked at once and only the two vectors are kept.
+//! For rows with mean sensitive value `s̄`, statistical parity (SP) requires `d_SP = (1/N) Σ_i (s_i − s̄) a_i·θ` to be 0.
+//! Equal opportunity (EO) requires the same of `d_EO = (1/N) Σ_i (s_i − s̄) [y_i = +1] a_i·θ`, with `N` and `s̄` over all
+//! rows, as in the paper. Both are linear in `θ`, so one pass over the rows gives the two vectors that are needed.
 
 use serde::{Deserialize, Serialize};
 
-use crate::client_rows::add_outer_product;
 use crate::error::Error;
+use crate::linalg::add_outer_product;
 use crate::logistic::dot;
 use crate::rows::Rows;
+use crate::settings::in_range;
 
-/// Which fairness is asked for.
+/// A fairness criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Criterion {
@@ -38,16 +38,13 @@ impl Fairness {
     /// Equal opportunity alone, ν = 1.
     pub const EO: Self = Self { criterion: Criterion::Eo, nu: 1.0 };
 
-    /// Both criteria, equal opportunity with share `nu` in [0, 1].
+    /// Both criteria, with share `nu` in [0, 1] for equal opportunity.
     pub fn both(nu: f64) -> Result<Self, Error> {
-        if (0.0..=1.0).contains(&nu) {
-            Ok(Self { criterion: Criterion::Both, nu })
-        } else {
-            Err(Error::Nu { found: nu })
-        }
+        in_range("nu", nu, (0.0..=1.0).contains(&nu), "between 0 and 1")?;
+        Ok(Self { criterion: Criterion::Both, nu })
     }
 
-    /// Which fairness is asked for.
+    /// The criterion.
     pub fn criterion(&self) -> Criterion {
         self.criterion
     }
@@ -57,8 +54,8 @@ impl Fairness {
         self.nu
     }
 
-    /// Whether equal opportunity counts at all.
-    pub fn asks_for_eo(&self) -> bool {
+    /// Whether equal opportunity has a share.
+    pub fn includes_eo(&self) -> bool {
         self.nu > 0.0
     }
 }
@@ -75,7 +72,7 @@ impl std::fmt::Display for Fairness {
     }
 }
 
-/// How far a model is from fair on given rows: both covariances, signed.
+/// Both covariances of a model on given rows, signed.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Violation {
     /// `d_SP`.
@@ -90,7 +87,7 @@ impl Violation {
         self.squared(fairness).sqrt()
     }
 
-    /// `(1−ν) d_SP² + ν d_EO²`, what the penalty multiplies by ρ/2.
+    /// `(1−ν) d_SP² + ν d_EO²`, which the penalty multiplies by ρ/2.
     pub(crate) fn squared(&self, fairness: Fairness) -> f64 {
         (1.0 - fairness.nu) * self.sp * self.sp + fairness.nu * self.eo * self.eo
     }
@@ -113,14 +110,14 @@ impl Covariance {
         Self::part(rows, mean, n_rows)
     }
 
-    /// The part that each table has in the vectors of all tables together: `s̄` and `N` are over all.
+    /// The contribution of each table to the vectors of all tables together: `s̄` and `N` are over all of them.
     pub fn parts(tables: &[Rows]) -> Vec<Self> {
         let n_rows = tables.iter().map(Rows::len).sum::<usize>() as f64;
         let mean = tables.iter().map(privileged_rows).sum::<f64>() / n_rows;
         tables.iter().map(|rows| Self::part(rows, mean, n_rows)).collect()
     }
 
-    /// `Σ_c w_c (vectors of part c)`.
+    /// The sum of the parts' vectors, weighted by `w_c`.
     pub fn weighted_sum(parts: &[Self], weights: &[f64]) -> Self {
         let n = parts.first().map_or(0, |part| part.sp.len());
         let mut sum = Self { sp: vec![0.0; n], eo: vec![0.0; n] };
@@ -131,7 +128,7 @@ impl Covariance {
         sum
     }
 
-    /// The vectors of all parts together.
+    /// The sum of all parts.
     pub(crate) fn sum(parts: &[Self]) -> Self {
         Self::weighted_sum(parts, &vec![1.0; parts.len()])
     }
@@ -141,7 +138,7 @@ impl Covariance {
         Violation { sp: dot(&self.sp, theta), eo: dot(&self.eo, theta) }
     }
 
-    /// The gradient in `θ` of `(ρ/2) [(1−ν) d_SP² + ν d_EO²]`, added to `gradient`.
+    /// Adds the gradient in `θ` of `(ρ/2) [(1−ν) d_SP² + ν d_EO²]`.
     pub(crate) fn add_penalty_gradient(
         &self,
         violation: Violation,
@@ -156,7 +153,7 @@ impl Covariance {
         }
     }
 
-    /// The Hessian of the same penalty, added to a lower triangle.
+    /// Adds the Hessian of the same penalty to a lower triangle.
     pub(crate) fn add_penalty_hessian(&self, fairness: Fairness, rho: f64, lower: &mut [f64]) {
         add_outer_product(lower, rho * (1.0 - fairness.nu), &self.sp);
         add_outer_product(lower, rho * fairness.nu, &self.eo);

@@ -201,9 +201,9 @@ pub fn fit_logistic(
     lambda: f64,
     settings: &InnerSettings,
 ) -> Result<Vec<f64>, Error> {
-    let source = crate::client_rows::ClientRows::new(vec![rows.clone()])?;
-    let problem = InnerProblem { rows: &source, weights: &[1.0], ridge: ridge(lambda, source.n()) };
-    Ok(problem.fit(FitPoint::origin(&source)?, settings)?.point.theta)
+    let rows = crate::packed_rows::PackedRows::unmerged(std::slice::from_ref(rows))?;
+    let problem = InnerProblem { rows: &rows, weights: &[1.0], ridge: ridge(lambda, rows.n()) };
+    Ok(problem.fit(FitPoint::origin(&rows)?, settings)?.point.theta)
 }
 
 #[cfg(test)]

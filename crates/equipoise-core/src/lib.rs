@@ -53,7 +53,6 @@
 mod adam;
 mod bilevel;
 mod choice;
-mod client_rows;
 mod defense;
 mod error;
 mod fairness;
@@ -79,7 +78,6 @@ mod test_rows;
 mod warning;
 
 pub use choice::Choice;
-pub use client_rows::ClientRows;
 pub use defense::{Defense, fedasl_weights, fednolowe_weights};
 pub use error::Error;
 pub use fairness::{Covariance, Criterion, Fairness, Violation};

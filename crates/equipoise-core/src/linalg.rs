@@ -250,6 +250,18 @@ pub(crate) fn add_symmetric_product(triangle: &[f64], v: &[f64], sums: &mut [f64
     }
 }
 
+/// Adds the lower triangle of `scale · a aᵀ`, row by row.
+#[inline(always)]
+pub(crate) fn add_outer_product(triangle: &mut [f64], scale: f64, a: &[f64]) {
+    let mut rest = triangle;
+    for (i, &v) in a.iter().enumerate() {
+        let (row, after) = rest.split_at_mut(i + 1);
+        let scaled = scale * v;
+        row.iter_mut().zip(a).for_each(|(h, u)| *h += scaled * u);
+        rest = after;
+    }
+}
+
 /// Entry `(i, j)` of a symmetric matrix.
 pub(crate) fn symmetric_entry(triangle: &[f64], i: usize, j: usize) -> f64 {
     let (row, column) = (i.max(j), i.min(j));

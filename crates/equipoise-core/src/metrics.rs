@@ -1,7 +1,8 @@
-//! How good and how fair a model is on a table of rows.
+//! Accuracy and fairness of a model on a table of rows.
 //!
-//! A row is selected when `a·θ > 0`. What has no rows has no rate: such figures are `None`, never a
-//! division by zero.
+//! A row is selected if `a·θ > 0`. A rate over no rows is `None`.
+
+use std::array::from_fn;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,31 +10,30 @@ use crate::error::Error;
 use crate::logistic::dot;
 use crate::rows::Rows;
 
-/// Figures of a model on a table. Rates lie between 0 and 1; differences are signed, the privileged group
-/// minus the other.
+/// Metrics of a model on a table. Rates lie between 0 and 1. Differences are the privileged group minus the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
     /// Number of rows.
     pub rows: usize,
-    /// Share of rows whose label is met.
+    /// Share of rows whose label is predicted.
     pub accuracy: Option<f64>,
-    /// Mean of true positive and true negative rate: 0.5 for a constant model, whatever the base rate.
+    /// Mean of true positive and true negative rate: 0.5 for a constant model at any base rate.
     pub balanced_accuracy: Option<f64>,
-    /// Probability that a positive row scores above a negative one, ties counting half.
+    /// Probability that a positive row scores above a negative one. Ties count half.
     pub auc: Option<f64>,
     /// Statistical parity difference: selection rate of the privileged group minus that of the other.
     pub spd: Option<f64>,
-    /// Standard error of `spd`, of the two rates as independent binomials.
+    /// Standard error of `spd`, with both rates as independent binomials.
     pub spd_standard_error: Option<f64>,
     /// Equal opportunity difference: true positive rate of the privileged group minus that of the other.
     pub eod: Option<f64>,
     /// Standard error of `eod`.
     pub eod_standard_error: Option<f64>,
-    /// Figures of each group.
+    /// Metrics of each group.
     pub groups: Groups,
 }
 
-/// Figures of both groups.
+/// Metrics of both groups.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Groups {
     /// Rows with `s = 1`.
@@ -42,7 +42,7 @@ pub struct Groups {
     pub unprivileged: GroupMetrics,
 }
 
-/// Figures of one group.
+/// Metrics of one group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GroupMetrics {
     /// Number of rows.
@@ -55,7 +55,7 @@ pub struct GroupMetrics {
     pub true_positive_rate: Option<f64>,
     /// Share of negative rows selected.
     pub false_positive_rate: Option<f64>,
-    /// Share of rows whose label is met.
+    /// Share of rows whose label is predicted.
     pub accuracy: Option<f64>,
 }
 
@@ -67,43 +67,47 @@ impl Metrics {
             return Err(Error::Features { expected: n, found: theta.len() });
         }
         let scores: Vec<f64> = rows.values().chunks_exact(n).map(|a| dot(a, theta)).collect();
-        let mut groups = [Tally::default(); 2];
+        // Row counts by group, label and decision.
+        let mut counts = [[[0; 2]; 2]; 2];
         for (i, &score) in scores.iter().enumerate() {
-            groups[usize::from(rows.is_privileged(i))]
-                .count(rows.is_positive(i), is_selected(score));
+            let (group, label) = (rows.is_privileged(i), rows.is_positive(i));
+            counts[usize::from(group)][usize::from(label)][usize::from(is_selected(score))] += 1;
         }
-        let [others, privileged] = groups;
-        let all = others.plus(privileged);
-        let positives_all = all.tpr().zip(all.fpr());
+        let all = from_fn(|y| from_fn(|d| counts[0][y][d] + counts[1][y][d]));
+        let all = GroupMetrics::of(all);
+        let [unprivileged, privileged] = counts.map(GroupMetrics::of);
+        let [unprivileged_positives, privileged_positives] =
+            counts.map(|group| group[1].iter().sum());
+        let tpr_and_fpr = all.true_positive_rate.zip(all.false_positive_rate);
         Ok(Self {
             rows: rows.len(),
-            accuracy: all.accuracy(),
-            balanced_accuracy: positives_all.map(|(tpr, fpr)| 0.5 * (tpr + 1.0 - fpr)),
+            accuracy: all.accuracy,
+            balanced_accuracy: tpr_and_fpr.map(|(tpr, fpr)| 0.5 * (tpr + 1.0 - fpr)),
             auc: area_under_curve(&scores, rows.labels()),
-            spd: difference(privileged.selection_rate(), others.selection_rate()),
+            spd: difference(privileged.selection_rate, unprivileged.selection_rate),
             spd_standard_error: standard_error(
-                (privileged.selection_rate(), privileged.rows()),
-                (others.selection_rate(), others.rows()),
+                (privileged.selection_rate, privileged.rows),
+                (unprivileged.selection_rate, unprivileged.rows),
             ),
-            eod: difference(privileged.tpr(), others.tpr()),
+            eod: difference(privileged.true_positive_rate, unprivileged.true_positive_rate),
             eod_standard_error: standard_error(
-                (privileged.tpr(), privileged.positives()),
-                (others.tpr(), others.positives()),
+                (privileged.true_positive_rate, privileged_positives),
+                (unprivileged.true_positive_rate, unprivileged_positives),
             ),
-            groups: Groups { privileged: privileged.metrics(), unprivileged: others.metrics() },
+            groups: Groups { privileged, unprivileged },
         })
     }
 
-    /// The figures that could not be given, and why, in words; empty as a rule.
+    /// Why metrics are missing, as text. Usually empty.
     pub fn gaps(&self) -> Vec<String> {
         let mut gaps = Vec::new();
         for (name, group) in
             [("privileged", &self.groups.privileged), ("unprivileged", &self.groups.unprivileged)]
         {
             if group.rows == 0 {
-                gaps.push(format!("no row is of the {name} group: SPD and EOD have no value"));
+                gaps.push(format!("no row is in the {name} group: SPD and EOD have no value"));
             } else if group.true_positive_rate.is_none() {
-                gaps.push(format!("no positive row is of the {name} group: EOD has no value"));
+                gaps.push(format!("no positive row is in the {name} group: EOD has no value"));
             }
         }
         if self.auc.is_none() {
@@ -120,55 +124,21 @@ pub fn is_selected(score: f64) -> bool {
     score > 0.0
 }
 
-/// Rows of one group, by label and decision.
-#[derive(Debug, Clone, Copy, Default)]
-struct Tally {
-    /// `[positive][selected]`.
-    cells: [[usize; 2]; 2],
-}
-
-impl Tally {
-    fn count(&mut self, positive: bool, selected: bool) {
-        self.cells[usize::from(positive)][usize::from(selected)] += 1;
-    }
-
-    fn plus(self, other: Self) -> Self {
-        let sum = |p: usize, s: usize| self.cells[p][s] + other.cells[p][s];
-        Self { cells: [[sum(0, 0), sum(0, 1)], [sum(1, 0), sum(1, 1)]] }
-    }
-
-    fn rows(&self) -> usize {
-        self.cells.as_flattened().iter().sum()
-    }
-
-    fn positives(&self) -> usize {
-        self.cells[1].iter().sum()
-    }
-
-    fn selection_rate(&self) -> Option<f64> {
-        rate(self.cells[0][1] + self.cells[1][1], self.rows())
-    }
-
-    fn tpr(&self) -> Option<f64> {
-        rate(self.cells[1][1], self.positives())
-    }
-
-    fn fpr(&self) -> Option<f64> {
-        rate(self.cells[0][1], self.cells[0].iter().sum())
-    }
-
-    fn accuracy(&self) -> Option<f64> {
-        rate(self.cells[0][0] + self.cells[1][1], self.rows())
-    }
-
-    fn metrics(&self) -> GroupMetrics {
-        GroupMetrics {
-            rows: self.rows(),
-            base_rate: rate(self.positives(), self.rows()),
-            selection_rate: self.selection_rate(),
-            true_positive_rate: self.tpr(),
-            false_positive_rate: self.fpr(),
-            accuracy: self.accuracy(),
+impl GroupMetrics {
+    /// From row counts by label and decision.
+    fn of(
+        [[true_negatives, false_positives], [false_negatives, true_positives]]: [[usize; 2]; 2],
+    ) -> Self {
+        let (negatives, positives) =
+            (true_negatives + false_positives, false_negatives + true_positives);
+        let rows = negatives + positives;
+        Self {
+            rows,
+            base_rate: rate(positives, rows),
+            selection_rate: rate(false_positives + true_positives, rows),
+            true_positive_rate: rate(true_positives, positives),
+            false_positive_rate: rate(false_positives, negatives),
+            accuracy: rate(true_negatives + true_positives, rows),
         }
     }
 }
@@ -177,8 +147,8 @@ fn rate(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-fn difference(privileged: Option<f64>, others: Option<f64>) -> Option<f64> {
-    Some(privileged? - others?)
+fn difference(privileged: Option<f64>, unprivileged: Option<f64>) -> Option<f64> {
+    Some(privileged? - unprivileged?)
 }
 
 fn standard_error(a: (Option<f64>, usize), b: (Option<f64>, usize)) -> Option<f64> {
@@ -186,7 +156,7 @@ fn standard_error(a: (Option<f64>, usize), b: (Option<f64>, usize)) -> Option<f6
     Some((variance(a)? + variance(b)?).sqrt())
 }
 
-/// Mann–Whitney: the mean rank of the positive rows, ties sharing theirs.
+/// The Mann–Whitney statistic. Tied scores share their mean rank.
 fn area_under_curve(scores: &[f64], labels: &[f64]) -> Option<f64> {
     let positives = labels.iter().filter(|&&y| y > 0.0).count();
     let negatives = labels.len() - positives;
@@ -212,7 +182,7 @@ mod tests {
     use super::*;
     use crate::rows::Layout;
 
-    /// One feature that is the score itself.
+    /// Metrics of rows whose only feature is their score.
     fn scored(cases: &[(f64, bool, bool)]) -> Metrics {
         let layout = Layout { n_x: 1, intercept: false };
         let x: Vec<f64> = cases.iter().map(|c| c.0).collect();
@@ -222,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_agree_with_a_table_counted_by_hand() {
+    fn metrics_agree_with_a_hand_counted_table() {
         // (score, privileged, positive): 4 privileged rows, 3 others.
         let m = scored(&[
             (2.0, true, true),
@@ -253,14 +223,14 @@ mod tests {
     }
 
     #[test]
-    fn tied_scores_count_half_and_a_score_of_zero_selects_nobody() {
+    fn tied_scores_count_half_and_a_score_of_zero_is_not_selected() {
         let m = scored(&[(0.0, true, true), (0.0, true, false), (0.0, false, true)]);
         assert_eq!(m.auc, Some(0.5));
         assert_eq!(m.groups.privileged.selection_rate, Some(0.0));
     }
 
     #[test]
-    fn an_empty_group_or_class_gives_no_figure_and_says_so() {
+    fn missing_groups_and_classes_give_none_and_a_reason() {
         let m = scored(&[(1.0, true, true), (-1.0, true, true)]);
         assert_eq!((m.spd, m.eod, m.auc, m.balanced_accuracy), (None, None, None, None));
         assert_eq!(m.accuracy, Some(0.5));

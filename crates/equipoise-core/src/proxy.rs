@@ -1,13 +1,13 @@
 //! The client's side, Algorithm 1: a proxy dataset whose model is accurate and fair on the client's data.
 //!
-//! The variables are the features of the proxy rows; their sensitive attributes, labels and the constant
-//! stay. With `θ(X)` the model that the proxy alone gives, the generator minimises
+//! The variables are the features of the proxy rows. Sensitive attributes, labels and the constant are fixed. With `θ(X)`
+//! the model fitted to the proxy, the generator minimises
 //!
 //! `F(θ(X)) = (1/N°) L°(θ) + (ρ/2) [(1−ν) d_SP² + ν d_EO²]`
 //!
-//! measured on the client's own data, with ρ rising. The rows start from a smoothed model of the data
-//! (see `start`), never from the data itself, and each step moves them as little as the model's next
-//! step allows (see `rows_step`).
+//! measured on the client's own data, for increasing ρ. The rows start as a sample from a smoothed model of the data (see
+//! `start`), never as the data itself, and each step moves them as little as the model's next step allows (see
+//! `rows_step`).
 
 mod closeness;
 mod fair_test;
@@ -29,18 +29,17 @@ use crate::rows::Rows;
 use crate::settings::{RhoSchedule, in_range};
 use generator::Generator;
 
-/// What the generator can be told.
+/// Settings of the generator.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProxySettings {
-    /// Which fairness the proxy's model must have. No default.
+    /// The fairness that the proxy's model must have. No default.
     pub fairness: Fairness,
-    /// `N^p`, the number of proxy rows; at least 1. `None`: as many as the data has.
+    /// `N^p`, the number of proxy rows, at least 1. `None`: as many as the data has.
     pub rows: Option<usize>,
-    /// Stop raising ρ as soon as the size of the violation is at most this; at least 0. `None`: ρ rises to
-    /// its last value.
+    /// Stop raising ρ once the size of the violation is at most this. At least 0. `None`: raise ρ to its last value.
     pub epsilon: Option<f64>,
-    /// Where the rows start. Default: the smoothed model.
+    /// The initial rows. Default: a sample from the smoothed model.
     pub start: ProxyStart,
     /// How the rows move. Default: as little as possible.
     pub solver: ProxySolver,
@@ -48,20 +47,20 @@ pub struct ProxySettings {
     pub learning_rate: f64,
     /// λ of the inner problem. Above 0. Default: 1e-4.
     pub lambda: f64,
-    /// Most steps at one ρ; Adam does them all. At least 1. Default: 50.
+    /// Maximum number of steps at one ρ, all of which Adam takes. At least 1. Default: 50.
     pub steps_per_rho: usize,
-    /// Seed of the smoothed model's sample. Default: 1.
+    /// Seed of the sample from the smoothed model. Default: 1.
     pub seed: u64,
 }
 
-/// Where the proxy rows start.
+/// The initial proxy rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProxyStart {
     /// Rows sampled from a shrunk Gaussian per (s, y) cell of the data.
     #[default]
     Smoothed,
-    /// The client's own rows: for experiments only, as the proxy is then close to a copy of the data.
+    /// The client's own rows. For experiments only, since the proxy is then close to a copy of the data.
     Data,
 }
 
@@ -69,26 +68,24 @@ pub enum ProxyStart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProxySolver {
-    /// Newton steps of the model, each brought about by the smallest move of the rows.
+    /// Newton steps of the model, each realised by the smallest move of the rows.
     #[default]
     SmallestMove,
-    /// Adam on every feature of every row, as gradient methods for bilevel data synthesis do. It needs
-    /// many more steps and moves rows much further; rows that it starts from data end up easier to
-    /// classify than the data was.
+    /// Adam on every feature of every row, as in gradient methods for bilevel data synthesis. It needs many more steps
+    /// and moves rows much further. Rows that start as the data end up easier to classify than the data.
     Adam,
 }
 
-/// A proxy and how well it does what it is for.
+/// A generated proxy and its quality.
 #[derive(Debug, Clone)]
 pub struct GeneratedProxy {
     /// The rows to send.
     pub rows: Rows,
-    /// The figures.
+    /// Its quality.
     pub summary: ProxySummary,
 }
 
-/// Figures of a generated proxy, measured on the client's own data with the model that the proxy alone
-/// gives.
+/// Quality of a generated proxy: its model, measured on the client's own data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProxySummary {
     /// Mean loss.
@@ -97,17 +94,17 @@ pub struct ProxySummary {
     pub violation: f64,
     /// Both covariances, signed.
     pub violations: Violation,
-    /// The same figures of the rows at the start, before a step was taken.
+    /// Mean loss of the initial rows' model.
     pub start_loss: f64,
-    /// Size of the violation at the start.
+    /// Size of the violation of the initial rows' model.
     pub start_violation: f64,
     /// ρ at the end.
     pub rho: f64,
     /// Steps taken.
     pub steps: usize,
-    /// Whether the last ρ ended with no step left to take, or the tolerance was met.
+    /// Whether the last ρ converged, or the tolerance was met.
     pub converged: bool,
-    /// Whether the violation is at most ε; `None` without ε.
+    /// Whether the violation is at most ε. `None` without ε.
     pub epsilon_met: Option<bool>,
     /// The model.
     pub theta: Vec<f64>,
@@ -115,7 +112,7 @@ pub struct ProxySummary {
     pub closeness: Closeness,
 }
 
-/// ρ where a tolerance asks for more than the schedule's last value gives.
+/// Largest ρ if a tolerance is set, which may need more than the schedule's last value.
 const RHO_LIMIT: f64 = 1e10;
 
 impl ProxySettings {
@@ -147,7 +144,7 @@ impl ProxySettings {
     }
 }
 
-/// Makes a proxy of `data`.
+/// Generates a proxy of `data`.
 pub fn generate_proxy(
     data: &Rows,
     settings: &ProxySettings,
@@ -155,12 +152,13 @@ pub fn generate_proxy(
 ) -> Result<GeneratedProxy, Error> {
     settings.check()?;
     check_cells(data, settings.fairness)?;
-    let (n_rows, least) = (settings.rows.unwrap_or(data.len()), data.layout().n() + 1);
-    if n_rows < least {
-        return Err(Error::FewProxyRows { found: n_rows, least });
+    let (n_rows, minimum) = (settings.rows.unwrap_or(data.len()), data.layout().n() + 1);
+    if n_rows < minimum {
+        return Err(Error::FewProxyRows { found: n_rows, minimum });
     }
-    let start = start::start_rows(data, settings)?;
-    let mut generator = Generator::new(data, start, settings)?;
+    let varying = start::varying_directions(data);
+    let start = start::initial_rows(data, settings, &varying)?;
+    let mut generator = Generator::new(data, start, varying, settings)?;
     let (start_loss, start_violation) = (generator.loss(), generator.size());
 
     let schedule = RhoSchedule::default();
@@ -215,7 +213,7 @@ pub fn generate_proxy(
     })
 }
 
-/// Refuses data on which the fairness that is asked for, or a model at all, makes no sense.
+/// Rejects data that cannot give a model or on which the requested fairness cannot be measured.
 fn check_cells(data: &Rows, fairness: Fairness) -> Result<(), Error> {
     let cells = data.cell_counts();
     let [[others_negative, others_positive], [privileged_negative, privileged_positive]] = cells;
@@ -228,7 +226,7 @@ fn check_cells(data: &Rows, fairness: Fairness) -> Result<(), Error> {
     if privileged == 0 || privileged == data.len() {
         return Err(Error::OneGroup { rows: data.len(), privileged });
     }
-    if fairness.asks_for_eo() && (others_positive == 0 || privileged_positive == 0) {
+    if fairness.includes_eo() && (others_positive == 0 || privileged_positive == 0) {
         return Err(Error::NoPositives {
             privileged: privileged_positive,
             others: others_positive,

@@ -1,10 +1,9 @@
-//! The trusted root and the outer objective `F` that is measured on it.
+//! The trusted root, and the outer objective `F` measured on it.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::client_rows::ClientRows;
 use crate::error::Error;
 use crate::fairness::{Covariance, Fairness, Violation};
 use crate::linalg::symmetric_entry;
@@ -17,51 +16,55 @@ use crate::statistics::{ClientStatistics, Order, triangle};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RootWeighting {
-    /// Every root row counts the same. The default: the weights then act through the model alone.
+    /// Every root row counts the same, so the weights act only through the model. The default.
     #[default]
     Pooled,
-    /// The root rows of client `c` count `w_c`, the paper's formula read to the letter. The weights can
-    /// then lower the penalty by choosing root rows instead of making the model fair.
+    /// The root rows of client `c` count `w_c`, as the paper's formula literally says. The weights can then lower the
+    /// penalty by choosing root rows instead of making the model fair.
     Client,
 }
 
-/// The rows that the server trusts, client by client.
+/// The trusted rows of each client.
 #[derive(Debug, Clone)]
 pub struct Root {
-    rows: ClientRows,
+    tables: Vec<Rows>,
+    packed: PackedRows,
     covariances: Vec<Covariance>,
-    /// The rows of all clients in one table, for the weighting that does not tell clients apart: many clients have few
-    /// root rows each.
+    /// The rows of all clients in one table, for [`RootWeighting::Pooled`].
     pooled: PackedRows,
     pooled_covariance: Covariance,
     n_rows: f64,
 }
 
 impl Root {
-    /// The rows of all clients in one table.
+    /// The root rows of all clients in one table.
     pub fn all_rows(&self) -> Result<Rows, Error> {
-        Rows::concat(&self.rows().clients().iter().collect::<Vec<_>>())
+        Rows::concat(&self.tables)
     }
 
-    /// The root rows of each client, in the order of the clients. A client may have none, but both
-    /// groups must occur somewhere.
-    pub fn new(clients: Vec<Rows>) -> Result<Self, Error> {
-        let rows = ClientRows::new(clients)?;
-        let n_rows = rows.n_rows_total();
-        let privileged = rows.clients().iter().flat_map(|r| r.cell_counts()[1]).sum::<usize>();
+    /// The root rows of each client, in the order of the clients. A client may have none, but both groups must occur.
+    pub fn new(tables: Vec<Rows>) -> Result<Self, Error> {
+        let packed = PackedRows::unmerged(&tables)?;
+        let n_rows = packed.n_rows_total();
+        let privileged = tables.iter().flat_map(|rows| rows.cell_counts()[1]).sum::<usize>();
         if privileged == 0 || privileged == n_rows {
             return Err(Error::RootGroup { rows: n_rows, privileged });
         }
-        let covariances = Covariance::parts(rows.clients());
-        let all = Rows::concat(&rows.clients().iter().collect::<Vec<_>>())?;
-        let (pooled, pooled_covariance) =
-            (PackedRows::merged(&[all])?, Covariance::sum(&covariances));
-        Ok(Self { rows, covariances, pooled, pooled_covariance, n_rows: n_rows as f64 })
+        let covariances = Covariance::parts(&tables);
+        let pooled = PackedRows::merged(&[Rows::concat(&tables)?])?;
+        let pooled_covariance = Covariance::sum(&covariances);
+        let n_rows = n_rows as f64;
+        Ok(Self { tables, packed, covariances, pooled, pooled_covariance, n_rows })
     }
 
-    /// The root rows, client by client.
-    pub fn rows(&self) -> &ClientRows {
-        &self.rows
+    /// The root rows of each client.
+    pub fn tables(&self) -> &[Rows] {
+        &self.tables
+    }
+
+    /// The root rows of each client, packed.
+    pub(crate) fn packed(&self) -> &PackedRows {
+        &self.packed
     }
 
     /// Number of rows of all clients.
@@ -69,12 +72,12 @@ impl Root {
         self.n_rows
     }
 
-    /// Refuses a root on which the fairness that is asked for says nothing.
+    /// Rejects a root on which the requested fairness cannot be measured.
     pub(crate) fn check(&self, fairness: Fairness) -> Result<(), Error> {
         let positives = |group: usize| -> usize {
-            self.rows.clients().iter().map(|rows| rows.cell_counts()[group][1]).sum()
+            self.tables.iter().map(|rows| rows.cell_counts()[group][1]).sum()
         };
-        if fairness.asks_for_eo() && (positives(0) == 0 || positives(1) == 0) {
+        if fairness.includes_eo() && (positives(0) == 0 || positives(1) == 0) {
             return Err(Error::RootPositives { privileged: positives(1), others: positives(0) });
         }
         Ok(())
@@ -84,9 +87,9 @@ impl Root {
 /// `F(θ, w) = root loss + (λ/2n²)‖θ‖² + (ρ/2) violation²`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OuterObjective<'a> {
-    /// Where it is measured.
+    /// The rows it is measured on.
     pub root: &'a Root,
-    /// Which violation is penalised.
+    /// The violation that is penalised.
     pub fairness: Fairness,
     /// How the clients' root rows count.
     pub weighting: RootWeighting,
@@ -99,7 +102,7 @@ pub(crate) struct OuterObjective<'a> {
 pub(crate) struct OuterValue {
     /// `F`.
     pub value: f64,
-    /// The root loss alone.
+    /// The root loss.
     pub loss: f64,
     /// Both covariances on the root.
     pub violation: Violation,
@@ -148,7 +151,7 @@ impl OuterObjective<'_> {
         Ok(OuterValue { value, loss, violation, gradient_theta, gradient_weights })
     }
 
-    /// `∂²F/∂θ²`, all `n × n` entries row after row.
+    /// `∂²F/∂θ²`, all `n × n` entries row by row.
     pub(crate) fn hessian(
         &self,
         theta: &[f64],
@@ -176,7 +179,7 @@ impl OuterObjective<'_> {
         Ok(lower)
     }
 
-    /// The root rows, and how much they count.
+    /// The root rows and their weights.
     fn counted<'b>(&'b self, weights: &'b [f64]) -> Counted<'b> {
         let root = self.root;
         match self.weighting {
@@ -186,7 +189,7 @@ impl OuterObjective<'_> {
                 covariance: Cow::Borrowed(&root.pooled_covariance),
             },
             RootWeighting::Client => Counted {
-                rows: &root.rows,
+                rows: &root.packed,
                 row_weights: weights,
                 covariance: Cow::Owned(Covariance::weighted_sum(&root.covariances, weights)),
             },
@@ -194,7 +197,7 @@ impl OuterObjective<'_> {
     }
 }
 
-/// Tables of root rows, how much the rows of each count, and the covariance of all of them.
+/// Tables of root rows, the weight of each, and their total covariance.
 struct Counted<'a> {
     rows: &'a dyn ClientStatistics,
     row_weights: &'a [f64],

@@ -1,4 +1,4 @@
-//! A round: the clients, what they sent, and the root that the server trusts.
+//! A round: the clients, their proxies, and the trusted root.
 
 use crate::error::Error;
 use crate::packed_rows::PackedRows;
@@ -6,7 +6,7 @@ use crate::root::Root;
 use crate::rows::Rows;
 use crate::statistics::ClientStatistics;
 
-/// Everything that a defense sees. The order of the clients is the order of all weights.
+/// The input of a defense. All weights are in the order of the clients.
 pub struct Round {
     client_ids: Vec<String>,
     proxies: Box<dyn ClientStatistics>,
@@ -16,31 +16,24 @@ pub struct Round {
 /// One client's part of a round.
 #[derive(Debug, Clone)]
 pub struct Client {
-    /// Its name.
+    /// Its id.
     pub id: String,
-    /// What it sent.
+    /// Its proxy.
     pub proxy: Rows,
-    /// What the server trusts of it.
+    /// Its trusted rows.
     pub root: Rows,
 }
 
 impl Round {
-    /// A round whose proxies are in memory. Clients are sorted by id, so that the order in which they
-    /// came changes nothing.
+    /// A round with proxies in memory. Clients are sorted by id, so their order does not matter.
     pub fn new(mut clients: Vec<Client>) -> Result<Self, Error> {
         clients.sort_by(|a, b| a.id.cmp(&b.id));
-        let mut client_ids = Vec::with_capacity(clients.len());
-        let mut proxies = Vec::with_capacity(clients.len());
-        let mut roots = Vec::with_capacity(clients.len());
-        for client in clients {
-            client_ids.push(client.id);
-            proxies.push(client.proxy);
-            roots.push(client.root);
-        }
+        let parts = clients.into_iter().map(|client| (client.id, (client.proxy, client.root)));
+        let (client_ids, (proxies, roots)): (_, (Vec<_>, Vec<_>)) = parts.unzip();
         Self::from_parts(client_ids, Box::new(PackedRows::merged(&proxies)?), Root::new(roots)?)
     }
 
-    /// A round whose proxies are anywhere. `client_ids` must be sorted, without repetition.
+    /// A round with proxies stored anywhere. `client_ids` must be sorted and distinct.
     pub fn from_parts(
         client_ids: Vec<String>,
         proxies: Box<dyn ClientStatistics>,
@@ -49,7 +42,7 @@ impl Round {
         if client_ids.is_empty() {
             return Err(Error::NoClients);
         }
-        for found in [proxies.n_clients(), root.rows().n_clients()] {
+        for found in [proxies.n_clients(), root.packed().n_clients()] {
             if found != client_ids.len() {
                 return Err(Error::Clients { expected: client_ids.len(), found });
             }
@@ -57,8 +50,8 @@ impl Round {
         if let Some(pair) = client_ids.windows(2).find(|pair| pair[0] >= pair[1]) {
             return Err(Error::ClientOrder { first: pair[0].clone(), second: pair[1].clone() });
         }
-        if proxies.n() != root.rows().n() {
-            return Err(Error::Features { expected: proxies.n(), found: root.rows().n() });
+        if proxies.n() != root.packed().n() {
+            return Err(Error::Features { expected: proxies.n(), found: root.packed().n() });
         }
         if let Some(client) = (0..client_ids.len()).find(|&client| proxies.n_rows(client) == 0) {
             return Err(Error::EmptyProxy { client: client_ids[client].clone() });
@@ -66,7 +59,7 @@ impl Round {
         Ok(Self { client_ids, proxies, root })
     }
 
-    /// The clients, sorted.
+    /// The ids of the clients, sorted.
     pub fn client_ids(&self) -> &[String] {
         &self.client_ids
     }
@@ -76,12 +69,12 @@ impl Round {
         self.client_ids.len()
     }
 
-    /// What the clients sent.
+    /// The proxies.
     pub fn proxies(&self) -> &dyn ClientStatistics {
         self.proxies.as_ref()
     }
 
-    /// What the server trusts.
+    /// The root.
     pub fn root(&self) -> &Root {
         &self.root
     }

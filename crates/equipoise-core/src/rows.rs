@@ -1,19 +1,20 @@
-//! Encoded rows: what a proxy, a root or a client's data is once a schema has turned it into numbers.
+//! Encoded rows: a proxy, a root or a client's data after a schema has turned it into numbers.
 //!
-//! Row `i` is `a_i = (x_i, s_i)`, with a constant 1 behind it where the schema has an intercept, and a
-//! label `y_i` in {−1, +1}. All sizes and values are checked here, once; nothing later checks again.
+//! Row `i` is `a_i = (x_i, s_i)`, followed by a constant 1 if the schema has an intercept, with a label `y_i` in {−1, +1}.
+//! All sizes and values are checked here, and nowhere else.
+
+use std::borrow::Borrow;
 
 use crate::error::Error;
 
-/// Largest size of an encoded feature. Squares of it, summed over any table, stay far from overflow; an
-/// encoded value is about 1 as a rule, so nothing of use is larger.
+/// Maximum absolute value of an encoded feature. Sums of its squares over any table stay far from overflow, and encoded
+/// values are normally about 1.
 pub const MAX_ABS_VALUE: f64 = 1e12;
 
-/// Which entries a row `a` has, and where: the features first, then the sensitive attribute, then the
-/// constant 1 of the intercept, if there is one.
+/// The entries of a row `a`: the features, then the sensitive attribute, then the constant 1 of the intercept, if any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    /// Number of encoded features `x`, the sensitive attribute and the constant not counted.
+    /// Number of encoded features `x`, without the sensitive attribute and the constant.
     pub n_x: usize,
     /// Whether a row ends with a constant 1.
     pub intercept: bool,
@@ -25,7 +26,7 @@ impl Layout {
         self.n_x + 1 + usize::from(self.intercept)
     }
 
-    /// Where the sensitive attribute stands in a row.
+    /// Index of the sensitive attribute in a row.
     pub fn sensitive_index(&self) -> usize {
         self.n_x
     }
@@ -35,15 +36,14 @@ impl Layout {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rows {
     layout: Layout,
-    /// `a`, row after row, each of length `layout.n()`.
+    /// `a`, row by row, each of length `layout.n()`.
     values: Vec<f64>,
     /// `y`, −1 or +1.
     labels: Vec<f64>,
 }
 
 impl Rows {
-    /// Joins features (row after row, `n_x` each), sensitive attribute (`true` is the privileged group)
-    /// and label (`true` is the positive one) into rows.
+    /// Rows of features (`n_x` per row), sensitive attribute (`true`: privileged) and label (`true`: positive).
     pub fn new(
         layout: Layout,
         x: &[f64],
@@ -78,7 +78,7 @@ impl Rows {
         Ok(Self { layout, values, labels })
     }
 
-    /// Which entries a row has.
+    /// The layout of each row.
     pub fn layout(&self) -> Layout {
         self.layout
     }
@@ -88,23 +88,23 @@ impl Rows {
         self.labels.len()
     }
 
-    /// Whether there is no row at all.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
-    /// Row `i`: `(x_i, s_i)` and the constant 1 where there is an intercept.
+    /// Row `i`: `(x_i, s_i)`, and the constant 1 if there is an intercept.
     pub fn a(&self, i: usize) -> &[f64] {
         let n = self.layout.n();
         &self.values[i * n..(i + 1) * n]
     }
 
-    /// The features `x_i` alone.
+    /// The features `x_i`.
     pub fn x(&self, i: usize) -> &[f64] {
         &self.a(i)[..self.layout.n_x]
     }
 
-    /// Whether row `i` is of the privileged group, `s_i = 1`.
+    /// Whether row `i` is in the privileged group, `s_i = 1`.
     pub fn is_privileged(&self, i: usize) -> bool {
         self.a(i)[self.layout.sensitive_index()] == 1.0
     }
@@ -114,7 +114,7 @@ impl Rows {
         self.labels[i] > 0.0
     }
 
-    /// All rows behind one another, each of length `layout().n()`.
+    /// All rows, one after another, each of length `layout().n()`.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
@@ -124,7 +124,7 @@ impl Rows {
         &self.labels
     }
 
-    /// The rows with these numbers, in this order; a number may come more than once.
+    /// The rows with these indices, in this order. An index may occur more than once.
     pub fn select(&self, rows: &[usize]) -> Self {
         let mut values = Vec::with_capacity(rows.len() * self.layout.n());
         rows.iter().for_each(|&i| values.extend_from_slice(self.a(i)));
@@ -132,13 +132,12 @@ impl Rows {
         Self { layout: self.layout, values, labels }
     }
 
-    /// The rows of several tables of one layout, one table after the other.
-    pub fn concat(parts: &[&Self]) -> Result<Self, Error> {
+    /// The rows of several tables of the same layout, one table after the other.
+    pub fn concat(parts: &[impl Borrow<Self>]) -> Result<Self, Error> {
+        let parts: Vec<&Self> = parts.iter().map(Borrow::borrow).collect();
         let layout = parts.first().ok_or(Error::NoClients)?.layout;
-        for part in parts {
-            if part.layout != layout {
-                return Err(Error::Features { expected: layout.n(), found: part.layout.n() });
-            }
+        if let Some(other) = parts.iter().find(|part| part.layout != layout) {
+            return Err(Error::Features { expected: layout.n(), found: other.layout.n() });
         }
         Ok(Self {
             layout,
@@ -147,7 +146,7 @@ impl Rows {
         })
     }
 
-    /// How many rows each cell has: `[s][y]`, `s` 1 for privileged, `y` 1 for positive.
+    /// Number of rows in each cell `[s][y]`: `s` is 1 for privileged, `y` is 1 for positive.
     pub fn cell_counts(&self) -> [[usize; 2]; 2] {
         let mut counts = [[0; 2]; 2];
         for i in 0..self.len() {
@@ -156,14 +155,14 @@ impl Rows {
         counts
     }
 
-    /// The same rows with column `k` divided by `scales[k]`, for fits that must not depend on units.
+    /// The rows with column `k` divided by `scales[k]`, for fits that must not depend on units.
     pub(crate) fn with_columns_divided(&self, scales: &[f64]) -> Self {
         let values = self.values.chunks_exact(scales.len());
         let values = values.flat_map(|a| a.iter().zip(scales).map(|(v, s)| v / s)).collect();
         Self { layout: self.layout, values, labels: self.labels.clone() }
     }
 
-    /// The features of row `i`, for the proxy generator, which moves them.
+    /// The features of row `i`, which the proxy generator moves.
     pub(crate) fn x_mut(&mut self, i: usize) -> &mut [f64] {
         let start = i * self.layout.n();
         &mut self.values[start..start + self.layout.n_x]

@@ -141,7 +141,7 @@ fn measure_on_root(
     let clients = solved.weights.iter().enumerate().map(|(c, &weight)| ClientOutcome {
         id: round.client_ids()[c].clone(),
         proxy_rows: round.proxies().n_rows(c),
-        root_rows: round.root().rows().clients()[c].len(),
+        root_rows: round.root().tables()[c].len(),
         weight,
     });
     Ok(Outcome {

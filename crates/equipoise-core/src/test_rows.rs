@@ -8,7 +8,7 @@ use rand_distr::{Distribution, StandardNormal, Uniform};
 use crate::round::{Client, Round};
 use crate::rows::{Layout, Rows};
 
-/// Rows of two groups with a gap in their features and noisy labels, so that nothing separates them.
+/// Rows of two groups with different feature means and noisy labels, which no hyperplane separates.
 pub(crate) fn random_rows(seed: u64, n_rows: usize, n_x: usize, intercept: bool) -> Rows {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let uniform = Uniform::new(0.0, 1.0).unwrap();

@@ -1,4 +1,4 @@
-//! Reading proxies, rows a second: `cargo bench -p equipoise-data --bench reading`. One thread.
+//! Reading proxies on one thread, in rows per second: `cargo bench -p equipoise-data --bench reading`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::path::Path;
@@ -40,7 +40,7 @@ fn schema() -> Schema {
     Schema::from_toml(&text, Path::new("schema.toml")).unwrap()
 }
 
-/// Numbers with all of their digits, as measured ones have them.
+/// Numbers with all their digits, as in measured data.
 fn rows(schema: &Schema) -> Rows {
     let number = |i: usize| (i as f64 * 0.618).sin() * 1.7;
     let x: Vec<f64> = (0..N_ROWS * N_FEATURES).map(number).collect();

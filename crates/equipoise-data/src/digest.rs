@@ -92,21 +92,13 @@ impl FromStr for Digest {
     type Err = DigestProblem;
 
     fn from_str(text: &str) -> Result<Self, DigestProblem> {
-        let problem = || DigestProblem { found: text.chars().take(80).collect() };
-        let digit = |byte: u8| match byte {
-            b'0'..=b'9' => Some(byte - b'0'),
-            b'a'..=b'f' => Some(byte - b'a' + 10),
-            _ => None,
-        };
-        let digits: Vec<u8> = text.bytes().map(digit).collect::<Option<_>>().ok_or_else(problem)?;
-        if digits.len() != 64 {
-            return Err(problem());
-        }
-        let mut bytes = [0; 32];
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            *byte = pair[0] << 4 | pair[1];
-        }
-        Ok(Self(bytes))
+        let byte = |i: usize| u8::from_str_radix(text.get(2 * i..2 * i + 2)?, 16).ok();
+        let bytes: Option<Vec<u8>> = (0..32).map(byte).collect();
+        let digest = bytes.and_then(|bytes| bytes.try_into().ok()).map(Self);
+        // Only the canonical spelling is accepted: no upper case, no sign, nothing after it.
+        digest
+            .filter(|digest| digest.to_string() == text)
+            .ok_or_else(|| DigestProblem { found: text.chars().take(80).collect() })
     }
 }
 

@@ -1,9 +1,9 @@
-//! The different values of a column, as far as anybody wants to hear of them.
+//! The distinct values of a column, up to a limit.
 
 use crate::table::Cell;
 use crate::value::Value;
 
-/// Different values in order of appearance, up to a limit; past it only that there are more.
+/// Distinct values in order of appearance, and whether there are more than the limit.
 #[derive(Debug, Clone)]
 pub(crate) struct Distinct {
     values: Vec<Value>,
@@ -38,7 +38,7 @@ impl Distinct {
         self.values.len() + usize::from(self.more)
     }
 
-    /// Numbers by size, then texts by letter.
+    /// Numbers in ascending order, then texts in alphabetical order.
     pub(crate) fn sorted(&self) -> Vec<Value> {
         let mut values = self.values.clone();
         values.sort_by(|a, b| match (a, b) {
@@ -50,7 +50,7 @@ impl Distinct {
         values
     }
 
-    /// As [`sorted`](Self::sorted), in words, with "…" behind them where there are more.
+    /// The [sorted](Self::sorted) values as texts, followed by "…" if there are more.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.sorted().iter().map(Value::to_string).collect();
         if self.more {

@@ -1,19 +1,14 @@
-//! Everything that can stop a file from being read or written.
+//! Why a file could not be read or written.
 //!
-//! Rows are counted from 1 and the header is not counted, in CSV and Parquet alike.
+//! Rows are counted from 1, without the header, in both CSV and Parquet.
 
-mod cell;
-mod list;
+mod table;
 
 use std::path::PathBuf;
 
-pub use cell::CellProblem;
-pub(crate) use list::list;
+pub use table::TableProblem;
 
-use crate::model::ModelProblem;
 use crate::outcome::OutcomeProblem;
-use crate::read_limits::Excess;
-use crate::schema::SchemaProblem;
 
 /// Why a file could not be read or written: what, where, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +19,7 @@ pub enum Error {
     Read {
         /// The file or folder.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The operating system could not write the file or folder.
@@ -32,245 +27,69 @@ pub enum Error {
     Write {
         /// The file or folder.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// More than whoever reads the file wants to take.
-    #[error("{file}: {excess}")]
-    TooMuch {
+    /// A table, or one of its cells, is not as it must be.
+    #[error("{file}{}: {problem}", location(*row, column))]
+    Table {
         /// The file.
         file: PathBuf,
-        /// Of what.
-        excess: Excess,
+        /// The row, counted from 1, if the problem is in one.
+        row: Option<u64>,
+        /// The column, if the problem is in one.
+        column: Option<String>,
+        /// What is wrong.
+        problem: Box<TableProblem>,
     },
-    /// Rows that do not fit into memory could not be put aside, or not be read again.
+    /// The scratch file for rows that do not fit in memory could not be written or read.
     #[error(
-        "{folder}: the scratch file for rows that do not fit into memory cannot be used (it holds {}): {source}. \
-         Make room there, name another folder that is on a disk with room, or allow more memory.",
-        in_words(*bytes)
+        "{folder}: cannot use the scratch file for rows that do not fit in memory (it holds {}): {source}. Free some \
+         space there, choose another folder on a disk with enough space, or allow more memory.",
+        describe_bytes(*bytes)
     )]
     Scratch {
         /// The folder.
         folder: PathBuf,
-        /// Bytes that the file holds.
+        /// Size of the file.
         bytes: u64,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The memory that is allowed does not even suffice to read the proxies piece by piece.
+    /// The memory limit does not even allow proxies to be read chunk by chunk.
     #[error(
-        "{} of memory are too little for rows of {n} entries: at least {} are needed.",
-        in_words(*found as u64),
-        in_words((*least as u64).next_multiple_of(1 << 20))
+        "memory limit {} is too small for rows of {n} entries: at least {} is required.",
+        describe_bytes(*limit as u64),
+        describe_bytes((*required as u64).next_multiple_of(1 << 20))
     )]
     TooLittleMemory {
         /// Bytes allowed.
-        found: usize,
-        /// Bytes needed.
-        least: usize,
+        limit: usize,
+        /// Bytes required.
+        required: usize,
         /// Entries of a row.
         n: usize,
     },
-    /// The name does not say what kind of table this is.
+    /// A column has two roles.
     #[error(
-        "{file}: is no table that can be read or written here. Use a name that ends in .csv, .csv.gz or .parquet."
+        "column `{0}` is named twice among the label, sensitive, dropped, categorical and numeric columns. Name it once."
     )]
-    UnknownTableKind {
-        /// The file.
-        file: PathBuf,
-    },
-    /// The file has no content, not even a header.
-    #[error("{file}: is empty. A table begins with a header that names its columns.")]
-    Empty {
-        /// The file.
-        file: PathBuf,
-    },
-    /// The table has columns but no rows.
-    #[error("{file}: has a header but no rows. {purpose} needs at least one row.")]
-    NoRows {
-        /// The file.
-        file: PathBuf,
-        /// What the table was wanted for.
-        purpose: Purpose,
-    },
-    /// Two columns have the same name.
-    #[error("{file}: the header has column `{column}` twice. Rename or remove one of them.")]
-    DuplicateColumn {
-        /// The file.
-        file: PathBuf,
-        /// The name that comes twice.
-        column: String,
-    },
-    /// A column has no name.
-    #[error(
-        "{file}: column {position} of the header has no name. Name it, or remove it: some programs write row numbers that way."
-    )]
-    UnnamedColumn {
-        /// The file.
-        file: PathBuf,
-        /// Which column, counted from 1.
-        position: usize,
-    },
-    /// A row has another number of cells than the header.
-    #[error(
-        "{file}, row {row} (line {line}): has {found} cells, but the header has {expected} columns. Look for a missing or an unquoted comma."
-    )]
-    RaggedRow {
-        /// The file.
-        file: PathBuf,
-        /// Data row, counted from 1.
-        row: u64,
-        /// Line of the file, counted from 1.
-        line: u64,
-        /// Columns of the header.
-        expected: u64,
-        /// Cells of the row.
-        found: u64,
-    },
-    /// A CSV file holds bytes that are not UTF-8.
-    #[error("{file}, line {line}: is not UTF-8 text. Save the table as UTF-8.")]
-    NotUtf8 {
-        /// The file.
-        file: PathBuf,
-        /// Line of the file, counted from 1.
-        line: u64,
-    },
-    /// A Parquet file is damaged, or is no Parquet file.
-    #[error("{file}: is not a sound Parquet file: {reason}. Write it again, or send it as .csv.")]
-    Parquet {
-        /// The file.
-        file: PathBuf,
-        /// What the decoder said.
-        reason: String,
-    },
-    /// A Parquet column is neither of numbers, truth values nor text.
-    #[error(
-        "{file}, column `{column}`: has type {kind}, but only numbers, truth values and text can be used. Convert the column, or drop it."
-    )]
-    ColumnType {
-        /// The file.
-        file: PathBuf,
-        /// The column.
-        column: String,
-        /// Its type.
-        kind: String,
-    },
-    /// A column that is needed is not in the table.
-    #[error("{file}: has no column `{column}`.{}", hint(close, columns))]
-    MissingColumn {
-        /// The file.
-        file: PathBuf,
-        /// The column that is needed.
-        column: String,
-        /// Columns of the table with nearly that name.
-        close: Vec<String>,
-        /// All columns of the table.
-        columns: Vec<String>,
-    },
-    /// A raw table has a column that the schema does not speak of.
-    #[error(
-        "{file}: column `{column}` is not in the schema. Drop it from the table, or list it under `ignore` in the schema."
-    )]
-    ExtraColumn {
-        /// The file.
-        file: PathBuf,
-        /// The column.
-        column: String,
-    },
-    /// A proxy has a column that the encoding does not have.
-    #[error(
-        "{file}: column `{column}` is no column of a proxy under this schema. A proxy has the encoded features, then `{sensitive}` and `{label}`, and nothing else: is this a table of raw rows?"
-    )]
-    ExtraProxyColumn {
-        /// The file.
-        file: PathBuf,
-        /// The column.
-        column: String,
-        /// The schema's sensitive column.
-        sensitive: String,
-        /// The schema's label column.
-        label: String,
-    },
-    /// One cell is wrong.
-    #[error("{file}, row {row}, column `{column}`: {problem}")]
-    Cell {
-        /// The file.
-        file: PathBuf,
-        /// Data row, counted from 1.
-        row: u64,
-        /// The column.
-        column: String,
-        /// What the cell holds; nothing where the value is missing.
-        value: String,
-        /// What is wrong with it.
-        problem: Box<CellProblem>,
-    },
-    /// The value that shall mean "positive" or "privileged" is not in the table.
-    #[error(
-        "{file}, column `{column}`: the value `{value}` never occurs. The column has {}. Name one of them.",
-        list(seen)
-    )]
-    ValueNeverOccurs {
-        /// The file.
-        file: PathBuf,
-        /// The label or the sensitive column.
-        column: String,
-        /// The value looked for.
-        value: String,
-        /// Values that do occur, at most eleven.
-        seen: Vec<String>,
-    },
-    /// A text column has too many different values to be one-hot encoded.
-    #[error(
-        "{file}, column `{column}`: has more than {limit} different values, too many for a categorical feature. Leave it out with --drop {column}, or, where it holds numbers, use --numeric {column}."
-    )]
-    TooManyLevels {
-        /// The file.
-        file: PathBuf,
-        /// The column.
-        column: String,
-        /// The largest number of levels.
-        limit: usize,
-    },
-    /// A column was given two roles.
-    #[error(
-        "column `{column}` is named twice among label, sensitive, dropped, categorical and numeric columns. Name it once."
-    )]
-    ColumnTwice {
-        /// The column.
-        column: String,
-    },
-    /// A schema is not TOML of the right shape.
-    #[error("{file}: is not a schema: {source}")]
-    SchemaSyntax {
-        /// The file.
-        file: PathBuf,
-        /// What and where.
-        source: Box<toml::de::Error>,
-    },
-    /// A schema contradicts itself.
-    #[error("{}: {problem}", place(file, "the schema"))]
+    ColumnTwice(String),
+    /// A schema cannot be parsed, or contradicts itself.
+    #[error("{}: {problem}", path_or(file, "the schema"))]
     Schema {
-        /// The file, where the schema came from one.
+        /// The file, if the schema was read from one.
         file: Option<PathBuf>,
         /// What is wrong.
-        problem: SchemaProblem,
+        problem: String,
     },
-    /// JSON that does not have the right shape.
-    #[error("{file}: is not a model: {source}")]
-    ModelSyntax {
-        /// The file.
-        file: PathBuf,
-        /// What and where.
-        source: serde_json::Error,
-    },
-    /// A model contradicts its schema.
-    #[error("{}: {problem}", place(file, "the model"))]
+    /// A model cannot be parsed, or contradicts its schema.
+    #[error("{}: {problem}", path_or(file, "the model"))]
     Model {
-        /// The file, where the model came from one.
+        /// The file, if the model was read from one.
         file: Option<PathBuf>,
         /// What is wrong.
-        problem: ModelProblem,
+        problem: String,
     },
     /// JSON that does not have the shape of an outcome.
     #[error("{file}: is not an outcome: {source}")]
@@ -281,9 +100,9 @@ pub enum Error {
         source: serde_json::Error,
     },
     /// An outcome contradicts itself.
-    #[error("{}: {problem}", place(file, "the outcome"))]
+    #[error("{}: {problem}", path_or(file, "the outcome"))]
     Outcome {
-        /// The file, where the outcome came from one.
+        /// The file, if the outcome was read from one.
         file: Option<PathBuf>,
         /// What is wrong.
         problem: OutcomeProblem,
@@ -298,23 +117,17 @@ pub enum Error {
         /// What is missing.
         source: equipoise_core::Error,
     },
-    /// A folder of clients holds something that is not a table.
+    /// A folder of clients contains something that is not a table.
     #[error(
-        "{file}: does not belong in a folder of clients, which holds one .csv, .csv.gz or .parquet file per client. Move it elsewhere."
+        "{0}: does not belong in a folder of clients, which has one .csv, .csv.gz or .parquet file per client. Move it elsewhere."
     )]
-    UnexpectedFile {
-        /// The file or folder.
-        file: PathBuf,
-    },
+    UnexpectedFile(PathBuf),
     /// A folder of clients has no table.
     #[error(
-        "{folder}: holds no client. Put one .csv, .csv.gz or .parquet file per client there, named by the client."
+        "{0}: contains no clients. Put one .csv, .csv.gz or .parquet file per client there, named after the client."
     )]
-    NoClients {
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// Two files of a folder belong to one client.
+    NoClients(PathBuf),
+    /// A client has two files in a folder.
     #[error("client `{client}` has two files, {first} and {second}. Keep one of them.")]
     DuplicateClient {
         /// The client.
@@ -324,9 +137,9 @@ pub enum Error {
         /// The other.
         second: PathBuf,
     },
-    /// Proxies and roots are not of the same clients.
+    /// A client has a proxy without a root, or a root without a proxy.
     #[error(
-        "proxies and roots must be of the same clients.{}",
+        "every client needs both a proxy and a root.{}",
         unmatched(without_root, without_proxy)
     )]
     UnmatchedClients {
@@ -335,9 +148,9 @@ pub enum Error {
         /// Clients with a root only.
         without_proxy: Vec<String>,
     },
-    /// Rows were encoded by another schema.
+    /// Rows were encoded with another schema.
     #[error(
-        "the schema encodes rows of {expected} entries (intercept: {expected_intercept}), but these rows have {found} (intercept: {found_intercept})"
+        "the schema encodes rows of {expected} entries (intercept: {expected_intercept}), but these rows have {found} (intercept: {found_intercept}). Use the schema that the rows were encoded with."
     )]
     Layout {
         /// Entries per row under the schema.
@@ -349,40 +162,39 @@ pub enum Error {
         /// Whether the rows have an intercept.
         found_intercept: bool,
     },
-    /// The file or folder to be written is already there.
+    /// The output already exists.
     #[error("{file}: already exists. Choose another name, or use --force to replace it.")]
     Exists {
         /// The file or folder.
         file: PathBuf,
     },
-    /// The folder that the output belongs in does not exist.
-    #[error("{file}: cannot be written, for the folder {folder} does not exist. Create it first.")]
+    /// The output's parent folder does not exist.
+    #[error(
+        "{file}: cannot be written because the folder {folder} does not exist. Create it first."
+    )]
     NoParent {
         /// The output.
         file: PathBuf,
         /// The missing folder.
         folder: PathBuf,
     },
-    /// The output names something that is there and is not a regular file.
-    #[error("{file}: is not a regular file and is not replaced. Choose another name.")]
-    NotAFile {
-        /// The path.
-        file: PathBuf,
-    },
-    /// The output folder is there and may hold somebody's work.
+    /// The output exists and is not a regular file.
+    #[error("{0}: is not a regular file, so it is not replaced. Choose another name.")]
+    NotAFile(PathBuf),
+    /// The output folder exists and may hold other work.
     #[error(
-        "{folder}: is not replaced, not even with --force, for it is not empty and does not look like an output of this program. Choose another name."
+        "{folder}: is not replaced, even with --force, because it is not empty and does not look like output of this program. Choose another name."
     )]
     NotOurFolder {
         /// The folder.
         folder: PathBuf,
     },
-    /// Checked rows could not be built. The readers check all that core checks, so this is a bug of ours.
+    /// Checked rows could not be built. The readers check everything that core checks, so this is a bug.
     #[error(transparent)]
     Rows(#[from] equipoise_core::Error),
 }
 
-/// What a table was wanted for.
+/// What a table is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Raw rows of a client, or to test a model on.
@@ -398,7 +210,7 @@ pub enum Purpose {
 impl std::fmt::Display for Purpose {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Data => "A table of data",
+            Self::Data => "A data table",
             Self::Root => "A root",
             Self::Proxy => "A proxy",
             Self::Prediction => "A table to predict for",
@@ -406,16 +218,23 @@ impl std::fmt::Display for Purpose {
     }
 }
 
-fn hint(close: &[String], columns: &[String]) -> String {
-    let close = match close {
-        [] => String::new(),
-        _ => format!(" Did you mean {}?", list(close)),
-    };
-    format!("{close} The table has {}.", list(columns))
+/// `` `a`, `b`, `c` ``, and " and more" after ten of them.
+pub(crate) fn list(items: &[String]) -> String {
+    const SHOWN: usize = 10;
+    let shown: Vec<String> = items.iter().take(SHOWN).map(|item| format!("`{item}`")).collect();
+    let more = if items.len() > SHOWN { " and more" } else { "" };
+    format!("{}{more}", shown.join(", "))
 }
 
-/// A size as people say it, rounded up in its last digit.
-fn in_words(bytes: u64) -> String {
+/// ", row 3, column `age`".
+fn location(row: Option<u64>, column: &Option<String>) -> String {
+    let row = row.map(|row| format!(", row {row}")).unwrap_or_default();
+    let column = column.as_ref().map(|column| format!(", column `{column}`")).unwrap_or_default();
+    row + &column
+}
+
+/// "48 MiB", rounded up in the last digit.
+fn describe_bytes(bytes: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.into_iter().find(|(unit, _)| bytes >= *unit) {
         Some((unit, name)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
@@ -426,7 +245,7 @@ fn in_words(bytes: u64) -> String {
     }
 }
 
-fn place(file: &Option<PathBuf>, otherwise: &str) -> String {
+fn path_or(file: &Option<PathBuf>, otherwise: &str) -> String {
     file.as_ref().map_or_else(|| otherwise.to_string(), |f| f.display().to_string())
 }
 
@@ -439,4 +258,17 @@ fn unmatched(without_root: &[String], without_proxy: &[String]) -> String {
         text += &format!(" Without a proxy: {}.", list(without_proxy));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::list;
+
+    #[test]
+    fn lists_stop_after_ten() {
+        let names: Vec<String> = (0..12).map(|i| i.to_string()).collect();
+        assert_eq!(list(&names[..2]), "`0`, `1`");
+        assert!(list(&names[..10]).ends_with("`9`"));
+        assert!(list(&names).ends_with("`9` and more"));
+    }
 }

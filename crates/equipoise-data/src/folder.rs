@@ -1,4 +1,4 @@
-//! Folders of clients: one table per client, named by the client.
+//! Folders of clients: one table per client, named after the client.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,16 +13,16 @@ use crate::table::split_name;
 /// A client's root.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Client {
-    /// The client: the file's name without its extension.
+    /// The client: the file name without its extension.
     pub id: String,
     /// Its encoded rows.
     pub rows: Rows,
-    /// What deserves a look; each names the client.
+    /// Warnings about the rows, each with the client.
     pub warnings: Vec<Warning>,
 }
 
-/// The clients of a folder and their files, sorted by id. Hidden files and those called README are passed
-/// over; anything else that is not a table is an error, for it may be a client that would go missing.
+/// The clients of a folder and their files, sorted by id. Hidden files and README files are skipped. Anything
+/// else that is not a table is an error, because it may be a client that would be missed.
 pub fn read_folder(dir: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
     let failed = |source| Error::Read { file: dir.to_path_buf(), source };
     let mut paths = std::fs::read_dir(dir)
@@ -38,19 +38,19 @@ pub fn read_folder(dir: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
         }
         let (id, _) = split_name(&path)
             .filter(|_| path.is_file())
-            .ok_or_else(|| Error::UnexpectedFile { file: path.clone() })?;
+            .ok_or_else(|| Error::UnexpectedFile(path.clone()))?;
         if let Some(first) = clients.get(&id) {
             return Err(Error::DuplicateClient { client: id, first: first.clone(), second: path });
         }
         clients.insert(id, path);
     }
     if clients.is_empty() {
-        return Err(Error::NoClients { folder: dir.to_path_buf() });
+        return Err(Error::NoClients(dir.to_path_buf()));
     }
     Ok(clients.into_iter().collect())
 }
 
-/// Reads a folder of roots, tables of raw rows, sorted by client.
+/// Reads a folder of roots (tables of raw rows), sorted by client.
 pub fn read_roots(dir: &Path, schema: &Schema) -> Result<Vec<Client>, Error> {
     let client = |(id, path): (String, PathBuf)| {
         let EncodedTable { rows, mut warnings } = read_rows(&path, schema, Purpose::Root)?;
@@ -62,8 +62,7 @@ pub fn read_roots(dir: &Path, schema: &Schema) -> Result<Vec<Client>, Error> {
     read_folder(dir)?.into_iter().map(client).collect()
 }
 
-/// Whether proxies and roots, each sorted by client as a folder gives them, are of the same clients. If so, client
-/// `c` of one is client `c` of the other.
+/// Checks that proxies and roots, each sorted by client as [`read_folder`] returns them, belong to the same clients.
 pub fn match_clients(
     proxies: &[(String, PathBuf)],
     roots: &[(String, PathBuf)],

@@ -1,17 +1,16 @@
-//! What is read, travels or is stored: schemas, tables of raw rows, proxies, folders of clients, models, outcomes.
+//! Reads and writes files: schemas, tables of raw rows, proxies, folders of clients, models, outcomes.
 //!
-//! Every file is checked here and leaves as a checked type: a [`Schema`] that holds together, rows that
-//! are finite and of one length ([`equipoise_core::Rows`]), a [`Model`] that belongs to its schema. An
-//! [`Error`] says what is wrong, in which file, row and column, and what to do about it.
+//! Every file is checked here and becomes a checked type: a consistent [`Schema`], rows that are finite and
+//! of one length ([`equipoise_core::Rows`]), a [`Model`] that fits its schema. An [`Error`] says what is wrong, in
+//! which file, row and column, and what to do about it.
 //!
-//! Start with [`Schema`], then [`read_rows`] (raw rows), [`read_proxy`] and
-//! [`visit_proxy`] (encoded rows) and
+//! Start with [`Schema`], then [`read_rows`] (raw rows), [`read_proxy`] and [`visit_proxy`] (encoded rows) and
 //! [`load_round`] (a folder of proxies and one of roots). Files are written by [`write_atomically`] and
-//! [`OutputFolder`], so that a reader never meets half a file. No maths, network or printing here.
+//! [`OutputFolder`], so that a reader never sees half a file. No maths, network or printing here.
 
 mod digest;
 mod distinct;
-mod distinct_rows;
+mod distinct_row_counter;
 mod error;
 mod folder;
 mod memory;
@@ -33,11 +32,11 @@ mod value;
 mod warning;
 
 pub use digest::{Digest, DigestProblem, Hasher, hex};
-pub use distinct_rows::DistinctRows;
-pub use error::{CellProblem, Error, Purpose};
+pub use distinct_row_counter::DistinctRowCounter;
+pub use error::{Error, Purpose, TableProblem};
 pub use folder::{Client, match_clients, read_folder, read_roots};
 pub use memory::Memory;
-pub use model::{Model, ModelProblem, Prediction};
+pub use model::{Model, Prediction};
 pub use outcome::{OutcomeFile, OutcomeProblem};
 pub use output_file::{check_output, write_atomically, write_json};
 pub use output_folder::OutputFolder;
@@ -45,7 +44,7 @@ pub use output_table::{ColumnValues, OutputColumn, write_table};
 pub use overlap::{Overlap, Overlaps};
 pub use proxy::{ProxyWriter, read_proxy, visit_proxy, write_proxy};
 pub use raw_rows::{EncodedTable, read_features_for_prediction, read_rows};
-pub use read_limits::{Excess, ReadLimits};
+pub use read_limits::ReadLimits;
 pub use round::{LoadedRound, load_round};
 pub use schema::{
     Encoding, Feature, InferOptions, Inferred, Label, Schema, SchemaProblem, Sensitive, infer,

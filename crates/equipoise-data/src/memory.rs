@@ -1,4 +1,4 @@
-//! How much memory the proxies of a round may take, and how it is shared out.
+//! The memory limit of a round, and how it is divided.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,41 +10,39 @@ use crate::proxy::CHUNK_ROWS;
 use crate::row_sketch::{RowSketch, RowSketcher};
 use crate::scratch_file::ScratchFile;
 
-/// Bytes that the program itself takes, roots, model and report included.
+/// Bytes used by the program itself, including roots, model and report.
 const PROGRAM_BYTES: usize = 48 << 20;
 
-/// Bytes that a decoder takes for each column of a table, as files are commonly written: a page of a column as it
-/// comes, and the same decompressed.
+/// Bytes that a decoder typically uses per column of a table: a page as stored, and the same page decompressed.
 const COLUMN_BYTES: usize = 5 << 19;
 
-/// How much memory a round may take while it is read and solved.
+/// How much memory a round may use while it is read and solved.
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
     limit: Option<(usize, PathBuf)>,
 }
 
-/// How the memory is shared out for rows of some length.
+/// How the memory is divided.
 pub(crate) struct Shares {
-    /// Files that are read at the same time.
+    /// Number of files read at the same time.
     pub(crate) n_readers: usize,
-    /// Keeps the rows.
+    /// Stores the rows.
     pub(crate) keeper: BlockKeeper,
 }
 
 impl Memory {
-    /// All proxies are kept in memory, whatever they take.
+    /// Keeps all proxies in memory, whatever their size.
     pub fn unlimited() -> Self {
         Self::default()
     }
 
-    /// The whole program shall take no more than so many bytes; rows for which there is no room go to a nameless
-    /// file in the scratch folder. The program itself takes about 48 MiB and a decoder 2.5 MiB per column: with
-    /// less, no rows stay in memory, and what is left cannot be made smaller.
+    /// Limits the memory of the whole program. Rows that do not fit go to an unnamed file in the scratch folder.
+    /// The program itself uses about 48 MiB and a decoder 2.5 MiB per column, which no limit can reduce.
     pub fn at_most(bytes: usize, scratch: PathBuf) -> Self {
         Self { limit: Some((bytes, scratch)) }
     }
 
-    /// Shares the memory out for rows of `n` entries, of so many clients, and so many threads.
+    /// Divides the memory for rows of `n` entries.
     pub(crate) fn share_out(
         &self,
         n: usize,
@@ -55,18 +53,18 @@ impl Memory {
             return Ok(Shares { n_readers: n_threads, keeper: BlockKeeper::in_memory() });
         };
         let block = ClientPacker::block_bytes(n);
-        // The chunk as it is decoded and as rows.
+        // The chunk, decoded and as rows.
         let chunk = 2 * CHUNK_ROWS * n * size_of::<f64>();
-        let packing = ClientPacker::most_bytes(n) + chunk + RowSketcher::BYTES;
+        let packing = ClientPacker::max_bytes(n) + chunk + RowSketcher::BYTES;
         let summing = n_threads * block;
         if *bytes < packing + summing {
-            return Err(Error::TooLittleMemory { found: *bytes, least: packing + summing, n });
+            return Err(Error::TooLittleMemory { limit: *bytes, required: packing + summing, n });
         }
         let reader = packing + n * COLUMN_BYTES;
-        // The sketches are gone before the solver begins.
+        // The sketches are dropped before the solver starts.
         let later = solver_bytes(n, n_clients).max(RowSketch::max_bytes(n_clients));
         let left = bytes.saturating_sub(PROGRAM_BYTES + summing + later);
-        // Reading several files at once is worth a part of the memory, but not all of it.
+        // Reading several files at once is worth part of the memory, but not all of it.
         let n_readers = (left / 2 / reader).clamp(1, n_threads);
         let room = left.saturating_sub(n_readers * reader);
         let keeper = BlockKeeper::with_room(room, Arc::new(ScratchFile::create(scratch, block)?));
@@ -74,7 +72,7 @@ impl Memory {
     }
 }
 
-/// Bytes that a solver takes: statistics of all clients at a few models at a time, eight of them as measured.
+/// Bytes used by a solver: the statistics of all clients at up to eight models, as measured.
 fn solver_bytes(n: usize, n_clients: usize) -> usize {
     let statistics = n_clients.saturating_mul(1 + n + n * (n + 1) / 2);
     statistics.saturating_mul(8 * size_of::<f64>())

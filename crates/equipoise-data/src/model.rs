@@ -1,32 +1,31 @@
-//! The model: θ and the schema that gives it meaning, enough to score raw rows anywhere.
+//! The model: θ and its schema, enough to score raw rows anywhere.
 
 use std::path::Path;
 
 use equipoise_core::{Rows, is_selected};
 use serde::{Deserialize, Serialize};
 
-use crate::digest::Digest;
 use crate::error::Error;
 use crate::output_file::write_json;
 use crate::proxy::check_layout;
-use crate::schema::{Schema, SchemaProblem};
+use crate::schema::Schema;
 
 const FORMAT: &str = "equipoise-model";
 const VERSION: u32 = 1;
 
-/// A checked model: θ is finite and as long as the schema's rows.
+/// A checked model: θ is finite and has one entry per entry of the schema's rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     schema: Schema,
     theta: Vec<f64>,
 }
 
-/// What the model says about one row.
+/// The prediction for one row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {
     /// `a·θ`.
     pub score: f64,
-    /// `σ(a·θ)`, the probability of the positive label by the model.
+    /// `σ(a·θ)`, the predicted probability of the positive label.
     pub probability: f64,
     /// Whether the row is selected.
     pub selected: bool,
@@ -34,70 +33,11 @@ pub struct Prediction {
 
 impl Prediction {
     fn of(score: f64) -> Self {
-        // exp is only taken of −|score|: it cannot overflow.
+        // The argument −|score| cannot overflow.
         let e = (-score.abs()).exp();
         let probability = if score > 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) };
         Self { score, probability, selected: is_selected(score) }
     }
-}
-
-/// What is wrong with a model.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ModelProblem {
-    /// The file is of another kind.
-    #[error("has format `{found}`, but a model has `{FORMAT}`. Give the path of a model.json.")]
-    Format {
-        /// The format found.
-        found: String,
-    },
-    /// A version that this program does not know.
-    #[error("model version {found} is not known here, only {VERSION}. Use a newer program.")]
-    Version {
-        /// The version found.
-        found: u32,
-    },
-    /// The schema inside contradicts itself.
-    #[error("the schema inside the model does not hold together: {0}")]
-    Schema(#[from] SchemaProblem),
-    /// The schema inside was changed after the model was made.
-    #[error(
-        "the schema inside the model has digest {found}, but the model was made for {expected}. Use the file as it was written."
-    )]
-    Digest {
-        /// The digest that the model states.
-        expected: String,
-        /// The digest of the schema in it.
-        found: Digest,
-    },
-    /// The names of θ's entries are not those of the schema.
-    #[error("entry {position} of `features` is `{found}`, but the schema has `{expected}` there.")]
-    FeatureName {
-        /// Which entry, counted from 1.
-        position: usize,
-        /// The schema's name.
-        expected: String,
-        /// The model's name.
-        found: String,
-    },
-    /// θ or its names are of another length than the schema's rows.
-    #[error("`{key}` has {found} entries, but the schema needs {expected}.")]
-    Length {
-        /// `theta` or `features`.
-        key: &'static str,
-        /// Entries of a row under the schema.
-        expected: usize,
-        /// Entries found.
-        found: usize,
-    },
-    /// θ has an entry that is NaN or infinite.
-    #[error("the entry of theta for `{name}` is {value}, which is not a finite number.")]
-    NotFinite {
-        /// The entry's name.
-        name: String,
-        /// Its value.
-        value: f64,
-    },
 }
 
 impl Model {
@@ -113,20 +53,20 @@ impl Model {
         Self::from_json(&text, path)
     }
 
-    /// Reads a model. `file` is where the text came from, for the error's sake.
+    /// Parses a model. `file` is its source, for error messages.
     pub fn from_json(text: &str, file: &Path) -> Result<Self, Error> {
-        let syntax = |source| Error::ModelSyntax { file: file.to_path_buf(), source };
         let wrong = |problem| Error::Model { file: Some(file.to_path_buf()), problem };
-        // Format and version come first: another file, or a newer one, has keys not known here.
+        let syntax = |error: serde_json::Error| wrong(format!("not a valid model: {error}"));
+        // Format and version first, because another or newer file may have unknown keys.
         let stamp: Stamp = serde_json::from_str(text).map_err(syntax)?;
         stamp.check().map_err(wrong)?;
         let document: Document = serde_json::from_str(text).map_err(syntax)?;
         document.check().map_err(wrong)
     }
 
-    /// The model as a file; reads back bit for bit.
+    /// The model as JSON, which parses back bit for bit.
     pub fn to_json(&self) -> String {
-        // Expect safety: strings, finite numbers and lists of them.
+        // Strings, finite numbers and lists of them always serialise.
         let mut text =
             serde_json::to_string_pretty(&self.document()).expect("a model is plain data");
         text.push('\n');
@@ -138,7 +78,7 @@ impl Model {
         write_json(path, &self.document(), force)
     }
 
-    /// The schema that the model belongs to.
+    /// The model's schema.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -148,24 +88,29 @@ impl Model {
         &self.theta
     }
 
-    /// `a·θ` for each row: positive where the model says +1.
+    /// `a·θ` for each row, positive if the model predicts +1.
     pub fn score(&self, rows: &Rows) -> Result<Vec<f64>, Error> {
         check_layout(rows, &self.schema)?;
         let score = |i| rows.a(i).iter().zip(&self.theta).map(|(a, t)| a * t).sum();
         Ok((0..rows.len()).map(score).collect())
     }
 
-    /// Score, probability and decision for each row. Labels are not looked at.
+    /// Score, probability and decision for each row. Labels are ignored.
     pub fn predict(&self, rows: &Rows) -> Result<Vec<Prediction>, Error> {
         Ok(self.score(rows)?.into_iter().map(Prediction::of).collect())
     }
 
-    fn checked(schema: Schema, theta: Vec<f64>) -> Result<Self, ModelProblem> {
-        schema.validate()?;
+    fn checked(schema: Schema, theta: Vec<f64>) -> Result<Self, String> {
+        schema
+            .validate()
+            .map_err(|problem| format!("the model's schema is not consistent: {problem}"))?;
         let names = schema.theta_names();
         check_length("theta", names.len(), theta.len())?;
         if let Some(i) = theta.iter().position(|value| !value.is_finite()) {
-            return Err(ModelProblem::NotFinite { name: names[i].clone(), value: theta[i] });
+            let (name, value) = (&names[i], theta[i]);
+            return Err(format!(
+                "the entry of theta for `{name}` is {value}, which is not a finite number."
+            ));
         }
         Ok(Self { schema, theta })
     }
@@ -182,7 +127,7 @@ impl Model {
     }
 }
 
-/// What every version of a model has.
+/// The part that every version of a model has.
 #[derive(Deserialize)]
 struct Stamp {
     format: String,
@@ -190,12 +135,17 @@ struct Stamp {
 }
 
 impl Stamp {
-    fn check(self) -> Result<(), ModelProblem> {
-        if self.format != FORMAT {
-            return Err(ModelProblem::Format { found: self.format });
+    fn check(self) -> Result<(), String> {
+        let Self { format, version } = self;
+        if format != FORMAT {
+            return Err(format!(
+                "has format `{format}`, but a model has `{FORMAT}`. Give the path of a model.json."
+            ));
         }
-        if self.version != VERSION {
-            return Err(ModelProblem::Version { found: self.version });
+        if version != VERSION {
+            return Err(format!(
+                "model version {version} is not supported, only {VERSION}. Use a newer program."
+            ));
         }
         Ok(())
     }
@@ -214,27 +164,33 @@ struct Document {
 }
 
 impl Document {
-    fn check(self) -> Result<Model, ModelProblem> {
+    fn check(self) -> Result<Model, String> {
         let model = Model::checked(self.schema, self.theta)?;
-        let found = model.schema.digest();
-        if found.to_string() != self.schema_digest {
-            return Err(ModelProblem::Digest { expected: self.schema_digest, found });
+        let (found, expected) = (model.schema.digest(), self.schema_digest);
+        if found.to_string() != expected {
+            return Err(format!(
+                "the model's schema has digest {found}, but the model was made for {expected}. Use the file as it was written."
+            ));
         }
         let names = model.schema.theta_names();
         check_length("features", names.len(), self.features.len())?;
         if let Some(i) = (0..names.len()).find(|&i| names[i] != self.features[i]) {
-            return Err(ModelProblem::FeatureName {
-                position: i + 1,
-                expected: names[i].clone(),
-                found: self.features[i].clone(),
-            });
+            return Err(format!(
+                "entry {} of `features` is `{}`, but the schema has `{}` there.",
+                i + 1,
+                self.features[i],
+                names[i]
+            ));
         }
         Ok(model)
     }
 }
 
-fn check_length(key: &'static str, expected: usize, found: usize) -> Result<(), ModelProblem> {
-    if expected == found { Ok(()) } else { Err(ModelProblem::Length { key, expected, found }) }
+fn check_length(key: &str, expected: usize, found: usize) -> Result<(), String> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(format!("`{key}` has {found} entries, but the schema needs {expected}."))
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ impl OutcomeFile {
             version: VERSION,
             schema_digest: schema.digest().to_string(),
             features: schema.theta_names(),
-            overlaps: overlaps.told,
+            overlaps: overlaps.listed,
             more_overlaps: overlaps.more,
             outcome,
             seconds,

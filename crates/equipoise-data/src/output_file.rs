@@ -1,4 +1,4 @@
-//! Files that are there as a whole or not at all.
+//! Files that are written completely or not at all.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use crate::error::Error;
 
-/// Writes a file through `write`: into a temporary file beside it, to the disk, and then under its name.
-/// If anything fails, the temporary file is gone and what was there before is still there. An existing
-/// file is replaced only with `force`.
+/// Writes a file atomically: `write` fills a temporary file in the same folder, which is synced and renamed. If
+/// anything fails, the temporary file is removed and an existing file is untouched. An existing file is replaced
+/// only with `force`.
 pub fn write_atomically<T>(
     path: &Path,
     force: bool,
@@ -34,7 +34,7 @@ pub fn write_atomically<T>(
     Ok(result)
 }
 
-/// Writes a value as indented JSON with a line break behind it.
+/// Writes a value as indented JSON with a final line break.
 pub fn write_json(path: &Path, value: &impl Serialize, force: bool) -> Result<(), Error> {
     write_atomically(path, force, |out| {
         serde_json::to_writer_pretty(&mut *out, value)?;
@@ -42,13 +42,13 @@ pub fn write_json(path: &Path, value: &impl Serialize, force: bool) -> Result<()
     })
 }
 
-/// Whether a file could be written there: what takes long can so be refused before it begins.
+/// Checks that a file can be written there, so that a long task can fail before it starts.
 pub fn check_output(path: &Path, force: bool) -> Result<(), Error> {
     parent(path)?;
     check_target(path, force)
 }
 
-/// The folder that a new file or folder goes to, which must exist.
+/// The parent folder of an output, which must exist.
 pub(crate) fn parent(path: &Path) -> Result<PathBuf, Error> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
@@ -61,7 +61,7 @@ pub(crate) fn parent(path: &Path) -> Result<PathBuf, Error> {
     }
 }
 
-/// A temporary file is for its owner alone; an output is for whom the user's mask says.
+/// Temporary files are private by default; an output gets the mode that the user's umask allows.
 pub(crate) fn builder(mode: u32) -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".equipoise-");
@@ -72,8 +72,7 @@ pub(crate) fn builder(mode: u32) -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// Makes a rename last through a power cut, where the system can. Where it cannot, the rename is done
-/// all the same.
+/// Makes a rename durable if the system supports it.
 pub(crate) fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
@@ -86,7 +85,7 @@ fn check_target(path: &Path, force: bool) -> Result<(), Error> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(source) => Err(Error::Write { file, source }),
         Ok(_) if !force => Err(Error::Exists { file }),
-        Ok(found) if !found.is_file() && !found.is_symlink() => Err(Error::NotAFile { file }),
+        Ok(found) if !found.is_file() && !found.is_symlink() => Err(Error::NotAFile(file)),
         Ok(_) => Ok(()),
     }
 }

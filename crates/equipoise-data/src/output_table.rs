@@ -1,4 +1,4 @@
-//! Tables that are written: named columns of one length, as CSV or Parquet by the file's extension.
+//! Writes tables as CSV or Parquet, by file extension.
 
 use std::path::Path;
 
@@ -17,12 +17,12 @@ pub struct OutputColumn {
     pub values: ColumnValues,
 }
 
-/// The values of a column, and with them its type in Parquet.
+/// The values of a column, which also determine its Parquet type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ColumnValues {
     /// 64-bit floats; they read back bit for bit.
     Numbers(Vec<f64>),
-    /// 8-bit integers, for a few known values.
+    /// 8-bit integers.
     Codes(Vec<i8>),
     /// 64-bit integers.
     Counts(Vec<u64>),
@@ -54,8 +54,8 @@ impl ColumnValues {
     }
 }
 
-/// Writes columns as the kind of table that the extension says, whole or not at all. The same values give
-/// the same bytes. Columns of different lengths are a [`Error::Write`].
+/// Writes columns atomically, in the format of the file extension. The same values give the same bytes. Columns of
+/// unequal lengths are an [`Error::Write`].
 pub fn write_table(path: &Path, columns: &[OutputColumn], force: bool) -> Result<(), Error> {
     let kind = TableKind::of(path)?;
     write_atomically(path, force, |out| {
@@ -70,7 +70,7 @@ pub fn write_table(path: &Path, columns: &[OutputColumn], force: bool) -> Result
         match kind {
             TableKind::Csv => write_csv(out, columns, n_rows),
             TableKind::CsvGz => {
-                // No name and no time in the header: they would make equal tables differ.
+                // No name or time in the header, so that equal tables give equal bytes.
                 let mut gz = GzBuilder::new().mtime(0).write(out, Compression::default());
                 write_csv(&mut gz, columns, n_rows)?;
                 gz.finish().map(|_| ())

@@ -1,5 +1,5 @@
-//! Proxies: tables in encoded space. One column per encoded feature, then the sensitive attribute as 0
-//! or 1 and the label as −1 or 1. What is written reads back bit for bit.
+//! Proxies: tables of encoded rows. One column per encoded feature, then the sensitive attribute as 0 or 1 and
+//! the label as −1 or 1. Values are read back bit for bit.
 
 mod reader;
 mod writer;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use equipoise_core::Rows;
 
-use crate::error::{Error, Purpose};
+use crate::error::{Error, Purpose, TableProblem};
 use crate::output_file::write_atomically;
 use crate::output_table::{ColumnValues, OutputColumn, write_table};
 use crate::schema::Schema;
@@ -18,11 +18,11 @@ pub(crate) use reader::CHUNK_ROWS;
 pub use reader::{read_proxy, visit_proxy};
 pub use writer::ProxyWriter;
 
-/// Writes a proxy as the kind of table that the extension says. The same rows give the same bytes.
+/// Writes a proxy in the format of the file extension. The same rows give the same bytes.
 pub fn write_proxy(path: &Path, rows: &Rows, schema: &Schema, force: bool) -> Result<(), Error> {
     check_layout(rows, schema)?;
     if rows.is_empty() {
-        return Err(Error::NoRows { file: path.to_path_buf(), purpose: Purpose::Proxy });
+        return Err(TableProblem::NoRows(Purpose::Proxy).in_file(path));
     }
     if TableKind::of(path)? == TableKind::Parquet {
         return write_atomically(path, force, |out| {
@@ -50,7 +50,7 @@ fn columns(schema: &Schema) -> Vec<String> {
     columns
 }
 
-/// Whether the rows can have been encoded by the schema.
+/// Checks that the rows can have been encoded with the schema.
 pub(crate) fn check_layout(rows: &Rows, schema: &Schema) -> Result<(), Error> {
     let (expected, found) = (schema.layout(), rows.layout());
     if expected == found {

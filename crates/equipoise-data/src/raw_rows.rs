@@ -1,21 +1,21 @@
-//! Tables of raw rows, encoded through the schema while they are read.
+//! Tables of raw rows, encoded with the schema while they are read.
 
 use std::path::Path;
 
 use equipoise_core::{Rows, Warning, WarningCode};
 
 use crate::distinct::Distinct;
-use crate::error::{CellProblem, Error, Purpose};
+use crate::error::{Error, Purpose, TableProblem};
 use crate::schema::{Encoder, Schema};
 use crate::table::{Cell, Table, open_table};
 use crate::warning::{self, MAX_NAMED};
 
-/// Encoded rows and what was noticed about them.
+/// Encoded rows and warnings about them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EncodedTable {
     /// The rows, in the order of the file.
     pub rows: Rows,
-    /// What deserves a look.
+    /// The warnings.
     pub warnings: Vec<Warning>,
 }
 
@@ -27,9 +27,8 @@ pub fn read_rows(path: &Path, schema: &Schema, purpose: Purpose) -> Result<Encod
     read(table, schema, purpose, true)
 }
 
-/// Reads and encodes raw rows that are to be scored. The label column is not looked at and may be absent:
-/// all rows come out labelled negative, which means nothing. Columns that the schema does not have are let
-/// through.
+/// Reads and encodes raw rows to be scored. The label column is ignored and may be absent; all rows get a
+/// meaningless negative label. Columns that are not in the schema are allowed.
 pub fn read_features_for_prediction(path: &Path, schema: &Schema) -> Result<EncodedTable, Error> {
     read(open_table(path)?, schema, Purpose::Prediction, false)
 }
@@ -47,16 +46,10 @@ fn read(
 
     let mut reading = Reading::new(schema);
     let n_rows = table.visit(&chosen, |row, cells| {
-        reading.add(cells).map_err(|(column, problem)| Error::Cell {
-            file: file.clone(),
-            row,
-            column: columns[column].to_string(),
-            value: cells[column].to_string(),
-            problem: Box::new(problem),
-        })
+        reading.add(cells).map_err(|(column, problem)| problem.in_cell(&file, row, columns[column]))
     })?;
     if n_rows == 0 {
-        return Err(Error::NoRows { file, purpose });
+        return Err(TableProblem::NoRows(purpose).in_file(&file));
     }
 
     let rows = Rows::new(schema.layout(), &reading.x, &reading.privileged, &reading.positive)?;
@@ -99,8 +92,8 @@ impl Reading {
         }
     }
 
-    /// Takes the cells of `chosen_columns`; a problem comes with the number of its cell.
-    fn add(&mut self, cells: &[Cell<'_>]) -> Result<(), (usize, CellProblem)> {
+    /// Adds the cells of `chosen_columns`. A problem comes with the index of its cell.
+    fn add(&mut self, cells: &[Cell<'_>]) -> Result<(), (usize, TableProblem)> {
         for (i, cell) in cells[..self.n_features].iter().enumerate() {
             self.encoder.feature(i, *cell, &mut self.x).map_err(|problem| (i, problem))?;
         }
@@ -125,12 +118,10 @@ fn refuse_extra_columns(table: &Table, schema: &Schema) -> Result<(), Error> {
     let known = chosen_columns(schema, true);
     let is_known =
         |column: &String| known.contains(&column.as_str()) || schema.ignore.contains(column);
-    // A needed column under another name is the likelier mistake, and its error offers that name.
+    // A misspelled column is the more likely mistake, and its error suggests the right name.
     known.iter().try_for_each(|column| table.position(column).map(|_| ()))?;
     match table.columns().iter().find(|column| !is_known(column)) {
-        Some(column) => {
-            Err(Error::ExtraColumn { file: table.file().to_path_buf(), column: column.clone() })
-        }
+        Some(column) => Err(TableProblem::ExtraColumn.in_column(table.file(), column)),
         None => Ok(()),
     }
 }

@@ -1,7 +1,7 @@
-//! The schema: what all clients and the server agree on before anyone encodes a row.
+//! The schema, on which all clients and the server agree before anyone encodes a row.
 //!
-//! It names the label, the sensitive attribute and the features, and says how a raw value becomes a
-//! number. Two parties that have the same [`Schema::digest`] encode the same row to the same numbers.
+//! It names the label, the sensitive attribute and the features, and defines how a raw value becomes a number. Two
+//! parties with the same [`Schema::digest`] encode the same row to the same numbers.
 
 mod check;
 mod digest;
@@ -26,11 +26,11 @@ use crate::error::Error;
 /// The only version of the format so far.
 const VERSION: u32 = 1;
 
-/// Name of the entry of θ that belongs to the constant 1.
+/// Name of θ's entry for the constant 1.
 const INTERCEPT: &str = "(intercept)";
 
-/// Columns, encodings, label and sensitive attribute. Deserialising alone checks the shape only; whoever
-/// embeds a schema in a file of its own calls [`validate`](Self::validate) after it, as models do.
+/// Columns, encodings, label and sensitive attribute. Deserialising checks only the shape; a file format that
+/// embeds a schema must call [`validate`](Self::validate), as models do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Schema {
@@ -38,19 +38,19 @@ pub struct Schema {
     pub version: u32,
     /// Whether an encoded row ends with a constant 1.
     pub intercept: bool,
-    /// Columns that raw tables may have and that nobody uses.
+    /// Columns that raw tables may have and that are not used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignore: Vec<String>,
-    /// What is to be predicted.
+    /// What the model predicts.
     pub label: Label,
-    /// Whom the model must be fair to.
+    /// The groups that the model must treat fairly.
     pub sensitive: Sensitive,
-    /// What is predicted from, in the order of the encoding.
+    /// The features, in the order of the encoding.
     #[serde(rename = "feature")]
     pub features: Vec<Feature>,
 }
 
-/// What is to be predicted.
+/// What the model predicts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Label {
@@ -60,7 +60,7 @@ pub struct Label {
     pub positive: String,
 }
 
-/// Whom the model must be fair to.
+/// The groups that the model must treat fairly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sensitive {
@@ -71,19 +71,17 @@ pub struct Sensitive {
 }
 
 impl Schema {
-    /// Reads and checks a schema. `file` is where the text came from, for the error's sake.
+    /// Parses and checks a schema. `file` is its source, for error messages.
     pub fn from_toml(text: &str, file: &Path) -> Result<Self, Error> {
-        let syntax =
-            |source| Error::SchemaSyntax { file: file.to_path_buf(), source: Box::new(source) };
-        // The version comes first: a newer schema has keys that this program does not know.
+        let failed = |problem| Error::Schema { file: Some(file.to_path_buf()), problem };
+        let syntax = |error: toml::de::Error| failed(format!("not a valid schema: {error}"));
+        let invalid = |problem: SchemaProblem| failed(problem.to_string());
+        // The version first, because a newer schema may have unknown keys.
         let any: Version = toml::from_str(text).map_err(syntax)?;
-        check::version(any.version)
-            .and_then(|()| match toml::from_str::<Self>(text) {
-                Ok(schema) => schema.validate().map(|()| Ok(schema)),
-                Err(error) => Ok(Err(error)),
-            })
-            .map_err(|problem| Error::Schema { file: Some(file.to_path_buf()), problem })?
-            .map_err(syntax)
+        check::version(any.version).map_err(invalid)?;
+        let schema: Self = toml::from_str(text).map_err(syntax)?;
+        schema.validate().map_err(invalid)?;
+        Ok(schema)
     }
 
     /// Reads and checks a schema file.
@@ -93,14 +91,14 @@ impl Schema {
         Self::from_toml(&text, path)
     }
 
-    /// The schema as a file; reads back equal.
+    /// The schema as TOML, which parses back to an equal schema.
     pub fn to_toml(&self) -> String {
-        // Expect safety: strings, finite numbers and lists of them, tables last; toml has all of these.
+        // Strings, finite numbers and lists of them, with tables last: TOML can represent all of these.
         toml::to_string(self).expect("a schema is plain data")
     }
 
-    /// Whether the schema holds together. [`from_toml`](Self::from_toml) and [`read`](Self::read) have
-    /// checked; a schema put together in code should be.
+    /// Checks that the schema is consistent. [`from_toml`](Self::from_toml) and [`read`](Self::read) do this
+    /// already.
     pub fn validate(&self) -> Result<(), SchemaProblem> {
         check::check(self)
     }
@@ -111,17 +109,17 @@ impl Schema {
         digest::digest(self)
     }
 
-    /// Which entries an encoded row has.
+    /// The layout of an encoded row.
     pub fn layout(&self) -> Layout {
         Layout { n_x: self.features.iter().map(Feature::width).sum(), intercept: self.intercept }
     }
 
-    /// The encoded features: the column, or `column=level` for each level.
+    /// Names of the encoded features: the column, or `column=level` for each level.
     pub fn encoded_names(&self) -> Vec<String> {
         self.features.iter().flat_map(Feature::encoded_names).collect()
     }
 
-    /// The entries of θ: encoded features, sensitive attribute, and `(intercept)` if there is one.
+    /// Names of θ's entries: encoded features, sensitive attribute, and `(intercept)` if the schema has one.
     pub fn theta_names(&self) -> Vec<String> {
         let mut names = self.encoded_names();
         names.push(self.sensitive.column.clone());
@@ -132,7 +130,7 @@ impl Schema {
     }
 }
 
-/// What every version of a schema has.
+/// The part that every version of a schema has.
 #[derive(Deserialize)]
 struct Version {
     version: u32,

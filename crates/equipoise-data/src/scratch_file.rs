@@ -1,4 +1,4 @@
-//! A file for what does not fit into memory. It has no name: it is gone when the program is, whatever happens.
+//! A file for rows that do not fit in memory. It has no name, so it disappears when the program ends.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +9,7 @@ use equipoise_core::{Spill, SpillError};
 
 use crate::error::Error;
 
-/// Blocks of bytes in a nameless file, each in a slot of its own.
+/// Blocks of bytes in an unnamed file, each in its own slot.
 #[derive(Debug)]
 pub(crate) struct ScratchFile {
     folder: PathBuf,

@@ -1,7 +1,7 @@
-//! Tables: a header and rows of cells, whatever the file behind them.
+//! Tables: a header and rows of cells, in any supported file format.
 //!
-//! [`open_table`] picks the reader by the file's extension and reads the header; [`Table::visit`] then
-//! streams the rows. Names and texts are trimmed; what counts as missing is decided here, once.
+//! [`open_table`] selects the reader by file extension and reads the header; [`Table::visit`] then streams the
+//! rows. Names and texts are trimmed, and missing values are recognised here.
 
 mod cell;
 mod counted;
@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 pub use cell::Cell;
 
-use crate::error::Error;
-use crate::read_limits::{Excess, ReadLimits};
+use crate::error::{Error, TableProblem};
+use crate::read_limits::ReadLimits;
 
 pub(crate) use self::csv::write as write_csv;
 pub(crate) use self::parquet::{Batch, BatchWriter, write as write_parquet};
@@ -39,7 +39,7 @@ impl TableKind {
     pub fn of(path: &Path) -> Result<Self, Error> {
         split_name(path)
             .map(|(_, kind)| kind)
-            .ok_or_else(|| Error::UnknownTableKind { file: path.to_path_buf() })
+            .ok_or_else(|| TableProblem::UnknownKind.in_file(path))
     }
 
     /// The format by its [media type](Self::media_type).
@@ -93,9 +93,9 @@ impl std::fmt::Debug for Table {
     }
 }
 
-/// What a file gives in one go.
+/// What the reader of a file delivers at once.
 pub(crate) enum Part<'a> {
-    /// The number of a row, from 1, and its cells.
+    /// A row number, counted from 1, and the row's cells.
     Row(u64, &'a [Cell<'a>]),
     Batch(&'a Batch<'a>),
 }
@@ -110,13 +110,13 @@ pub fn open_table(path: &Path) -> Result<Table, Error> {
     open_table_within(path, ReadLimits::NONE)
 }
 
-/// Opens a table that is read no further than the limits say.
+/// Opens a table with limits.
 pub(crate) fn open_table_within(path: &Path, limits: ReadLimits) -> Result<Table, Error> {
     let kind = TableKind::of(path)?;
     let file = std::fs::File::open(path)
         .map_err(|source| Error::Read { file: path.to_path_buf(), source })?;
     if file.metadata().is_ok_and(|found| found.is_file() && found.len() == 0) {
-        return Err(Error::Empty { file: path.to_path_buf() });
+        return Err(TableProblem::Empty.in_file(path));
     }
     let (columns, source) = match kind {
         TableKind::Csv => {
@@ -131,38 +131,38 @@ pub(crate) fn open_table_within(path: &Path, limits: ReadLimits) -> Result<Table
         }
     };
     let table = Table { file: path.to_path_buf(), columns, source, limits };
-    if table.columns.len() as u64 > limits.columns {
-        let found = table.columns.len() as u64;
-        return Err(table.excess(Excess::Columns { found, limit: limits.columns }));
+    let found = table.columns.len() as u64;
+    if found > limits.columns {
+        let problem = TableProblem::TooManyColumns { found, limit: limits.columns };
+        return Err(problem.in_file(path));
     }
-    // A claim, but the file cannot be read otherwise than by it.
-    table.check_rows(table.claimed_rows().unwrap_or(0))?;
+    // Only a claim, but the decoder relies on it.
+    limits.check_rows(path, table.claimed_rows().unwrap_or(0), found)?;
     check_names(path, &table.columns)?;
     Ok(table)
 }
 
 impl Table {
-    /// The file behind the table.
+    /// The file.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// The names of the columns, trimmed, distinct and none of them empty.
+    /// The column names: trimmed, distinct and not empty.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// Where a column stands. The error names columns with nearly that name.
+    /// The index of a column. The error suggests columns with similar names.
     pub fn position(&self, column: &str) -> Result<usize, Error> {
-        self.columns.iter().position(|c| c == column).ok_or_else(|| Error::MissingColumn {
-            file: self.file.clone(),
-            column: column.to_string(),
-            close: suggest::close_matches(column, &self.columns),
-            columns: self.columns.clone(),
+        self.columns.iter().position(|c| c == column).ok_or_else(|| {
+            let close = suggest::close_matches(column, &self.columns);
+            let problem = TableProblem::MissingColumn { close, columns: self.columns.clone() };
+            problem.in_column(&self.file, column)
         })
     }
 
-    /// Rows that the file says it has, where it says so before they are read: a claim, not a count.
+    /// The number of rows according to the file's metadata, if it has any: a claim, not a count.
     pub fn claimed_rows(&self) -> Option<u64> {
         match &self.source {
             Source::Csv(_) => None,
@@ -170,24 +170,30 @@ impl Table {
         }
     }
 
-    /// Calls `visit` with the number (from 1) and the chosen cells of each row, in the order of `chosen`;
-    /// gives the number of rows. Columns that are not chosen are not decoded and may have any type.
+    /// Calls `visit` with the number (from 1) and the chosen cells of each row, in the order of `chosen`, and
+    /// returns the number of rows. Other columns are not decoded and may have any type.
     pub fn visit(
         self,
         chosen: &[usize],
-        visit: impl FnMut(u64, &[Cell<'_>]) -> Result<(), Error>,
+        mut visit: impl FnMut(u64, &[Cell<'_>]) -> Result<(), Error>,
     ) -> Result<u64, Error> {
-        match self.source {
-            Source::Csv(reader) => reader.visit(&self.file, chosen, visit),
-            Source::Parquet(reader) => reader.visit(&self.file, chosen, visit),
-        }
+        self.visit_parts(chosen, usize::MAX, |part| match part {
+            Part::Row(row, cells) => visit(row, cells),
+            Part::Batch(batch) => {
+                let mut cells = Vec::with_capacity(chosen.len());
+                (0..batch.n_rows).try_for_each(|i| {
+                    batch.cells(i, &mut cells);
+                    visit(batch.first_row + i as u64, &cells)
+                })
+            }
+        })
     }
 
-    /// Like [`Table::visit`], but rows that are decoded together are handed out together, at most so many.
+    /// Like [`Table::visit`], but delivers rows that are decoded together as one batch.
     pub(crate) fn visit_parts(
         self,
         chosen: &[usize],
-        most_rows: usize,
+        max_rows: usize,
         mut visit: impl FnMut(Part<'_>) -> Result<(), Error>,
     ) -> Result<u64, Error> {
         let (file, limits) = (self.file, self.limits);
@@ -198,7 +204,7 @@ impl Table {
                 visit(Part::Row(row, cells))
             }),
             Source::Parquet(reader) => {
-                reader.visit_batches(&file, chosen, most_rows, |batch: &Batch<'_>| {
+                reader.visit_batches(&file, chosen, max_rows, |batch: &Batch<'_>| {
                     let last_row = batch.first_row - 1 + batch.n_rows as u64;
                     limits.check_rows(&file, last_row, n_columns)?;
                     visit(Part::Batch(batch))
@@ -206,27 +212,15 @@ impl Table {
             }
         }
     }
-
-    fn check_rows(&self, rows: u64) -> Result<(), Error> {
-        self.limits.check_rows(&self.file, rows, self.columns.len() as u64)
-    }
-
-    fn excess(&self, excess: Excess) -> Error {
-        Error::TooMuch { file: self.file.clone(), excess }
-    }
 }
 
 fn check_names(path: &Path, columns: &[String]) -> Result<(), Error> {
-    for (i, column) in columns.iter().enumerate() {
-        if column.is_empty() {
-            return Err(Error::UnnamedColumn { file: path.to_path_buf(), position: i + 1 });
-        }
+    if let Some(i) = columns.iter().position(String::is_empty) {
+        return Err(TableProblem::UnnamedColumn(i + 1).in_file(path));
     }
     let mut seen = std::collections::HashSet::new();
     match columns.iter().find(|column| !seen.insert(*column)) {
-        Some(column) => {
-            Err(Error::DuplicateColumn { file: path.to_path_buf(), column: column.clone() })
-        }
+        Some(column) => Err(TableProblem::DuplicateColumn.in_column(path, column)),
         None => Ok(()),
     }
 }
@@ -237,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kind_and_stem_come_from_the_whole_extension() {
+    fn kind_and_stem_are_split_at_the_whole_extension() {
         let split = |name: &str| split_name(Path::new(name));
         assert_eq!(split("d/a.b.csv.gz"), Some(("a.b".into(), TableKind::CsvGz)));
         assert_eq!(split("A.CSV"), Some(("A".into(), TableKind::Csv)));
@@ -247,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_extension_is_answered_with_the_known_ones() {
+    fn an_unknown_extension_lists_the_known_ones() {
         let text = TableKind::of(Path::new("a.xlsx")).unwrap_err().to_string();
         for part in ["a.xlsx", ".csv", ".csv.gz", ".parquet"] {
             assert!(text.contains(part), "{text}");
@@ -255,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_no_bytes_is_empty_and_a_missing_one_cannot_be_read() {
+    fn empty_and_missing_files_are_errors() {
         let dir = tempfile::tempdir().unwrap();
         for name in ["a.csv", "a.csv.gz", "a.parquet"] {
             let path = dir.path().join(name);

@@ -1,8 +1,8 @@
-//! When two values are the same: as numbers where both are finite numbers, otherwise as trimmed text.
+//! Equality of values: as numbers if both are finite numbers, otherwise as trimmed text.
 
 use crate::table::Cell;
 
-/// A value, read once, to be compared many times.
+/// A value, parsed once and compared many times.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     Number(f64),
@@ -14,7 +14,7 @@ impl Value {
         finite_number(text).map_or_else(|| Self::Text(text.trim().to_string()), Self::Number)
     }
 
-    /// `None` where the cell is missing. An infinite number is kept as text, equal to nothing but itself.
+    /// `None` if the cell is missing. An infinite number is kept as text, equal only to itself.
     pub(crate) fn of_cell(cell: Cell<'_>) -> Option<Self> {
         match cell {
             Cell::Missing => None,
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_stays_text() {
+    fn values_that_are_not_finite_stay_text() {
         assert_eq!(Value::of_text("1e400"), Value::Text("1e400".into()));
         assert!(!Value::of_text("inf").is(Cell::Text("1e400")));
         assert_eq!(Value::of_cell(Cell::Missing), None);

@@ -94,7 +94,7 @@ fn read(extension: &str) -> Answer {
     let file = folder.path().join("client").with_extension(extension);
     write_proxy(&file, &rows, &schema, false)?;
     let back = measured(|| read_proxy(&file, &schema))?;
-    if back == rows { Ok(()) } else { Err("the rows changed on the way through the file".into()) }
+    if back == rows { Ok(()) } else { Err("the rows read differ from the rows written".into()) }
 }
 
 /// A round whose clients differ in how strongly labels follow the group.

@@ -1,4 +1,4 @@
-//! The datasets that experiments run on.
+//! The known datasets.
 
 use equipoise_core::Rows;
 use equipoise_data::{Digest, InferOptions, Purpose, infer, open_table, read_rows};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// A dataset that the program knows: where its columns are and what its file must be.
+/// A known dataset: its columns and its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dataset {
     /// Its name on the command line.
@@ -20,13 +20,13 @@ pub struct Dataset {
     pub label: (&'static str, &'static str),
     /// Sensitive column and privileged value.
     pub sensitive: (&'static str, &'static str),
-    /// Columns whose numbers are codes, one-hot in our own preprocessing.
+    /// Columns with categorical codes, one-hot encoded by [`Preprocessing::OneHot`].
     pub codes: &'static [&'static str],
-    /// How many rows it has.
+    /// Number of rows.
     pub rows: usize,
-    /// What the file's content must hash to.
+    /// The SHA-256 digest of the file.
     pub sha256: &'static str,
-    /// Where the file can be had.
+    /// The URL of the file.
     pub home: &'static str,
 }
 
@@ -69,39 +69,39 @@ pub const DATASETS: [Dataset; 2] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preprocessing {
-    /// The paper's regime: numbers standardised, 0/1 columns kept, codes taken as numbers, no intercept.
+    /// As in the paper: numbers standardised, 0/1 columns kept, codes as numbers, no intercept.
     #[default]
     Paper,
-    /// The paper's, with an intercept.
+    /// As in the paper, with an intercept.
     Intercept,
     /// Codes as one-hot columns, and an intercept.
     OneHot,
 }
 
 impl Dataset {
-    /// The dataset of this name.
+    /// The dataset with this name.
     pub fn named(name: &str) -> Option<Self> {
         DATASETS.into_iter().find(|dataset| dataset.name == name)
     }
 
-    /// Its file among these places, files or folders; it must be the file that is expected.
-    pub fn locate(&self, places: &[PathBuf]) -> Result<PathBuf, Error> {
-        let mut missed = None;
-        for place in places {
-            // What is not there is taken for a folder, unless its name is that of a table.
-            let named = place.extension().is_some_and(|extension| extension == "csv");
-            let file = match place.is_file() || (named && !place.is_dir()) {
-                true => place.clone(),
-                false => place.join(self.file),
+    /// Finds its file among these files and folders, and checks the digest.
+    pub fn locate(&self, locations: &[PathBuf]) -> Result<PathBuf, Error> {
+        let mut problem = None;
+        for location in locations {
+            // A missing location counts as a folder, unless it is named like a table.
+            let is_csv = location.extension().is_some_and(|extension| extension == "csv");
+            let file = match location.is_file() || (is_csv && !location.is_dir()) {
+                true => location.clone(),
+                false => location.join(self.file),
             };
             match self.check(&file) {
                 Ok(_) => return Ok(file),
-                // A file that is there and another one says more than one that is not there.
-                Err(error @ Error::DatasetDigest { .. }) => missed = Some(error),
-                Err(error) => missed = missed.or(Some(error)),
+                // A wrong file is more informative than a missing one.
+                Err(error @ Error::DatasetDigest { .. }) => problem = Some(error),
+                Err(error) => problem = problem.or(Some(error)),
             }
         }
-        Err(missed.unwrap_or(Error::NoData { dataset: self.name }))
+        Err(problem.unwrap_or(Error::NoData(self.name)))
     }
 
     /// The file's size, if its digest is the expected one.
@@ -122,9 +122,9 @@ impl Dataset {
         })
     }
 
-    /// Its rows, encoded.
-    pub fn load(&self, places: &[PathBuf], preprocessing: Preprocessing) -> Result<Rows, Error> {
-        let file = self.locate(places)?;
+    /// Its encoded rows.
+    pub fn load(&self, locations: &[PathBuf], preprocessing: Preprocessing) -> Result<Rows, Error> {
+        let file = self.locate(locations)?;
         let own = |(column, value): (&str, &str)| (column.to_owned(), value.to_owned());
         let mut options = InferOptions {
             label: own(self.label),

@@ -1,4 +1,4 @@
-//! Why a scenario could not be built.
+//! Why a scenario or an experiment failed.
 
 use std::path::PathBuf;
 
@@ -6,18 +6,18 @@ use equipoise_data::Digest;
 
 use crate::fetch::FetchProblem;
 
-/// An error of the maths or of the files.
+/// Why a scenario or an experiment failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The maths refused.
+    /// An error of the solver.
     #[error(transparent)]
     Core(#[from] equipoise_core::Error),
     /// A file could not be read or written.
     #[error(transparent)]
     Data(#[from] equipoise_data::Error),
-    /// A folder could not be made.
-    #[error("cannot make the folder {folder}")]
+    /// A folder could not be created.
+    #[error("cannot create the folder {folder}")]
     Folder {
         /// The folder.
         folder: String,
@@ -25,63 +25,46 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
-    /// Settings that no scenario can have.
+    /// A setting is out of range.
     #[error("{name} must be {range}, found {found}")]
     Setting {
         /// The setting.
         name: &'static str,
-        /// What it must be.
+        /// The allowed range.
         range: &'static str,
         /// The value found.
         found: f64,
     },
-    /// A dataset that the program does not know.
-    #[error("there is no dataset called `{name}`; there are law-school, dutch, synthetic and csv")]
-    UnknownDataset {
-        /// The name asked for.
-        name: String,
-    },
-    /// A cell of an experiment cannot be run.
-    #[error("{place}: {problem}")]
-    Cell {
-        /// Which.
-        place: String,
-        /// Why.
-        problem: Box<Error>,
-    },
-    /// Another run is at work in the folder.
-    #[error("another experiment is running in {folder}; wait for it, or choose another folder")]
-    Busy {
-        /// The folder.
-        folder: String,
-    },
-    /// The folder holds what an experiment would replace, and no journal of one.
-    #[error("{folder} holds {name}, and it is not from an experiment; choose another folder")]
+    /// There is no dataset of this name.
+    #[error("there is no dataset `{0}`. Choose law-school, dutch, synthetic or csv.")]
+    UnknownDataset(String),
+    /// A cell of an experiment, with this key, failed.
+    #[error("{0}: {1}")]
+    Cell(String, Box<Error>),
+    /// Another experiment is running in this folder.
+    #[error("another experiment is running in {0}. Wait for it, or choose another folder.")]
+    Busy(String),
+    /// The folder contains a file that an experiment would replace, but no journal.
+    #[error("{folder} contains {name}, which is not from an experiment. Choose another folder.")]
     Foreign {
         /// The folder.
         folder: String,
-        /// What is there.
+        /// The file.
         name: &'static str,
     },
-    /// A list names a thing twice.
-    #[error("{what} is named twice")]
-    Twice {
-        /// The thing.
-        what: String,
-    },
-    /// No place was named to look for a dataset.
-    #[error("dataset {dataset}: name its file, or the folder that holds it, with --data")]
-    NoData {
-        /// The dataset.
-        dataset: &'static str,
-    },
-    /// An own table needs its schema.
+    /// A list contains this twice.
+    #[error("{0} is listed twice. List it once.")]
+    Twice(String),
+    /// No location was given for this dataset.
+    #[error("dataset {0}: name its file, or the folder that contains it, with --data.")]
+    NoData(&'static str),
+    /// Your own table needs a schema.
     #[error(
-        "dataset csv: name the table's schema with --schema (`equipoise schema infer` makes one)"
+        "dataset csv: name the table's schema with --schema (`equipoise schema infer` makes one)."
     )]
     NoSchema,
-    /// An own table was asked for and none named.
-    #[error("dataset csv: name the table with --data FILE")]
+    /// Your own table was requested but not named.
+    #[error("dataset csv: name the table with --data FILE.")]
     NoOwnTable,
     /// A dataset's file cannot be read.
     #[error("dataset {dataset}: {} cannot be read", file.display())]
@@ -94,7 +77,7 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
-    /// A dataset's file is not the file that is expected.
+    /// A dataset's file is not the expected one.
     #[error(
         "dataset {dataset}: {} is a different file: its SHA-256 is {found}, not {expected}",
         file.display()
@@ -104,12 +87,12 @@ pub enum Error {
         dataset: &'static str,
         /// The file.
         file: PathBuf,
-        /// The digest it should have.
+        /// The expected digest.
         expected: &'static str,
-        /// The digest it has.
+        /// The file's digest.
         found: Digest,
     },
-    /// A file could not be fetched.
+    /// A download failed.
     #[error("{url}: {problem}")]
     Fetch {
         /// The URL requested.
@@ -127,7 +110,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A line of the journal is not a cell.
-    #[error("{file}, line {line}: not a finished cell; remove the line to have it run again")]
+    #[error("{file}, line {line}: not a finished cell. Remove the line to run the cell again.")]
     JournalLine {
         /// The file.
         file: String,
@@ -137,10 +120,7 @@ pub enum Error {
         #[source]
         source: serde_json::Error,
     },
-    /// The folder holds an experiment with other settings.
-    #[error("{folder} holds an experiment with other settings; choose another folder")]
-    OtherExperiment {
-        /// The folder.
-        folder: String,
-    },
+    /// The folder contains an experiment with other settings.
+    #[error("{0} contains an experiment with other settings or data. Choose another folder.")]
+    OtherExperiment(String),
 }

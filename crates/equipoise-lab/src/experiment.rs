@@ -1,9 +1,9 @@
-//! The paper's experiments: a grid of scenarios, every defense on each, several seeds; and ablations of it.
+//! The paper's experiments: a grid of scenarios with every defense and several seeds, and ablations.
 //!
-//! The unit of work is a split: one dataset, one fairness, one seed. Its cells, scenario kind by share of
+//! The unit of work is a split: one dataset, one fairness, one seed. Its cells, one per scenario kind and share of
 //! unreliable clients, use the same clients and the same fair proxies. A finished cell is appended to
-//! `results.jsonl` at once, so that an interrupted run goes on where it stopped; at the end all cells are
-//! written, sorted and without timings, to `results.csv`, whose bytes do not depend on threads or order.
+//! `results.jsonl` at once, so that an interrupted run resumes. At the end all cells are written, sorted and
+//! without timings, to `results.csv`, whose bytes do not depend on threads or order.
 
 mod ablation;
 mod cell;
@@ -30,25 +30,25 @@ use crate::source::{Sources, rows_digest};
 use journal::{Header, Journal};
 use settings::Unit;
 
-/// Told of each finished cell: (done, of).
+/// Called after each finished cell with the number done and the total.
 pub type OnCell<'a> = dyn Fn(usize, usize) + Sync + 'a;
 
-/// What an experiment gave.
+/// A finished experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Experiment {
-    /// How it was run.
+    /// Its settings.
     pub settings: ExperimentSettings,
-    /// The ablations asked for.
+    /// The requested ablations.
     pub ablations: Vec<Ablation>,
     /// The grid's cells, sorted.
     pub grid: Vec<Cell>,
-    /// The ablations' cells, sorted by change.
+    /// The cells of the ablations, sorted by change.
     pub changed: Vec<Cell>,
 }
 
-/// Runs what is not yet in the folder's journal: the grid, then the ablations.
+/// Runs the grid, then the ablations, skipping cells that are already in the folder's journal.
 ///
-/// `folder` is made where it is not there; one that holds another experiment is refused.
+/// `folder` is created if it does not exist. A folder with another experiment is refused.
 pub fn run_experiment(
     settings: &ExperimentSettings,
     ablations: &[Ablation],
@@ -75,12 +75,12 @@ pub fn run_experiment(
             .collect(),
     };
     let (journal, mut finished) = Journal::open(folder, &header)?;
-    let wanted: Vec<&CellKey> = stages.iter().flatten().flat_map(|unit| &unit.keys).collect();
-    // A folder may hold ablations that were asked for earlier and are not now.
-    finished.retain(|cell| wanted.contains(&&cell.key));
-    let n_cells = wanted.len();
+    let requested: Vec<&CellKey> = stages.iter().flatten().flat_map(|unit| &unit.keys).collect();
+    // The folder may contain ablations of an earlier run that are not requested now.
+    finished.retain(|cell| requested.contains(&&cell.key));
+    let n_cells = requested.len();
     let run = Run { populations, state: Mutex::new((journal, finished)), n_cells, on_cell };
-    run.tell();
+    run.report_progress();
     for stage in &stages {
         stage.par_iter().try_for_each(|unit| run.unit(unit))?;
     }
@@ -92,7 +92,7 @@ pub fn run_experiment(
     Ok(Experiment { settings: settings.clone(), ablations: ablations.to_vec(), grid, changed })
 }
 
-/// Datasets as encoded rows, one set per preprocessing.
+/// Datasets as encoded rows, by preprocessing.
 struct Populations(Vec<(String, Preprocessing, Rows)>);
 
 impl Populations {
@@ -114,7 +114,7 @@ impl Populations {
     }
 }
 
-/// An experiment that is running.
+/// A running experiment.
 struct Run<'a> {
     populations: Populations,
     state: Mutex<(Journal, Vec<Cell>)>,
@@ -123,7 +123,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs the cells of a unit that are not finished, several at a time.
+    /// Runs the unfinished cells of a unit in parallel.
     fn unit(&self, unit: &Unit) -> Result<(), Error> {
         let open: Vec<&CellKey> = {
             let state = self.lock();
@@ -151,11 +151,11 @@ impl Run<'_> {
         })
     }
 
-    /// What is changed may ask too much of the data, and that is kept; the grid's own settings may not.
+    /// An ablation may need more rows than there are, which is recorded. In the grid it is an error.
     fn give_up(&self, keys: &[&CellKey], problem: Error) -> Result<(), Error> {
         match keys {
             [key, ..] if key.change.is_none() => {
-                Err(Error::Cell { place: key.to_string(), problem: Box::new(problem) })
+                Err(Error::Cell(key.to_string(), Box::new(problem)))
             }
             _ => keys.iter().try_for_each(|&key| self.keep(Cell::failed(key.clone(), &problem))),
         }
@@ -167,16 +167,16 @@ impl Run<'_> {
             state.0.append(&cell)?;
             state.1.push(cell);
         }
-        self.tell();
+        self.report_progress();
         Ok(())
     }
 
-    fn tell(&self) {
+    fn report_progress(&self) {
         let done = self.lock().1.len();
         (self.on_cell)(done, self.n_cells);
     }
 
-    /// A thread that panicked while holding the lock leaves whole cells behind: they can be used.
+    /// If a thread panicked while holding the lock, the cells are still complete.
     fn lock(&self) -> std::sync::MutexGuard<'_, (Journal, Vec<Cell>)> {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }

@@ -51,14 +51,9 @@ pub enum FetchProblem {
     /// The URL, or a redirect, is not https.
     #[error("only https:// URLs are downloaded, not {0}")]
     NotHttps(String),
-    /// The file of trusted certificates cannot be used.
-    #[error("cannot use the certificates in {}: {reason}", file.display())]
-    CaFile {
-        /// The file.
-        file: PathBuf,
-        /// Why not.
-        reason: String,
-    },
+    /// The file of trusted certificates cannot be used, and why.
+    #[error("cannot use the certificates in {0}: {1}")]
+    CaFile(PathBuf, String),
     /// The server's certificate is not trusted, and why.
     #[error("the server's certificate is not trusted: {0}")]
     Certificate(String),
@@ -68,14 +63,9 @@ pub enum FetchProblem {
     /// The server answered with another HTTP status than 200.
     #[error("the server answered with HTTP status {0}. Check the URL, or try again later.")]
     Status(u16),
-    /// The transfer ended, or stalled, before the file was complete.
-    #[error("the download stopped after {bytes} bytes: {reason}. Try again.")]
-    Interrupted {
-        /// Bytes received.
-        bytes: u64,
-        /// What failed.
-        reason: String,
-    },
+    /// The transfer stopped after this many bytes, and why.
+    #[error("the download stopped after {0} bytes: {1}. Try again.")]
+    Interrupted(u64, String),
     /// The file exceeds this many bytes.
     #[error("the file is larger than {0} bytes, which no dataset is. Nothing was kept.")]
     TooLarge(u64),
@@ -172,8 +162,7 @@ fn receive(
             return Err(FetchProblem::TooLarge(settings.max_bytes));
         }
         let copied = body.read(&mut chunk).and_then(|n| out.write_all(&chunk[..n]).map(|()| n));
-        let n = copied
-            .map_err(|error| FetchProblem::Interrupted { bytes, reason: describe(error.into()) })?;
+        let n = copied.map_err(|error| FetchProblem::Interrupted(bytes, describe(error.into())))?;
         if n == 0 {
             break;
         }
@@ -228,7 +217,7 @@ fn request(
 }
 
 fn read_certificates(file: &Path) -> Result<Vec<Certificate<'static>>, FetchProblem> {
-    let failed = |reason: String| FetchProblem::CaFile { file: file.to_path_buf(), reason };
+    let failed = |reason: String| FetchProblem::CaFile(file.to_path_buf(), reason);
     let pem = std::fs::read(file).map_err(|error| failed(error.to_string()))?;
     let mut certificates = Vec::new();
     for item in parse_pem(&pem) {

@@ -1,5 +1,5 @@
-//! Scenarios and experiments: populations, their split into reliable and unreliable clients, the rounds these
-//! make; grids of such rounds, and their results as a page.
+//! Scenarios (populations split into reliable and unreliable clients) and experiments (grids of such rounds and their
+//! results page).
 
 mod choices;
 mod dataset;

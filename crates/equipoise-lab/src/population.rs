@@ -1,8 +1,8 @@
-//! A made-up population of loan applicants, for the demo and for experiments at any size.
+//! A synthetic population of loan applicants, for the demo and for experiments of any size.
 //!
-//! Two groups, `A` and `B`, differ in what they have (income, savings, schooling) and in how often they
-//! repaid: partly through these features, partly beyond them, as past decisions leave their traces in
-//! data. A model trained on it as it is favours group A. Every value depends on the seed alone.
+//! Two groups, `A` and `B`, differ in their features (income, savings, schooling) and in how often they repaid:
+//! partly because of these features, partly beyond them, as past decisions leave traces in data. A model trained on
+//! the data as it is favours group A. Every value depends only on the seed.
 
 use equipoise_data::{InferOptions, write_atomically};
 use rand::{RngExt, SeedableRng};
@@ -40,7 +40,7 @@ const REGIONS: [&str; 4] = ["east", "north", "south", "west"];
 /// One person: the values of [`COLUMNS`] as a table holds them.
 pub type Person = [String; 12];
 
-/// `n_people` people.
+/// Generates `n_people` people.
 pub fn make_population(n_people: usize, seed: u64) -> Vec<Person> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     (0..n_people).map(|_| make_person(&mut rng)).collect()
@@ -48,7 +48,7 @@ pub fn make_population(n_people: usize, seed: u64) -> Vec<Person> {
 
 fn make_person(rng: &mut ChaCha8Rng) -> Person {
     let mut normal = || -> f64 { StandardNormal.sample(rng) };
-    // What the features have in common; group A starts ahead.
+    // A factor common to the features; group A starts ahead.
     let in_a = normal() < 0.39;
     let ahead = if in_a { 0.3 } else { -0.38 };
     let standing = normal() + ahead;
@@ -68,7 +68,7 @@ fn make_person(rng: &mut ChaCha8Rng) -> Person {
     let region_draw = normal() + if in_a { 0.25 } else { -0.25 };
     let region = [-0.7, 0.0, 0.7].iter().filter(|&&step| region_draw > step).count();
 
-    // Log-odds of repaying: mostly what a lender may look at, partly what it may not.
+    // Log-odds of repaying: mostly legitimate factors, partly the group itself.
     let log_odds = -0.15 + 0.9 * (income.ln() - 10.3) - 2.2 * (debt_ratio - 0.35)
         + 0.045 * (years_employed - 8.0)
         + 0.011 * (credit_score - 620.0)
@@ -95,7 +95,7 @@ fn make_person(rng: &mut ChaCha8Rng) -> Person {
     ]
 }
 
-/// What tells label and sensitive attribute to whoever infers the population's schema.
+/// Options for inferring the population's schema.
 pub(crate) fn infer_options(intercept: bool) -> InferOptions {
     InferOptions {
         label: (LABEL.0.to_owned(), LABEL.1.to_owned()),
@@ -105,7 +105,7 @@ pub(crate) fn infer_options(intercept: bool) -> InferOptions {
     }
 }
 
-/// Writes some of the people as a CSV file.
+/// Writes some of the people to a CSV file.
 pub(crate) fn write_people(path: &Path, people: &[Person], members: &[usize]) -> Result<(), Error> {
     let mut text = COLUMNS.join(",");
     for &member in members {

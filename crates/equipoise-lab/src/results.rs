@@ -1,6 +1,6 @@
-//! An experiment as a page: the paper's tables and figures, ours beside its own, and what to make of them.
+//! The results page of an experiment: the paper's tables and figures with ours beside them, and a discussion.
 //!
-//! The page is composed once; it is then written as HTML, as Markdown, and table by table as CSV.
+//! The page is built once, then written as HTML, as Markdown, and each table as CSV.
 
 mod ablations;
 mod claims;
@@ -19,9 +19,10 @@ use equipoise_report::{Block, Figure, Page, Section};
 
 use crate::experiment::Experiment;
 use crate::source::{OWN_TABLE, dataset_title};
-use wording::{measure, preprocessing_words, share};
+use figures::Combination;
+use wording::{describe_generator, describe_preprocessing, measure, share};
 
-/// What an experiment gave, to be read.
+/// The results of an experiment.
 #[derive(Debug, Clone, Copy)]
 pub struct Results<'a> {
     /// The experiment.
@@ -30,11 +31,11 @@ pub struct Results<'a> {
     pub command: &'a str,
 }
 
-impl Results<'_> {
+impl<'a> Results<'a> {
     /// The page.
     pub fn page(&self) -> Page {
         let sections = [
-            Some(self.opening()),
+            Some(self.setup_section()),
             self.claims_section(),
             self.weights_section(),
             self.baseline_section(),
@@ -45,71 +46,83 @@ impl Results<'_> {
             self.ablation_section(),
             self.discussion_section(),
         ];
+        let combinations = self.experiment.settings.combinations();
+        let combinations = combinations.iter().map(|&(dataset, fairness)| {
+            format!("{} ({})", dataset_title(dataset), measure(fairness))
+        });
         Page {
             title: "Fair collaborative learning against unreliable clients: results".to_owned(),
-            subtitle: self.subtitle(),
+            subtitle: format!(
+                "{}, {} clients",
+                combinations.collect::<Vec<_>>().join(", "),
+                self.experiment.settings.n_clients
+            ),
             sections: sections.into_iter().flatten().collect(),
         }
     }
 
-    fn subtitle(&self) -> String {
-        let places = self.experiment.settings.combinations();
-        let places = places.iter().map(|&(dataset, fairness)| {
-            format!("{} ({})", dataset_title(dataset), measure(fairness))
-        });
-        format!(
-            "{}, {} clients",
-            places.collect::<Vec<_>>().join(", "),
-            self.experiment.settings.n_clients
-        )
+    /// A section with some blocks per combination. `None` if there are no blocks.
+    fn section<B: IntoIterator<Item = Block>>(
+        &self,
+        heading: &str,
+        lead: impl Into<String>,
+        blocks: impl FnMut(Combination<'a>) -> B,
+    ) -> Option<Section> {
+        let combinations = self.experiment.settings.combinations();
+        let blocks: Vec<Block> = combinations.into_iter().flat_map(blocks).collect();
+        (!blocks.is_empty()).then(|| Section {
+            heading: heading.to_owned(),
+            lead: lead.into(),
+            blocks,
+        })
     }
 
-    fn opening(&self) -> Section {
+    fn setup_section(&self) -> Section {
         let settings = &self.experiment.settings;
         let shares: Vec<String> = settings.unreliable.iter().map(|&u| share(u)).collect();
         let lead = format!(
-            "A dataset is shared out evenly and at random among {} clients. The clients whose own models \
-             are the most unfair are unreliable: they send their training rows as they are. The others send \
-             fair proxies. Each defense turns the same proxies into one model, which is judged on test \
-             rows of the reliable clients alone. Figures are {}.",
+            "Each dataset is split evenly and at random among {} clients. The clients whose own models are the most \
+             unfair are unreliable: they send their training rows unchanged. The others send fair proxies. Every \
+             defense turns the same proxies into one model, which is evaluated on the test rows of the reliable \
+             clients only. Figures are {}.",
             settings.n_clients,
             match settings.seeds {
-                1 => "those of one seed".to_owned(),
-                n => format!("means over {n} seeds, ± is the standard deviation over them"),
+                1 => "from one seed".to_owned(),
+                n => format!("means over {n} seeds, and ± is the standard deviation"),
             },
         );
+        let figure = |label: &str, value: String, note: &str| Figure {
+            label: label.to_owned(),
+            value,
+            note: note.to_owned(),
+        };
         let mut figures = vec![
-            figure(
-                "Rounds",
-                self.experiment.grid.len().to_string(),
-                "cells of the grid, seeds counted",
-            ),
+            figure("Rounds", self.experiment.grid.len().to_string(), "in the grid, over all seeds"),
             figure("Unreliable clients", shares.join(", "), "shares tried"),
             figure("Root", share(settings.root_share), "of each client's training rows"),
         ];
         if let Some(held) = self.claims_held() {
-            figures.push(figure("Checks that hold", held, "of what the paper finds; see below"));
+            figures.push(figure("Checks passed", held, "of the paper's findings, see below"));
         }
         let has_own = settings.datasets.iter().any(|dataset| dataset == OWN_TABLE);
-        let only_own = has_own && settings.datasets.len() == 1;
-        let mut blocks = vec![Block::Figures(figures)];
-        blocks.push(Block::Paragraph("Written by this command:".to_owned()));
-        blocks.push(Block::Code(self.command.to_owned()));
-        blocks.push(Block::Paragraph(format!(
-            "Columns become features as follows: {}{}. Fair proxies are made {}. λ = {}.",
-            if only_own {
-                "as the table's schema says"
-            } else {
-                preprocessing_words(settings.preprocessing)
-            },
-            if has_own && !only_own { " (the own table as its schema says)" } else { "" },
-            wording::generator_words(settings.generator),
-            settings.lambda,
-        )));
-        Section { heading: "What was run".to_owned(), lead, blocks }
+        let encoding = match (has_own, settings.datasets.len()) {
+            (true, 1) => "The table is encoded by its schema".to_owned(),
+            (true, _) => format!(
+                "{}; your own table is encoded by its schema",
+                describe_preprocessing(settings.preprocessing)
+            ),
+            (false, _) => describe_preprocessing(settings.preprocessing).to_owned(),
+        };
+        let blocks = vec![
+            Block::Figures(figures),
+            Block::Paragraph("This page was generated by:".to_owned()),
+            Block::Code(self.command.to_owned()),
+            Block::Paragraph(format!(
+                "{encoding}. Fair proxies are made {}. λ = {}.",
+                describe_generator(settings.generator),
+                settings.lambda,
+            )),
+        ];
+        Section { heading: "Setup".to_owned(), lead, blocks }
     }
-}
-
-fn figure(label: &str, value: String, note: &str) -> Figure {
-    Figure { label: label.to_owned(), value, note: note.to_owned() }
 }

@@ -1,10 +1,9 @@
 //! The paper's scenarios (its Section IV): a population split among clients, some of them unreliable.
 //!
-//! Rows are shared out evenly at random; each client keeps a part for testing. A model on a client's own
-//! training rows, measured on its own test rows, ranks the clients: those with the largest unfairness are
-//! the unreliable ones, and send their training rows as they are. The others send fair proxies. A small
-//! random part of each client's training rows is the root. A defense is judged on the test rows of the
-//! reliable clients alone.
+//! Rows are split evenly and at random, and each client keeps a part for testing. Clients are ranked by the unfairness
+//! of a model trained on their own training rows and measured on their own test rows. The most unfair clients are
+//! unreliable and send their training rows unchanged. The others send fair proxies. A small random part of each
+//! client's training rows is the root. Defenses are evaluated on the test rows of the reliable clients only.
 
 use equipoise_core::{
     Client, Criterion, Error, Fairness, InnerSettings, Metrics, NoopObserver, ProxySettings,
@@ -21,9 +20,9 @@ use std::sync::OnceLock;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScenarioKind {
-    /// Each a fair proxy of its own rows.
+    /// Each client sends a fair proxy of its own rows.
     Realistic,
-    /// All the same fair proxy, that of the fairest client: then equal weights are the right answer.
+    /// All send the fair proxy of the fairest client, so that equal weights are the right answer.
     Ideal,
 }
 
@@ -31,11 +30,11 @@ pub enum ScenarioKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Generator {
-    /// Rows of a smoothed model, moved as little as fairness needs: what `proxy` does.
+    /// Rows of a smoothed model, moved no further than fairness requires, as `proxy` does.
     #[default]
     Smoothed,
-    /// The client's own rows, moved by Adam: close to what the paper's experiments seem to have used,
-    /// judged by the losses behind its weights. Such proxies are easier to classify than the data.
+    /// The client's own rows, moved by Adam. The losses behind the paper's weights suggest that its experiments
+    /// used something similar. Such proxies are easier to classify than the data.
     Adam,
 }
 
@@ -43,9 +42,9 @@ pub enum Generator {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProxySize {
-    /// This many.
+    /// This number of rows.
     Rows(usize),
-    /// So many times the client's training rows; at least one row.
+    /// This multiple of the client's training rows; at least one row.
     Share(f64),
 }
 
@@ -63,7 +62,7 @@ impl ProxySize {
 pub struct ScenarioSettings {
     /// What the reliable clients send.
     pub kind: ScenarioKind,
-    /// Which fairness ranks the clients and shapes the proxies.
+    /// The fairness that ranks clients and shapes proxies.
     pub fairness: Fairness,
     /// K, the number of clients.
     pub n_clients: usize,
@@ -84,7 +83,7 @@ pub struct ScenarioSettings {
 }
 
 impl ScenarioSettings {
-    /// The paper's: 5 clients, 20 % for testing, a root of 0.5 %, proxies as large as the training rows.
+    /// The paper's settings: 5 clients, 20 % for testing, a root of 0.5 %, proxies as large as the training rows.
     pub fn new(kind: ScenarioKind, fairness: Fairness, unreliable_share: f64, seed: u64) -> Self {
         Self {
             kind,
@@ -100,7 +99,7 @@ impl ScenarioSettings {
         }
     }
 
-    /// How many clients are unreliable.
+    /// Number of unreliable clients.
     pub fn n_unreliable(&self) -> usize {
         (self.unreliable_share * self.n_clients as f64).round() as usize
     }
@@ -111,25 +110,25 @@ impl ScenarioSettings {
 pub struct ScenarioClient {
     /// Its name: c1, c2, …
     pub id: String,
-    /// Which rows of the population it trains on, tests on, and shares with the server as root.
+    /// Its training, test and root rows in the population.
     pub members: Members,
-    /// Its own rows for training.
+    /// Its training rows.
     pub train: Rows,
-    /// Its own rows for testing.
+    /// Its test rows.
     pub test: Rows,
     /// The part of its training rows that the server holds.
     pub root: Rows,
-    /// What it sends.
+    /// The proxy it sends.
     pub proxy: Rows,
-    /// |SPD| or |EOD| on its test rows of a model on its training rows.
+    /// |SPD| or |EOD| of a model trained on its training rows, on its test rows.
     pub unfairness: f64,
     /// Whether it sends a fair proxy.
     pub reliable: bool,
-    /// How its proxy came about; `None` for an unreliable client.
+    /// How its proxy was generated; `None` for an unreliable client.
     pub summary: Option<ProxySummary>,
 }
 
-/// Numbers of rows of the population.
+/// Row indices in the population.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Members {
     /// Training rows.
@@ -140,31 +139,29 @@ pub struct Members {
     pub root: Vec<usize>,
 }
 
-/// A population, split.
+/// A split population with proxies.
 #[derive(Debug, Clone)]
 pub struct Scenario {
     /// The clients, sorted by id.
     pub clients: Vec<ScenarioClient>,
 }
 
-/// Told when a client's proxy is made: (done, of).
+/// Called for each proxy with the number done and the total.
 pub type OnClient<'a> = dyn FnMut(usize, usize) + 'a;
 
-/// A population shared out among clients and ranked, before it is decided who is unreliable. Fair proxies
-/// are made once, when a scenario first needs them.
+/// A population split among ranked clients, before unreliable clients are chosen. Fair proxies are made once, when a
+/// scenario first needs them.
 #[derive(Debug, Clone)]
 pub struct Split {
     settings: ScenarioSettings,
     clients: Vec<ScenarioClient>,
     /// Clients from the most unfair to the fairest.
     by_unfairness: Vec<usize>,
-    /// Made when first needed.
     fair: Vec<OnceLock<(Rows, ProxySummary)>>,
 }
 
 impl Split {
-    /// Shares `population` out and ranks the clients. Kind and unreliable share of the settings are not
-    /// looked at yet.
+    /// Splits `population` and ranks the clients. Kind and unreliable share of the settings are ignored.
     pub fn new(population: &Rows, settings: &ScenarioSettings) -> Result<Self, Error> {
         let mut rng = ChaCha8Rng::seed_from_u64(settings.seed);
         let mut order: Vec<usize> = (0..population.len()).collect();
@@ -181,7 +178,7 @@ impl Split {
         Ok(Self { settings: *settings, clients, by_unfairness, fair })
     }
 
-    /// Makes the fair proxies that these scenarios, kind and share, will need, several at a time.
+    /// Makes the fair proxies that these scenarios (kind and unreliable share) need, in parallel.
     pub fn make_proxies(&self, scenarios: &[(ScenarioKind, f64)]) -> Result<(), Error> {
         let mut sources: Vec<usize> =
             scenarios.iter().flat_map(|&(kind, share)| self.proxy_sources(kind, share)).collect();
@@ -190,7 +187,7 @@ impl Split {
         sources.into_par_iter().try_for_each(|client| self.fair_proxy(client).map(|_| ()))
     }
 
-    /// The round in which this share of the clients, the most unfair ones, is unreliable.
+    /// The scenario in which this share of the clients, the most unfair ones, is unreliable.
     pub fn scenario(
         &self,
         kind: ScenarioKind,
@@ -220,12 +217,11 @@ impl Split {
         let reliable = &self.by_unfairness[self.n_unreliable(unreliable_share)..];
         match kind {
             ScenarioKind::Realistic => reliable.to_vec(),
-            // The fairest client's proxy stands for all.
             ScenarioKind::Ideal => vec![self.by_unfairness[self.clients.len() - 1]; reliable.len()],
         }
     }
 
-    /// Two threads that ask at once both make it: the same one, for it depends on the seed alone.
+    /// Two concurrent threads may both make the proxy, which depends only on the seed.
     fn fair_proxy(&self, client: usize) -> Result<(Rows, ProxySummary), Error> {
         if let Some(made) = self.fair[client].get() {
             return Ok(made.clone());
@@ -246,7 +242,7 @@ impl Scenario {
         split.scenario(settings.kind, settings.unreliable_share, on_client)
     }
 
-    /// What the server sees.
+    /// The round that the server sees.
     pub fn round(&self) -> Result<Round, Error> {
         let clients = self.clients.iter().map(|client| Client {
             id: client.id.clone(),
@@ -256,7 +252,7 @@ impl Scenario {
         Round::new(clients.collect())
     }
 
-    /// The clients whose test rows count: the reliable ones, or all where none is reliable.
+    /// The clients whose test rows count: the reliable ones, or all if none is reliable.
     pub fn judged_clients(&self) -> impl Iterator<Item = &ScenarioClient> {
         let any = self.clients.iter().any(|client| client.reliable);
         self.clients.iter().filter(move |client| client.reliable || !any)
@@ -270,12 +266,12 @@ impl Scenario {
     /// The sum of the weights of unreliable clients.
     pub fn unreliable_weight(&self, weights: &[f64]) -> f64 {
         let unreliable = self.clients.iter().zip(weights).filter(|(client, _)| !client.reliable);
-        // The sum of nothing is −0, which would be printed so.
+        // An empty sum is −0, which would be printed as such.
         unreliable.map(|(_, w)| w).sum::<f64>() + 0.0
     }
 }
 
-/// `parts` slices whose lengths differ by one at most.
+/// `parts` slices whose lengths differ by at most one.
 fn even_parts(order: &[usize], parts: usize) -> impl Iterator<Item = &[usize]> {
     (0..parts).map(move |k| &order[k * order.len() / parts..(k + 1) * order.len() / parts])
 }
@@ -332,7 +328,7 @@ fn make_fair_proxy(
     Ok((generated.rows, generated.summary))
 }
 
-/// |SPD| or |EOD|, or their mean weighted by ν; a figure that cannot be measured counts as 0.
+/// |SPD| or |EOD|, or their mean weighted by ν. A figure that cannot be measured counts as 0.
 pub fn unfairness(metrics: &Metrics, fairness: Fairness) -> f64 {
     let spd = metrics.spd.unwrap_or(0.0).abs();
     let eod = metrics.eod.unwrap_or(0.0).abs();

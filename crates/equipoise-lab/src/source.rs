@@ -1,4 +1,4 @@
-//! Where an experiment's rows come from: a known dataset, a made-up population, the user's own table.
+//! Sources of an experiment's rows: a known dataset, the synthetic population, or the user's own table.
 
 use equipoise_core::Rows;
 use equipoise_data::{Digest, Hasher, Purpose, Schema, infer, open_table, read_rows};
@@ -8,34 +8,33 @@ use crate::dataset::{Dataset, Preprocessing};
 use crate::error::Error;
 use crate::population::{infer_options, make_population, write_people};
 
-/// The name of the made-up population among datasets.
+/// The dataset name of the synthetic population.
 pub const SYNTHETIC: &str = "synthetic";
-/// The name of the user's own table among datasets.
+/// The dataset name of the user's own table.
 pub const OWN_TABLE: &str = "csv";
 
-/// Where datasets are found.
+/// Where to find datasets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sources {
-    /// Files, and folders that hold the files of known datasets.
+    /// Files, and folders with the files of known datasets.
     pub data: Vec<PathBuf>,
     /// The schema of the user's own table.
     pub schema: Option<PathBuf>,
-    /// People in the made-up population.
+    /// Number of people in the synthetic population.
     pub n_people: usize,
 }
 
-/// One seed for all: the population is a dataset, and an experiment's seeds split it.
+/// The population is a fixed dataset; an experiment's seeds only split it.
 const POPULATION_SEED: u64 = 1;
 
 impl Sources {
-    /// The rows of a dataset, encoded. The user's own table is encoded as its schema says, whatever the
-    /// preprocessing.
+    /// The encoded rows of a dataset. The user's own table is encoded by its schema, whatever the preprocessing.
     pub fn load(&self, dataset: &str, preprocessing: Preprocessing) -> Result<Rows, Error> {
         match (dataset, Dataset::named(dataset)) {
             (_, Some(known)) => known.load(&self.data, preprocessing),
             (SYNTHETIC, _) => self.load_synthetic(preprocessing),
             (OWN_TABLE, _) => self.load_own_table(),
-            _ => Err(Error::UnknownDataset { name: dataset.to_owned() }),
+            _ => Err(Error::UnknownDataset(dataset.to_owned())),
         }
     }
 
@@ -58,13 +57,13 @@ impl Sources {
         let file = self
             .data
             .iter()
-            .find(|place| place.is_file() || place.extension().is_some())
+            .find(|path| path.is_file() || path.extension().is_some())
             .ok_or(Error::NoOwnTable)?;
         Ok(read_rows(file, &schema, Purpose::Data)?.rows)
     }
 }
 
-/// How a dataset is called in tables.
+/// The title of a dataset in tables.
 pub fn dataset_title(name: &str) -> &str {
     match (name, Dataset::named(name)) {
         (_, Some(known)) => known.title,
@@ -74,7 +73,7 @@ pub fn dataset_title(name: &str) -> &str {
     }
 }
 
-/// What tells encoded rows from others: an experiment on other rows is another experiment.
+/// Digest of encoded rows. An experiment on other rows is another experiment.
 pub(crate) fn rows_digest(rows: &Rows) -> Digest {
     let mut hasher = Hasher::default();
     hasher.update((rows.layout().n() as u64).to_le_bytes());

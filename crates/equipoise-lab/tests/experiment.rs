@@ -1,5 +1,5 @@
-//! An experiment gives the same bytes for any number of threads, goes on where it was interrupted, and ends
-//! as a page.
+//! An experiment gives the same bytes for any number of threads, resumes after an interruption, and ends with a
+//! page.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use equipoise_core::{Choice, Criterion, Defense, Profile};
@@ -51,45 +51,45 @@ fn files(folder: &Path) -> Vec<Vec<u8>> {
 #[test]
 fn threads_and_interruptions_change_no_byte_of_the_results() {
     let folder = tempfile::tempdir().unwrap();
-    let place = |name: &str| folder.path().join(name);
-    let experiment = run_synthetic(&place("one"), &ABLATIONS, 1);
+    let path = |name: &str| folder.path().join(name);
+    let experiment = run_synthetic(&path("one"), &ABLATIONS, 1);
     assert_eq!(experiment.grid.len(), 4);
     // Client-weighted, and an intercept, for two seeds; pooled without one is the grid's own.
     assert_eq!(experiment.changed.len(), 4);
-    let one = files(&place("one"));
-    run_synthetic(&place("two"), &ABLATIONS, 2);
-    assert!(one == files(&place("two")), "two threads give other bytes");
+    let one = files(&path("one"));
+    run_synthetic(&path("two"), &ABLATIONS, 2);
+    assert!(one == files(&path("two")), "two threads give different bytes");
 
     // Killed in the middle: settings, one whole cell, half of the next.
-    let journal = std::fs::read_to_string(place("one").join("results.jsonl")).unwrap();
+    let journal = std::fs::read_to_string(path("one").join("results.jsonl")).unwrap();
     let lines: Vec<&str> = journal.lines().collect();
     assert_eq!(lines.len(), 9);
     let half = &lines[2][..lines[2].len() / 2];
-    let killed = place("killed");
+    let killed = path("killed");
     std::fs::create_dir(&killed).unwrap();
     std::fs::write(killed.join("results.jsonl"), format!("{}\n{}\n{half}", lines[0], lines[1]))
         .unwrap();
     run_synthetic(&killed, &ABLATIONS, 2);
-    assert!(one == files(&killed), "a continued run gives other bytes");
+    assert!(one == files(&killed), "a resumed run gives different bytes");
     let continued = std::fs::read_to_string(killed.join("results.jsonl")).unwrap();
     assert!(
         continued.starts_with(&format!("{}\n{}\n", lines[0], lines[1])),
         "a cell was run again"
     );
 
-    // A line that is there twice counts once.
-    let twice = place("twice");
+    // A repeated line counts once.
+    let twice = path("twice");
     std::fs::create_dir(&twice).unwrap();
     std::fs::write(twice.join("results.jsonl"), format!("{journal}{}\n", lines[3])).unwrap();
     run_synthetic(&twice, &ABLATIONS, 2);
     assert!(one == files(&twice), "a repeated line changes the results");
 
     // A grid first, its ablations later, in the same folder.
-    let later = place("later");
+    let later = path("later");
     run_synthetic(&later, &[], 2);
     assert!(!later.join("ablations.csv").exists());
     run_synthetic(&later, &ABLATIONS, 2);
-    assert!(one == files(&later), "ablations added later give other bytes");
+    assert!(one == files(&later), "ablations added later give different bytes");
 }
 
 #[test]
@@ -99,29 +99,29 @@ fn the_page_has_every_table_and_figure() {
     let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
     let text = std::fs::read_to_string(folder.path().join("RESULTS.md")).unwrap();
     for heading in [
-        "What the paper finds, checked",
-        "Table I: weights",
+        "Findings of the paper, checked",
+        "Table I: client weights",
         "Table II: the method against pooling",
         "Table III: the method against robust averaging",
-        "Figure 2: what each client sends",
+        "Figure 2: unfairness of each proxy",
         "Figure 3: accuracy against fairness",
-        "How the method converges",
+        "Convergence",
         "Ablations",
     ] {
         assert!(page.contains(heading), "{heading} is not on the page");
         assert!(text.contains(&format!("## {heading}")), "{heading} is not in the text");
     }
-    // Heatmap, scatter, and three charts of the solver's way, each with its table.
+    // Heatmap, scatter, and three charts of the solver's trajectory, each with its table.
     assert_eq!(page.matches("<figure").count(), 5);
     let tables = std::fs::read_dir(folder.path().join("tables")).unwrap().count();
     assert_eq!(tables, 1 + 3 + 5 + Ablation::ALL.len());
-    // A quarter of a percent of 480 rows is one row: too small a root for seed 1, and so a dash.
+    // A quarter of a percent of 480 rows is one row, which is too small a root for seed 1.
     assert!(
         text.contains("| 0.25\u{202f}% | 60\u{202f}% | **–** |"),
-        "what could not be run is not shown"
+        "the failed cell is not shown"
     );
-    // The paper knows nothing of this population: no differences, no discussion.
-    assert!(!text.contains("differ from the paper's"));
+    // The paper does not have this population, so there are no differences to discuss.
+    assert!(!text.contains("Differences from the paper"));
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn on_law_school_robust_averaging_follows_the_majority_and_the_method_does_not()
         summaries.iter().find(of).unwrap().fairness_mean
     };
     assert!(fairness("fedasl") > 0.4 && fairness("pooled") > 0.2 && fairness("bilevel") < 0.1);
-    // The paper's figures stand beside ours.
+    // The paper's figures are shown beside ours.
     let results = Results { experiment: &experiment, command: "" };
     let text = results.page().to_markdown();
     assert!(text.contains("0.4948") && text.contains("84.72"), "the paper's figures are missing");
@@ -153,7 +153,7 @@ fn on_law_school_robust_averaging_follows_the_majority_and_the_method_does_not()
 }
 
 #[test]
-fn an_own_table_is_encoded_as_its_schema_says() {
+fn your_own_table_is_encoded_by_its_schema() {
     let folder = tempfile::tempdir().unwrap();
     let table = folder.path().join("own.csv");
     let schema = folder.path().join("schema.toml");
@@ -176,15 +176,15 @@ fn an_own_table_is_encoded_as_its_schema_says() {
         variants: vec![Variant::Defense(Defense::Bilevel), Variant::Defense(Defense::Pooled)],
         ..on("csv")
     };
-    let place = folder.path().join("o");
+    let path = folder.path().join("o");
     let run = |sources: &Sources| {
-        run_experiment(&settings, &[Ablation::Intercept], sources, &place, &|_, _| {})
+        run_experiment(&settings, &[Ablation::Intercept], sources, &path, &|_, _| {})
     };
     let experiment = run(&own).unwrap();
     assert_eq!(experiment.grid.len(), 4);
     assert_eq!(experiment.changed.len(), 0, "the schema decides on the intercept");
 
-    // Other rows are another experiment; without table or schema there is none.
+    // Other rows are another experiment, and table and schema are both required.
     std::fs::write(&own.data[0], "score,group,passed\n1,a,1\n2,b,0\n").unwrap();
     assert!(matches!(run(&own), Err(Error::OtherExperiment { .. })));
     assert!(matches!(run(&Sources { schema: None, ..own.clone() }), Err(Error::NoSchema)));
@@ -192,7 +192,7 @@ fn an_own_table_is_encoded_as_its_schema_says() {
 }
 
 #[test]
-fn a_cell_that_cannot_be_run_is_named() {
+fn a_failed_cell_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let settings = ExperimentSettings { root_share: 0.002, ..on(SYNTHETIC) };
     let here = sources(folder.path());
@@ -202,7 +202,7 @@ fn a_cell_that_cannot_be_run_is_named() {
 }
 
 #[test]
-fn a_folder_that_another_run_or_person_uses_is_left_alone() {
+fn does_not_touch_a_folder_that_is_in_use() {
     let folder = tempfile::tempdir().unwrap();
     let run =
         || run_experiment(&on(SYNTHETIC), &[], &sources(folder.path()), folder.path(), &|_, _| {});
@@ -214,7 +214,7 @@ fn a_folder_that_another_run_or_person_uses_is_left_alone() {
     std::fs::remove_file(&journal).unwrap();
     std::fs::write(folder.path().join("RESULTS.md"), "mine").unwrap();
     assert!(matches!(run(), Err(Error::Foreign { name: "RESULTS.md", .. })));
-    // Not a journal, though it has its name, with and without the end of a line.
+    // A file with the journal's name that is not a journal, with and without a final line break.
     std::fs::remove_file(folder.path().join("RESULTS.md")).unwrap();
     for text in ["hello", "hello\n", "{\"version\":\"0\"}\nhello\n"] {
         std::fs::write(&journal, text).unwrap();
@@ -224,7 +224,7 @@ fn a_folder_that_another_run_or_person_uses_is_left_alone() {
 }
 
 #[test]
-fn settings_for_which_nothing_is_finished_can_be_mended() {
+fn settings_can_be_corrected_before_the_first_cell_is_finished() {
     let folder = tempfile::tempdir().unwrap();
     let here = sources(folder.path());
     let bad = ExperimentSettings { root_share: 0.001, seeds: 1, ..on(SYNTHETIC) };
@@ -234,9 +234,9 @@ fn settings_for_which_nothing_is_finished_can_be_mended() {
 }
 
 #[test]
-fn settings_that_cannot_be_are_refused_before_anything_is_begun() {
+fn rejects_invalid_settings_before_starting() {
     let folder = tempfile::tempdir().unwrap();
-    let place = folder.path().join("o");
+    let path = folder.path().join("o");
     let base = on(SYNTHETIC);
     for bad in [
         ExperimentSettings { seeds: 0, ..base.clone() },
@@ -248,17 +248,17 @@ fn settings_that_cannot_be_are_refused_before_anything_is_begun() {
         ExperimentSettings { unreliable: vec![0.2, 0.21], ..base.clone() },
         ExperimentSettings { n_clients: 1, ..base.clone() },
     ] {
-        let refused = run_experiment(&bad, &[], &sources(&place), &place, &|_, _| {});
+        let refused = run_experiment(&bad, &[], &sources(&path), &path, &|_, _| {});
         assert!(
             matches!(refused, Err(Error::Setting { .. } | Error::Twice { .. })),
             "{bad:?}: {refused:?}"
         );
-        assert!(!place.exists());
+        assert!(!path.exists());
     }
 }
 
 #[test]
-fn a_folder_of_another_experiment_is_refused() {
+fn rejects_a_folder_with_another_experiment() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("results.jsonl"), "{\"other\":1}\n").unwrap();
     let here = sources(folder.path());
@@ -267,7 +267,7 @@ fn a_folder_of_another_experiment_is_refused() {
 }
 
 #[test]
-fn a_file_that_is_not_the_dataset_is_refused() {
+fn rejects_a_file_that_is_not_the_dataset() {
     let folder = tempfile::tempdir().unwrap();
     let run = |data: &Path| {
         run_experiment(&on("law-school"), &[], &sources(data), &folder.path().join("o"), &|_, _| {})
@@ -277,7 +277,7 @@ fn a_file_that_is_not_the_dataset_is_refused() {
     std::fs::write(&file, "a,b\n1,2\n").unwrap();
     assert!(matches!(run(folder.path()), Err(Error::DatasetDigest { .. })));
     assert!(matches!(run(&file), Err(Error::DatasetDigest { .. })));
-    assert!(!folder.path().join("o").exists(), "nothing is begun before the rows are there");
+    assert!(!folder.path().join("o").exists(), "the folder was created before the rows were found");
     let unknown = run_experiment(&on("lawschool"), &[], &sources(&file), folder.path(), &|_, _| {});
     assert!(matches!(unknown, Err(Error::UnknownDataset { .. })));
 }

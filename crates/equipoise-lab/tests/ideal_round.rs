@@ -7,7 +7,7 @@ use equipoise_data::{InferOptions, Purpose, infer, open_table, read_rows};
 use equipoise_lab::{Scenario, ScenarioKind, ScenarioSettings};
 use std::path::Path;
 
-/// The paper's preprocessing: columns standardised, codes as numbers, no intercept.
+/// The paper's preprocessing: standardised columns, codes as numbers, no intercept.
 fn law_school() -> Option<Rows> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/law_school.csv");
     if !file.exists() {

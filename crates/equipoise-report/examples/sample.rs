@@ -1,4 +1,4 @@
-//! Renders two sample pages with made-up figures: `sample <outcome.html> <blocks.html>`.
+//! Renders two pages of made-up figures: `sample <outcome.html> <blocks.html>`.
 
 #[path = "../tests/sample_pages/mod.rs"]
 mod sample_pages;

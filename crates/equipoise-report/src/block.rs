@@ -66,10 +66,8 @@ impl Block {
             }),
             Self::Table(table) => table.write(markup),
             Self::Chart(chart) => chart.write(markup, chart_id),
-            Self::Code(code) => {
-                markup
-                    .element("pre", &[("tabindex", &"0")], |markup| markup.leaf("code", &[], code));
-            }
+            Self::Code(code) => markup
+                .element("pre", &[("tabindex", &"0")], |markup| markup.leaf("code", &[], code)),
         }
         markup.newline();
     }

@@ -98,22 +98,19 @@ impl Chart {
 
 impl ChartKind {
     fn write_legend(&self, markup: &mut Markup) {
-        fn names<T>(series: &[T], name: fn(&T) -> &str) -> Vec<&str> {
-            series.iter().map(name).collect()
-        }
         match self {
-            Self::Bars(_) | Self::Heatmap(_) => {}
-            Self::GroupedBars(GroupedBars { series, .. }) => {
-                write_legend(markup, Swatch::Fill, &names(series, |s| s), false);
+            Self::GroupedBars(bars) => {
+                write_legend(markup, Swatch::Fill, bars.series.iter(), false);
             }
             Self::Lines(lines) if lines.series.len() > 1 => {
-                let names = names(&lines.series, |s| &s.name);
-                write_legend(markup, Swatch::Line, &names, lines.labels_ends());
+                let names = lines.series.iter().map(|series| &series.name);
+                write_legend(markup, Swatch::Line, names, lines.labels_ends());
             }
-            Self::Scatter(Scatter { series, .. }) if series.len() > 1 => {
-                write_legend(markup, Swatch::Mark, &names(series, |s| &s.name), false);
+            Self::Scatter(scatter) if scatter.series.len() > 1 => {
+                let names = scatter.series.iter().map(|series| &series.name);
+                write_legend(markup, Swatch::Mark, names, false);
             }
-            Self::Lines(_) | Self::Scatter(_) => {}
+            _ => {}
         }
     }
 

@@ -56,7 +56,7 @@ impl Convergence<'_> {
     ) -> Chart {
         let trace = self.trace;
         let sentence = format!(
-            "From {} at the first step to {} for the final model, in {}{}. {remark}",
+            "From {} at the first step to {} for the final model, in {}.{} {remark}",
             Format::Auto.write(trace.first().map(value)),
             Format::Auto.write(Some(result)),
             counted(trace.last().map_or(0, |point| point.iteration), "step", "steps"),
@@ -107,8 +107,7 @@ impl Convergence<'_> {
             n => counted(n, "client", "clients"),
         };
         let sentence = format!(
-            "How the weights of {which} moved, in {}{}.",
-            counted(self.trace.last().map_or(0, |point| point.iteration), "step", "steps"),
+            "How the weights of {which} moved from the first step to the last.{}",
             self.describe_starts()
         );
         let names = shown.iter().map(|&c| self.clients[c].0.to_owned());
@@ -170,8 +169,8 @@ impl Convergence<'_> {
         match self.trace.iter().map(|point| point.start).max() {
             None | Some(0) => String::new(),
             Some(last) => format!(
-                " and {}: the search began from uniform weights, then from single clients, and the \
-                 best result was kept",
+                " The search had {}, from uniform weights and then from single clients, and kept the \
+                 best result.",
                 counted(last + 1, "start", "starts")
             ),
         }

@@ -47,7 +47,6 @@ impl Format {
     /// Labels a tick of a logarithmic axis.
     pub(crate) fn write_log_tick(&self, value: f64) -> String {
         match self {
-            Self::Percent(_) => percent(auto(100.0 * value)),
             _ if (1e-3..1e5).contains(&value) => {
                 grouped(value, if value < 1.0 { decimals(value) } else { 0 })
             }

@@ -1,9 +1,9 @@
 //! Renders a page as Markdown, with the description and the table of each chart in place of its drawing.
 
-use crate::block::Block;
+use crate::block::{Block, Figure};
 use crate::chart::Chart;
 use crate::page::Page;
-use crate::table::Table;
+use crate::table::{Column, Table};
 
 /// The table of a chart is left out if it is longer than this.
 const MAX_CHART_ROWS: usize = 30;
@@ -34,12 +34,13 @@ impl Block {
                 format!("> **{}** {}", kind.label(), escape(text))
             }
             Self::Figures(figures) => {
-                let line = |figure: &crate::block::Figure| {
-                    let note = match figure.note.as_str() {
-                        "" => String::new(),
-                        note => format!(" ({})", escape(note)),
-                    };
-                    format!("- **{}**: {}{note}", escape(&figure.label), escape(&figure.value))
+                let line = |figure: &Figure| {
+                    let text =
+                        format!("- **{}**: {}", escape(&figure.label), escape(&figure.value));
+                    match figure.note.as_str() {
+                        "" => text,
+                        note => format!("{text} ({})", escape(note)),
+                    }
                 };
                 figures.iter().map(line).collect::<Vec<_>>().join("\n")
             }
@@ -73,8 +74,8 @@ impl Table {
             lines.push(format!("{}:\n", escape(&self.caption)));
         }
         lines.push(row(self.columns.iter().map(|column| escape(&column.name)).collect()));
-        let rule = |numeric: bool| if numeric { "---:" } else { "---" }.to_owned();
-        lines.push(row(self.columns.iter().map(|column| rule(column.numeric)).collect()));
+        let rule = |column: &Column| if column.numeric { "---:" } else { "---" }.to_owned();
+        lines.push(row(self.columns.iter().map(rule).collect()));
         for cells in &self.rows {
             let texts = cells.iter().map(|cell| match (cell.strong, escape(&cell.text)) {
                 (true, text) if !text.trim().is_empty() => format!("**{text}**"),
@@ -106,7 +107,7 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::page::Section;
-    use crate::table::{Cell, Column};
+    use crate::table::Cell;
 
     #[test]
     fn renders_headings_text_and_tables() {

@@ -22,9 +22,7 @@ impl Markup {
         self.open(tag, attributes);
         self.html.push('>');
         content(self);
-        self.html.push_str("</");
-        self.html.push_str(tag);
-        self.html.push('>');
+        self.html += &format!("</{tag}>");
     }
 
     /// Writes an element that contains only text.
@@ -59,12 +57,9 @@ impl Markup {
     }
 
     fn open(&mut self, tag: &'static str, attributes: Attributes<'_>) {
-        self.html.push('<');
-        self.html.push_str(tag);
+        self.html += &format!("<{tag}");
         for (name, value) in attributes {
-            self.html.push(' ');
-            self.html.push_str(name);
-            self.html.push_str("=\"");
+            self.html += &format!(" {name}=\"");
             escape_into(&mut self.html, &value.to_string());
             self.html.push('"');
         }
@@ -77,12 +72,8 @@ pub(crate) struct Px(pub(crate) f64);
 
 impl Display for Px {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let tenths = (self.0 * 10.0).round();
-        if tenths % 10.0 == 0.0 {
-            write!(f, "{:.0}", tenths / 10.0 + 0.0)
-        } else {
-            write!(f, "{:.1}", tenths / 10.0)
-        }
+        // Adding 0 turns -0 into 0.
+        write!(f, "{}", (self.0 * 10.0).round() / 10.0 + 0.0)
     }
 }
 

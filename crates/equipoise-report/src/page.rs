@@ -39,18 +39,15 @@ impl Page {
         let mut markup = Markup::default();
         markup.verbatim("<!DOCTYPE html>\n");
         markup.element("html", &[("lang", &"en")], |markup| {
-            markup.newline();
             markup.element("head", &[], |markup| self.write_head(markup));
             markup.newline();
             markup.element("body", &[], |markup| self.write_body(markup));
-            markup.newline();
         });
         markup.newline();
         markup.into_html()
     }
 
     fn write_head(&self, markup: &mut Markup) {
-        markup.newline();
         markup.empty("meta", &[("charset", &"utf-8")]);
         for (kind, name, content) in [
             ("name", "viewport", "width=device-width, initial-scale=1"),
@@ -62,15 +59,11 @@ impl Page {
         }
         // An empty icon keeps browsers from requesting /favicon.ico.
         markup.empty("link", &[("rel", &"icon"), ("href", &"data:,")]);
-        markup.newline();
         markup.leaf("title", &[], &self.title);
-        markup.newline();
         markup.element("style", &[], |markup| markup.verbatim(crate::STYLE));
-        markup.newline();
     }
 
     fn write_body(&self, markup: &mut Markup) {
-        markup.newline();
         write_patterns(markup);
         markup.element("header", &[], |markup| {
             markup.leaf("h1", &[], &self.title);
@@ -97,7 +90,6 @@ impl Page {
             ". This file is self-contained and loads nothing."
         );
         markup.leaf("footer", &[], footer);
-        markup.newline();
     }
 
     fn write_contents(&self, markup: &mut Markup) {
@@ -111,7 +103,6 @@ impl Page {
                 }
             });
         });
-        markup.newline();
     }
 }
 

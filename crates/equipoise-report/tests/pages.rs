@@ -190,7 +190,7 @@ fn missing_figures_are_dashes() {
     let html = report.render();
     checked(&html);
     assert!(html.contains("<dd class=\"value\">–</dd>"));
-    assert!(html.contains("no row is of the unprivileged group"));
+    assert!(html.contains("no row is in the unprivileged group"));
 }
 
 #[test]

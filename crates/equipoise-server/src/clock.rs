@@ -1,16 +1,16 @@
-//! The time, behind a trait, so that a test can let a deadline pass.
+//! The clock, behind a trait so that tests can control time.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use jiff::Timestamp;
 
-/// Tells the time.
+/// A clock.
 pub trait Clock: Send + Sync {
-    /// Now.
+    /// The current time.
     fn now(&self) -> Timestamp;
 }
 
-/// The machine's clock, to the second: a log needs no more.
+/// The system clock, with a resolution of one second.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -21,12 +21,12 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until a test moves it.
+/// A clock that only advances when a test tells it to.
 #[derive(Debug, Default)]
 pub struct MockClock(AtomicI64);
 
 impl MockClock {
-    /// Moves the clock.
+    /// Advances the clock.
     pub fn advance(&self, seconds: i64) {
         self.0.fetch_add(seconds, Ordering::SeqCst);
     }

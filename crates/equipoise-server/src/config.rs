@@ -1,4 +1,4 @@
-//! What the server can be told: a TOML file in which unknown keys are errors.
+//! The server's configuration: a TOML file in which unknown keys are errors.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -11,59 +11,58 @@ use serde::Deserialize;
 pub struct Config {
     /// The data directory.
     pub data: PathBuf,
-    /// Where clients connect.
+    /// Address for clients.
     pub listen: SocketAddr,
-    /// Where health and metrics are; a loopback address. Default: nowhere.
+    /// Loopback address for health checks and metrics. Default: none.
     pub admin_listen: Option<SocketAddr>,
-    /// Certificate and key. Without them only plain HTTP on loopback is possible, and only if
-    /// `plain_http_on_loopback` says so.
+    /// Certificate and key. Without them, `plain_http_on_loopback` must be set.
     pub tls: Option<TlsFiles>,
-    /// Serve plain HTTP, on a loopback address alone: behind a proxy on the same machine, or in tests.
+    /// Serve plain HTTP on a loopback address, behind a reverse proxy on the same machine or in tests.
     #[serde(default)]
     pub plain_http_on_loopback: bool,
-    /// What peers may do.
+    /// Limits on peers.
     #[serde(default)]
     pub limits: Limits,
 }
 
-/// Where certificate and key are, both in PEM form.
+/// Certificate and private key, both in PEM format.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TlsFiles {
-    /// The certificate and those that lead from it to one that clients trust.
+    /// The certificate chain.
     pub certificate: PathBuf,
-    /// The certificate's private key.
+    /// The private key.
     pub key: PathBuf,
 }
 
-/// What peers may do. None is unlimited.
+/// Limits on peers. There is no unlimited setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// Most bytes of a request's head. Default: 16 KiB.
+    /// Maximum size of a request head. Default: 16 KiB.
     pub header_bytes: usize,
-    /// Longest time for a request's head, and for the handshake before it. Default: 10 seconds.
+    /// Timeout for a request head and for the TLS handshake. Default: 10 seconds.
     pub header_timeout_seconds: u64,
-    /// Least rate of a body. Default: 16 KiB a second.
+    /// Minimum transfer rate of a body. Default: 16 KiB per second.
     pub least_bytes_per_second: u64,
-    /// Uploads at once; further ones get 503. Default: 64.
+    /// Maximum number of concurrent uploads; further ones get 503. Default: 64.
     pub uploads_at_once: usize,
-    /// Requests of one client that wait for its upload; further ones get 429. Default: 64.
+    /// Maximum number of requests of one client that wait for its upload; further ones get 429. Default: 64.
     pub requests_per_client: usize,
-    /// Connections at once. Default: 4096.
+    /// Maximum number of connections. Default: 4096.
     pub connections: usize,
-    /// Connections of one address at once. Default: 1024.
+    /// Maximum number of connections per address. Default: 1024.
     pub connections_per_address: usize,
-    /// Failed authentications of one address in a minute; further ones get 429. Default: 20.
+    /// Failed authentications per address and minute; further ones get 429. Default: 20.
     pub failed_authentications_per_minute: usize,
-    /// Listeners to the event stream at once. Default: 256.
+    /// Maximum number of event stream listeners. Default: 256.
     pub listeners: usize,
-    /// How long an interrupted upload can go on. Default: a day.
+    /// How long an interrupted upload can be resumed. Default: one day.
     pub upload_expiry_seconds: u64,
-    /// Memory of a solve; rows for which there is no room go to a file in the data directory. It changes no bit
-    /// of a result. Default: 1 GiB.
+    /// Memory limit of a solve. Rows beyond it are kept in a file in the data directory. The limit does not affect
+    /// results. Default: 1 GiB.
     pub solve_memory_bytes: usize,
-    /// How long requests may still take after SIGTERM. Default: 30 seconds.
+    /// How long requests may take to finish after SIGTERM. Default: 30 seconds.
     pub drain_seconds: u64,
 }
 
@@ -86,50 +85,42 @@ impl Default for Limits {
     }
 }
 
-/// Why the server cannot be started like this.
+/// An invalid configuration.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The file cannot be read.
-    #[error("{}: cannot be read: {source}", file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// The file is not a configuration.
-    #[error("{}: is not a configuration: {source}", file.display())]
+    /// The file is not a valid configuration.
+    #[error("{}: invalid configuration: {source}", file.display())]
     Syntax {
         /// The file.
         file: PathBuf,
-        /// What and where.
+        /// What is wrong, and where.
         source: Box<toml::de::Error>,
     },
-    /// Neither certificate nor leave to do without.
+    /// No certificate, and no permission to do without.
     #[error(
-        "no certificate is given. Name one under [tls], or set plain_http_on_loopback = true for plain HTTP on a loopback address."
+        "no certificate is configured. Set one under [tls], or set plain_http_on_loopback = true for plain HTTP on a loopback address."
     )]
     NoTls,
-    /// An address that others can reach where only loopback may be.
-    #[error("{what} must be a loopback address such as 127.0.0.1, found {found}")]
+    /// A public address where only loopback is allowed.
+    #[error("{name} must be a loopback address such as 127.0.0.1, found {found}")]
     NotLoopback {
-        /// Which address.
-        what: &'static str,
-        /// The address.
+        /// The setting.
+        name: &'static str,
+        /// Its address.
         found: SocketAddr,
     },
-    /// A limit of zero.
-    #[error("the limit `{name}` must be at least {least}")]
+    /// A limit below its minimum.
+    #[error("the limit `{name}` must be at least {min}")]
     Limit {
-        /// Its name.
+        /// The limit.
         name: &'static str,
-        /// Its least value.
-        least: u64,
+        /// Its minimum.
+        min: u64,
     },
-    /// Certificate or key cannot be used.
+    /// The configuration, the certificate or the key cannot be read.
     #[error("{}: {problem}", file.display())]
-    Certificate {
+    File {
         /// The file.
         file: PathBuf,
         /// What is wrong.
@@ -137,33 +128,39 @@ pub enum ConfigError {
     },
 }
 
+impl ConfigError {
+    pub(crate) fn file(file: &Path, problem: impl ToString) -> Self {
+        Self::File { file: file.to_path_buf(), problem: problem.to_string() }
+    }
+}
+
 impl Config {
     /// Reads and checks a configuration file.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let file = path.to_path_buf();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| ConfigError::Read { file: file.clone(), source })?;
-        let config: Self = toml::from_str(&text)
-            .map_err(|source| ConfigError::Syntax { file, source: Box::new(source) })?;
+        let text = std::fs::read_to_string(path).map_err(|error| ConfigError::file(path, error))?;
+        let config: Self = toml::from_str(&text).map_err(|source| ConfigError::Syntax {
+            file: path.to_path_buf(),
+            source: Box::new(source),
+        })?;
         config.check()?;
         Ok(config)
     }
 
-    /// Whether the server may be started like this.
+    /// Checks the combination of settings.
     pub fn check(&self) -> Result<(), ConfigError> {
         if self.tls.is_none() {
             if !self.plain_http_on_loopback {
                 return Err(ConfigError::NoTls);
             }
             if !self.listen.ip().is_loopback() {
-                return Err(ConfigError::NotLoopback { what: "plain HTTP", found: self.listen });
+                return Err(ConfigError::NotLoopback { name: "plain HTTP", found: self.listen });
             }
         }
         if let Some(found) = self.admin_listen.filter(|address| !address.ip().is_loopback()) {
-            return Err(ConfigError::NotLoopback { what: "admin_listen", found });
+            return Err(ConfigError::NotLoopback { name: "admin_listen", found });
         }
         let limits = &self.limits;
-        let least = [
+        let minimums = [
             ("header_bytes", limits.header_bytes as u64, 8192),
             ("header_timeout_seconds", limits.header_timeout_seconds, 1),
             ("least_bytes_per_second", limits.least_bytes_per_second, 1),
@@ -174,8 +171,8 @@ impl Config {
             ("listeners", limits.listeners as u64, 1),
             ("solve_memory_bytes", limits.solve_memory_bytes as u64, 64 << 20),
         ];
-        match least.into_iter().find(|(_, found, least)| found < least) {
-            Some((name, _, least)) => Err(ConfigError::Limit { name, least }),
+        match minimums.into_iter().find(|(_, value, min)| value < min) {
+            Some((name, _, min)) => Err(ConfigError::Limit { name, min }),
             None => Ok(()),
         }
     }

@@ -1,23 +1,23 @@
-//! One function for each parser that sees a client's bytes. None may panic, whatever it is given.
+//! One fuzz target for each parser of untrusted bytes. None may panic.
 //!
-//! `fuzz/` calls them under libFuzzer, `tests/server/fuzz.rs` with mutants of sound inputs on a stable
-//! toolchain. No route reads a JSON body, so there is no target for one.
+//! `fuzz/` runs them under libFuzzer, `tests/server/fuzz.rs` with mutants of valid inputs on a stable toolchain. No
+//! route reads a JSON body, so there is no target for one.
 
 use std::path::Path;
 
 use axum::http::{HeaderMap, HeaderValue};
 use equipoise_data::{Schema, TableKind};
 
-use crate::http::offset_of_upload;
+use crate::http::upload_offset;
 use crate::protocol::{Digest, MANIFEST_HEADER, Manifest, Name, OFFSET_HEADER};
 use crate::protocol::{PrivateKey, PublicKey, SIGNATURE_HEADER, Signature};
 use crate::round::SubmissionLimits;
 use crate::validator::{Job, Verdict, check_file};
 
-/// A target's function.
+/// A fuzz target.
 pub type Target = fn(&[u8]);
 
-/// All targets by their names, which are those of the files in `fuzz/fuzz_targets/`.
+/// All targets by name, as in `fuzz/fuzz_targets/`.
 pub const TARGETS: [(&str, Target); 7] = [
     ("manifest_header", manifest_header),
     ("key_and_signature", key_and_signature),
@@ -28,7 +28,7 @@ pub const TARGETS: [(&str, Target); 7] = [
     ("parquet_proxy", parquet_proxy),
 ];
 
-/// The schema that the files of the targets are read by.
+/// The schema of the fuzzed files.
 pub const SCHEMA: &str = r#"
 version = 1
 intercept = true
@@ -45,7 +45,7 @@ center = 0.0
 scale = 1.0
 "#;
 
-/// What is read has one spelling.
+/// A valid manifest header has one spelling.
 pub fn manifest_header(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(manifest) = Manifest::from_header(text) {
@@ -53,7 +53,7 @@ pub fn manifest_header(bytes: &[u8]) {
     }
 }
 
-/// What is read is written as something that reads the same.
+/// Keys and signatures round-trip.
 pub fn key_and_signature(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(key) = text.parse::<PublicKey>() {
@@ -69,7 +69,7 @@ pub fn key_and_signature(bytes: &[u8]) {
     }
 }
 
-/// Headers of an upload, one in each line: `name: value`.
+/// Headers of an upload, one `name: value` per line.
 pub fn upload_headers(bytes: &[u8]) {
     let mut headers = HeaderMap::new();
     for line in bytes.split(|byte| *byte == b'\n') {
@@ -97,12 +97,12 @@ pub fn upload_headers(bytes: &[u8]) {
         sha256: Digest::ZERO,
         schema_sha256: Digest::ZERO,
     };
-    if let Ok(offset) = offset_of_upload(&headers, &manifest) {
+    if let Ok(offset) = upload_offset(&headers, &manifest) {
         assert!(offset <= manifest.length);
     }
 }
 
-/// The name of a round or a client, which becomes one of a file.
+/// The name of a round or a client, which becomes a file name.
 pub fn name_in_address(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(name) = text.parse::<Name>() {
@@ -112,23 +112,23 @@ pub fn name_in_address(bytes: &[u8]) {
     }
 }
 
-/// A file of CSV.
+/// A CSV file.
 pub fn csv_proxy(bytes: &[u8]) {
-    file("fuzz.csv", bytes);
+    validate("fuzz.csv", bytes);
 }
 
-/// A packed file of CSV.
+/// A gzipped CSV file.
 pub fn csv_gz_proxy(bytes: &[u8]) {
-    file("fuzz.csv.gz", bytes);
+    validate("fuzz.csv.gz", bytes);
 }
 
 /// A Parquet file.
 pub fn parquet_proxy(bytes: &[u8]) {
-    file("fuzz.parquet", bytes);
+    validate("fuzz.parquet", bytes);
 }
 
-/// What the validator's child does, in this process. What it finds sound reads back as sound.
-fn file(name: &str, bytes: &[u8]) {
+/// Validates a file in this process. A canonical table is valid itself.
+fn validate(name: &str, bytes: &[u8]) {
     let Ok(schema) = Schema::from_toml(SCHEMA, Path::new("schema.toml")) else { return };
     let Ok(folder) = tempfile::tempdir() else { return };
     let (file, canonical) = (folder.path().join(name), folder.path().join("canonical.parquet"));
@@ -138,7 +138,7 @@ fn file(name: &str, bytes: &[u8]) {
     let limits = SubmissionLimits { decoded_bytes: 16 << 20, ..SubmissionLimits::default() };
     let job = Job { file, canonical, schema, limits };
     let verdict = check_file(&job);
-    if matches!(verdict, Verdict::Sound { .. }) {
+    if matches!(verdict, Verdict::Valid(_)) {
         let again = folder.path().join("again.parquet");
         let again = Job { file: job.canonical, canonical: again, ..job };
         assert_eq!(check_file(&again), verdict);
@@ -146,6 +146,6 @@ fn file(name: &str, bytes: &[u8]) {
 }
 
 fn name() -> Name {
-    // Expect safety: a constant that a test reads.
+    // Expect safety: a valid constant.
     "north".parse().expect("a name")
 }

@@ -1,11 +1,10 @@
-//! HTTP: routes, who may do what, and the way of a body to the store.
+//! HTTP: routes, authentication and the upload pipeline.
 
 mod admin;
 mod app;
 mod auth;
 mod coordinator;
 mod coordinator_pages;
-mod description;
 mod events;
 mod form;
 mod gates;
@@ -31,4 +30,4 @@ pub use listener::{Listening, Peer, serve};
 pub use operation::Operation;
 pub use router::{admin_router, router};
 pub use tls::Certificate;
-pub(crate) use upload::offset_of_upload;
+pub(crate) use upload::upload_offset;

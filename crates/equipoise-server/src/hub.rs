@@ -1,4 +1,4 @@
-//! Who wants to know that a round has changed: one channel for all listeners.
+//! Notifies listeners of changed rounds, through one channel for all of them.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,13 +7,13 @@ use tokio::sync::broadcast;
 
 use crate::protocol::{Name, SolveProgress};
 
-/// Listeners that are slower than this many changes miss some; the next one tells all there is.
-const WAITING: usize = 64;
+/// A listener that falls behind by more changes than this misses some. The next one carries the full state.
+const CAPACITY: usize = 64;
 
-/// Tells listeners which round has changed.
+/// Notifies listeners of changed rounds, and holds the progress of running solves.
 #[derive(Debug)]
 pub struct Hub {
-    /// Gone once the server stops: that ends all listeners.
+    /// Dropped when the server stops, which ends all listeners.
     changes: Mutex<Option<broadcast::Sender<Name>>>,
     progress: Mutex<BTreeMap<Name, SolveProgress>>,
 }
@@ -21,27 +21,27 @@ pub struct Hub {
 impl Default for Hub {
     fn default() -> Self {
         Self {
-            changes: Mutex::new(Some(broadcast::Sender::new(WAITING))),
+            changes: Mutex::new(Some(broadcast::Sender::new(CAPACITY))),
             progress: Mutex::default(),
         }
     }
 }
 
 impl Hub {
-    /// A round has changed.
-    pub fn changed(&self, round: &Name) {
+    /// Notifies listeners that a round has changed.
+    pub fn notify(&self, round: &Name) {
         if let Some(changes) = self.sender().as_ref() {
-            // Nobody listening is fine.
+            // Fails if nobody is listening.
             let _ = changes.send(round.clone());
         }
     }
 
-    /// From now on, hears of changes; nothing where the server stops.
+    /// Subscribes to changes; `None` if the server is stopping.
     pub fn listen(&self) -> Option<broadcast::Receiver<Name>> {
         self.sender().as_ref().map(broadcast::Sender::subscribe)
     }
 
-    /// Sends all listeners home.
+    /// Disconnects all listeners.
     pub fn stop(&self) {
         self.sender().take();
     }
@@ -50,7 +50,7 @@ impl Hub {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A solve went on, or ended.
+    /// Updates the progress of a solve; `None` when it has ended.
     pub fn set_progress(&self, round: &Name, progress: Option<SolveProgress>) {
         let mut all = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         match progress {
@@ -58,10 +58,10 @@ impl Hub {
             None => all.remove(round),
         };
         drop(all);
-        self.changed(round);
+        self.notify(round);
     }
 
-    /// How far a solve is.
+    /// The progress of a running solve.
     pub fn progress(&self, round: &Name) -> Option<SolveProgress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner).get(round).copied()
     }

@@ -1,18 +1,19 @@
-//! The round server: one submission each, nothing lost, nobody in who does not belong.
+//! The round server: one submission per client, nothing lost, and only rostered clients are admitted.
 //!
 //! | module | job |
 //! | --- | --- |
-//! | [`protocol`] | what travels and what is signed; shared with the client |
-//! | [`store`] | what lasts: database, files, audit log |
-//! | [`round`] | what a round is, and its way to a published model |
-//! | [`validator`] | whether a file is a proxy, decided in a limited process |
-//! | [`http`] | routes, authentication, uploads, limits of peers |
-//! | [`openapi`] | what `/v1` does, for other programs |
-//! | `pages` | the pages of a round, as HTML |
-//! | [`verification`] | whether published files are what they say, offline |
-//! | [`serve`] | all of it together, until SIGTERM |
+//! | [`protocol`] | messages and signatures, shared with the client |
+//! | [`store`] | persistent state: database, files, audit log |
+//! | [`round`] | what a round is, its solve and its publication |
+//! | [`validator`] | checks uploaded files in a sandboxed process |
+//! | [`http`] | routes, authentication, uploads, limits on peers |
+//! | [`openapi`] | the OpenAPI description of `/v1` |
+//! | `pages` | the HTML pages of a round |
+//! | [`verification`] | offline verification of published files |
+//! | [`serve`] | puts everything together and runs until SIGTERM |
 //!
-//! A submission's way: `http/upload.rs`, with `store/acceptance.rs` as the moment that counts.
+//! The upload pipeline is in `http/upload.rs`. A submission counts as accepted once the transaction in
+//! `store/acceptance.rs` is committed.
 
 mod clock;
 mod config;

@@ -1,9 +1,7 @@
-//! What `/v1` does, as an OpenAPI 3.1 document: the list of operations, with the words, replies and refusals
-//! of each.
+//! The OpenAPI 3.1 description of `/v1`.
 //!
-//! Addresses and methods come from [`Operation`], statuses and codes from [`Refusal`]: neither can be told
-//! differently here. The shapes of JSON replies are in `openapi/schemas.json`; a test holds real replies
-//! against them.
+//! Paths and methods come from [`Operation`], statuses and codes from [`Refusal`]. The schemas of JSON answers are in
+//! `openapi/schemas.json`, and tests validate real answers against them.
 
 mod detail;
 mod signing;
@@ -13,49 +11,46 @@ use std::collections::BTreeMap;
 use equipoise_data::TableKind;
 use serde_json::{Map, Value, json};
 
-use self::detail::{Access, Content, Detail, detail};
+use self::detail::{Access, Content};
 use crate::http::Operation;
 use crate::protocol::{MANIFEST_HEADER, OFFSET_HEADER, Refusal, SIGNATURE_HEADER};
 
 const SCHEMAS: &str = include_str!("openapi/schemas.json");
 
-/// What every operation may answer, whatever it does.
-const ALWAYS: [&str; 2] = ["bad_request", "internal"];
-
-/// The description.
+/// The OpenAPI document.
 pub fn document() -> Value {
     let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
     for operation in Operation::ALL {
         let described = describe(operation);
         paths.entry(operation.path()).or_default().insert(operation.method().into(), described);
     }
-    // Expect safety: a file of this crate, which a test reads.
+    // Expect safety: a valid file of this crate.
     let schemas: Value = serde_json::from_str(SCHEMAS).expect("schemas.json is JSON");
     json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Equipoise round server",
             "version": env!("CARGO_PKG_VERSION"),
-            "summary": "One submission each, then one model for all",
+            "summary": "Collects one submission per client and publishes one model",
             "description": "Every refusal is a JSON document with a stable `code`. Every answer has a \
-                `request-id` that the server's log has, too. Another method is answered as NoSuchMethod, \
-                another address as NoSuchPage. A head that is no HTTP is answered 400, one \
-                that is too large 414 or 431, both without a document, before any operation is found.",
+                `request-id`, which also appears in the server's log. Unknown methods are answered with \
+                NoSuchMethod, unknown paths with NoSuchPage. A malformed request head is answered with status \
+                400, an oversized one with 414 or 431, both without a body.",
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
         "servers": [{ "url": "/" }],
         "tags": [
             { "name": "reader", "description": "Anyone." },
-            { "name": "client", "description": "An organisation of the roster, by its signature." },
-            { "name": "coordinator", "description": "Who set the round up, by a token." },
+            { "name": "client", "description": "An organisation on the roster, authenticated by signature." },
+            { "name": "coordinator", "description": "The organiser of the round, authenticated by token." },
         ],
         "paths": paths,
         "components": {
             "schemas": schemas,
-            // Of no operation: another method, another address.
+            // Answers outside any operation.
             "responses": {
                 "NoSuchMethod": refused(&[&Refusal::MethodNotAllowed]),
-                "NoSuchPage": refused(&[&Refusal::NotFound { what: "such page" }]),
+                "NoSuchPage": refused(&[&Refusal::NotFound("page")]),
             },
             "securitySchemes": {
                 "coordinator": {
@@ -67,9 +62,9 @@ pub fn document() -> Value {
                     "type": "apiKey",
                     "in": "header",
                     "name": MANIFEST_HEADER,
-                    "description": "The manifest in base64: a line `equipoise-manifest 1`, then a line `name \
+                    "description": "The manifest in base64: the line `equipoise-manifest 1`, then one line `name \
                         value` for each of audience, round, client, media-type, length, sha256 and \
-                        schema-sha256, in this order, each with its line break.",
+                        schema-sha256, in this order, each ending with a line feed.",
                     "x-example": signing::example(),
                 },
                 "signature": {
@@ -77,7 +72,7 @@ pub fn document() -> Value {
                     "in": "header",
                     "name": SIGNATURE_HEADER,
                     "description": "The client's Ed25519 signature, in base64, over `equipoise signature over \
-                        equipoise-manifest 1`, a byte 0 and the manifest.",
+                        equipoise-manifest 1`, a zero byte and the manifest.",
                 },
             },
         },
@@ -85,77 +80,66 @@ pub fn document() -> Value {
 }
 
 fn describe(operation: Operation) -> Value {
-    let detail = detail(operation);
+    let (summary, description) = operation.text();
+    let access = operation.access();
     let mut described = json!({
-        "operationId": detail.id,
-        "summary": detail.summary,
-        "description": detail.description,
-        "tags": [detail.access.tag()],
+        "operationId": operation.id(),
+        "summary": summary,
+        "description": description,
+        "tags": [access.tag()],
         "parameters": parameters(operation),
-        "responses": responses(&detail),
+        "responses": responses(operation),
+        "security": match access {
+            Access::Anyone => json!([]),
+            Access::Client => json!([{ "manifest": [], "signature": [] }]),
+            Access::Coordinator => json!([{ "coordinator": [] }]),
+        },
     });
-    match detail.access {
-        Access::Anyone => described["security"] = json!([]),
-        Access::Client => described["security"] = json!([{ "manifest": [], "signature": [] }]),
-        Access::Coordinator => described["security"] = json!([{ "coordinator": [] }]),
-    }
     if operation == Operation::Submit {
-        let content: Map<String, Value> = TableKind::ALL
-            .into_iter()
-            .map(|kind| (kind.media_type().to_owned(), json!({ "schema": { "type": "string" } })))
-            .collect();
         described["requestBody"] = json!({
             "required": true,
-            "description": "The proxy, all of it or the part behind `upload-offset`; the length is said beforehand.",
-            "content": content,
+            "description": "The proxy, or the part of it after `upload-offset`. Content-Length is required.",
+            "content": text_of(TableKind::ALL.map(TableKind::media_type)),
         });
     }
     described
 }
 
 fn parameters(operation: Operation) -> Vec<Value> {
+    let name = json!({ "$ref": "#/components/schemas/Name" });
+    let file = json!({
+        "type": "string",
+        "description": "A name from the round's `files`.",
+        "example": "model.json",
+    });
     let mut parameters = Vec::new();
-    for name in ["round", "client"] {
+    for (name, schema) in [("round", &name), ("client", &name), ("file", &file)] {
         if operation.path().contains(&format!("{{{name}}}")) {
-            parameters.push(json!({
-                "name": name,
-                "in": "path",
-                "required": true,
-                "schema": { "$ref": "#/components/schemas/Name" },
-            }));
+            let parameter =
+                json!({ "name": name, "in": "path", "required": true, "schema": schema });
+            parameters.push(parameter);
         }
-    }
-    if operation.path().contains("{file}") {
-        parameters.push(json!({
-            "name": "file",
-            "in": "path",
-            "required": true,
-            "description": "A name from the round's `files`.",
-            "schema": { "type": "string" },
-            "example": "model.json",
-        }));
     }
     if operation == Operation::Submit {
         parameters.push(json!({
             "name": OFFSET_HEADER,
             "in": "header",
             "required": false,
-            "description": "Bytes that the server already has; the body is what follows them.",
+            "description": "Number of bytes that the server already has. The body is the rest of the file.",
             "schema": { "type": "integer", "minimum": 0, "default": 0 },
         }));
     }
     parameters
 }
 
-fn responses(detail: &Detail) -> Value {
+fn responses(operation: Operation) -> Value {
     let mut responses = Map::new();
-    for (status, words, content) in detail.answers {
-        responses.insert(status.to_string(), answer(words, *content));
+    for (status, description, content) in operation.answers() {
+        responses.insert(status.to_string(), answer(description, *content));
     }
-    let examples = Refusal::examples();
-    let named = |code: &&str| detail.refusals.contains(code) || ALWAYS.contains(code);
+    let (examples, codes) = (Refusal::examples(), operation.refusals());
     let mut by_status: BTreeMap<u16, Vec<&Refusal>> = BTreeMap::new();
-    for refusal in examples.iter().filter(|refusal| named(&refusal.code())) {
+    for refusal in examples.iter().filter(|refusal| codes.contains(&refusal.code())) {
         by_status.entry(refusal.status()).or_default().push(refusal);
     }
     for (status, refusals) in by_status {
@@ -164,31 +148,33 @@ fn responses(detail: &Detail) -> Value {
     Value::Object(responses)
 }
 
-fn answer(words: &str, content: Content) -> Value {
+fn answer(description: &str, content: Content) -> Value {
     let body = match content {
         Content::Json(schema) => {
             let schema = json!({ "$ref": format!("#/components/schemas/{schema}") });
             json!({ "application/json": { "schema": schema } })
         }
-        Content::Text(kinds) => kinds
-            .iter()
-            .map(|kind| ((*kind).to_owned(), json!({ "schema": { "type": "string" } })))
-            .collect::<Map<_, _>>()
-            .into(),
+        Content::Text(media_types) => text_of(media_types.iter().copied()),
     };
-    json!({ "description": words, "headers": request_id(), "content": body })
+    json!({ "description": description, "headers": request_id(), "content": body })
+}
+
+fn text_of(media_types: impl IntoIterator<Item = &'static str>) -> Value {
+    let text =
+        |media_type: &str| (media_type.to_owned(), json!({ "schema": { "type": "string" } }));
+    media_types.into_iter().map(text).collect::<Map<_, _>>().into()
 }
 
 fn request_id() -> Value {
     json!({ "request-id": {
-        "description": "Stands in the server's log, too.",
+        "description": "Also in the server's log.",
         "schema": { "type": "string" },
     } })
 }
 
 fn refused(refusals: &[&Refusal]) -> Value {
     let codes: Vec<&str> = refusals.iter().map(|refusal| refusal.code()).collect();
-    let words: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
+    let quoted: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
     let examples: Map<String, Value> = refusals
         .iter()
         .map(|refusal| (refusal.code().to_owned(), json!({ "value": refusal.body() })))
@@ -196,7 +182,7 @@ fn refused(refusals: &[&Refusal]) -> Value {
     let mut headers = request_id();
     if refusals.iter().any(|refusal| refusal.retry_after_seconds().is_some()) {
         headers["retry-after"] = json!({
-            "description": "Seconds after which it is worth trying again.",
+            "description": "Seconds to wait before a retry.",
             "schema": { "type": "integer", "minimum": 0 },
         });
     }
@@ -204,7 +190,7 @@ fn refused(refusals: &[&Refusal]) -> Value {
         headers["www-authenticate"] = json!({ "schema": { "type": "string" } });
     }
     json!({
-        "description": words.join(" or "),
+        "description": quoted.join(" or "),
         "headers": headers,
         "content": { "application/json": {
             "schema": { "allOf": [

@@ -1,7 +1,6 @@
-//! The pages of a round as HTML: views in, text out. Nothing is looked up here, and all text is escaped by the
-//! report's writer.
+//! The HTML pages of a round, rendered from views. The report's writer escapes all text.
 //!
-//! Every page is whole without scripts; `round.js` only keeps it up to date.
+//! Every page is complete without scripts. `round.js` only keeps it up to date.
 
 mod confirmation;
 mod coordinator;
@@ -23,11 +22,9 @@ pub(crate) use index::index;
 pub(crate) use login::login;
 pub(crate) use refusal::refusal;
 pub(crate) use round::round;
-pub(crate) use view::{
-    Action, ClientView, PublishedFile, RefusedUpload, RoundView, SubmissionView,
-};
+pub(crate) use view::{Action, ClientView, PublishedFile, RefusedUpload, RoundView};
 
-/// What pages of rounds have beside the report's style.
+/// Styles in addition to the report's.
 pub(crate) const STYLE: &str = include_str!("pages/round.css");
-/// Keeps a page up to date.
+/// The script that keeps a page up to date.
 pub(crate) const SCRIPT: &str = include_str!("pages/round.js");

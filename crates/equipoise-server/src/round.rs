@@ -1,4 +1,4 @@
-//! A round: what it is, and how it comes from its submissions to a published model.
+//! A round: its specification, its solve and its publication.
 
 mod publication;
 mod solver;

@@ -1,4 +1,4 @@
-//! The whole server: store, solver, listeners, clock, and how it ends.
+//! Assembles and runs the server: store, solver, listeners, periodic tasks, shutdown.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,31 +16,31 @@ use crate::round::Solver;
 use crate::store::{DataFolder, Store, StoreError, StoreParts};
 use crate::validator::Validator;
 
-/// Why the server did not start, or ended.
+/// Why the server did not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The configuration.
+    /// Invalid configuration.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The data directory.
+    /// The data directory is unusable.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// An address that cannot be listened at.
-    #[error("{address}: cannot be listened at: {source}")]
+    /// The server cannot listen on an address.
+    #[error("cannot listen on {address}: {source}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The system refused threads or signals.
-    #[error("the server could not be set up: {0}")]
+    /// Threads or signal handlers could not be set up.
+    #[error("cannot start the server: {0}")]
     System(#[from] std::io::Error),
 }
 
-/// Runs the server until SIGTERM or SIGINT; then lets requests end. `on_ready` is told the addresses that
-/// clients and monitoring find it at. SIGHUP has the certificate read again.
+/// Runs the server until SIGTERM or SIGINT, then lets running requests finish. `on_ready` receives the addresses
+/// for clients and for monitoring. SIGHUP reloads the certificate.
 pub fn run(
     config: &Config,
     parts: StoreParts,
@@ -53,7 +53,7 @@ pub fn run(
     let store = Arc::new(Store::open(DataFolder::open(&config.data)?, parts)?);
     let hub = Arc::new(Hub::default());
     let solver =
-        Solver::start_with(Arc::clone(&store), Arc::clone(&hub), config.limits.solve_memory_bytes)?;
+        Solver::start(Arc::clone(&store), Arc::clone(&hub), config.limits.solve_memory_bytes)?;
     let app = Arc::new(App::new(store, hub, solver, validator, config.limits));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
@@ -78,7 +78,7 @@ pub fn run(
             tokio::spawn(http::serve(Arc::clone(&app), listening, wait(stopped)));
         }
         tokio::spawn(tick(Arc::clone(&app)));
-        tokio::spawn(renew(certificate, signal(SignalKind::hangup())?));
+        tokio::spawn(reload_on_hangup(certificate, signal(SignalKind::hangup())?));
         info!(%address, "serving");
         on_ready(address, admin_address);
         tokio::select! {
@@ -93,7 +93,7 @@ pub fn run(
         }
         Ok::<_, ServeError>(())
     });
-    // What still runs has nothing to promise: accepted is what is committed.
+    // Nothing still running matters: a submission is accepted once it is committed.
     runtime.shutdown_timeout(Duration::from_secs(1));
     served
 }
@@ -102,13 +102,13 @@ async fn bind(address: SocketAddr) -> Result<TcpListener, ServeError> {
     TcpListener::bind(address).await.map_err(|source| ServeError::Listen { address, source })
 }
 
-/// Reads the certificate again at every SIGHUP. What cannot be read leaves the old one in use.
-async fn renew(certificate: Option<Arc<Certificate>>, mut hangup: Signal) {
+/// Reloads the certificate at every SIGHUP. If that fails, the old one stays in use.
+async fn reload_on_hangup(certificate: Option<Arc<Certificate>>, mut hangup: Signal) {
     while hangup.recv().await.is_some() {
         match certificate.as_ref().map(|certificate| certificate.reload()) {
-            Some(Ok(())) => info!("the certificate was read again"),
-            Some(Err(error)) => error!(%error, "the certificate was not renewed"),
-            None => info!("there is no certificate to read again"),
+            Some(Ok(())) => info!("certificate reloaded"),
+            Some(Err(error)) => error!(%error, "cannot reload the certificate"),
+            None => info!("no certificate to reload"),
         }
     }
 }
@@ -121,8 +121,8 @@ async fn tick(app: Arc<App>) {
         let app = Arc::clone(&app);
         match tokio::task::spawn_blocking(move || app.tick()).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => error!(%error, "deadlines could not be looked after"),
-            Err(error) => error!(%error, "deadlines could not be looked after"),
+            Ok(Err(error)) => error!(%error, "periodic checks failed"),
+            Err(error) => error!(%error, "periodic checks failed"),
         }
     }
 }

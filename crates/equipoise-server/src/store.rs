@@ -1,7 +1,7 @@
-//! What lasts: a database of rounds, submissions and events, and folders of files named by their digests.
+//! Persistent state: a database of rounds, submissions and events, and folders of content-addressed files.
 //!
-//! A submission is accepted when its row is committed, and only then; everything its row speaks of is on
-//! the disk by that time. Each move of a round is one transaction that also appends the audit event.
+//! A submission is accepted once its row is committed. Every file that the row refers to is on disk by then. Each
+//! state transition of a round is one transaction that also appends the audit event.
 
 mod acceptance;
 mod backup;
@@ -11,10 +11,10 @@ mod disk;
 mod error;
 mod events;
 mod folder;
-mod moves;
 mod new_round;
 mod query;
 mod startup_check;
+mod transitions;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -25,41 +25,38 @@ use crate::clock::Clock;
 use crate::protocol::{Name, PrivateKey};
 use crate::round::RoundSpec;
 
-pub use acceptance::{Acceptance, Checked};
-pub use backup::{BackUp, BackUpFile, back_up, restore};
+pub use acceptance::{Acceptance, Validated};
+pub use backup::{Backup, BackupFile, back_up, restore};
 pub use crash::Crash;
 pub use disk::{Disk, RealDisk};
 pub use error::StoreError;
-pub(crate) use folder::remove_if_there;
 pub use folder::{DataFolder, random_bytes, write_private};
-pub use moves::CloseReason;
+pub(crate) use folder::{digest_of_file, remove_if_present};
 pub use new_round::NewRound;
-pub use query::{RoundRow, StoredSubmission};
+pub use query::RoundRow;
+pub use transitions::CloseReason;
 
-/// Called when the disk cannot be trusted any more; never comes back.
+/// Called when the disk can no longer be trusted. Does not return.
 pub type Fatal = fn(&str) -> !;
 
-/// The data directory, locked, and its database. There is one writer at a time.
+/// The locked data directory and its database. There is one writer at a time.
 pub struct Store {
     folder: DataFolder,
     connection: Mutex<Connection>,
     specs: RwLock<BTreeMap<Name, Arc<RoundSpec>>>,
-    disk: Arc<dyn Disk>,
-    clock: Arc<dyn Clock>,
     key: PrivateKey,
-    crash: Crash,
-    fatal: Fatal,
+    parts: StoreParts,
 }
 
-/// What a store is opened with, beside its folder.
+/// The dependencies of a store.
 pub struct StoreParts {
     /// The disk.
     pub disk: Arc<dyn Disk>,
-    /// The time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Where to crash, in tests of crashes.
+    /// The crash point, in crash tests.
     pub crash: Crash,
-    /// What to do when the disk fails.
+    /// Called when the disk fails.
     pub fatal: Fatal,
 }
 
@@ -75,7 +72,7 @@ impl Default for StoreParts {
 }
 
 impl Store {
-    /// Opens a data directory, made if it is not there, and checks everything in it.
+    /// Opens a data directory and checks everything in it.
     pub fn open(folder: DataFolder, parts: StoreParts) -> Result<Self, StoreError> {
         let connection = database::open(&folder.database())?;
         let key = folder.server_key()?;
@@ -83,11 +80,8 @@ impl Store {
             folder,
             connection: Mutex::new(connection),
             specs: RwLock::default(),
-            disk: parts.disk,
-            clock: parts.clock,
             key,
-            crash: parts.crash,
-            fatal: parts.fatal,
+            parts,
         };
         store.check_everything()?;
         Ok(store)
@@ -100,12 +94,12 @@ impl Store {
 
     /// The disk.
     pub fn disk(&self) -> &dyn Disk {
-        self.disk.as_ref()
+        self.parts.disk.as_ref()
     }
 
-    /// The time.
+    /// The clock.
     pub fn clock(&self) -> &dyn Clock {
-        self.clock.as_ref()
+        self.parts.clock.as_ref()
     }
 
     /// The key that signs receipts and statements.
@@ -113,35 +107,24 @@ impl Store {
         &self.key
     }
 
-    /// Where to crash, in tests of crashes.
+    /// The crash point, in crash tests.
     pub fn crash(&self) -> &Crash {
-        &self.crash
+        &self.parts.crash
     }
 
-    /// Digest of a file.
-    pub fn digest_of(&self, path: &std::path::Path) -> Result<crate::protocol::Digest, StoreError> {
-        folder::digest_of_file(path)
-    }
-
-    /// The result of a sync. A failed one ends the process, whatever the reason: after it nobody knows what
-    /// is on the disk.
-    pub fn require_durable(
-        &self,
-        what: &str,
-        result: std::io::Result<()>,
-    ) -> Result<(), StoreError> {
-        match result {
-            Ok(()) => Ok(()),
-            Err(error) => (self.fatal)(&format!("{what}: {error}")),
+    /// Ends the process if a sync failed, because the content of the disk is unknown after that.
+    pub fn require_durable(&self, what: &str, synced: std::io::Result<()>) {
+        if let Err(error) = synced {
+            (self.parts.fatal)(&format!("{what}: {error}"));
         }
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
-        // A panic inside a transaction has rolled it back.
+        // A panic inside a transaction rolls it back.
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One transaction: all of it, or nothing.
+    /// Runs `work` in one transaction.
     fn transact<T>(
         &self,
         work: impl FnOnce(&rusqlite::Transaction<'_>) -> Result<T, StoreError>,
@@ -151,23 +134,20 @@ impl Store {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let result = work(&transaction)?;
-            self.crash.at("before_commit");
+            self.parts.crash.at("before_commit");
             transaction.commit()?;
             Ok(result)
         })();
         if let Err(StoreError::Database(error)) = &result
             && error.sqlite_error_code() == Some(rusqlite::ErrorCode::SystemIoFailure)
         {
-            (self.fatal)(&format!("the database: {error}"));
+            (self.parts.fatal)(&format!("the database: {error}"));
         }
         result
     }
 }
 
 fn abort(what: &str) -> ! {
-    tracing::error!(
-        what,
-        "the disk failed: aborting, so that nothing is promised that may not last"
-    );
+    tracing::error!(what, "the disk failed: aborting, because accepted data may not be durable");
     std::process::abort()
 }

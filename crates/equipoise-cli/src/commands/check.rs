@@ -1,4 +1,4 @@
-//! `equipoise check`: is a proxy fair to the data it was made of?
+//! `equipoise check`: tests whether a proxy is fair on the data it was generated from.
 
 use std::path::PathBuf;
 
@@ -8,34 +8,32 @@ use equipoise_core::{Error, FairProxyTest, Fairness, Rows, Separation, test_fair
 use equipoise_data::{Purpose, Schema, read_proxy, read_rows};
 use serde::Serialize;
 
-use crate::answer::Answer;
 use crate::commands::setting::name_the_option;
 use crate::fairness_args::FairnessArgs;
 use crate::figures::{count, number};
-use crate::output::Output;
+use crate::output::{Answer, Output};
 
-/// Check whether a proxy is fair to a client's data
+/// Check whether a proxy is fair on a client's data
 ///
-/// Fits a model on the proxy alone, without regulariser, and measures its violation on the data: the
-/// paper's Definition 1. A proxy whose labels a plane separates has no such model and is not fair. Exit
-/// code 1 means "not fair".
+/// Fits an unregularised model to the proxy alone and measures its fairness violation on the data (Definition 1 of the
+/// paper). A proxy whose labels are linearly separable has no such model and is not fair. Exit code 1 means "not fair".
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
   equipoise check proxies/north.parquet --data north.csv --schema schema.toml \\
-    --fairness sp --epsilon 0.01")]
+      --fairness sp --epsilon 0.01")]
 pub(crate) struct CheckArgs {
-    /// The proxy
+    /// The proxy to check (.csv, .csv.gz or .parquet)
     proxy: PathBuf,
-    /// Table of raw rows to measure on
+    /// Table of the client's raw rows
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
-    /// The schema that all agreed on
+    /// The schema that all parties agreed on
     #[arg(long, value_name = "FILE")]
     schema: PathBuf,
     #[command(flatten)]
     fairness: FairnessArgs,
-    /// Largest violation that counts as fair
+    /// Largest fairness violation to accept
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     epsilon: f64,
 }
@@ -48,7 +46,6 @@ struct Document<'a> {
     test: &'a FairProxyTest,
 }
 
-/// Runs the command.
 pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
     let fairness = args.fairness.resolve()?;
     let schema = Schema::read(&args.schema)?;
@@ -60,48 +57,48 @@ pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
     let test =
         test_fair_proxy(&proxy, &data.rows, fairness, args.epsilon).map_err(name_the_option)?;
     let document = Document { proxy_rows: proxy.len(), data_rows: data.rows.len(), test: &test };
-    output.result(&document, || in_words(&document, fairness))?;
+    output.result(&document, || describe(&document, fairness))?;
     Ok(Answer::holds(test.fair))
 }
 
-/// Whether the labels of rows can be separated, in words.
-pub(crate) fn separation_in_words(separation: Separation) -> &'static str {
+/// Whether the proxy's labels are linearly separable, and what follows.
+pub(crate) fn describe_separation(separation: Separation) -> &'static str {
     match separation {
-        Separation::None => "no plane separates the proxy's labels, so its model exists",
-        Separation::Complete => "a plane separates the proxy's labels, so it has no model",
+        Separation::None => "the proxy's labels are not linearly separable, so its model exists",
+        Separation::Complete => "the proxy's labels are linearly separable, so it has no model",
         Separation::Quasi => {
-            "a plane separates the proxy's labels but for rows on it, so it has no model"
+            "the proxy's labels are linearly separable except for rows on the boundary, so it has no model"
         }
-        Separation::Undecided => "the proxy's model did not settle: it is too ill-conditioned",
+        Separation::Undecided => "fitting the proxy's model failed: it is too ill-conditioned",
     }
 }
 
-/// On rows of one group every model looks fair: that is no verdict.
+/// On rows of a single group every model looks fair, so there is nothing to measure.
 fn refuse_unmeasurable(data: &Rows, fairness: Fairness) -> Result<(), Error> {
     let [others, privileged] = data.cell_counts();
     let n_privileged = privileged.iter().sum();
     if n_privileged == 0 || n_privileged == data.len() {
         return Err(Error::OneGroup { rows: data.len(), privileged: n_privileged });
     }
-    if fairness.asks_for_eo() && (others[1] == 0 || privileged[1] == 0) {
+    if fairness.includes_eo() && (others[1] == 0 || privileged[1] == 0) {
         return Err(Error::NoPositives { privileged: privileged[1], others: others[1] });
     }
     Ok(())
 }
 
-fn in_words(document: &Document<'_>, fairness: Fairness) -> String {
+fn describe(document: &Document<'_>, fairness: Fairness) -> String {
     let test = document.test;
-    let epsilon = test.epsilon;
+    let (epsilon, violation) = (test.epsilon, number(test.violation));
     let verdict = match (test.fair, test.separation) {
-        (true, _) => format!("fair: violation {} is within ε = {epsilon}", number(test.violation)),
+        (true, _) => format!("fair: violation {violation} is within ε = {epsilon}"),
         (false, Separation::None) => {
-            format!("NOT fair: violation {} is above ε = {epsilon}", number(test.violation))
+            format!("NOT fair: violation {violation} exceeds ε = {epsilon}")
         }
-        (false, separation) => format!("NOT fair: {}", separation_in_words(separation)),
+        (false, separation) => format!("NOT fair: {}", describe_separation(separation)),
     };
     let reason = match test.separation {
-        Separation::None => separation_in_words(test.separation).to_string(),
-        _ => format!("its direction, at length 1, has violation {}", number(test.violation)),
+        Separation::None => describe_separation(test.separation).to_string(),
+        _ => format!("the separating direction, scaled to length 1, has violation {violation}"),
     };
     format!(
         "{verdict}\n  {}, measured on {}\n  {reason} ({})\n",

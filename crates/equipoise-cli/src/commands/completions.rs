@@ -1,38 +1,29 @@
-//! `equipoise completions`: what the shell needs to complete commands and options.
+//! `equipoise completions`: completion scripts for shells.
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
-use serde::Serialize;
+use serde_json::json;
 
-use crate::answer::Answer;
 use crate::cli::Cli;
-use crate::output::Output;
+use crate::output::{Answer, Output};
 
-/// Print completions for a shell
+/// Print a completion script for a shell
 ///
-/// Prints a script that lets the shell complete commands and options. Load it from the shell's start
-/// file, or put it where the shell looks for completions.
+/// The script lets the shell complete commands and options. Source it in the shell's startup file, or save it where
+/// the shell looks for completions.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  equipoise completions bash > ~/.local/share/bash-completion/completions/equipoise"
-)]
+#[command(after_help = "\
+Example:
+  equipoise completions bash \\
+      > ~/.local/share/bash-completion/completions/equipoise")]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell to print the script for
     shell: Shell,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    shell: String,
-    script: &'a str,
-}
-
-/// Runs the command.
 pub(crate) fn run(args: &CompletionsArgs, output: &Output) -> anyhow::Result<Answer> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "equipoise", &mut script);
     let script = String::from_utf8(script)?;
-    let document = Document { shell: args.shell.to_string(), script: &script };
-    output.result(&document, || script.clone())?;
-    Ok(Answer::Done)
+    output.result(&json!({ "shell": args.shell.to_string(), "script": script }), || script.clone())
 }

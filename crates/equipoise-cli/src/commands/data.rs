@@ -1,20 +1,19 @@
-//! `equipoise data`: the datasets that experiments run on.
+//! `equipoise data`: the datasets of the experiments.
 
 mod fetch;
 mod list;
 
 use clap::Subcommand;
 
-use crate::answer::Answer;
-use crate::output::Output;
+use crate::output::{Answer, Output};
 
-/// List or fetch the datasets that experiments run on
+/// List or download the datasets used by `equipoise experiment`
 ///
-/// The paper's two datasets are public, but not ours to pass on: they are fetched from their home, and used
-/// only if they are, to the bit, the files that our results were made with.
+/// The paper's two datasets are public, but not ours to redistribute. They are downloaded from their public source and
+/// used only if they match, by SHA-256 digest, the files that the published results were computed from.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
-Example:
+Examples:
   equipoise data list
   equipoise data fetch all --to data
   equipoise experiment --data data -o results")]
@@ -23,7 +22,6 @@ pub(crate) enum DataCommand {
     Fetch(fetch::FetchArgs),
 }
 
-/// Runs the command.
 pub(crate) fn run(command: &DataCommand, output: &Output) -> anyhow::Result<Answer> {
     match command {
         DataCommand::List(args) => list::run(args, output),

@@ -11,8 +11,7 @@ use equipoise_core::{Defense, Error, Termination};
 use equipoise_data::{OutputFolder, Overlaps, Schema, load_round};
 use equipoise_defend::{Context, defend};
 
-use crate::answer::Answer;
-use crate::output::Output;
+use crate::output::{Answer, Output};
 use crate::progress::Bar;
 
 /// Weigh the proxies by the root and publish one model
@@ -88,7 +87,7 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
 
 /// Rows that clients have in common.
 fn warn_of_overlaps(overlaps: &Overlaps, output: &Output) {
-    overlaps.told.iter().for_each(|overlap| output.warn(overlap));
+    overlaps.listed.iter().for_each(|overlap| output.warn(overlap));
     if overlaps.more > 0 {
         output.warn(format!("{} more pairs of clients share rows", overlaps.more));
     }

@@ -10,8 +10,7 @@ use equipoise_data::{OutputFolder, write_json};
 use equipoise_defend::{Context, defend};
 use equipoise_lab::{Demo, DemoSettings};
 
-use crate::answer::Answer;
-use crate::output::Output;
+use crate::output::{Answer, Output};
 use crate::progress::Bar;
 
 /// See a whole round on a synthetic population

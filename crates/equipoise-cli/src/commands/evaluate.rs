@@ -7,9 +7,8 @@ use clap::Args;
 use equipoise_core::{GroupMetrics, Metrics};
 use equipoise_data::{Model, Purpose, Schema, read_rows};
 
-use crate::answer::Answer;
 use crate::figures::{difference, rate, table};
-use crate::output::Output;
+use crate::output::{Answer, Output};
 
 /// Measure a model on a table: accuracy and fairness
 ///

@@ -1,4 +1,4 @@
-//! `equipoise experiment`: the paper's grid, or a part of it, on the paper's datasets or one's own.
+//! `equipoise experiment`: the paper's grid of experiments, on the paper's datasets or your own.
 
 mod options;
 
@@ -10,43 +10,41 @@ use clap::Args;
 use equipoise_lab::{CellSummary, Results, Sources, json_name, run_experiment, summarise};
 use serde::Serialize;
 
-use crate::answer::Answer;
 use crate::figures::{number, table};
-use crate::output::Output;
+use crate::output::{Answer, Output};
 use crate::progress::Bar;
 use crate::shell::quoted;
 
 /// Reproduce the paper's experiments, or run them on your own data
 ///
-/// Splits each dataset among clients, makes the most unfair of them unreliable, and runs every defense on
-/// the same rounds, for several seeds. Finished cells are kept in the folder at once: the same command
-/// continues an interrupted run, and may add ablations to a finished one.
+/// Splits each dataset among clients, makes the most unfair clients unreliable, and runs every defense on the same
+/// rounds for several seeds. Each finished cell is saved at once, so the same command resumes an interrupted run. It can
+/// also add ablations to a finished one.
 ///
-/// The folder then holds report.html (the paper's tables and figures, ours beside them), RESULTS.md (the same
-/// as text), tables/ (each table as CSV), results.csv (every single run, without timings: its bytes do not
-/// depend on the number of threads), ablations.csv, traces.csv and results.jsonl (what continues a run).
+/// Writes report.html (the paper's tables and figures next to ours), RESULTS.md (the same as text), tables/ (each table
+/// as CSV), results.csv (every run, without timings), ablations.csv, traces.csv and results.jsonl (used to resume).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  equipoise data fetch all                       # the paper's two datasets, into data/
+  equipoise data fetch all    # download the paper's two datasets to data/
   equipoise experiment --ablations all -o results
-  equipoise experiment --dataset law-school --fairness sp --scenario ideal --seeds 2 -o quick
-  equipoise experiment --dataset synthetic --people 50000 --clients 10 -o synthetic
-  equipoise experiment --dataset csv --data people.csv --schema schema.toml -o own")]
+  equipoise experiment --dataset law-school --fairness sp --seeds 2 -o quick
+  equipoise experiment --dataset synthetic --clients 10 -o synthetic
+  equipoise experiment --dataset csv --data people.csv \\
+      --schema schema.toml -o own")]
 pub(crate) struct ExperimentArgs {
-    /// Folder that holds law_school.csv and dutch.csv, or a dataset's file; may be given several
-    /// times; `data fetch all` gets both
+    /// Folder with law_school.csv and dutch.csv, or the file of a dataset; may be repeated
     #[arg(long, value_name = "PATH", default_value = "data")]
     data: Vec<PathBuf>,
-    /// Schema of your own table, with --dataset csv
+    /// Schema of your own table; only with --dataset csv
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
-    /// People in the made-up population, with --dataset synthetic
+    /// Size of the synthetic population; only with --dataset synthetic
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     people: usize,
     #[command(flatten)]
     options: options::ExperimentOptions,
-    /// Folder for the results; an interrupted run in it is continued
+    /// Folder for the results; an interrupted run in it is resumed
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
 }
@@ -59,12 +57,13 @@ struct Document<'a> {
     ablations: Vec<CellSummary>,
 }
 
-/// Runs the command.
 pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answer> {
     let settings = args.options.resolve();
-    let asked = settings.datasets.len() * settings.fairness.len();
-    if settings.combinations().len() < asked {
-        output.note("dutch is left out under eo, as in the paper: its raw rows are nearly fair");
+    let requested = settings.datasets.len() * settings.fairness.len();
+    if settings.combinations().len() < requested {
+        output.note(
+            "dutch is omitted under eo, as in the paper, because its raw rows are nearly fair",
+        );
     }
     let sources =
         Sources { data: args.data.clone(), schema: args.schema.clone(), n_people: args.people };
@@ -85,17 +84,16 @@ pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answ
         ablations: summarise(&experiment.changed, &settings.variants),
     };
     output.note(format!("wrote {}", page.display()));
-    output.result(&document, || in_words(&summaries))?;
-    Ok(Answer::Done)
+    output.result(&document, || describe(&summaries))
 }
 
-/// What was typed, as it can be typed again.
+/// The command line, quoted for the shell.
 fn command_line(arguments: impl Iterator<Item = OsString>) -> String {
-    let words = arguments.skip(1).map(|argument| quoted(&argument.to_string_lossy()));
-    ["equipoise".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+    let arguments = arguments.skip(1).map(|argument| quoted(&argument.to_string_lossy()));
+    arguments.fold("equipoise".to_owned(), |line, argument| line + " " + &argument)
 }
 
-fn in_words(summaries: &[CellSummary]) -> String {
+fn describe(summaries: &[CellSummary]) -> String {
     let rows = summaries.iter().map(|cell| {
         vec![
             cell.dataset.clone(),
@@ -109,19 +107,10 @@ fn in_words(summaries: &[CellSummary]) -> String {
             number(cell.seconds),
         ]
     });
-    let header = [
-        "dataset",
-        "fairness",
-        "scenario",
-        "unreliable",
-        "defense",
-        "accuracy %",
-        "balanced %",
-        "|SPD| or |EOD|",
-        "seconds",
-    ];
-    let text = table(&header, rows.collect(), &[3, 5, 6, 7, 8]);
-    text + "Means over the seeds, ± their standard deviation.\n"
+    let header =
+        "dataset,fairness,scenario,unreliable,defense,accuracy %,balanced %,|SPD| or |EOD|,seconds";
+    let header: Vec<_> = header.split(',').collect();
+    table(&header, rows.collect(), &[3, 5, 6, 7, 8]) + "Mean ± standard deviation over the seeds.\n"
 }
 
 #[cfg(test)]
@@ -129,10 +118,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_line_can_be_typed_again() {
-        let typed = ["/x/equipoise", "experiment", "-o", "my results", "it's"].map(OsString::from);
+    fn quotes_the_command_line_for_the_shell() {
+        let arguments =
+            ["/x/equipoise", "experiment", "-o", "my results", "it's"].map(OsString::from);
         assert_eq!(
-            command_line(typed.into_iter()),
+            command_line(arguments.into_iter()),
             r"equipoise experiment -o 'my results' 'it'\''s'"
         );
     }

@@ -1,69 +1,65 @@
-//! `equipoise keygen`: a client's key, made where it stays.
+//! `equipoise keygen`: a client's signing key.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use equipoise_data::{check_output, write_atomically};
+use equipoise_data::write_atomically;
 use equipoise_server::protocol::{Name, PrivateKey};
 use equipoise_server::store::{random_bytes, write_private};
 use serde::Serialize;
 
-use crate::answer::Answer;
-use crate::output::Output;
+use crate::files::refuse_existing;
+use crate::output::{Answer, Output};
 
-/// Make a key to sign submissions with
+/// Create a key pair for signing submissions
 ///
 /// Writes NAME.key, the private key, which only you can read and which never leaves this machine, and
-/// NAME.pub, one line that you send to the coordinator. Neither is ever overwritten.
+/// NAME.pub, the public key, a single line to send to the coordinator. Existing keys are never overwritten.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
   equipoise keygen north
-  # send north.pub to the coordinator, and read its second word to each other over the phone")]
+
+Send north.pub to the coordinator, and compare its second word with them over the phone.")]
 pub(crate) struct KeygenArgs {
-    /// The client, as the round will call it
+    /// Name of the client, as the round will know it
     #[arg(value_name = "NAME")]
     name: Name,
-    /// Folder for both files
+    /// Folder to write both files to
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     output: PathBuf,
 }
 
+/// The files of a key pair, and the public key itself.
 #[derive(Serialize)]
-struct Document {
+pub(crate) struct KeyPair {
     private_key: PathBuf,
     public_key: PathBuf,
     line: String,
 }
 
-/// Runs the command.
 pub(crate) fn run(args: &KeygenArgs, output: &Output) -> anyhow::Result<Answer> {
-    let document = make_key(&args.name, &args.output)?;
-    output.result(&document, || {
+    let pair = create(&args.name, &args.output)?;
+    output.result(&pair, || {
         format!(
-            "{}: keep it to yourself\n{}: send it to the coordinator\n{}\n",
-            document.private_key.display(),
-            document.public_key.display(),
-            document.line
+            "private key: {} (keep it secret)\npublic key:  {} (send it to the coordinator)\n{}\n",
+            pair.private_key.display(),
+            pair.public_key.display(),
+            pair.line
         )
-    })?;
-    Ok(Answer::Done)
+    })
 }
 
-fn make_key(name: &Name, folder: &std::path::Path) -> anyhow::Result<Document> {
+/// Creates a key pair in a folder.
+pub(crate) fn create(name: &Name, folder: &Path) -> anyhow::Result<KeyPair> {
     let private_key = folder.join(format!("{name}.key"));
     let public_key = folder.join(format!("{name}.pub"));
     for path in [&private_key, &public_key] {
-        check_output(path, false)?;
+        refuse_existing(path)?;
     }
     let key = PrivateKey::from_seed(name.clone(), random_bytes()?);
     let line = key.public().to_string();
     write_private(&private_key, key.to_line().as_bytes())?;
     write_atomically(&public_key, false, |out| writeln!(out, "{line}"))?;
-    Ok(Document { private_key, public_key, line })
-}
-
-/// Makes a key pair in a folder; gives the public key's file.
-pub(crate) fn make(name: &Name, folder: &std::path::Path) -> anyhow::Result<PathBuf> {
-    Ok(make_key(name, folder)?.public_key)
+    Ok(KeyPair { private_key, public_key, line })
 }

@@ -1,32 +1,30 @@
-//! `equipoise predict`: scores for raw rows.
+//! `equipoise predict`: scores raw rows.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use equipoise_data::{
     ColumnValues, Model, OutputColumn, Prediction, TableKind, check_output,
     read_features_for_prediction, write_table,
 };
-use serde::Serialize;
+use serde_json::json;
 
-use crate::answer::Answer;
 use crate::figures::{count, rate};
-use crate::output::Output;
-use crate::paths::refuse_input_as_output;
+use crate::files::refuse_input_as_output;
+use crate::output::{Answer, Output};
 
-/// Score the rows of a table
+/// Score the rows of a table with a model
 ///
-/// Writes a table with one line per row: its number (from 1), the score, the probability of the positive
-/// label, and whether the row is selected (1 or 0). The label column may be absent, and columns that the
-/// schema does not have are let through.
+/// Writes a table with one line per row: the row number (from 1), the score, the probability of the positive label, and
+/// whether the row is selected (1 or 0). The label column may be missing, and columns outside the schema are ignored.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  equipoise predict outcome/model.json new.csv -o scores.csv")]
 pub(crate) struct PredictArgs {
-    /// The model, a model.json
+    /// The model (model.json)
     model: PathBuf,
-    /// Table of raw rows
+    /// Table of raw rows (.csv, .csv.gz or .parquet)
     data: PathBuf,
-    /// Table to write (.csv, .csv.gz or .parquet)
+    /// Table to write the scores to (.csv, .csv.gz or .parquet)
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Replace the file if it exists
@@ -34,15 +32,6 @@ pub(crate) struct PredictArgs {
     force: bool,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    path: &'a Path,
-    rows: usize,
-    selected: usize,
-    positive: &'a str,
-}
-
-/// Runs the command.
 pub(crate) fn run(args: &PredictArgs, output: &Output) -> anyhow::Result<Answer> {
     TableKind::of(&args.output)?;
     check_output(&args.output, args.force)?;
@@ -56,22 +45,21 @@ pub(crate) fn run(args: &PredictArgs, output: &Output) -> anyhow::Result<Answer>
 
     let selected = predictions.iter().filter(|prediction| prediction.selected).count();
     let label = &model.schema().label;
-    let document = Document {
-        path: &args.output,
-        rows: predictions.len(),
-        selected,
-        positive: &label.positive,
-    };
+    let document = json!({
+        "path": args.output,
+        "rows": predictions.len(),
+        "selected": selected,
+        "positive": label.positive,
+    });
     output.result(&document, || {
         format!(
-            "{} scored, {selected} selected ({}) as `{}` = `{}`",
+            "{} scored; {selected} selected ({}) as `{}` = `{}`",
             count(predictions.len(), "row"),
             rate(Some(selected as f64 / predictions.len() as f64)),
             label.column,
             label.positive
         )
-    })?;
-    Ok(Answer::Done)
+    })
 }
 
 fn columns(predictions: &[Prediction]) -> [OutputColumn; 4] {

@@ -1,4 +1,4 @@
-//! `equipoise proxy`: the client's side, a dataset to send instead of the data.
+//! `equipoise proxy`: generates the dataset that a client submits instead of its data.
 
 mod summary;
 
@@ -11,41 +11,41 @@ use equipoise_core::{
 };
 use equipoise_data::{Purpose, Schema, TableKind, check_output, read_rows, write_proxy};
 
-use crate::answer::Answer;
 use crate::choice_args::choice;
 use crate::commands::setting::name_the_option;
 use crate::fairness_args::FairnessArgs;
-use crate::output::Output;
-use crate::paths::refuse_input_as_output;
+use crate::files::refuse_input_as_output;
+use crate::output::{Answer, Output};
 use crate::progress::Bar;
 
-/// Make a proxy of a client's data, to be sent instead of it
+/// Generate a proxy dataset to submit instead of your data
 ///
-/// Generates rows whose model is accurate and fair on the client's own data. They start from a smoothed
-/// sample, not from the data, and the summary tells how close they come to real rows. With --epsilon the
-/// exit code is 1 if the finished proxy is not fair to that tolerance.
+/// Generates rows whose model is accurate and fair on the client's data. The rows start from a smoothed sample, not
+/// from the data itself, and the summary reports how close they come to real rows. With --epsilon, exit code 1 means
+/// that the proxy is not fair within that tolerance.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  equipoise proxy north.csv --schema schema.toml --fairness sp --epsilon 0.01 -o proxies/north.parquet")]
+  equipoise proxy north.csv --schema schema.toml --fairness sp \\
+      --epsilon 0.01 -o proxies/north.parquet")]
 pub(crate) struct ProxyArgs {
-    /// Table of the client's raw rows
+    /// Table of the client's raw rows (.csv, .csv.gz or .parquet)
     data: PathBuf,
-    /// The schema that all agreed on
+    /// The schema that all parties agreed on
     #[arg(long, value_name = "FILE")]
     schema: PathBuf,
     #[command(flatten)]
     fairness: FairnessArgs,
-    /// Rows of the proxy [default: as many as the data has]
+    /// Number of proxy rows [default: as many as the data has]
     #[arg(long, value_name = "N")]
     rows: Option<usize>,
-    /// Largest violation that counts as fair [default: as small as it gets]
+    /// Largest fairness violation to accept [default: as small as possible]
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     epsilon: Option<f64>,
-    /// Seed of the sample that the rows start from [default: 1]
+    /// Random seed of the initial sample [default: 1]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Where the rows start
+    /// Where the rows start from
     #[arg(
         long,
         value_parser = choice::<ProxyStart>(),
@@ -53,10 +53,10 @@ pub(crate) struct ProxyArgs {
         value_name = "START"
     )]
     init: ProxyStart,
-    /// Regularisation of the proxy's model [default: 1e-4]
+    /// Regularisation strength of the proxy's model [default: 1e-4]
     #[arg(long, value_name = "L", allow_negative_numbers = true)]
     lambda: Option<f64>,
-    /// File to write the proxy to; its name without extension is the client's id
+    /// File to write the proxy to; its name without the extension is the client's id
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Replace the file if it exists
@@ -78,7 +78,6 @@ impl ProxyArgs {
     }
 }
 
-/// Runs the command.
 pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     let settings = args.settings()?;
     TableKind::of(&args.output)?;
@@ -87,15 +86,15 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     let schema = Schema::read(&args.schema)?;
     let data = read_rows(&args.data, &schema, Purpose::Data)?;
     for warning in &data.warnings {
-        // Data of one class or one group is refused below, with the reason.
+        // Data of a single class or group is refused below, with the reason.
         if !matches!(warning.code, WarningCode::OneClass | WarningCode::OneGroup) {
             output.warn(warning);
         }
     }
     if settings.start == ProxyStart::Data {
         output.warn(
-            "--init data starts from the private rows themselves: the proxy is then close to a \
-             copy of them. Use it for experiments only, and do not send it.",
+            "--init data starts from the private rows, so the proxy is close to a copy of them. \
+             Use it for experiments only, and do not submit it.",
         );
     }
 
@@ -106,7 +105,7 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     let generated = generated.map_err(|error| match error {
         Error::Setting { .. } => name_the_option(error),
         Error::FewProxyRows { .. } => anyhow::Error::from(error).context("--rows"),
-        // What else can be wrong is wrong with the data.
+        // Every other error is caused by the data.
         other => anyhow::Error::from(other).context(args.data.display().to_string()),
     })?;
     let test = test_fair_proxy(
@@ -120,6 +119,6 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
 
     let summary = summary::Summary::new(&args.output, &generated, &test, &settings, &schema);
     summary.warn(output);
-    output.result(&summary, || summary.in_words())?;
+    output.result(&summary, || summary.describe())?;
     Ok(Answer::holds(test.separation == Separation::None && summary.is_fair() != Some(false)))
 }

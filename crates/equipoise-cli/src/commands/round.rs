@@ -1,4 +1,4 @@
-//! `equipoise round`: the coordinator sets up a round, and looks after its data.
+//! `equipoise round`: the coordinator sets up a round and looks after its data.
 
 mod backup;
 mod limits;
@@ -7,18 +7,20 @@ mod new;
 
 use clap::Subcommand;
 
-use crate::answer::Answer;
-use crate::output::Output;
+use crate::output::{Answer, Output};
 
 pub(crate) use new::open_store;
 
-/// Set up a round, open a draft, revoke a key, back up and restore
+/// Set up and manage rounds
+///
+/// `new`, `backup` and `restore` work on the server's data directory; `open` and `revoke` talk to a running server.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Example:
-  equipoise round new spring --data data --audience https://round.example.org:8443 \\
-      --schema schema.toml --client north=north.pub --client south=south.pub \\
-      --root roots --fairness sp --minimum 2 --deadline 2027-03-01T12:00:00Z")]
+  equipoise round new spring --data data \\
+      --audience https://round.example.org:8443 --schema schema.toml \\
+      --client north=north.pub --client south=south.pub --root roots \\
+      --fairness sp --minimum 2 --deadline 2027-03-01T12:00:00Z")]
 pub(crate) enum RoundCommand {
     New(Box<new::NewArgs>),
     Open(manage::OpenArgs),
@@ -27,7 +29,6 @@ pub(crate) enum RoundCommand {
     Restore(backup::RestoreArgs),
 }
 
-/// Runs the command.
 pub(crate) fn run(command: &RoundCommand, output: &Output) -> anyhow::Result<Answer> {
     match command {
         RoundCommand::New(args) => new::run(args, output),

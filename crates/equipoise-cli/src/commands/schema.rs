@@ -1,28 +1,27 @@
-//! `equipoise schema`: what all agree on before anyone encodes a row.
+//! `equipoise schema`: the agreement on how rows are encoded.
 
 mod infer;
 mod show;
 
 use clap::Subcommand;
 
-use crate::answer::Answer;
-use crate::output::Output;
+use crate::output::{Answer, Output};
 
-/// Propose or look at a schema, what all agree on beforehand
+/// Infer or show a schema
 ///
-/// A schema names the label, the sensitive attribute and the features, and says how each value becomes a
-/// number. All clients and the coordinator use the same one; its digest tells whether they do.
+/// A schema names the label, the sensitive attribute and the features, and defines how each value becomes a number.
+/// All clients and the coordinator must use the same schema; compare the digests to make sure.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
-Example:
-  equipoise schema infer data.csv --label passed=1 --sensitive group=A -o schema.toml
+Examples:
+  equipoise schema infer data.csv --label passed=1 --sensitive group=A \\
+      -o schema.toml
   equipoise schema show schema.toml")]
 pub(crate) enum SchemaCommand {
     Infer(infer::InferArgs),
     Show(show::ShowArgs),
 }
 
-/// Runs the command.
 pub(crate) fn run(command: &SchemaCommand, output: &Output) -> anyhow::Result<Answer> {
     match command {
         SchemaCommand::Infer(args) => infer::run(args, output),

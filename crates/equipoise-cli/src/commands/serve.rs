@@ -6,34 +6,35 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 use clap::Args;
 use equipoise_server::serve::run as run_server;
 use equipoise_server::store::{Crash, StoreParts};
 use equipoise_server::validator::ChildValidator;
 use equipoise_server::{Config, Limits, TlsFiles};
-use serde::Serialize;
+use serde_json::json;
+use tracing_subscriber::filter::LevelFilter;
 
-use crate::answer::Answer;
 use crate::commands::validate_proxy;
-use crate::output::{Output, say};
+use crate::output::{Answer, Output};
 
-/// Collect submissions, solve, publish
+/// Run the round server: collect submissions, solve, publish
 ///
-/// Serves all rounds of a data directory over HTTPS until it gets SIGTERM; then requests may end for half a
-/// minute. Closed rounds are solved in the background; a restart at any point goes on where it was. SIGHUP has
-/// the certificate read again. Logs are JSON lines on stderr.
+/// Serves all rounds in a data directory over HTTPS. Closed rounds are solved in the background, and a restarted server
+/// resumes where it stopped. SIGTERM gives open requests 30 seconds to finish; SIGHUP reloads the certificate.
+/// Logs are JSON lines on stderr.
 ///
-/// With --dev, everything is made on the spot: a made-up population, three clients with keys and proxies, a
-/// round, and a certificate for localhost; the commands to try are printed.
+/// With --dev, the server sets up everything itself: a synthetic population, three clients with keys and proxies, a
+/// round, and a certificate for localhost. It then prints the commands to try.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
+Examples:
   equipoise serve --dev
   equipoise serve --config server.toml
-  equipoise serve --data data --listen 0.0.0.0:8443 --cert fullchain.pem --cert-key key.pem
+  equipoise serve --data data --listen 0.0.0.0:8443 \\
+      --cert fullchain.pem --cert-key key.pem
 
-A configuration file (docs/samples/server.toml has every key):
+A configuration file (all keys are in docs/samples/server.toml):
   data = \"/var/lib/equipoise\"
   listen = \"0.0.0.0:8443\"
   admin_listen = \"127.0.0.1:9090\"
@@ -46,53 +47,55 @@ pub(crate) struct ServeArgs {
     /// Configuration file, instead of the options below
     #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "listen", "admin_listen", "cert", "plain_http"])]
     config: Option<PathBuf>,
-    /// Try it out: make an example round in this folder's equipoise-dev (or --data), and serve it
+    /// Create an example round in ./equipoise-dev (or --data) and serve it
     #[arg(long, conflicts_with = "config")]
     dev: bool,
-    /// The data directory
+    /// Data directory of the server
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Where clients connect [default: 127.0.0.1:8443]
-    #[arg(long, value_name = "ADDRESS")]
-    listen: Option<SocketAddr>,
-    /// Where /healthz, /readyz and /metrics are; a loopback address [default: nowhere]
+    /// Address and port for clients
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8443")]
+    listen: SocketAddr,
+    /// Loopback address and port for /healthz, /readyz and /metrics [default: not served]
     #[arg(long, value_name = "ADDRESS")]
     admin_listen: Option<SocketAddr>,
-    /// The certificate, in PEM form
+    /// Certificate chain, in PEM format
     #[arg(long, value_name = "PEM", requires = "cert_key")]
     cert: Option<PathBuf>,
-    /// The certificate's private key, in PEM form
+    /// Private key of the certificate, in PEM format
     #[arg(long, value_name = "PEM", requires = "cert")]
     cert_key: Option<PathBuf>,
-    /// Serve plain HTTP, on a loopback address alone
+    /// Serve plain HTTP; only on a loopback address
     #[arg(long, conflicts_with_all = ["cert", "dev"])]
     plain_http: bool,
-    /// For tests of crashes: die, as by kill -9, at this place
-    #[arg(long, value_name = "PLACE", hide = true)]
+    /// Crash at this point, as if by kill -9 (for tests)
+    #[arg(long, value_name = "POINT", hide = true)]
     crash_at: Option<String>,
 }
 
-#[derive(Serialize)]
-struct Ready {
-    listening: SocketAddr,
-    admin: Option<SocketAddr>,
-}
-
-/// Runs the command.
 pub(crate) fn run(args: &ServeArgs, output: &Output) -> anyhow::Result<Answer> {
-    let mut words = None;
-    let config = match (&args.config, args.dev) {
-        (Some(file), _) => Config::read(file)?,
-        (None, true) => {
-            let folder = args.data.clone().unwrap_or_else(|| PathBuf::from("equipoise-dev"));
-            let dev = dev::prepare(&folder, args.listen, output)?;
-            words = Some(dev.words);
-            Config { admin_listen: args.admin_listen, ..dev.config }
+    let mut instructions = None;
+    let config = match &args.config {
+        Some(file) => Config::read(file)?,
+        None => {
+            let (data, tls) = if args.dev {
+                let folder = args.data.clone().unwrap_or_else(|| "equipoise-dev".into());
+                instructions = Some(dev::prepare(&folder, args.listen, output)?);
+                (folder.join("data"), Some(dev::tls_files(&folder)))
+            } else {
+                data_and_certificate(args)?
+            };
+            Config {
+                data,
+                listen: args.listen,
+                admin_listen: args.admin_listen,
+                tls,
+                plain_http_on_loopback: args.plain_http,
+                limits: Limits::default(),
+            }
         }
-        (None, false) => from_options(args)?,
     };
-    let level = if output.quiet { "warn" } else { "info" };
-    let level = level.parse().unwrap_or(tracing_subscriber::filter::LevelFilter::INFO);
+    let level = if output.quiet { LevelFilter::WARN } else { LevelFilter::INFO };
     tracing_subscriber::fmt()
         .json()
         .flatten_event(true)
@@ -100,50 +103,32 @@ pub(crate) fn run(args: &ServeArgs, output: &Output) -> anyhow::Result<Answer> {
         .with_max_level(level)
         .with_writer(std::io::stderr)
         .init();
-    let crash = args.crash_at.as_deref().map_or_else(Crash::default, Crash::when);
+    let crash = args.crash_at.as_deref().map_or_else(Crash::default, Crash::parse);
     let parts = StoreParts { crash, ..StoreParts::default() };
-    let program = std::env::current_exe().context("this program's own file")?;
-    let mut words_of_child = vec![validate_proxy::NAME.to_owned()];
+    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let mut child_arguments = vec![validate_proxy::NAME.to_owned()];
     if args.crash_at.as_deref() == Some(validate_proxy::CRASH) {
-        words_of_child.push("--crash".to_owned());
+        child_arguments.push("--crash".to_owned());
     }
-    let validator = ChildValidator::new(program, words_of_child);
+    let validator = ChildValidator::new(program, child_arguments);
     run_server(&config, parts, Arc::new(validator), |listening, admin| {
-        let ready = Ready { listening, admin };
-        let told =
-            output.result(&ready, || words.unwrap_or_else(|| format!("serving at {listening}\n")));
-        if let Err(error) = told {
-            say("warning", error);
+        let text = || instructions.unwrap_or_else(|| format!("serving at {listening}\n"));
+        if let Err(error) = output.result(&json!({ "listening": listening, "admin": admin }), text)
+        {
+            output.warn(error);
         }
     })?;
     Ok(Answer::Done)
 }
 
-fn from_options(args: &ServeArgs) -> anyhow::Result<Config> {
-    let Some(data) = args.data.clone() else {
-        bail!("say what to serve: --data DIR, --config FILE, or --dev to try it out");
-    };
-    let tls = match (&args.cert, &args.cert_key) {
-        (Some(certificate), Some(key)) => {
-            Some(TlsFiles { certificate: certificate.clone(), key: key.clone() })
-        }
-        _ => None,
-    };
-    if tls.is_none() && !args.plain_http {
-        bail!(
-            "no certificate is given: use --cert and --cert-key, or --plain-http on a loopback address"
-        );
-    }
-    Ok(Config {
-        data,
-        listen: args.listen.unwrap_or_else(default_address),
-        admin_listen: args.admin_listen,
-        tls,
-        plain_http_on_loopback: args.plain_http,
-        limits: Limits::default(),
-    })
-}
-
-fn default_address() -> SocketAddr {
-    SocketAddr::from(([127, 0, 0, 1], 8443))
+fn data_and_certificate(args: &ServeArgs) -> anyhow::Result<(PathBuf, Option<TlsFiles>)> {
+    let data = args.data.clone();
+    let data = data.context("nothing to serve: add --data DIR or --config FILE, or try --dev")?;
+    let files = args.cert.clone().zip(args.cert_key.clone());
+    let tls = files.map(|(certificate, key)| TlsFiles { certificate, key });
+    ensure!(
+        tls.is_some() || args.plain_http,
+        "no certificate: add --cert and --cert-key, or --plain-http on a loopback address"
+    );
+    Ok((data, tls))
 }

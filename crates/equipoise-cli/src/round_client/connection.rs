@@ -1,10 +1,10 @@
-//! The connection to a round server: what is trusted, and how answers are read.
+//! The connection to a round server: which certificates it trusts, and how it reads replies.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 use clap::Args;
 use equipoise_server::protocol::{Name, RefusalBody, RoundInfo};
 use serde::de::DeserializeOwned;
@@ -12,45 +12,70 @@ use ureq::http::Response;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
-use super::refused::RefusedByServer;
+use crate::files::read_text;
 
-/// The most that is read of an answer.
-const LARGEST_ANSWER: u64 = 256 << 20;
-const CONNECT: Duration = Duration::from_secs(15);
-/// Reading a file of 512 MiB in the server's limited process takes its time.
-const ANSWER: Duration = Duration::from_secs(300);
+const MAX_REPLY_BYTES: u64 = 256 << 20;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+/// Long enough for the server to validate a file of 512 MiB.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Which round of which server.
+/// A round on a server.
 #[derive(Debug, Args)]
 pub(crate) struct ServerArgs {
     /// Address of the server, such as `https://round.example.org:8443`
     #[arg(long, value_name = "URL")]
-    pub(crate) server: String,
-    /// The round
+    server: String,
+    /// Name of the round
     #[arg(long, value_name = "NAME")]
     pub(crate) round: Name,
-    /// Certificates to trust, in PEM form, instead of those that browsers trust
+    /// Certificates to trust, in PEM format, instead of the usual web certificate authorities
     #[arg(long, value_name = "PEM")]
-    pub(crate) ca: Option<PathBuf>,
+    ca: Option<PathBuf>,
 }
 
-/// A round of a server.
+/// A round on a server, and the token of its coordinator.
+#[derive(Debug, Args)]
+pub(crate) struct CoordinatorArgs {
+    #[command(flatten)]
+    server: ServerArgs,
+    /// File with the coordinator's token, as written by `round new`
+    #[arg(long, value_name = "FILE")]
+    token_file: PathBuf,
+}
+
+/// A refusal by the server.
+#[derive(Debug, thiserror::Error)]
+#[error("refused by the server ({}): {}", body.code, body.message)]
+pub(crate) struct RefusedByServer {
+    status: u16,
+    pub(crate) body: RefusalBody,
+}
+
+impl RefusedByServer {
+    /// Whether the same request may succeed later.
+    pub(super) fn is_temporary(&self) -> bool {
+        matches!(self.status, 408 | 429 | 500 | 502 | 503 | 504)
+            || matches!(self.body.code.as_str(), "body_truncated" | "offset_mismatch")
+    }
+}
+
+/// A client of one round on one server.
 pub(crate) struct Connection {
-    agent: Agent,
+    pub(super) agent: Agent,
     server: String,
     round: Name,
+    authorization: Option<String>,
 }
 
 impl Connection {
-    /// Checks what can be checked without the network.
+    /// Checks the arguments; connects with the first request.
     pub(crate) fn new(args: &ServerArgs) -> anyhow::Result<Self> {
         let server = args.server.trim_end_matches('/').to_owned();
-        let secret = server.starts_with("https://");
-        if !secret && !is_loopback(&server) {
-            bail!(
-                "{server}: must begin with https://; http:// is for a server on this machine alone"
-            );
-        }
+        ensure!(
+            server.starts_with("https://") || is_loopback(&server),
+            "{server}: the address must begin with https://; http:// is allowed only for a server on \
+             this machine"
+        );
         let roots = match &args.ca {
             Some(file) => RootCerts::from(read_certificates(file)?),
             None => RootCerts::WebPki,
@@ -61,90 +86,97 @@ impl Connection {
             .http_status_as_error(false)
             .proxy(None)
             .user_agent(concat!("equipoise/", env!("CARGO_PKG_VERSION")))
-            .timeout_connect(Some(CONNECT))
-            .timeout_recv_response(Some(ANSWER))
+            .timeout_connect(Some(CONNECT_TIMEOUT))
+            .timeout_recv_response(Some(REPLY_TIMEOUT))
             .build()
             .new_agent();
-        Ok(Self { agent, server, round: args.round.clone() })
+        Ok(Self { agent, server, round: args.round.clone(), authorization: None })
     }
 
-    pub(crate) fn agent(&self) -> &Agent {
-        &self.agent
+    /// A connection whose requests carry the coordinator's token.
+    pub(crate) fn as_coordinator(args: &CoordinatorArgs) -> anyhow::Result<Self> {
+        Self::new(&args.server)?.with_token(&args.token_file)
     }
 
-    /// The server's address, as typed.
+    /// Adds the token in a file to all requests.
+    pub(crate) fn with_token(self, file: &Path) -> anyhow::Result<Self> {
+        let authorization = Some(format!("Bearer {}", read_text(file)?.trim()));
+        Ok(Self { authorization, ..self })
+    }
+
+    /// The server's address, as given.
     pub(crate) fn server(&self) -> &str {
         &self.server
     }
 
-    /// An address below the round.
-    pub(crate) fn url(&self, path: &str) -> String {
+    /// The URL of a path below the round.
+    pub(super) fn url(&self, path: &str) -> String {
         format!("{}/v1/rounds/{}{path}", self.server, self.round)
     }
 
-    /// The round as it stands.
+    /// The current state of the round.
     pub(crate) fn info(&self) -> anyhow::Result<RoundInfo> {
         self.get_json("")
     }
 
-    /// A JSON document below the round.
+    /// Fetches a JSON document.
     pub(crate) fn get_json<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
-        self.json(self.agent.get(self.url(path)).call())
+        self.read_json(self.authorized(self.agent.get(self.url(path))).call())
     }
 
-    /// A file below the round.
+    /// Fetches a file.
     pub(crate) fn get_bytes(&self, path: &str) -> anyhow::Result<Vec<u8>> {
-        self.read(self.agent.get(self.url(path)).call())
+        self.read(self.authorized(self.agent.get(self.url(path))).call())
     }
 
-    /// Something that only the coordinator may do.
-    pub(crate) fn post<T: DeserializeOwned>(&self, path: &str, token: &str) -> anyhow::Result<T> {
-        let request = self.agent.post(self.url(path));
-        self.json(request.header("authorization", format!("Bearer {token}")).send_empty())
+    /// Posts an empty body.
+    pub(crate) fn post<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
+        self.read_json(self.authorized(self.agent.post(self.url(path))).send_empty())
     }
 
-    /// Something that only the coordinator may see.
-    pub(crate) fn get_as_coordinator<T: DeserializeOwned>(
+    fn authorized<B>(&self, request: ureq::RequestBuilder<B>) -> ureq::RequestBuilder<B> {
+        match &self.authorization {
+            Some(authorization) => request.header("authorization", authorization),
+            None => request,
+        }
+    }
+
+    /// Reads a JSON reply.
+    pub(super) fn read_json<T: DeserializeOwned>(
         &self,
-        path: &str,
-        token: &str,
+        reply: Result<Response<Body>, ureq::Error>,
     ) -> anyhow::Result<T> {
-        let request = self.agent.get(self.url(path));
-        self.json(request.header("authorization", format!("Bearer {token}")).call())
+        serde_json::from_slice(&self.read(reply)?)
+            .with_context(|| format!("{}: the reply is not from a round server", self.server))
     }
 
-    /// Reads an answer that is JSON.
-    pub(crate) fn json<T: DeserializeOwned>(
-        &self,
-        answer: Result<Response<Body>, ureq::Error>,
-    ) -> anyhow::Result<T> {
-        let content = self.read(answer)?;
-        serde_json::from_slice(&content)
-            .with_context(|| format!("{}: the answer is not one of a round server", self.server))
-    }
-
-    fn read(&self, answer: Result<Response<Body>, ureq::Error>) -> anyhow::Result<Vec<u8>> {
-        let answer = answer.map_err(|error| {
-            let untrusted = error.to_string().contains("certificate");
-            let problem = match untrusted {
-                true => "its certificate is not trusted (name those to trust with --ca)",
-                false => "cannot be reached",
+    fn read(&self, reply: Result<Response<Body>, ureq::Error>) -> anyhow::Result<Vec<u8>> {
+        let reply = reply.map_err(|error| {
+            let problem = match error.to_string().contains("certificate") {
+                true => "its certificate is not trusted (use --ca to trust another authority)",
+                false => "cannot reach the server",
             };
-            anyhow::Error::from(error).context(format!("{}: {problem}", self.server))
+            let error = match error {
+                ureq::Error::Io(error) => anyhow::Error::from(error),
+                error => error.into(),
+            };
+            error.context(format!("{}: {problem}", self.server))
         })?;
-        let status = answer.status().as_u16();
+        let status = reply.status();
         let mut content = Vec::new();
-        let body = answer.into_body();
-        body.into_reader()
-            .take(LARGEST_ANSWER)
+        reply
+            .into_body()
+            .into_reader()
+            .take(MAX_REPLY_BYTES)
             .read_to_end(&mut content)
-            .with_context(|| format!("{}: the answer was cut off", self.server))?;
-        if (200..300).contains(&status) {
+            .with_context(|| format!("{}: the reply was cut off", self.server))?;
+        if status.is_success() {
             return Ok(content);
         }
+        let status = status.as_u16();
         let body = serde_json::from_slice(&content).unwrap_or_else(|_| RefusalBody {
             code: format!("status_{status}"),
-            message: "the answer is not one of a round server".into(),
+            message: "the reply is not from a round server".into(),
             hint: None,
             row: None,
             column: None,
@@ -164,17 +196,13 @@ fn is_loopback(server: &str) -> bool {
 }
 
 fn read_certificates(file: &Path) -> anyhow::Result<Vec<ureq::tls::Certificate<'static>>> {
-    let pem = std::fs::read(file).with_context(|| file.display().to_string())?;
-    let certificates: Vec<_> = parse_pem(&pem)
+    let pem = read_text(file)?;
+    let certificates: Vec<_> = parse_pem(pem.as_bytes())
         .filter_map(|item| match item {
             Ok(PemItem::Certificate(certificate)) => Some(certificate),
             _ => None,
         })
         .collect();
-    anyhow::ensure!(
-        !certificates.is_empty(),
-        "{}: holds no certificate in PEM form",
-        file.display()
-    );
+    ensure!(!certificates.is_empty(), "{}: contains no PEM certificate", file.display());
     Ok(certificates)
 }

@@ -1,32 +1,31 @@
-//! One file on its way to the server: signed, sent, resumed, acknowledged.
+//! One submission: a file is signed, sent, resumed if need be, and acknowledged by a receipt.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 use equipoise_data::TableKind;
 use equipoise_server::protocol::{
-    Digest, MANIFEST_HEADER, Manifest, Name, OFFSET_HEADER, PrivateKey, RoundInfo,
+    Digest, MANIFEST_HEADER, Manifest, Name, OFFSET_HEADER, PrivateKey, PublicKey, RoundInfo,
     SIGNATURE_HEADER, SignedReceipt, UploadState,
 };
-use ureq::SendBody;
+use ureq::{RequestBuilder, SendBody};
 
-use super::connection::Connection;
-use super::refused::RefusedByServer;
+use super::connection::{Connection, RefusedByServer};
 use crate::output::Output;
 use crate::progress::Bar;
 
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
+const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// A signed file.
 pub(crate) struct Submission {
     path: PathBuf,
     manifest: Manifest,
-    manifest_header: String,
     signature: String,
+    server_key: PublicKey,
 }
 
 impl Submission {
@@ -38,12 +37,13 @@ impl Submission {
         key: &PrivateKey,
     ) -> anyhow::Result<Self> {
         let media_type = TableKind::of(path)?;
-        let place = || path.display().to_string();
-        let (length, sha256) = Digest::of_file(path).with_context(place)?;
+        let (length, sha256) = length_and_digest(path)?;
         let limit = info.limits.body_bytes;
-        if length > limit {
-            bail!("{}: has {length} bytes, and the round accepts {limit}", path.display());
-        }
+        ensure!(
+            length <= limit,
+            "{}: the file has {length} bytes, but the round accepts at most {limit}",
+            path.display()
+        );
         let manifest = Manifest {
             audience: info.audience.clone(),
             round: info.round.clone(),
@@ -54,11 +54,11 @@ impl Submission {
             schema_sha256: info.schema_sha256,
         };
         let signature = manifest.sign(key).to_string();
-        let manifest_header = manifest.to_header();
-        Ok(Self { path: path.to_path_buf(), manifest, manifest_header, signature })
+        let server_key = info.server_key.clone();
+        Ok(Self { path: path.to_path_buf(), manifest, signature, server_key })
     }
 
-    /// Sends the file, again and again if need be, from where the last attempt stopped.
+    /// Sends the file. After a temporary failure it waits and resumes, up to `retries` times.
     pub(crate) fn send(
         &self,
         connection: &Connection,
@@ -72,104 +72,99 @@ impl Submission {
                 Ok(receipt) => return self.check(receipt, connection),
                 Err(error) => error,
             };
-            // A refusal of what is not in the file any more would only puzzle.
-            self.check_unchanged()?;
+            // The server's refusal of a file that has changed meanwhile would be misleading.
+            ensure!(
+                length_and_digest(&self.path)? == (self.manifest.length, self.manifest.sha256),
+                "{}: the file changed while it was being sent and was not accepted. Run the command \
+                 again once the file is complete.",
+                self.path.display()
+            );
             let refused = error.downcast_ref::<RefusedByServer>();
-            let hopeless = refused.is_some_and(|refused| !refused.is_worth_a_retry());
-            if hopeless || attempt == retries {
+            let is_final = refused.is_some_and(|refused| !refused.is_temporary());
+            if is_final || attempt == retries {
                 return Err(error);
             }
             attempt += 1;
-            let asked = refused.and_then(|refused| refused.body.retry_after_seconds);
-            let pause = asked.map_or(wait, Duration::from_secs).min(LONGEST_WAIT).max(wait);
+            let requested = refused.and_then(|refused| refused.body.retry_after_seconds);
+            let pause = requested.map_or(wait, Duration::from_secs).min(MAX_WAIT).max(wait);
+            let seconds = pause.as_secs_f64();
             output.note(format!(
-                "{error}; trying again in {:.1} s ({attempt} of {retries})",
-                pause.as_secs_f64()
+                "{error}; retrying in {seconds:.1} s (retry {attempt} of {retries})"
             ));
             std::thread::sleep(pause);
-            wait = (wait * 2).min(LONGEST_WAIT);
+            wait = (wait * 2).min(MAX_WAIT);
         }
     }
 
     fn send_once(&self, connection: &Connection, output: &Output) -> anyhow::Result<SignedReceipt> {
-        let place = format!("/submissions/{}", self.manifest.client);
-        let upload = connection.agent().get(connection.url(&format!("{place}/upload")));
-        let upload = upload
-            .header(MANIFEST_HEADER, &self.manifest_header)
-            .header(SIGNATURE_HEADER, &self.signature);
-        let state: UploadState = connection.json(upload.call())?;
-        let offset = state.offset.min(self.manifest.length);
+        let path = format!("/submissions/{}", self.manifest.client);
+        let upload = connection.agent.get(connection.url(&format!("{path}/upload")));
+        let state: UploadState = connection.read_json(self.signed(upload).call())?;
+        let length = self.manifest.length;
+        let offset = state.offset.min(length);
         if offset > 0 {
-            output.note(format!("the upload goes on at byte {offset}"));
+            output.note(format!("resuming the upload at byte {offset}"));
         }
         let mut file = File::open(&self.path).with_context(|| self.path.display().to_string())?;
         file.seek(SeekFrom::Start(offset))?;
-        let left = self.manifest.length - offset;
-        let mut body = Watched {
-            file: file.take(left),
-            sent: offset,
-            of: self.manifest.length,
-            bar: Bar::of_bytes(output),
-        };
-        let request = connection
-            .agent()
-            .put(connection.url(&place))
-            .header(MANIFEST_HEADER, &self.manifest_header)
-            .header(SIGNATURE_HEADER, &self.signature)
+        let file = file.take(length - offset);
+        let mut body = ProgressReader { file, sent: offset, length, bar: Bar::of_bytes(output) };
+        let request = self
+            .signed(connection.agent.put(connection.url(&path)))
             .header("content-type", self.manifest.media_type.media_type())
-            .header("content-length", left)
+            .header("content-length", length - offset)
             .header(OFFSET_HEADER, offset)
-            // So that a refusal comes before the body is sent.
+            // The server can then refuse before the body is sent.
             .header("expect", "100-continue");
-        connection.json(request.send(SendBody::from_reader(&mut body)))
+        connection.read_json(request.send(SendBody::from_reader(&mut body)))
     }
 
-    /// Whether the file is still the one that was signed.
-    fn check_unchanged(&self) -> anyhow::Result<()> {
-        let found = Digest::of_file(&self.path).with_context(|| self.path.display().to_string())?;
-        anyhow::ensure!(
-            found == (self.manifest.length, self.manifest.sha256),
-            "{}: was changed while it was being sent, and not accepted. Run the command again when it is finished.",
-            self.path.display()
-        );
-        Ok(())
+    fn signed<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
+        request
+            .header(MANIFEST_HEADER, self.manifest.to_header())
+            .header(SIGNATURE_HEADER, &self.signature)
     }
 
-    /// A receipt is worth something if it is for this file and signed by the round's key.
+    /// Checks that the receipt is for this file and signed with the round's key.
     fn check(
         &self,
-        receipt: SignedReceipt,
+        signed: SignedReceipt,
         connection: &Connection,
     ) -> anyhow::Result<SignedReceipt> {
-        let told = &receipt.receipt;
-        let fits = told.round == self.manifest.round
-            && told.client == self.manifest.client
-            && told.sha256 == self.manifest.sha256;
-        anyhow::ensure!(
-            fits && receipt.is_sound(),
-            "{}: the receipt is not for this file, or not signed by the server",
+        let (receipt, manifest) = (&signed.receipt, &self.manifest);
+        let matches = receipt.round == manifest.round
+            && receipt.client == manifest.client
+            && receipt.sha256 == manifest.sha256;
+        ensure!(
+            matches && signed.has_valid_signature() && signed.server_key.same_key(&self.server_key),
+            "{}: the receipt is for another file, or not signed with the round's key",
             connection.server()
         );
-        Ok(receipt)
+        Ok(signed)
     }
 }
 
-struct Watched {
+fn length_and_digest(path: &Path) -> anyhow::Result<(u64, Digest)> {
+    Digest::of_file(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// The part of a file that is still to be sent; shows its progress.
+struct ProgressReader {
     file: io::Take<File>,
     sent: u64,
-    of: u64,
+    length: u64,
     bar: Bar,
 }
 
-impl Read for Watched {
+impl Read for ProgressReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.file.read(buffer)?;
-        if n == 0 && !buffer.is_empty() && self.sent < self.of {
-            // Else the server would wait for what never comes.
+        if n == 0 && !buffer.is_empty() && self.sent < self.length {
+            // Otherwise the server would wait for bytes that never come.
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter"));
         }
         self.sent += n as u64;
-        self.bar.show(self.sent as usize, self.of as usize, || "sending".to_owned());
+        self.bar.show(self.sent as usize, self.length as usize, || "sending".to_owned());
         Ok(n)
     }
 }

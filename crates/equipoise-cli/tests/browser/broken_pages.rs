@@ -1,4 +1,4 @@
-//! The checker finds every fault that it is there for: pages with one fault each, and one without.
+//! Tests of the page checker: pages with one fault each, and one without faults.
 
 use std::path::PathBuf;
 
@@ -8,15 +8,15 @@ use crate::launch;
 use crate::page_check::{Expectations, check_page};
 
 const EXPECTED: Expectations =
-    Expectations { title: "Sound", charts: 1, figures: 1, requests: &[] };
+    Expectations { title: "Valid", charts: 1, figures: 1, requests: &[] };
 
-/// A page that has all that a page must have, in the words of ours.
-const SOUND: &str = r#"<!DOCTYPE html>
+/// A page that passes all checks.
+const VALID: &str = r#"<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8"/>
 <link rel="icon" href="data:,"/>
-<title>Sound page</title>
+<title>Valid page</title>
 <style>
 body { background: #fff; color: #111; }
 svg { width: 100%; height: 80px; }
@@ -39,10 +39,10 @@ svg { width: 100%; height: 80px; }
 </html>
 "#;
 
-/// What in the sound page is replaced by what, and the fault that must be found then.
+/// A part of the valid page, its replacement, and the fault to be found.
 const FAULTS: [(&str, &str, &str); 24] = [
-    // What must be there.
-    ("<title>Sound page", "<title>Page", "title is \"Page\""),
+    // Required content.
+    ("<title>Valid page", "<title>Page", "title is \"Page\""),
     ("<h1>Heading</h1>", "", "no h1 is shown"),
     ("<h1>", "<h1 hidden>", "no h1 is shown"),
     ("<dl class=\"figures\">", "<dl>", "0 key figures, not 1"),
@@ -89,7 +89,7 @@ const FAULTS: [(&str, &str, &str); 24] = [
     ),
 ];
 
-/// A folder for pages, each under its number.
+/// A folder for pages.
 struct Pages(TempDir);
 
 impl Pages {
@@ -101,15 +101,15 @@ impl Pages {
 }
 
 #[test]
-fn every_fault_is_found_and_a_sound_page_has_none() {
+fn finds_every_fault_and_none_in_a_valid_page() {
     let Some(mut browser) = launch() else { return };
     let pages = Pages(tempfile::tempdir().unwrap());
-    let sound = pages.write("sound", SOUND);
-    assert_eq!(check_page(&mut browser, &sound, EXPECTED), [""; 0]);
+    let valid = pages.write("valid", VALID);
+    assert_eq!(check_page(&mut browser, &valid, EXPECTED), [""; 0]);
 
     for (i, (part, broken, expected)) in FAULTS.into_iter().enumerate() {
-        assert!(SOUND.contains(part), "the sound page has no {part}");
-        let page = pages.write(&i.to_string(), &SOUND.replace(part, broken));
+        assert!(VALID.contains(part), "the valid page has no {part}");
+        let page = pages.write(&i.to_string(), &VALID.replace(part, broken));
         let faults = check_page(&mut browser, &page, EXPECTED);
         assert!(faults.iter().any(|fault| fault.contains(expected)), "{expected}: {faults:#?}");
         println!("found: {expected}");
@@ -117,11 +117,11 @@ fn every_fault_is_found_and_a_sound_page_has_none() {
 }
 
 #[test]
-fn a_page_that_only_a_script_fills_is_found() {
+fn finds_a_page_that_needs_scripts() {
     let Some(mut browser) = launch() else { return };
     let pages = Pages(tempfile::tempdir().unwrap());
     let script = "<script>document.querySelector('h1').textContent = 'Heading'</script></body>";
-    let html = SOUND.replace("<h1>Heading", "<h1>").replace("</body>", script);
+    let html = VALID.replace("<h1>Heading", "<h1>").replace("</body>", script);
     let faults = check_page(&mut browser, &pages.write("scripted", &html), EXPECTED);
     assert!(!faults.is_empty());
     assert!(faults.iter().all(|fault| fault.contains("without scripts")), "{faults:#?}");

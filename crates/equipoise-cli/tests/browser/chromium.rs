@@ -1,7 +1,7 @@
-//! Headless Chromium, driven through its DevTools: pages are opened, asked, emulated and pictured.
+//! Headless Chromium, controlled through DevTools.
 //!
-//! It reaches loopback and files, and nothing else. The browser and its profile are gone when [`Browser`] is
-//! dropped, also when a test fails.
+//! It can reach only loopback and local files. The browser and its profile are removed when [`Browser`] is
+//! dropped, even if a test fails.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,10 +13,10 @@ use tempfile::TempDir;
 use crate::devtools::Connection;
 use crate::tab::Tab;
 
-/// Names that it is installed under.
+/// Names of the executable.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/// Without a screen, without a past, and without a word to anybody: only loopback and files are reached.
+/// Headless, with a fresh profile, and without any connection except to loopback.
 const FLAGS: [&str; 26] = [
     "--headless",
     "--no-sandbox",
@@ -46,11 +46,11 @@ const FLAGS: [&str; 26] = [
     "--lang=en",
 ];
 
-/// Starting takes long where others compile.
-const START: Duration = Duration::from_secs(120);
+/// Long enough to start while other processes compile.
+const START_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How long the browser may take to go by itself.
-const FAREWELL: Duration = Duration::from_secs(10);
+/// How long the browser may take to exit by itself.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A running browser.
 pub(crate) struct Browser {
@@ -61,7 +61,7 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// Starts the browser; `None` where it is not installed.
+    /// Starts the browser; `None` if it is not installed.
     pub(crate) fn launch() -> Option<Self> {
         let program = find()?;
         let profile = tempfile::Builder::new().prefix("equipoise-browser-").tempdir().unwrap();
@@ -70,7 +70,7 @@ impl Browser {
             .args(FLAGS)
             .arg(format!("--user-data-dir={}", profile.path().join("user").display()))
             .arg("about:blank")
-            // What it keeps beside its profile is kept there, too.
+            // Keep its other files in the profile, too.
             .env("HOME", profile.path())
             .env("TMPDIR", profile.path())
             .env("XDG_CONFIG_HOME", profile.path().join("config"))
@@ -80,7 +80,7 @@ impl Browser {
             .stderr(log)
             .spawn()
             .unwrap();
-        // From here on, whatever fails, the process ends with this value.
+        // From here on the process is killed if anything fails.
         let mut browser = Self { process, port: 0, connection: None, profile };
         let (port, path) = browser.wait_for_port();
         browser.port = port;
@@ -98,17 +98,17 @@ impl Browser {
         tab
     }
 
-    /// Version and name, as the browser tells them.
+    /// Name and version of the browser.
     pub(crate) fn version(&mut self) -> String {
         self.call("Browser.getVersion", json!({}))["product"].as_str().unwrap().to_owned()
     }
 
-    /// Where it keeps all that it keeps.
+    /// The folder with all its files.
     pub(crate) fn profile(&self) -> &Path {
         self.profile.path()
     }
 
-    /// The number of its process.
+    /// Its process id.
     pub(crate) fn process(&self) -> u32 {
         self.process.id()
     }
@@ -117,10 +117,10 @@ impl Browser {
         self.connection.as_mut().unwrap().call(method, params)
     }
 
-    /// The port and the path of the DevTools, which the browser writes to a file once it listens.
+    /// The port and path of DevTools, which the browser writes to a file once it is listening.
     fn wait_for_port(&mut self) -> (u16, String) {
         let file = self.profile.path().join("user/DevToolsActivePort");
-        let deadline = Instant::now() + START;
+        let deadline = Instant::now() + START_TIMEOUT;
         loop {
             let text = std::fs::read_to_string(&file).unwrap_or_default();
             if let Some((port, path)) = text.split_once('\n')
@@ -131,7 +131,7 @@ impl Browser {
             let ended = self.process.try_wait().unwrap();
             if ended.is_some() || Instant::now() > deadline {
                 let log = std::fs::read_to_string(self.profile.path().join("log"));
-                panic!("the browser does not start ({ended:?}): {}", log.unwrap_or_default());
+                panic!("the browser did not start ({ended:?}): {}", log.unwrap_or_default());
             }
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -140,11 +140,11 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Asked politely, it takes its helpers along; if it does not go, it is ended.
+        // A clean exit also ends its child processes; otherwise it is killed.
         if let Some(connection) = &mut self.connection {
-            let _ = connection.try_call("Browser.close", json!({}), FAREWELL);
+            let _ = connection.try_call("Browser.close", json!({}), EXIT_TIMEOUT);
         }
-        let deadline = Instant::now() + FAREWELL;
+        let deadline = Instant::now() + EXIT_TIMEOUT;
         while self.connection.is_some()
             && matches!(self.process.try_wait(), Ok(None))
             && Instant::now() < deadline
@@ -153,7 +153,7 @@ impl Drop for Browser {
         }
         let _ = self.process.kill();
         let _ = self.process.wait();
-        // A helper may still be writing as it goes.
+        // A child process may still be writing.
         for _ in 0..50 {
             match std::fs::remove_dir_all(self.profile.path()) {
                 Err(_) if self.profile.path().exists() => {
@@ -165,7 +165,7 @@ impl Drop for Browser {
     }
 }
 
-/// The browser on the path.
+/// Finds the browser in PATH.
 fn find() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -175,7 +175,7 @@ fn find() -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// The address of a file.
+/// The URL of a file.
 pub(crate) fn file_url(path: &Path) -> String {
     let path = path.canonicalize().unwrap();
     let mut url = "file://".to_owned();

@@ -1,4 +1,4 @@
-//! The browser does as it is told, serves pages from loopback too, and goes without a trace.
+//! Tests of the browser driver: tabs, pages on loopback, and cleanup.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use crate::page_check::{Expectations, check_url};
 use crate::tab::Media;
 
 #[test]
-fn a_tab_has_the_size_the_media_and_the_scripts_that_were_asked_for() {
+fn a_tab_has_the_requested_size_media_and_scripts() {
     let Some(mut browser) = launch() else { return };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a page.html");
@@ -42,7 +42,7 @@ fn a_tab_has_the_size_the_media_and_the_scripts_that_were_asked_for() {
     tab.screenshot(&picture);
     let png = std::fs::read(picture).unwrap();
     assert!(png.starts_with(b"\x89PNG\r\n") && png.ends_with(b"IEND\xaeB`\x82"));
-    // Width and height stand at the beginning.
+    // The header contains width and height.
     assert_eq!(
         (&png[16..20], &png[20..24]),
         (&640_u32.to_be_bytes()[..], &480_u32.to_be_bytes()[..])
@@ -50,12 +50,12 @@ fn a_tab_has_the_size_the_media_and_the_scripts_that_were_asked_for() {
 }
 
 #[test]
-fn a_page_that_is_served_on_loopback_can_be_checked() {
+fn checks_a_page_served_on_loopback() {
     let Some(mut browser) = launch() else { return };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
-        // Browsers open connections that they do not use yet: none may hold up the others.
+        // Browsers open connections before they need them, so each gets its own thread.
         for stream in listener.incoming().flatten() {
             std::thread::spawn(move || serve(stream));
         }
@@ -82,7 +82,7 @@ fn serve(mut stream: TcpStream) -> std::io::Result<()> {
 }
 
 #[test]
-fn the_browser_and_its_profile_are_gone_even_if_a_test_panics() {
+fn the_browser_and_its_profile_are_removed_even_if_a_test_panics() {
     let Some(mut browser) = launch() else { return };
     let profile = browser.profile().to_owned();
     let process = browser.process();

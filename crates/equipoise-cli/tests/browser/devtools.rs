@@ -1,4 +1,4 @@
-//! A connection to the browser's DevTools: calls that are answered, and events that come in between.
+//! A connection to the browser's DevTools: calls with replies, and events in between.
 
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Error, Message, WebSocket};
 
-/// No answer takes longer, not even on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Longest wait for a reply, even on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How often a wait looks at the clock.
+/// How often a wait checks the clock.
 const TICK: Duration = Duration::from_millis(50);
 
 pub(crate) struct Connection {
@@ -19,7 +19,7 @@ pub(crate) struct Connection {
     events: Vec<Event>,
 }
 
-/// Something that the browser told without being asked.
+/// A message from the browser that is not a reply.
 #[derive(Debug, Clone)]
 pub(crate) struct Event {
     pub(crate) method: String,
@@ -30,34 +30,34 @@ impl Connection {
     /// Connects to a path of the browser that listens on this port of loopback.
     pub(crate) fn open(port: u16, path: &str) -> Self {
         let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(PATIENCE)).unwrap();
-        // A picture of a long page comes as one message.
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+        stream.set_write_timeout(Some(TIMEOUT)).unwrap();
+        // A screenshot of a long page is a single message.
         let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
         let url = format!("ws://127.0.0.1:{port}{path}");
         let (socket, _) = tungstenite::client::client_with_config(url, stream, Some(config))
-            .unwrap_or_else(|error| panic!("DevTools do not answer: {error}"));
+            .unwrap_or_else(|error| panic!("cannot connect to DevTools: {error}"));
         socket.get_ref().set_read_timeout(Some(TICK)).unwrap();
         Self { socket, last_id: 0, events: Vec::new() }
     }
 
     /// Calls a method and waits for its result.
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
-        self.try_call(method, params, PATIENCE)
+        self.try_call(method, params, TIMEOUT)
             .unwrap_or_else(|reason| panic!("DevTools, {method}: {reason}"))
     }
 
-    /// Calls a method; tells if it failed, if nothing came, or if the browser is gone.
+    /// Calls a method. The error is the browser's, a timeout or a closed connection.
     pub(crate) fn try_call(
         &mut self,
         method: &str,
         params: Value,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Value, String> {
         self.last_id += 1;
         let request = json!({ "id": self.last_id, "method": method, "params": params });
         self.socket.send(Message::text(request.to_string())).map_err(|error| error.to_string())?;
-        let deadline = Instant::now() + patience;
+        let deadline = Instant::now() + timeout;
         while Instant::now() < deadline {
             let Some(message) = self.receive()? else { continue };
             if message["id"] == self.last_id {
@@ -67,22 +67,22 @@ impl Connection {
                 };
             }
         }
-        Err(format!("no answer within {} s", patience.as_secs()))
+        Err(format!("no reply within {} s", timeout.as_secs()))
     }
 
-    /// Waits until an event, old or new, is of this kind.
-    pub(crate) fn wait_for(&mut self, what: &str, wanted: impl Fn(&Event) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
-        while !self.events.iter().any(&wanted) {
-            assert!(Instant::now() < deadline, "DevTools: no {what} within {PATIENCE:?}");
+    /// Waits for an event that matches, including earlier ones.
+    pub(crate) fn wait_for(&mut self, what: &str, matches: impl Fn(&Event) -> bool) {
+        let deadline = Instant::now() + TIMEOUT;
+        while !self.events.iter().any(&matches) {
+            assert!(Instant::now() < deadline, "DevTools: no {what} within {TIMEOUT:?}");
             self.receive().unwrap_or_else(|reason| panic!("DevTools: {reason}"));
         }
     }
 
-    /// Waits until nothing has come for so long.
+    /// Waits until no message has arrived for this long.
     pub(crate) fn wait_for_silence(&mut self, silence: Duration) {
         let mut last = Instant::now();
-        let deadline = last + PATIENCE;
+        let deadline = last + TIMEOUT;
         while last.elapsed() < silence && Instant::now() < deadline {
             if self.receive().unwrap_or_else(|reason| panic!("DevTools: {reason}")).is_some() {
                 last = Instant::now();
@@ -90,7 +90,7 @@ impl Connection {
         }
     }
 
-    /// All events so far, or since they were last forgotten.
+    /// All events since the last call of `forget_events`.
     pub(crate) fn events(&self) -> &[Event] {
         &self.events
     }
@@ -99,7 +99,7 @@ impl Connection {
         self.events.clear();
     }
 
-    /// One message, if one comes within a tick. Events are kept.
+    /// One message, if one arrives within a tick. Events are recorded.
     fn receive(&mut self) -> Result<Option<Value>, String> {
         let text = match self.socket.read() {
             Ok(Message::Text(text)) => text,

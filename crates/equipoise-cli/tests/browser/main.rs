@@ -1,6 +1,6 @@
-//! The pages that the real binary writes, in a real browser; and the checker, on pages that are broken.
+//! The pages of the real binary in a real browser, and tests of the page checker itself.
 //!
-//! Where Chromium is not installed, these tests say so and pass. `--nocapture` shows what was checked.
+//! Without Chromium, these tests print a notice and pass. `--nocapture` shows what was checked.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod broken_pages;
@@ -18,13 +18,12 @@ use std::process::Command;
 
 use chromium::Browser;
 
-/// A browser, or word that there is none.
+/// Launches the browser, or prints a notice if it is not installed.
 fn launch() -> Option<Browser> {
     let browser = Browser::launch();
     if browser.is_none() {
-        // Past the harness, which keeps what tests that pass print to itself.
-        let _ =
-            writeln!(std::io::stderr(), "SKIPPED: no browser test, for Chromium is not installed");
+        // Written to stderr directly, because the harness hides the output of tests that pass.
+        let _ = writeln!(std::io::stderr(), "SKIPPED: browser tests need Chromium");
     }
     browser
 }

@@ -1,4 +1,4 @@
-//! What must hold for every page that we write, as a reader's browser sees it.
+//! The checks that every page must pass in a browser.
 
 use std::path::Path;
 
@@ -8,20 +8,20 @@ use crate::chromium::{Browser, file_url};
 use crate::tab::Media::{self, Dark, Light, Print};
 use crate::tab::Tab;
 
-/// What a page must have.
+/// What a page must contain.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Expectations {
     /// Part of its title.
     pub(crate) title: &'static str,
-    /// At least so many charts.
+    /// Minimum number of charts.
     pub(crate) charts: usize,
-    /// At least so many key figures.
+    /// Minimum number of key figures.
     pub(crate) figures: usize,
-    /// Beginnings of paths that it may ask its own server for.
+    /// Prefixes of the paths that it may request from its own server.
     pub(crate) requests: &'static [&'static str],
 }
 
-/// A window and what it is looked at as.
+/// A window size and the media to emulate in it.
 struct View {
     width: u32,
     height: u32,
@@ -29,7 +29,7 @@ struct View {
     every_media: &'static [Media],
 }
 
-/// A phone; a desk, once without scripts; and what the margins leave of A4, the narrowest paper in use.
+/// A phone, a desktop with and without scripts, and the printable width of A4, the narrowest common paper.
 const VIEWS: [View; 4] = [
     View { width: 400, height: 900, scripts: true, every_media: &[Light, Dark] },
     View { width: 1400, height: 900, scripts: true, every_media: &[Light, Dark, Print] },
@@ -37,8 +37,7 @@ const VIEWS: [View; 4] = [
     View { width: 718, height: 1046, scripts: true, every_media: &[Print] },
 ];
 
-/// Every fault of a page, with the view that it was seen in; none if the page is sound. Prints what was
-/// looked at.
+/// Every fault of a page, with the view in which it was found. Prints what was checked.
 pub(crate) fn check_page(
     browser: &mut Browser,
     page: &Path,
@@ -58,8 +57,8 @@ pub(crate) fn check_url(browser: &mut Browser, url: &str, expected: Expectations
         }
         let view = format!("{width}×{height}{}", if scripts { "" } else { " without scripts" });
         for &media in every_media {
-            let (seen, found) = look(&mut tab, width, media, expected);
-            println!("  {view}, {media:?}: {seen}");
+            let (summary, found) = check_view(&mut tab, width, media, expected);
+            println!("  {view}, {media:?}: {summary}");
             faults.extend(found.iter().map(|fault| format!("{view}, {media:?}: {fault}")));
         }
         let mut errors = tab.console_errors();
@@ -70,8 +69,13 @@ pub(crate) fn check_url(browser: &mut Browser, url: &str, expected: Expectations
     faults
 }
 
-/// What was seen in one view, in words, and what was wrong with it.
-fn look(tab: &mut Tab, width: u32, media: Media, expected: Expectations) -> (String, Vec<String>) {
+/// A summary of one view, and its faults.
+fn check_view(
+    tab: &mut Tab,
+    width: u32,
+    media: Media,
+    expected: Expectations,
+) -> (String, Vec<String>) {
     tab.emulate(media);
     let expected = json!({
         "title": expected.title,
@@ -80,26 +84,28 @@ fn look(tab: &mut Tab, width: u32, media: Media, expected: Expectations) -> (Str
         "width": width,
         "media": format!("{media:?}"),
     });
-    let seen = tab.evaluate(&format!("({})({expected})", include_str!("page_check.js").trim_end()));
-    let list = seen["faults"].as_array().unwrap();
+    let result =
+        tab.evaluate(&format!("({})({expected})", include_str!("page_check.js").trim_end()));
+    let list = result["faults"].as_array().unwrap();
     let faults: Vec<String> = list.iter().map(|fault| fault.as_str().unwrap().into()).collect();
-    let words = format!(
+    let summary = format!(
         "title and heading; {} key figures with text; {} charts with one drawing, marks, sentence and \
          table; no sideways scrolling; contrast: {}",
-        seen["figures"],
-        seen["charts"],
+        result["figures"],
+        result["charts"],
         count(faults.len())
     );
-    (words, faults)
+    (summary, faults)
 }
 
-/// Whether this is a request that the page may make.
+/// Whether this is a request that the page is allowed to make.
 fn is_allowed(error: &str, url: &str, expected: Expectations) -> bool {
     let origin: String = url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
-    let path = error.strip_prefix("request: ").and_then(|asked| asked.strip_prefix(&origin));
+    let path =
+        error.strip_prefix("request: ").and_then(|requested| requested.strip_prefix(&origin));
     path.is_some_and(|path| expected.requests.iter().any(|start| path.starts_with(start)))
 }
 
 fn count(faults: usize) -> String {
-    if faults == 0 { "sound".to_owned() } else { format!("{faults} FAULTS") }
+    if faults == 0 { "ok".to_owned() } else { format!("{faults} FAULTS") }
 }

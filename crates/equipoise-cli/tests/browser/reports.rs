@@ -1,10 +1,10 @@
-//! Every report that a command writes.
+//! The reports that commands write.
 
 use crate::page_check::{Expectations, check_page};
 use crate::{equipoise, launch};
 
 #[test]
-fn the_reports_of_every_command_are_sound_on_every_screen_and_on_paper() {
+fn the_reports_of_every_command_pass_all_checks_on_screen_and_on_paper() {
     let Some(mut browser) = launch() else { return };
     let folder = tempfile::tempdir().unwrap();
     equipoise(folder.path(), "demo --out demo");
@@ -23,15 +23,15 @@ fn the_reports_of_every_command_are_sound_on_every_screen_and_on_paper() {
         ("demo/fednolowe", outcome(5)),
         ("demo/root-only", outcome(5)),
         ("outcome", outcome(5)),
-        // For each fairness: a heatmap, two scatter plots, three charts of the solver's way.
+        // For each criterion: a heatmap, two scatter plots, three charts of the solver's trajectory.
         ("experiment", Expectations { title: "results", charts: 12, figures: 4, requests: &[] }),
     ];
     println!("{}", browser.version());
     let mut faults = Vec::new();
-    for (place, expected) in pages {
-        let page = folder.path().join(place).join("report.html");
+    for (name, expected) in pages {
+        let page = folder.path().join(name).join("report.html");
         let found = check_page(&mut browser, &page, expected);
-        faults.extend(found.into_iter().map(|fault| format!("{place}/report.html, {fault}")));
+        faults.extend(found.into_iter().map(|fault| format!("{name}/report.html, {fault}")));
     }
     assert!(faults.is_empty(), "{faults:#?}");
 }

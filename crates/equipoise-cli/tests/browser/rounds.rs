@@ -1,6 +1,6 @@
-//! The page of a round that the real server serves, from open to published, as its readers see it.
+//! The page of a round on the real server, from open to published.
 //!
-//! `EQUIPOISE_PICTURES=DIR` keeps a picture of every state.
+//! `EQUIPOISE_PICTURES=DIR` saves a screenshot of every state.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -22,7 +22,7 @@ const EXPECTED: Expectations = Expectations {
     requests: &["/assets/page.css", "/assets/round.js", "/v1/rounds/spring/events"],
 };
 
-/// A folder with a demo's tables, an open round and its server; the server ends with this value.
+/// A folder with a demo's tables, an open round and its server, which is killed on drop.
 struct World {
     folder: TempDir,
     server: Child,
@@ -44,7 +44,7 @@ impl World {
             roster += &format!("--client {client}={client}.pub ");
         }
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        // The paper's loop takes long enough to be seen.
+        // The paper's profile takes long enough for the solve to be visible.
         let new = format!(
             "round new spring --data data --audience http://127.0.0.1:{port} --schema demo/schema.toml \
              {roster} --root demo/root --fairness sp --minimum 2 --deadline 2100-01-01T00:00:00Z \

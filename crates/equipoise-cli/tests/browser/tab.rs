@@ -1,4 +1,4 @@
-//! A page in the browser.
+//! A tab of the browser.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,28 +7,28 @@ use serde_json::{Value, json};
 
 use crate::devtools::{Connection, Event};
 
-/// How a page is looked at.
+/// The media to emulate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Media {
-    /// A screen whose user likes it light.
+    /// A screen with a light colour scheme.
     Light,
-    /// A screen whose user likes it dark.
+    /// A screen with a dark colour scheme.
     Dark,
     /// Paper.
     Print,
 }
 
-/// A page that is open.
+/// An open page.
 pub(crate) struct Tab {
     connection: Connection,
     url: String,
 }
 
-/// After so long without a word, a page has said what it has to say.
+/// A page that has been silent for this long has finished its work.
 const SILENCE: Duration = Duration::from_millis(150);
 
 impl Tab {
-    /// A window of this size, empty yet, that everything is told of.
+    /// An empty tab of this size that reports all its events.
     pub(crate) fn new(mut connection: Connection, width: u32, height: u32) -> Self {
         for domain in ["Page", "Runtime", "Log", "Network", "Audits"] {
             connection.call(&format!("{domain}.enable"), json!({}));
@@ -40,7 +40,7 @@ impl Tab {
         Self { connection, url: "about:blank".to_owned() }
     }
 
-    /// Goes to a page and waits until it is loaded. What earlier pages did is forgotten.
+    /// Opens a page and waits until it is loaded. Events of earlier pages are discarded.
     pub(crate) fn go_to(&mut self, url: &str) {
         self.url = url.to_owned();
         self.connection.forget_events();
@@ -54,7 +54,7 @@ impl Tab {
         });
     }
 
-    /// Loads the page again, as a browser that runs scripts or that does not.
+    /// Reloads the page with scripts enabled or disabled.
     pub(crate) fn reload(&mut self, javascript: bool) {
         let off = json!({ "value": !javascript });
         self.connection.call("Emulation.setScriptExecutionDisabled", off);
@@ -62,7 +62,7 @@ impl Tab {
         self.go_to(&url);
     }
 
-    /// Shows the page to another kind of reader.
+    /// Emulates other media.
     pub(crate) fn emulate(&mut self, media: Media) {
         let colours = if media == Media::Dark { "dark" } else { "light" };
         let params = json!({
@@ -72,7 +72,7 @@ impl Tab {
         self.connection.call("Emulation.setEmulatedMedia", params);
     }
 
-    /// The value of an expression; if it is a promise, what it comes to.
+    /// Evaluates an expression, and waits for it if it is a promise.
     pub(crate) fn evaluate(&mut self, js: &str) -> Value {
         let params = json!({ "expression": js, "returnByValue": true, "awaitPromise": true });
         let result = self.connection.call("Runtime.evaluate", params);
@@ -80,8 +80,8 @@ impl Tab {
         result["result"]["value"].clone()
     }
 
-    /// What a sound page does not do: warnings and errors on the console, exceptions, breaches of its own
-    /// policy, and requests for anything but itself.
+    /// What a page must not do: console warnings and errors, exceptions, policy violations, and requests for
+    /// anything but itself.
     pub(crate) fn console_errors(&mut self) -> Vec<String> {
         self.connection.wait_for_silence(SILENCE);
         let mut errors: Vec<String> =
@@ -90,7 +90,7 @@ impl Tab {
         errors
     }
 
-    /// A picture of the whole page, as PNG.
+    /// Saves a screenshot of the whole page as PNG.
     pub(crate) fn screenshot(&mut self, file: &Path) {
         let size =
             self.connection.call("Page.getLayoutMetrics", json!({}))["cssContentSize"].take();
@@ -114,8 +114,8 @@ impl Tab {
             }
             "Runtime.exceptionThrown" => {
                 let details = &params["exceptionDetails"];
-                let said = &details["exception"]["description"];
-                Some(format!("exception: {}", said.as_str().or(details["text"].as_str())?))
+                let description = &details["exception"]["description"];
+                Some(format!("exception: {}", description.as_str().or(details["text"].as_str())?))
             }
             "Log.entryAdded" => {
                 let entry = &params["entry"];
@@ -129,13 +129,13 @@ impl Tab {
             }
             "Network.requestWillBeSent" => {
                 let url = params["request"]["url"].as_str()?;
-                // The page may name itself with a place in it.
+                // The page's own URL may have a fragment.
                 let itself = params["type"] == "Document" && url == without_fragment(&self.url);
                 let inside = url.starts_with("data:") || url.starts_with("blob:");
                 (!itself && !inside).then(|| format!("request: {url}"))
             }
             "Network.webSocketCreated" => Some(format!("request: {}", params["url"])),
-            // A stream that was open ends with its page.
+            // An open stream is cancelled with its page.
             "Network.loadingFailed" if params["canceled"] == true => None,
             "Network.loadingFailed" => Some(format!("failed request: {}", params["errorText"])),
             _ => None,
@@ -145,7 +145,7 @@ impl Tab {
 
 impl Drop for Tab {
     fn drop(&mut self) {
-        // If the browser is gone already, so is the page.
+        // If the browser is gone, so is the page.
         let _ = self.connection.try_call("Page.close", json!({}), Duration::from_secs(5));
     }
 }
@@ -154,7 +154,7 @@ fn without_fragment(url: &str) -> &str {
     url.split('#').next().unwrap_or(url)
 }
 
-/// The browser's pictures come so. It is trusted to write it well.
+/// Decodes the browser's screenshots, without checking for errors.
 fn decode_base64(text: &str) -> Vec<u8> {
     let sextets = text.bytes().filter_map(|byte| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),

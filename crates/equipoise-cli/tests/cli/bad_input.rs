@@ -1,11 +1,11 @@
-//! Bad usage and bad input: exit code 2, a message that names the place, and nothing written.
+//! Bad usage and bad input: exit code 2, a message that says where the error is, and no output.
 
 use crate::world::{HEADER, World};
 
-/// What to break in a sound world, what to run then, and what the message must name.
+/// How to break a valid world, the command to run, and what its message must contain.
 struct Case {
     name: &'static str,
-    broken: fn(&World),
+    spoil: fn(&World),
     command: &'static str,
     says: &'static [&'static str],
 }
@@ -14,108 +14,112 @@ const PROXY: &str = "proxy bad.csv --schema schema.toml --fairness sp -o OUT.par
 const DEFEND: &str =
     "defend --proxies proxies --root roots --schema schema.toml --fairness sp -o OUT";
 
-/// Runs every case in a world of its own.
-fn refuse(cases: &[Case]) {
+/// Runs every case in its own world.
+fn check_rejected(cases: &[Case]) {
     for case in cases {
         let world = World::with_proxies();
-        (case.broken)(&world);
+        (case.spoil)(&world);
         let before = world.names();
         let run = world.run(case.command);
-        let told = format!("{}:\n{}{}", case.name, run.stdout, run.stderr);
-        assert_eq!(run.code, 2, "{told}");
-        assert!(run.stderr.contains("error: "), "{told}");
-        assert!(!run.stderr.contains("panicked"), "{told}");
-        assert_eq!(run.stdout, "", "{told}");
+        let shown = format!("{}:\n{}{}", case.name, run.stdout, run.stderr);
+        assert_eq!(run.code, 2, "{shown}");
+        assert!(run.stderr.contains("error: "), "{shown}");
+        assert!(!run.stderr.contains("panicked"), "{shown}");
+        assert_eq!(run.stdout, "", "{shown}");
         for part in case.says {
-            assert!(run.stderr.contains(part), "no {part:?} in {told}");
+            assert!(run.stderr.contains(part), "no {part:?} in {shown}");
         }
         assert_eq!(world.names(), before, "{}: something was written", case.name);
     }
 }
 
-/// Writes `bad.csv`: a sound row, then the given one.
+/// Writes `bad.csv`: a valid row, then the given one.
 fn with_row(world: &World, row: &str) {
     world.write("bad.csv", &format!("{HEADER}\n1,50,1,coast,A,1\n{row}\n"));
 }
 
 #[test]
-fn bad_tables_are_refused_where_they_are_bad() {
-    refuse(&[
+fn errors_in_tables_name_the_file_row_and_column() {
+    check_rejected(&[
         Case {
             name: "missing column",
-            broken: |w| w.write("bad.csv", "id,scores,work,region,group,passed\n1,5,1,coast,A,1\n"),
+            spoil: |w| w.write("bad.csv", "id,scores,work,region,group,passed\n1,5,1,coast,A,1\n"),
             command: PROXY,
-            says: &["bad.csv", "no column `score`", "Did you mean `scores`"],
+            says: &[
+                "bad.csv",
+                "column `score`: the table has no such column",
+                "Did you mean `scores`",
+            ],
         },
         Case {
             name: "extra column",
-            broken: |w| w.write("bad.csv", &format!("{HEADER},age\n1,50,1,coast,A,1,30\n")),
+            spoil: |w| w.write("bad.csv", &format!("{HEADER},age\n1,50,1,coast,A,1,30\n")),
             command: PROXY,
             says: &["bad.csv", "`age`", "ignore"],
         },
         Case {
             name: "unknown category",
-            broken: |w| with_row(w, "2,50,1,moon,A,1"),
+            spoil: |w| with_row(w, "2,50,1,moon,A,1"),
             command: PROXY,
             says: &["bad.csv, row 2, column `region`", "`moon`", "`coast`"],
         },
         Case {
             name: "NaN",
-            broken: |w| with_row(w, "2,NaN,1,coast,A,1"),
+            spoil: |w| with_row(w, "2,NaN,1,coast,A,1"),
             command: PROXY,
             says: &["bad.csv, row 2, column `score`"],
         },
         Case {
             name: "Inf",
-            broken: |w| with_row(w, "2,Inf,1,coast,A,1"),
+            spoil: |w| with_row(w, "2,Inf,1,coast,A,1"),
             command: PROXY,
             says: &["bad.csv, row 2, column `score`", "finite"],
         },
         Case {
             name: "1e400",
-            broken: |w| with_row(w, "2,1e400,1,coast,A,1"),
+            spoil: |w| with_row(w, "2,1e400,1,coast,A,1"),
             command: PROXY,
             says: &["bad.csv, row 2, column `score`", "1e400", "finite"],
         },
         Case {
             name: "empty file",
-            broken: |w| w.write("bad.csv", ""),
+            spoil: |w| w.write("bad.csv", ""),
             command: PROXY,
             says: &["bad.csv", "is empty"],
         },
         Case {
             name: "header only",
-            broken: |w| w.write("bad.csv", &format!("{HEADER}\n")),
+            spoil: |w| w.write("bad.csv", &format!("{HEADER}\n")),
             command: PROXY,
             says: &["bad.csv", "no rows"],
         },
         Case {
             name: "ragged row",
-            broken: |w| with_row(w, "2,50,1,coast"),
+            spoil: |w| with_row(w, "2,50,1,coast"),
             command: PROXY,
-            says: &["bad.csv, row 2 (line 3)", "4 cells", "6 columns"],
+            says: &["bad.csv, row 2: line 3", "4 cells", "6 columns"],
         },
         Case {
             name: "unknown extension to read",
-            broken: |w| w.write("bad.xlsx", "x"),
+            spoil: |w| w.write("bad.xlsx", "x"),
             command: "proxy bad.xlsx --schema schema.toml --fairness sp -o OUT.parquet",
             says: &["bad.xlsx", ".csv.gz"],
         },
         Case {
             name: "unknown extension to write",
-            broken: |_| {},
+            spoil: |_| {},
             command: "proxy east.csv --schema schema.toml --fairness sp -o OUT.xlsx",
             says: &["OUT.xlsx", ".parquet"],
         },
         Case {
             name: "missing table",
-            broken: |_| {},
+            spoil: |_| {},
             command: "schema infer none.csv --label passed=1 --sensitive group=A -o OUT.toml",
             says: &["none.csv", "cannot be read"],
         },
         Case {
-            name: "folder that is not there",
-            broken: |_| {},
+            name: "folder that does not exist",
+            spoil: |_| {},
             command: "proxy east.csv --schema schema.toml --fairness sp -o none/OUT.csv",
             says: &["none", "does not exist"],
         },
@@ -123,19 +127,17 @@ fn bad_tables_are_refused_where_they_are_bad() {
 }
 
 #[test]
-fn bad_rounds_are_refused_and_the_client_is_named() {
-    refuse(&[
+fn errors_in_rounds_name_the_client_or_folder() {
+    check_rejected(&[
         Case {
             name: "root without proxy, proxy without root",
-            broken: |w| {
-                std::fs::rename(w.path("roots/east.csv"), w.path("roots/west.csv")).unwrap()
-            },
+            spoil: |w| std::fs::rename(w.path("roots/east.csv"), w.path("roots/west.csv")).unwrap(),
             command: DEFEND,
             says: &["Without a root: `east`", "Without a proxy: `west`"],
         },
         Case {
             name: "root without both groups",
-            broken: |w| {
+            spoil: |w| {
                 for client in ["east", "north", "south"] {
                     let root = format!("{HEADER}\n1,50,1,coast,B,1\n2,40,0,hills,B,0\n");
                     w.write(&format!("roots/{client}.csv"), &root);
@@ -146,7 +148,7 @@ fn bad_rounds_are_refused_and_the_client_is_named() {
         },
         Case {
             name: "root without positives of one group, for equal opportunity",
-            broken: |w| {
+            spoil: |w| {
                 for client in ["east", "north", "south"] {
                     let root = format!("{HEADER}\n1,50,1,coast,B,0\n2,40,0,hills,A,1\n");
                     w.write(&format!("roots/{client}.csv"), &root);
@@ -157,13 +159,13 @@ fn bad_rounds_are_refused_and_the_client_is_named() {
         },
         Case {
             name: "corrupt Parquet",
-            broken: |w| w.write("proxies/east.parquet", "PAR1 and then nothing sound PAR1"),
+            spoil: |w| w.write("proxies/east.parquet", "PAR1 and then nothing sound PAR1"),
             command: DEFEND,
-            says: &["proxies/east.parquet", "not a sound Parquet file"],
+            says: &["proxies/east.parquet", "not a valid Parquet file"],
         },
         Case {
             name: "proxy with no rows",
-            broken: |w| {
+            spoil: |w| {
                 let header = w.read("proxies/south.csv").lines().next().unwrap().to_string();
                 w.write("proxies/south.csv", &(header + "\n"));
             },
@@ -172,7 +174,7 @@ fn bad_rounds_are_refused_and_the_client_is_named() {
         },
         Case {
             name: "raw rows among the proxies",
-            broken: |w| {
+            spoil: |w| {
                 std::fs::copy(w.path("south.csv"), w.path("proxies/south.csv")).unwrap();
             },
             command: DEFEND,
@@ -180,19 +182,19 @@ fn bad_rounds_are_refused_and_the_client_is_named() {
         },
         Case {
             name: "empty folder",
-            broken: |w| std::fs::create_dir(w.path("none")).unwrap(),
+            spoil: |w| std::fs::create_dir(w.path("none")).unwrap(),
             command: "defend --proxies none --root roots --schema schema.toml --fairness sp -o OUT",
             says: &["none", "no client"],
         },
         Case {
             name: "output folder that exists",
-            broken: |w| std::fs::create_dir(w.path("OUT")).unwrap(),
+            spoil: |w| std::fs::create_dir(w.path("OUT")).unwrap(),
             command: DEFEND,
             says: &["OUT", "already exists", "--force"],
         },
         Case {
             name: "output file that exists",
-            broken: |w| w.write("OUT.parquet", "mine"),
+            spoil: |w| w.write("OUT.parquet", "mine"),
             command: "proxy east.csv --schema schema.toml --fairness sp -o OUT.parquet",
             says: &["OUT.parquet", "already exists", "--force"],
         },
@@ -200,11 +202,11 @@ fn bad_rounds_are_refused_and_the_client_is_named() {
 }
 
 #[test]
-fn bad_schemas_and_models_are_refused() {
-    refuse(&[
+fn rejects_invalid_schemas_and_models() {
+    check_rejected(&[
         Case {
             name: "schema with an unknown key",
-            broken: |w| {
+            spoil: |w| {
                 let schema = w.read("schema.toml").replace("[label]", "colour = 1\n[label]");
                 w.write("schema.toml", &schema);
             },
@@ -213,33 +215,33 @@ fn bad_schemas_and_models_are_refused() {
         },
         Case {
             name: "missing schema",
-            broken: |w| std::fs::remove_file(w.path("schema.toml")).unwrap(),
+            spoil: |w| std::fs::remove_file(w.path("schema.toml")).unwrap(),
             command: DEFEND,
             says: &["schema.toml", "cannot be read"],
         },
         Case {
             name: "a label value that never occurs",
-            broken: |_| {},
+            spoil: |_| {},
             command: "schema infer data.csv --label passed=yes --sensitive group=A -o OUT.toml",
             says: &["data.csv", "`passed`", "`yes`", "`0`, `1`"],
         },
         Case {
             name: "a label without a value",
-            broken: |_| {},
+            spoil: |_| {},
             command: "schema infer data.csv --label passed --sensitive group=A -o OUT.toml",
             says: &["--label", "passed=1"],
         },
         Case {
             name: "a schema as a model",
-            broken: |_| {},
+            spoil: |_| {},
             command: "predict schema.toml test.csv -o OUT.csv",
-            says: &["schema.toml", "not a model"],
+            says: &["schema.toml", "not a valid model"],
         },
     ]);
 }
 
 #[test]
-fn bad_options_are_refused_by_name() {
+fn errors_in_options_name_the_option() {
     let sp = "defend --proxies proxies --root roots --schema schema.toml -o OUT --fairness";
     let cases: [(&str, &[&str]); 11] = [
         ("both --nu 1.5", &["--nu", "between 0 and 1", "1.5"]),
@@ -265,29 +267,29 @@ fn bad_options_are_refused_by_name() {
     world.run(&format!("{proxy} --rows 0")).expect(2).says(&["error: --rows", "at least 1"]);
     world.run(&format!("{proxy} --epsilon -1")).expect(2).says(&["error: --epsilon"]);
     assert_eq!(world.names(), before);
-    // ν that says the same as the criterion is let through.
+    // A ν that agrees with the criterion is accepted.
     world.run(&format!("{sp} sp --nu 0 --defense pooled")).expect(0);
 }
 
 #[test]
-fn memory_that_cannot_be_is_refused_with_what_can() {
+fn rejects_impossible_memory_limits_and_suggests_a_fix() {
     let nothing: fn(&World) = |_| {};
-    refuse(&[
+    check_rejected(&[
         Case {
             name: "no unit",
-            broken: nothing,
+            spoil: nothing,
             command: "defend --proxies proxies --root roots --schema schema.toml --fairness sp -o OUT --memory 512",
             says: &["--memory", "512", "512MiB"],
         },
         Case {
             name: "too little",
-            broken: nothing,
+            spoil: nothing,
             command: "defend --proxies proxies --root roots --schema schema.toml --fairness sp -o OUT --memory 1MiB",
-            says: &["1 MiB of memory", "at least", "MiB are needed", "raise --memory"],
+            says: &["memory limit 1 MiB", "at least", "MiB is required", "raise --memory"],
         },
         Case {
-            name: "scratch folder that is not there",
-            broken: nothing,
+            name: "scratch folder that does not exist",
+            spoil: nothing,
             command: "defend --proxies proxies --root roots --schema schema.toml --fairness sp -o OUT --memory 64MiB \
                       --scratch nowhere",
             says: &["nowhere", "scratch file", "another folder", "--scratch"],

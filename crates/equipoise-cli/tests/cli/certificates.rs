@@ -1,4 +1,4 @@
-//! A certificate is renewed while the server runs.
+//! Renewing the certificate of a running server.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -23,19 +23,19 @@ fn write_certificate(world: &World) {
     world.write("cert.key", &made.signing_key.serialize_pem());
 }
 
-/// Has the certificate read again, and waits until the log says so.
-fn renew(world: &World, server: &Server, words: &str) {
+/// Makes the server reload its certificate, and waits until its log contains `message`.
+fn renew(world: &World, server: &Server, message: &str) {
     let pid = server.0.id().to_string();
     assert!(Command::new("kill").args(["-HUP", &pid]).status().unwrap().success());
     let started = Instant::now();
-    while !world.read("server.log").contains(words) {
+    while !world.read("server.log").contains(message) {
         assert!(started.elapsed() < Duration::from_secs(20), "{}", world.read("server.log"));
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
 #[test]
-fn a_renewed_certificate_is_used_and_a_broken_one_is_not() {
+fn a_renewed_certificate_is_used_and_an_invalid_one_is_not() {
     let world = World::new();
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for client in crate::world::CLIENTS {
@@ -72,12 +72,12 @@ fn a_renewed_certificate_is_used_and_a_broken_one_is_not() {
     assert_eq!((&limits["rows"], &limits["columns"]), (&1000.into(), &9.into()));
 
     write_certificate(&world);
-    renew(&world, &server, "the certificate was read again");
+    renew(&world, &server, "certificate reloaded");
     status("cert.pem").expect(0);
     status("old.pem").expect(2).says(&["its certificate is not trusted"]);
 
     world.write("new.pem", &world.read("cert.pem"));
     world.write("cert.pem", "nothing\n");
-    renew(&world, &server, "the certificate was not renewed");
+    renew(&world, &server, "cannot reload the certificate");
     status("new.pem").expect(0);
 }

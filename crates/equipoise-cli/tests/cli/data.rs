@@ -1,4 +1,4 @@
-//! Datasets are listed, and fetched from a server on loopback that is not always a good one.
+//! Listing datasets, and downloading them from a loopback server that may misbehave.
 
 use std::path::{Path, PathBuf};
 
@@ -7,13 +7,13 @@ use equipoise_lab::DATASETS;
 use crate::https_server::{HttpsServer, Reply};
 use crate::world::World;
 
-/// The paper's datasets, where they are at hand.
+/// The paper's datasets, if available.
 fn datasets() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     folder.exists().then_some(folder)
 }
 
-/// A world that has the server's certificate in `server.pem`, and a server that answers `/a.csv` so.
+/// A world with the server's certificate in `server.pem`, and a server that gives this reply for `/a.csv`.
 fn world_with(reply: Reply) -> (World, HttpsServer) {
     let (world, server) = (World::new(), HttpsServer::start());
     server.write_certificate(&world.path("server.pem"));
@@ -21,13 +21,13 @@ fn world_with(reply: Reply) -> (World, HttpsServer) {
     (world, server)
 }
 
-/// Fetches law-school from `/a.csv` with more options.
+/// The command that fetches law-school from `/a.csv`.
 fn fetch(server: &HttpsServer, more: &str) -> String {
     format!("data fetch law-school --url {} {more}", server.url("/a.csv"))
 }
 
 #[test]
-fn the_list_has_all_that_is_known_of_each_dataset() {
+fn list_prints_every_property_of_each_dataset() {
     let world = World::new();
     let text = world.run("data list").expect(0).stdout;
     let document = world.run("data list --json").expect(0).json();
@@ -51,14 +51,14 @@ fn the_list_has_all_that_is_known_of_each_dataset() {
 }
 
 #[test]
-fn a_dataset_is_fetched_once_and_stays() {
+fn a_dataset_is_downloaded_only_once() {
     let Some(folder) = datasets() else {
-        println!("SKIPPED: ../shared/data is not there");
+        println!("SKIPPED: ../shared/data does not exist");
         return;
     };
     for dataset in DATASETS {
         let content = std::fs::read(folder.join(dataset.file)).unwrap();
-        // A line break at its end, and a header.
+        // One line per row, and a header.
         assert_eq!(content.iter().filter(|&&byte| byte == b'\n').count(), dataset.rows + 1);
         let bytes = content.len();
         let (world, server) = world_with(Reply::Redirect("/moved.csv".to_owned()));
@@ -85,14 +85,15 @@ fn a_dataset_is_fetched_once_and_stays() {
 }
 
 #[test]
-fn all_is_every_dataset() {
+fn fetch_all_checks_every_dataset() {
     let Some(folder) = datasets() else {
-        println!("SKIPPED: ../shared/data is not there");
+        println!("SKIPPED: ../shared/data does not exist");
         return;
     };
     let world = World::new();
-    let place = folder.to_str().unwrap();
-    let document = world.run(&format!("data fetch all dutch --to {place} --json")).expect(0).json();
+    let folder = folder.to_str().unwrap();
+    let document =
+        world.run(&format!("data fetch all dutch --to {folder} --json")).expect(0).json();
     let files = document["files"].as_array().unwrap();
     assert_eq!(files.len(), DATASETS.len());
     assert!(files.iter().all(|file| file["downloaded"] == false), "{document}");
@@ -191,7 +192,7 @@ fn the_proxy_of_the_environment_is_used() {
 }
 
 #[test]
-fn an_experiment_without_its_data_says_how_to_get_it() {
+fn an_experiment_without_its_data_suggests_how_to_get_it() {
     let world = World::new();
     world.run("experiment --dataset dutch --data nowhere -o results").expect(2).says(&[
         "nowhere/dutch.csv",

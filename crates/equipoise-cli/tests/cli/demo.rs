@@ -1,22 +1,22 @@
-//! The demo: what it writes, what it says, and that its steps can be done again by hand.
+//! The demo: its output, and that its steps can be repeated by hand.
 
 use equipoise_core::{Choice, Defense};
 
 use crate::world::World;
 
-/// `outcome.json` up to its timing, which stands last.
+/// `outcome.json` up to its timing, which comes last.
 fn without_seconds(text: &str) -> &str {
     text.split_once("\n  \"seconds\": ").unwrap().0
 }
 
 #[test]
-fn every_step_of_the_demo_can_be_done_again_by_hand_to_the_bit() {
+fn every_step_can_be_repeated_by_hand_with_identical_results() {
     let world = World::new();
-    let said = world.run("demo --seed 3 --out demo --json --threads 2").expect(0).json();
-    assert_eq!(said["clients"].as_array().unwrap().len(), 5);
-    assert_eq!(said["defenses"].as_array().unwrap().len(), Defense::ALL.len());
+    let demo = world.run("demo --seed 3 --out demo --json --threads 2").expect(0).json();
+    assert_eq!(demo["clients"].as_array().unwrap().len(), 5);
+    assert_eq!(demo["defenses"].as_array().unwrap().len(), Defense::ALL.len());
 
-    // The proxies and roots that it wrote are the round that it solved, in parallel passes too.
+    // The proxies and roots it wrote are those of the round it solved, with one thread or several.
     let inputs = "--proxies demo/proxies --root demo/root --schema demo/schema.toml --fairness sp";
     for threads in [1, 2] {
         let folder = format!("again-{threads}");
@@ -31,8 +31,8 @@ fn every_step_of_the_demo_can_be_done_again_by_hand_to_the_bit() {
         assert_eq!(without_seconds(&first), without_seconds(&second));
     }
 
-    // The figures that it gave are those of its model on its test rows.
-    let bilevel = &said["defenses"][0];
+    // The reported metrics are those of its model on its test rows.
+    let bilevel = &demo["defenses"][0];
     assert_eq!(bilevel["defense"], "bilevel");
     let measured =
         world.run("evaluate demo/bilevel/model.json demo/test.csv --json").expect(0).json();
@@ -42,7 +42,7 @@ fn every_step_of_the_demo_can_be_done_again_by_hand_to_the_bit() {
 }
 
 #[test]
-fn a_reliable_clients_proxy_is_fair_and_an_unreliable_ones_is_not() {
+fn the_proxies_of_reliable_clients_are_fair_and_the_others_are_not() {
     for seed in 1..=5 {
         check_every_proxy(seed);
     }
@@ -50,8 +50,8 @@ fn a_reliable_clients_proxy_is_fair_and_an_unreliable_ones_is_not() {
 
 fn check_every_proxy(seed: u64) {
     let world = World::new();
-    let said = world.run(&format!("demo --seed {seed} --out demo --json")).expect(0).json();
-    for client in said["clients"].as_array().unwrap() {
+    let demo = world.run(&format!("demo --seed {seed} --out demo --json")).expect(0).json();
+    for client in demo["clients"].as_array().unwrap() {
         let id = client["id"].as_str().unwrap();
         let fair = client["reliable"].as_bool().unwrap();
         let check = format!(
@@ -63,7 +63,7 @@ fn check_every_proxy(seed: u64) {
 }
 
 #[test]
-fn the_demo_refuses_what_it_cannot_do_and_a_folder_that_is_there() {
+fn rejects_invalid_options_and_existing_folders() {
     let world = World::new();
     world.run("demo --clients 1 --out x").expect(2);
     world.run("demo --unreliable 1.5 --out x").expect(2);

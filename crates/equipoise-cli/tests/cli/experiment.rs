@@ -1,4 +1,4 @@
-//! `experiment` on the made-up population and on an own table: documents, files, errors, a run that is killed.
+//! `experiment`: its JSON document, files and errors, and an interrupted run.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ const SMALL: &str = "experiment --dataset synthetic --people 2000 --fairness sp 
                      --root-share 0.05 --profile default --generator smoothed";
 
 #[test]
-fn the_document_has_a_cell_per_scenario_and_defense() {
+fn prints_one_cell_per_scenario_and_defense() {
     let world = World::new();
     let document = world.run(&format!("{SMALL} -o results --json")).expect(0).json();
     let cells = document["cells"].as_array().unwrap();
@@ -40,7 +40,7 @@ fn the_document_has_a_cell_per_scenario_and_defense() {
 }
 
 #[test]
-fn a_killed_run_is_continued_and_gives_the_same_bytes() {
+fn a_killed_run_resumes_and_gives_the_same_results() {
     let world = World::new();
     world.run(&format!("{SMALL} -o whole")).expect(0);
     let mut child = Command::new(env!("CARGO_BIN_EXE_equipoise"))
@@ -61,18 +61,18 @@ fn a_killed_run_is_continued_and_gives_the_same_bytes() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(lines() >= 2, "no cell was finished in two minutes");
-    assert!(!world.path("killed/results.csv").exists(), "the run was over before it was killed");
+    assert!(lines() >= 2, "no cell finished in two minutes");
+    assert!(!world.path("killed/results.csv").exists(), "the run finished before it was killed");
     world.run(&format!("{SMALL} -o killed")).expect(0);
     assert_eq!(world.read("killed/results.csv"), world.read("whole/results.csv"));
 }
 
 #[test]
-fn what_cannot_be_run_is_told_in_a_line() {
+fn rejects_invalid_settings() {
     let world = World::new();
     let run = |arguments: &str| world.run(&format!("experiment {arguments} -o results")).expect(2);
     run("--dataset law-school --data nowhere").says(&["law-school", "nowhere", "data fetch"]);
-    run("--dataset lawschool").says(&["lawschool", "law-school, dutch, synthetic and csv"]);
+    run("--dataset lawschool").says(&["lawschool", "law-school, dutch, synthetic or csv"]);
     run("--dataset csv --data own.csv").says(&["--schema"]);
     run("--dataset csv --schema schema.toml --data own.csv").says(&["own.csv"]);
     run("--dataset synthetic,synthetic").says(&["synthetic", "twice"]);

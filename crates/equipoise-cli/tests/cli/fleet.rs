@@ -1,4 +1,4 @@
-//! A round of many clients, each with a key, and requests of theirs as bytes on a socket.
+//! A round with many clients that send raw requests over a socket.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -17,7 +17,7 @@ use crate::server::{Server, free_port};
 
 const N_FEATURES: usize = 10;
 
-/// Keys, roots and an open round.
+/// An open round and the keys of its clients.
 pub(crate) struct Fleet {
     pub(crate) dir: TempDir,
     pub(crate) port: u16,
@@ -75,7 +75,7 @@ impl Fleet {
         Server::start_in(self.dir.path(), port, &options)
     }
 
-    /// A proxy of about so many bytes; another seed gives other rows.
+    /// A proxy of about this many bytes; another seed gives other rows.
     pub(crate) fn proxy(&self, seed: u64, bytes: usize) -> String {
         let mut state = seed.wrapping_mul(2).wrapping_add(1);
         let mut text = header(&self.schema);
@@ -129,19 +129,19 @@ impl Fleet {
         )
     }
 
-    /// Sends a signed file; gives status and answer.
+    /// Sends a signed file; returns the status and the reply.
     pub(crate) fn put(&self, client: usize, kind: TableKind, body: &[u8]) -> (u16, Value) {
         let head = self.head(client, kind, body.len() as u64, Digest::of(body));
         send(self.port, &[head.as_bytes(), body])
     }
 }
 
-/// Sends pieces and reads the answer; status 0 if there is none.
+/// Sends pieces and reads the reply; the status is 0 if there is no reply.
 pub(crate) fn send(port: u16, pieces: &[&[u8]]) -> (u16, Value) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(180))).unwrap();
     for piece in pieces {
-        // A refusal may come before the whole body has gone.
+        // The server may refuse before the whole body is sent.
         if stream.write_all(piece).is_err() {
             break;
         }
@@ -154,7 +154,7 @@ pub(crate) fn send(port: u16, pieces: &[&[u8]]) -> (u16, Value) {
     (status, serde_json::from_str(body).unwrap_or_default())
 }
 
-/// Resident memory of a process in MiB: now, and at its most.
+/// Resident memory of a process in MiB, now and at its peak.
 pub(crate) fn resident(pid: u32) -> (f64, f64) {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let field = |name: &str| {
@@ -165,7 +165,7 @@ pub(crate) fn resident(pid: u32) -> (f64, f64) {
     (field("VmRSS:"), field("VmHWM:"))
 }
 
-/// The most that any child of a process has had so far, in MiB.
+/// Peak resident memory of any child of a process so far, in MiB.
 pub(crate) fn resident_children(pid: u32) -> f64 {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     tasks

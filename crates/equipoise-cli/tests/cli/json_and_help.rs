@@ -1,4 +1,4 @@
-//! `--json` is one document and nothing else; every help has an example.
+//! `--json` prints exactly one document, and every help text has an example.
 
 use crate::world::World;
 
@@ -57,7 +57,7 @@ fn every_command_prints_one_json_document() {
 }
 
 #[test]
-fn failures_are_one_json_document_too() {
+fn every_error_prints_one_json_document() {
     let world = World::new();
     for arguments in [
         "evaluate none.json test.csv",
@@ -73,7 +73,7 @@ fn failures_are_one_json_document_too() {
 }
 
 #[test]
-fn every_help_reads_to_an_example_and_the_commands_come_in_the_order_of_a_round() {
+fn every_help_has_an_example_and_commands_are_in_the_order_of_a_round() {
     let world = World::new();
     let commands = [
         "",
@@ -113,6 +113,6 @@ fn every_help_reads_to_an_example_and_the_commands_come_in_the_order_of_a_round(
     }
     let help = world.run("--help").stdout;
     let order = ["  schema ", "  proxy ", "  check ", "  defend ", "  evaluate ", "  predict "];
-    let places: Vec<usize> = order.iter().map(|name| help.find(name).unwrap()).collect();
-    assert!(places.is_sorted(), "{help}");
+    let positions: Vec<usize> = order.iter().map(|name| help.find(name).unwrap()).collect();
+    assert!(positions.is_sorted(), "{help}");
 }

@@ -1,4 +1,4 @@
-//! Many clients at once, from the same machine. The full count is a measurement, and wants the release binary:
+//! Many clients at once, from one machine. The full count is a measurement and needs the release binary:
 //! `EQUIPOISE_FULL=1 cargo test --release -p equipoise-cli --test cli load -- --nocapture --test-threads 1`.
 
 use std::sync::Mutex;
@@ -10,27 +10,27 @@ use equipoise_server::protocol::Digest;
 
 use crate::fleet::{Fleet, full, resident, resident_children, send};
 
-/// Resident memory that the server may have.
+/// Maximum resident memory of the server.
 const MAX_MIB: f64 = 300.0;
 
 #[test]
-fn load_of_many_clients_is_accepted() {
+fn accepts_many_clients_at_once() {
     let (n_clients, bytes, at_once) = if full() { (500, 2 << 20, 64) } else { (24, 200 << 10, 12) };
     run(n_clients, bytes, at_once, Duration::from_secs(30));
 }
 
 #[test]
-fn load_of_large_files_is_accepted() {
+fn accepts_large_files() {
     let (n_clients, bytes) = if full() { (20, 200 << 20) } else { (2, 8 << 20) };
     run(n_clients, bytes, n_clients, Duration::from_secs(120));
 }
 
 fn run(n_clients: usize, bytes: usize, at_once: usize, longest: Duration) {
-    // One more than submit, so that the solve does not begin in between.
+    // One client more than submit, so that the solve does not start meanwhile.
     let fleet = Fleet::new(n_clients + 1);
     let server = fleet.start("");
     let pid = server.child.id();
-    // Files differ in their first rows; the rest is shared, and everything is signed beforehand.
+    // Files differ only in their first rows, and everything is signed beforehand.
     let rest = fleet.proxy(u64::MAX, bytes);
     let rest = rest.split_once('\n').unwrap().1;
     let files: Vec<(String, String)> = (0..n_clients)
@@ -49,9 +49,9 @@ fn run(n_clients: usize, bytes: usize, at_once: usize, longest: Duration) {
         scope.spawn(|| {
             while !done.load(Ordering::SeqCst) {
                 let found = resident_children(pid);
-                let mut most = child_mib.lock().unwrap();
-                *most = most.max(found);
-                drop(most);
+                let mut peak = child_mib.lock().unwrap();
+                *peak = peak.max(found);
+                drop(peak);
                 std::thread::sleep(Duration::from_millis(20));
             }
         });

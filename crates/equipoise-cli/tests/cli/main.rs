@@ -1,4 +1,4 @@
-//! The real binary, in temporary folders, on data that the tests make themselves.
+//! Runs the real binary in temporary folders, on generated data.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod bad_input;
@@ -7,7 +7,7 @@ mod data;
 mod demo;
 mod experiment;
 mod fleet;
-// Here it needs not do everything it can.
+// Not all of its features are used here.
 #[allow(dead_code)]
 #[path = "../../../equipoise-lab/tests/https_server/mod.rs"]
 mod https_server;
@@ -16,8 +16,8 @@ mod load;
 mod many_rows;
 mod mutants;
 mod operations;
+mod reproducibility;
 mod resume;
-mod same_every_time;
 mod server;
 mod slow_peers;
 mod verdicts;

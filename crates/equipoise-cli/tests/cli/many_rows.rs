@@ -1,7 +1,6 @@
-//! A sound Parquet file, written byte by byte, whose columns are one value each: any number of rows in two
-//! kilobytes.
+//! A valid Parquet file whose columns each repeat one value: any number of rows in two kilobytes.
 
-/// A table with these columns, each of them one number, so many times.
+/// A table with these columns, each the same number in every row.
 pub(crate) fn many_rows(columns: &[String], rows: u64) -> Vec<u8> {
     let mut file = b"PAR1".to_vec();
     let mut chunks = Vec::new();
@@ -13,7 +12,7 @@ pub(crate) fn many_rows(columns: &[String], rows: u64) -> Vec<u8> {
         );
         file.extend(one);
         let data = file.len() as i64;
-        // Indices of one bit, all of them in one run.
+        // One-bit indices, all in one run.
         let mut run = vec![1];
         varint(&mut run, rows << 1);
         run.push(0);
@@ -49,7 +48,7 @@ pub(crate) fn many_rows(columns: &[String], rows: u64) -> Vec<u8> {
     file
 }
 
-/// A struct of Thrift's compact protocol; fields in ascending order.
+/// A struct in Thrift's compact protocol, with fields in ascending order.
 #[derive(Default)]
 struct Struct {
     bytes: Vec<u8>,

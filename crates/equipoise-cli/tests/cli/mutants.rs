@@ -1,4 +1,4 @@
-//! Damaged files over HTTP: each is accepted or refused, and the server does not notice.
+//! Damaged files over HTTP: the server accepts or refuses each and keeps running.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -8,19 +8,19 @@ use equipoise_data::{TableKind, read_proxy, write_proxy};
 use crate::fleet::{Fleet, full, resident};
 use crate::many_rows::many_rows;
 
-/// Senders at once.
+/// Number of concurrent senders.
 const SENDERS: usize = 4;
-/// Mutants before memory is first looked at.
+/// Number of mutants sent before memory is first measured.
 const WARM_UP: usize = 24;
 
 #[test]
-fn mutants_of_every_format_are_accepted_or_refused_by_a_server_that_lives() {
+fn the_server_survives_mutants_of_every_format() {
     let times = if full() { 10_000 } else { 300 };
     for kind in TableKind::ALL {
         let fleet = Fleet::new(times + WARM_UP);
         let server = fleet.start("");
         let pid = server.child.id();
-        let sound = sound_file(&fleet, kind);
+        let valid = valid_file(&fleet, kind);
         let send = |from: usize, to: usize| {
             let next = AtomicUsize::new(from);
             let counts: Vec<AtomicUsize> = (0..6).map(|_| AtomicUsize::new(0)).collect();
@@ -32,7 +32,7 @@ fn mutants_of_every_format_are_accepted_or_refused_by_a_server_that_lives() {
                             if i >= to {
                                 break;
                             }
-                            let (status, answer) = fleet.put(i, kind, &mutant(&sound, i as u64));
+                            let (status, answer) = fleet.put(i, kind, &mutant(&valid, i as u64));
                             let good = (200..300).contains(&status) || (400..500).contains(&status);
                             assert!(good, "mutant {i} of {kind:?}: {status}, {answer}");
                             counts[usize::from(status / 100)].fetch_add(1, Ordering::SeqCst);
@@ -61,9 +61,9 @@ fn mutants_of_every_format_are_accepted_or_refused_by_a_server_that_lives() {
 }
 
 #[test]
-fn a_file_that_kills_its_reader_is_refused() {
+fn refuses_a_file_that_crashes_the_validator() {
     let fleet = Fleet::new(2);
-    // A reader that is killed as a parser's overflow or the limits of its memory would kill it.
+    // The validator is killed, as by a parser's overflow or its memory limit.
     let server = fleet.start("--crash-at in_validator");
     let body = fleet.proxy(1, 1000);
     let (status, answer) = fleet.put(0, TableKind::Csv, body.as_bytes());
@@ -74,7 +74,7 @@ fn a_file_that_kills_its_reader_is_refused() {
 }
 
 #[test]
-fn two_hundred_million_rows_in_a_small_file_are_refused_at_once() {
+fn refuses_a_small_file_with_200_million_rows_at_once() {
     let fleet = Fleet::new(2);
     let _server = fleet.start("");
     let columns: Vec<String> = fleet.columns();
@@ -86,13 +86,13 @@ fn two_hundred_million_rows_in_a_small_file_are_refused_at_once() {
     assert_eq!((status, answer["code"].as_str()), (422, Some("file_rejected")), "{answer}");
     let message = answer["message"].as_str().unwrap();
     assert!(message.contains("209715200 rows"), "{message}");
-    // The same file with fewer rows is sound.
+    // The same file with fewer rows is valid.
     assert_eq!(fleet.put(0, TableKind::Parquet, &many_rows(&columns, 1000)).0, 201);
 }
 
-fn sound_file(fleet: &Fleet, kind: TableKind) -> Vec<u8> {
+fn valid_file(fleet: &Fleet, kind: TableKind) -> Vec<u8> {
     let (csv, other) = (
-        fleet.dir.path().join("sound.csv"),
+        fleet.dir.path().join("valid.csv"),
         fleet.dir.path().join(format!("packed{}", kind.extension())),
     );
     std::fs::write(&csv, fleet.proxy(1, 4000)).unwrap();
@@ -101,14 +101,14 @@ fn sound_file(fleet: &Fleet, kind: TableKind) -> Vec<u8> {
     std::fs::read(other).unwrap()
 }
 
-/// One to four changes: a bit, a byte, a piece gone, doubled or cut off.
-fn mutant(sound: &[u8], seed: u64) -> Vec<u8> {
+/// One to four changes: a flipped bit, a changed byte, or a piece removed, duplicated or cut off.
+fn mutant(valid: &[u8], seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(2).wrapping_add(1);
     let mut below = move |n: usize| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (state >> 33) as usize % n.max(1)
     };
-    let mut bytes = sound.to_vec();
+    let mut bytes = valid.to_vec();
     for _ in 0..1 + below(4) {
         let at = below(bytes.len());
         let end = (at + 1 + below(32)).min(bytes.len());

@@ -1,4 +1,4 @@
-//! `docs/OPERATIONS.md` cannot rot: its shell blocks are run, one after the other, by one shell.
+//! Runs the shell blocks of `docs/OPERATIONS.md` in one shell, so that the document stays correct.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn has(program: &str) -> bool {
 }
 
 #[test]
-fn the_commands_of_the_operations_document_work() {
+fn the_commands_in_the_operations_document_work() {
     if !["bash", "openssl", "curl"].into_iter().all(has) {
         println!("SKIPPED: bash, openssl and curl are needed");
         return;
@@ -26,11 +26,11 @@ fn the_commands_of_the_operations_document_work() {
     let blocks = blocks(&std::fs::read_to_string(document).unwrap(), "sh");
     assert!(blocks.len() >= 8, "{blocks:?}");
     let world = World::with_proxies();
-    // Held together, so that they differ.
+    // Bound at the same time, so that the ports differ.
     let ports = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
     let [public, admin] = [0, 1].map(|i| ports[i].local_addr().unwrap().port().to_string());
     drop(ports);
-    // Whatever happens, no server is left behind.
+    // Kill the server even if a command fails.
     let guard = "server=\ntrap 'kill -9 $server 2> /dev/null || true' EXIT\n";
     let script = format!("{guard}{}", blocks.join("\n"));
     let script = script.replace("8443", &public).replace("9090", &admin);
@@ -44,13 +44,17 @@ fn the_commands_of_the_operations_document_work() {
         .output()
         .unwrap();
     let log = std::fs::read_to_string(world.path("server.log")).unwrap_or_default();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}\n{}\n{log}", String::from_utf8_lossy(&output.stderr));
-    assert!(log.contains("the certificate was read again"), "{log}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success(),
+        "{stdout}\n{}\n{log}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(log.contains("certificate reloaded"), "{log}");
     assert!(world.path("spring/model.json").exists());
     assert!(world.path("restored/equipoise.db").exists());
 
-    // A back-up that someone changed.
+    // A backup that someone changed.
     world.write("backup/server.pub", "x");
     world.run("round restore backup --data other").expect(2).says(&["server.pub", "SHA-256"]);
     assert!(!world.path("other").exists());

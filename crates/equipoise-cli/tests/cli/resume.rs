@@ -1,4 +1,4 @@
-//! `submit` over a connection that breaks: it goes on where it stopped.
+//! `submit` over a connection that breaks: the upload resumes.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -18,34 +18,35 @@ fn an_interrupted_submit_is_resumed_by_the_next_one() {
     let submit = "submit large.csv --key south.key --retries 0";
     world.run(&format!("{submit} {} --audience http://127.0.0.1:{port}", at(between))).expect(2);
     let resumed = world.run(&format!("{submit} {}", at(port))).expect(0);
-    let (_, offset) = resumed.stderr.split_once("goes on at byte ").expect(&resumed.stderr);
+    let (_, offset) =
+        resumed.stderr.split_once("resuming the upload at byte ").expect(&resumed.stderr);
     let offset: u64 = offset.split_whitespace().next().unwrap().parse().unwrap();
-    // The forwarder cuts behind the piece that reaches its limit.
+    // The forwarder cuts after the chunk that reaches its limit.
     assert!(offset > 100_000 && offset < 700_000 + (16 << 10), "{offset}");
     assert_eq!(world.json("spring-south.receipt.json")["receipt"]["client"], "south");
 }
 
 #[test]
-fn a_file_that_changes_on_its_way_is_named_and_can_be_sent_again() {
+fn a_file_that_changes_during_the_upload_is_named_and_can_be_sent_again() {
     let world = World::with_proxies();
     let port = set_up(&world);
     let _server = Server::start(&world, port, "");
     let file = world.path("proxies/south.csv");
     let south = world.read("proxies/south.csv");
     let (header, rows) = south.split_once('\n').unwrap();
-    let turned: Vec<&str> = rows.lines().rev().collect();
+    let reversed: Vec<&str> = rows.lines().rev().collect();
     let others = [
-        // As many bytes, and fewer.
-        format!("{header}\n{}\n", turned.join("\n")),
-        format!("{header}\n{}\n", turned[..60].join("\n")),
+        // The same number of bytes, and fewer.
+        format!("{header}\n{}\n", reversed.join("\n")),
+        format!("{header}\n{}\n", reversed[..60].join("\n")),
     ];
     for other in others {
         world.write("proxies/south.csv", &south);
         assert_ne!(other, south);
         let target = file.clone();
-        // It is asked how much has arrived after the file was signed, and before it is sent.
-        let between = forwarder(port, u64::MAX, move |piece| {
-            if piece.windows(8).any(|part| part == b"/upload ") {
+        // The client requests the upload's state after it signs the file and before it sends it.
+        let between = forwarder(port, u64::MAX, move |chunk| {
+            if chunk.windows(8).any(|part| part == b"/upload ") {
                 std::fs::write(&target, &other).unwrap();
             }
         });
@@ -54,40 +55,40 @@ fn a_file_that_changes_on_its_way_is_named_and_can_be_sent_again() {
         world
             .run(&format!("{submit} --audience http://127.0.0.1:{port}"))
             .expect(2)
-            .says(&["error: proxies/south.csv: was changed while it was being sent"]);
+            .says(&["error: proxies/south.csv: the file changed while it was being sent"]);
         assert!(!world.path("spring-south.receipt.json").exists());
     }
     world.run(&format!("submit proxies/south.csv --key south.key {}", at(port))).expect(0);
 }
 
-/// Passes connections on to a port, and cuts each after so many bytes from the client.
+/// Forwards connections to a port, and cuts each after this many bytes from the client.
 fn cutting_forwarder(to: u16, bytes: u64) -> u16 {
     forwarder(to, bytes, |_| {})
 }
 
-/// The same, and shows every piece of the client's before it is passed on.
-fn forwarder(to: u16, bytes: u64, look: impl Fn(&[u8]) + Clone + Send + 'static) -> u16 {
+/// The same, and calls `inspect` on every chunk from the client before forwarding it.
+fn forwarder(to: u16, bytes: u64, inspect: impl Fn(&[u8]) + Clone + Send + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         for client in listener.incoming().flatten() {
             let server = TcpStream::connect(("127.0.0.1", to)).unwrap();
             let (back_from, back_to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
-            let look = look.clone();
+            let inspect = inspect.clone();
             std::thread::spawn(move || copy(back_from, back_to, u64::MAX, |_| {}));
-            std::thread::spawn(move || copy(client, server, bytes, look));
+            std::thread::spawn(move || copy(client, server, bytes, inspect));
         }
     });
     port
 }
 
-fn copy(mut from: TcpStream, mut to: TcpStream, mut left: u64, look: impl Fn(&[u8])) {
-    let mut piece = [0; 16 << 10];
+fn copy(mut from: TcpStream, mut to: TcpStream, mut left: u64, inspect: impl Fn(&[u8])) {
+    let mut chunk = [0; 16 << 10];
     while left > 0 {
-        let n = from.read(&mut piece).unwrap_or(0);
-        look(&piece[..n]);
+        let n = from.read(&mut chunk).unwrap_or(0);
+        inspect(&chunk[..n]);
         match n {
-            n if n > 0 && to.write_all(&piece[..n]).is_ok() => {
+            n if n > 0 && to.write_all(&chunk[..n]).is_ok() => {
                 left = left.saturating_sub(n as u64);
             }
             _ => break,

@@ -1,4 +1,4 @@
-//! A whole round over loopback: real processes, one temporary folder.
+//! A whole round over loopback, with real processes in a temporary folder.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::world::{CLIENTS, Run, World};
 
-/// A server on a port of its own; killed when dropped.
+/// A server on its own port; killed when dropped.
 pub(crate) struct Server {
     pub(crate) child: Child,
     pub(crate) port: u16,
@@ -25,7 +25,7 @@ impl Server {
         )
     }
 
-    /// A server in a folder, with all of its options.
+    /// Starts a server in a folder with these options.
     pub(crate) fn start_in(folder: &Path, port: u16, options: &str) -> Self {
         let arguments = format!("serve --json {options}");
         let log = folder.join("server.log");
@@ -48,7 +48,7 @@ impl Server {
         self.child.wait().unwrap();
     }
 
-    /// Waits for a process that ends by itself.
+    /// Waits for the process to exit by itself.
     fn has_died(&mut self) -> bool {
         let started = Instant::now();
         while started.elapsed() < Duration::from_secs(20) {
@@ -80,7 +80,7 @@ pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Keys, roots and an open round `spring`; gives its port.
+/// Creates keys, roots and an open round `spring`; returns its port.
 pub(crate) fn set_up(world: &World) -> u16 {
     let port = free_port();
     for client in CLIENTS {
@@ -121,7 +121,7 @@ pub(crate) fn wait_published(world: &World, port: u16) -> Value {
 }
 
 #[test]
-fn a_round_over_the_network_gives_the_model_of_defend() {
+fn a_round_over_the_network_gives_the_same_model_as_defend() {
     let world = World::with_proxies();
     let port = set_up(&world);
     let server = Server::start(&world, port, "");
@@ -151,19 +151,19 @@ fn a_round_over_the_network_gives_the_model_of_defend() {
             at(port)
         ))
         .expect(2)
-        .says(&["not of other"]);
+        .says(&["not to other"]);
     world
         .run(&format!("close {} --token-file spring.token", at(port)))
         .expect(2)
         .says(&["too_few_submissions"]);
     world.run(&format!("model {} -o early", at(port))).expect(2).says(&["not_published"]);
 
-    // In the middle of the round, the server is killed and comes back.
+    // The server is killed in the middle of the round and restarted.
     server.kill();
     let server = Server::start(&world, port, "");
     submit(&world, "south", port).expect(0);
     let seen = world.run(&format!("status {} --token-file spring.token", at(port))).expect(0);
-    for part in ["2 of 3", "awaited", "submitted"] {
+    for part in ["2 of 3", "not submitted", "submitted"] {
         assert!(seen.stdout.contains(part), "{}", seen.stdout);
     }
     submit(&world, "east", port).expect(0);
@@ -178,9 +178,9 @@ fn a_round_over_the_network_gives_the_model_of_defend() {
     world.run("verify fetched --server-key data/server.pub").expect(0);
     let log = world.run("audit fetched").expect(0).stdout;
     for part in [
-        "set up for east, north, south",
+        "created for east, north, south",
         "accepted from south",
-        "closed by full roster",
+        "closed (full roster) with 3 submissions",
         "published",
     ] {
         assert!(log.contains(part), "{log}");
@@ -192,11 +192,11 @@ fn a_round_over_the_network_gives_the_model_of_defend() {
 }
 
 #[test]
-fn killed_anywhere_nothing_accepted_is_lost_and_the_model_is_the_same() {
+fn a_crash_at_any_point_loses_no_accepted_submission_and_gives_the_same_model() {
     let world = World::with_proxies();
     world.defend("--fairness sp -o own").expect(0);
     let times = if std::env::var_os("EQUIPOISE_FULL").is_some() { 50 } else { 1 };
-    for place in [
+    for point in [
         "mid_body",
         "after_part_sync",
         "during_validation",
@@ -220,15 +220,15 @@ fn killed_anywhere_nothing_accepted_is_lost_and_the_model_is_the_same() {
                 }
             }
             let port = set_up(&world);
-            let after_reply = place == "after_reply";
-            let crash = if after_reply { String::new() } else { format!("--crash-at {place}") };
+            let after_reply = point == "after_reply";
+            let crash = if after_reply { String::new() } else { format!("--crash-at {point}") };
             let mut server = Server::start(&world, port, &crash);
             let first: Vec<Run> =
                 CLIENTS.iter().map(|client| submit(&world, client, port)).collect();
             if after_reply {
                 server.child.kill().unwrap();
             }
-            assert!(server.has_died(), "{place}, {time}: {}", world.read("server.log"));
+            assert!(server.has_died(), "{point}, {time}: {}", world.read("server.log"));
             drop(server);
             let before: Vec<Option<String>> = CLIENTS
                 .iter()
@@ -238,17 +238,17 @@ fn killed_anywhere_nothing_accepted_is_lost_and_the_model_is_the_same() {
             let _server = Server::start(&world, port, "");
             for (client, before) in CLIENTS.iter().zip(before) {
                 let run = submit(&world, client, port);
-                // A full round may be closed already; then the receipt is still given.
-                assert_eq!(run.code, 0, "{place}: {}", run.stderr);
+                // The round may be full and closed already; the receipt is still returned.
+                assert_eq!(run.code, 0, "{point}: {}", run.stderr);
                 let after = receipt(&world, client, &run);
                 assert!(
                     before.is_none() || before == after,
-                    "{place}: the receipt of {client} changed"
+                    "{point}: the receipt of {client} changed"
                 );
             }
-            assert_eq!(wait_published(&world, port)["state"], "published", "{place}");
+            assert_eq!(wait_published(&world, port)["state"], "published", "{point}");
             world.run(&format!("model {} -o fetched", at(port))).expect(0);
-            assert_eq!(world.read("fetched/model.json"), world.read("own/model.json"), "{place}");
+            assert_eq!(world.read("fetched/model.json"), world.read("own/model.json"), "{point}");
         }
     }
 }
@@ -258,7 +258,7 @@ fn receipt(world: &World, client: &str, run: &Run) -> Option<String> {
 }
 
 #[test]
-fn slow_peers_are_sent_away_and_sigterm_ends_the_server_in_peace() {
+fn slow_peers_are_disconnected_and_sigterm_stops_the_server_cleanly() {
     let world = World::with_proxies();
     let port = set_up(&world);
     let mut server = Server::start(&world, port, "--admin-listen 127.0.0.1:0");
@@ -279,7 +279,7 @@ fn slow_peers_are_sent_away_and_sigterm_ends_the_server_in_peace() {
     for stream in &mut slow {
         stream.set_read_timeout(Some(Duration::from_secs(15))).unwrap();
         let mut rest = Vec::new();
-        // Closed, with or without a word.
+        // Closed, with or without a reply.
         let ended = stream.read_to_end(&mut rest);
         assert!(ended.is_ok() || !would_block(&ended), "{ended:?}");
     }
@@ -296,7 +296,7 @@ fn slow_peers_are_sent_away_and_sigterm_ends_the_server_in_peace() {
     assert!(log.contains("\"stopping\""), "{log}");
 }
 
-/// The head of a client's request, and the first byte of a body that never comes.
+/// The head of a client's request and the first byte of a body that is never sent.
 fn signed_head(world: &World, client: &str, port: u16) -> String {
     use equipoise_data::TableKind;
     use equipoise_server::protocol::{Digest, Manifest, PrivateKey};
@@ -327,7 +327,7 @@ fn would_block<T>(result: &std::io::Result<T>) -> bool {
 }
 
 #[test]
-fn the_example_round_works_as_its_own_words_say() {
+fn the_instructions_of_serve_dev_work() {
     let world = World::new();
     let port = free_port();
     let mut child = Command::new(env!("CARGO_BIN_EXE_equipoise"))
@@ -338,19 +338,19 @@ fn the_example_round_works_as_its_own_words_say() {
         .spawn()
         .unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut words: Vec<String> = Vec::new();
+    let mut instructions: Vec<String> = Vec::new();
     for line in lines {
         let line = line.unwrap();
-        words.push(line.clone());
+        instructions.push(line.clone());
         if line.contains("equipoise audit") {
             break;
         }
     }
     let server = Server { child, port };
-    assert!(words.len() > 5, "{}", world.read("server.log"));
-    for line in words.iter().filter_map(|line| line.strip_prefix("  equipoise ")) {
+    assert!(instructions.len() > 5, "{}", world.read("server.log"));
+    for line in instructions.iter().filter_map(|line| line.strip_prefix("  equipoise ")) {
         if line.starts_with("close ") {
-            // All submit here: the round closes by itself.
+            // All clients have submitted, so the round closes by itself.
             let status = line.replacen("close", "status", 1).replace(" --wait", " --json");
             let started = Instant::now();
             while world.run(&status).expect(0).json()["state"] != "published" {
@@ -367,14 +367,14 @@ fn the_example_round_works_as_its_own_words_say() {
 }
 
 #[test]
-fn keys_and_rounds_that_make_no_sense_are_refused() {
+fn rejects_invalid_keys_rounds_and_server_options() {
     let world = World::new();
     world.run("keygen north").expect(0);
     world.run("keygen north").expect(2).says(&["north.key"]);
-    world.run("keygen ../x").expect(2).says(&["is no name"]);
+    world.run("keygen ../x").expect(2).says(&["is not a valid name"]);
     world.run("keygen south").expect(0);
     let new = "round new spring --data data --audience https://a.example --schema schema.toml --root roots --fairness sp";
-    world.run(new).expect(2).says(&["nobody takes part"]);
+    world.run(new).expect(2).says(&["the round has no clients"]);
     world.run(&format!("{new} --client north=north.key")).expect(2).says(&["PRIVATE"]);
     world
         .run(&format!("{new} --client north=north.pub --client south=north.pub"))
@@ -392,7 +392,7 @@ fn keys_and_rounds_that_make_no_sense_are_refused() {
     world
         .run(&format!("{new} --client north=north.pub --token-file other.token"))
         .expect(2)
-        .says(&["already a round"]);
+        .says(&["already exists"]);
     world.run("serve --data data").expect(2).says(&["--cert"]);
     world.run("serve --data data --listen 0.0.0.0:0 --plain-http").expect(2).says(&["loopback"]);
     world.write("server.toml", "data = \"data\"\nlisten = \"127.0.0.1:0\"\nlimit = 1\n");

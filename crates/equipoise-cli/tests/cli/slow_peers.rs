@@ -1,4 +1,4 @@
-//! Peers that are slow, or too many: sent away, while honest ones are served.
+//! Slow peers and too many connections: closed, while honest clients are served.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ use crate::fleet::{Fleet, full};
 const CLOSED_IN: Duration = Duration::from_secs(15);
 
 #[test]
-fn slow_headers_and_trickled_bodies_are_closed_while_an_honest_upload_goes_through() {
+fn closes_slow_connections_while_an_honest_upload_succeeds() {
     let (n_headers, n_bodies) = if full() { (500, 50) } else { (100, 20) };
     let fleet = Fleet::new(n_bodies + 1);
     let _server = fleet.start("");
@@ -48,7 +48,7 @@ fn slow_headers_and_trickled_bodies_are_closed_while_an_honest_upload_goes_throu
 }
 
 #[test]
-fn an_address_has_so_many_connections_and_no_more() {
+fn limits_the_connections_per_address() {
     let fleet = Fleet::new(2);
     let config = format!(
         "data = \"data\"\nlisten = \"127.0.0.1:{}\"\nplain_http_on_loopback = true\n\
@@ -77,7 +77,7 @@ fn open(fleet: &Fleet, first: &str) -> TcpStream {
     stream
 }
 
-/// Sends one more byte; whether the other end still listens.
+/// Sends one more byte and returns whether the connection is still open.
 fn is_open(stream: &mut TcpStream) -> bool {
     if stream.write_all(b"a").is_err() {
         return false;

@@ -1,9 +1,9 @@
-//! What is accepted with a warning, and what is refused with the reason.
+//! Input that is accepted with a warning, or rejected with a reason.
 
 use crate::world::{HEADER, World, table};
 
 #[test]
-fn a_label_with_three_values_is_accepted_and_the_values_are_named() {
+fn accepts_a_label_with_three_values_and_lists_them() {
     let world = World::new();
     let more = world.read("data.csv") + "400,50,1,coast,A,perhaps\n";
     world.write("three.csv", &more);
@@ -13,7 +13,7 @@ fn a_label_with_three_values_is_accepted_and_the_values_are_named() {
     world.run(proxy).expect(0).says(&["warning:", "three.csv", "`0`, `1`, `perhaps`"]);
 }
 
-/// Rows of the client, but only those whose group or label (the last two columns) is this.
+/// The client's rows whose group or label (the last two columns) has this value.
 fn only(world: &World, column: usize, value: &str) -> String {
     let text = world.read("south.csv");
     let rows = text.lines().skip(1).filter(|row| row.split(',').nth(column) == Some(value));
@@ -21,7 +21,7 @@ fn only(world: &World, column: usize, value: &str) -> String {
 }
 
 #[test]
-fn a_client_of_one_class_or_one_group_is_warned_of_by_defend() {
+fn defend_warns_of_a_client_with_a_single_class_or_group() {
     for (column, value, code, says) in
         [(5, "1", "one-class", "have a positive label"), (4, "B", "one-group", "are unprivileged")]
     {
@@ -42,9 +42,9 @@ fn a_client_of_one_class_or_one_group_is_warned_of_by_defend() {
     }
 }
 
-/// The root says the opposite of every proxy, as if all clients had turned their labels round.
+/// The root contradicts every proxy, as if all clients had flipped their labels.
 #[test]
-fn where_no_client_is_any_good_the_root_takes_over_and_that_is_said() {
+fn falls_back_to_the_root_with_a_warning_if_no_client_helps() {
     let world = World::with_proxies();
     for client in ["north", "south", "east"] {
         let rows: Vec<String> = world
@@ -75,14 +75,14 @@ fn where_no_client_is_any_good_the_root_takes_over_and_that_is_said() {
 }
 
 #[test]
-fn a_copied_client_is_found_among_honest_ones_and_they_are_not_named() {
+fn reports_a_copied_client_but_not_the_honest_ones() {
     let world = World::with_proxies();
     let honest = world.defend("--fairness sp -o honest").expect(0);
     assert!(!honest.stderr.contains("share"), "{}", honest.stderr);
     assert!(!world.read("honest/outcome.json").contains("overlaps"));
     assert!(!world.read("honest/report.html").contains("in common"));
 
-    // The rows of `south` in another order and kind of file, each of them twice.
+    // The rows of `south`, each twice, in another order and format.
     let south = world.read("proxies/south.csv");
     let (header, rows) = south.split_once('\n').unwrap();
     let mut copied: Vec<&str> = rows.lines().chain(rows.lines()).collect();
@@ -91,7 +91,7 @@ fn a_copied_client_is_found_among_honest_ones_and_they_are_not_named() {
     std::fs::copy(world.path("roots/east.csv"), world.path("roots/west.csv")).unwrap();
     copied.dedup();
     let n = copied.len();
-    let says = format!("warning: clients `south` and `west` share {n} different rows, 100 %");
+    let says = format!("warning: clients `south` and `west` share {n} distinct rows, 100 %");
     let run = world.defend("--fairness sp --json -o out").expect(0).says(&[&says]);
     let overlap = &world.json("out/outcome.json")["overlaps"];
     assert_eq!(overlap.as_array().unwrap().len(), 1, "{overlap}");
@@ -105,9 +105,9 @@ fn a_copied_client_is_found_among_honest_ones_and_they_are_not_named() {
 }
 
 #[test]
-fn a_client_of_one_class_or_one_group_cannot_make_a_proxy() {
+fn proxy_rejects_data_with_a_single_class_or_group() {
     for (column, value, says) in
-        [(5, "1", "all labels are the same"), (4, "B", "all rows are of one group")]
+        [(5, "1", "all labels are the same"), (4, "B", "all rows are in one group")]
     {
         let world = World::new();
         world.write("part.csv", &only(&world, column, value));
@@ -120,7 +120,7 @@ fn a_client_of_one_class_or_one_group_cannot_make_a_proxy() {
 }
 
 #[test]
-fn a_proxy_that_starts_from_the_data_is_warned_of() {
+fn proxy_warns_of_init_data() {
     let world = World::new();
     world
         .run("proxy east.csv --schema schema.toml --fairness sp --init data -o p.csv")
@@ -129,7 +129,7 @@ fn a_proxy_that_starts_from_the_data_is_warned_of() {
 }
 
 #[test]
-fn quiet_leaves_warnings_and_takes_notes() {
+fn quiet_suppresses_notes() {
     let world = World::new();
     let infer = "schema infer data.csv --label passed=1 --sensitive group=A -o s.toml";
     assert_eq!(world.run(&format!("{infer} -q")).expect(0).stderr, "");
@@ -139,11 +139,11 @@ fn quiet_leaves_warnings_and_takes_notes() {
 }
 
 #[test]
-fn figures_that_have_no_value_are_explained() {
+fn evaluate_explains_undefined_metrics() {
     let world = World::with_proxies();
     world.defend("--fairness sp --defense pooled -o out").expect(0);
     world.write("part.csv", &only(&world, 4, "B"));
     let run = world.run("evaluate out/model.json part.csv").expect(0);
-    assert!(run.stdout.contains("no row is of the privileged group"), "{}", run.stdout);
+    assert!(run.stdout.contains("no row is in the privileged group"), "{}", run.stdout);
     assert!(world.run("evaluate out/model.json part.csv --json").json()["spd"].is_null());
 }

@@ -1,4 +1,4 @@
-//! A round by hand, from a table to predictions.
+//! A whole round without a server, from a table to predictions.
 
 use equipoise_core::{Choice, Defense};
 use equipoise_data::{Model, OutcomeFile};
@@ -30,7 +30,7 @@ fn a_round_from_schema_to_predictions() {
     assert_eq!(clients.iter().map(|client| &client.id).collect::<Vec<_>>(), CLIENTS);
     assert!((outcome.weights().iter().sum::<f64>() - 1.0).abs() < 1e-9);
     assert_eq!((clients[2].id.as_str(), clients[2].proxy_rows), ("south", 130));
-    assert!(clients[2].weight < 0.1, "the biased client counts: {clients:?}");
+    assert!(clients[2].weight < 0.1, "the biased client has weight: {clients:?}");
     let evaluations = &world.json("out/outcome.json")["evaluations"];
     assert_eq!(*evaluations, outcome.counts.evaluations);
     assert!(!outcome.trace.is_empty());
@@ -66,7 +66,7 @@ fn a_round_from_schema_to_predictions() {
 }
 
 #[test]
-fn predictions_need_no_label_and_let_other_columns_through() {
+fn predict_needs_no_label_and_ignores_other_columns() {
     let world = World::with_proxies();
     world.defend("--fairness sp --defense pooled -o out").expect(0);
     world.write("new.csv", "name,group,region,work,score\nx,A,coast,1,70\ny,B,plain,0,20\n");
@@ -96,7 +96,7 @@ fn every_defense_and_profile_gives_a_model() {
 }
 
 #[test]
-fn force_replaces_an_earlier_outcome_and_nothing_else() {
+fn force_replaces_only_an_earlier_outcome() {
     let world = World::with_proxies();
     world.defend("--fairness sp --defense pooled -o out").expect(0);
     world.defend("--fairness sp --defense root-only -o out --force").expect(0);

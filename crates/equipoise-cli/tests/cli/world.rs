@@ -17,7 +17,7 @@ pub(crate) struct World {
     dir: TempDir,
 }
 
-/// What a run gave.
+/// The result of a run.
 pub(crate) struct Run {
     pub(crate) code: i32,
     pub(crate) stdout: String,
@@ -45,7 +45,7 @@ impl World {
         world
     }
 
-    /// A world whose clients have sent: two what the generator gives, `south` its own biased rows.
+    /// A world with proxies: generated ones for two clients, biased raw rows for `south`.
     pub(crate) fn with_proxies() -> Self {
         let world = Self::new();
         for client in ["east", "north"] {
@@ -60,7 +60,7 @@ impl World {
         world
     }
 
-    /// Encodes a raw table and writes the rows as a proxy, as they are.
+    /// Encodes a raw table and writes its rows as a proxy.
     pub(crate) fn write_encoded(&self, raw: &str, proxy: &str) {
         let schema = self.schema();
         let rows = read_rows(&self.path(raw), &schema, Purpose::Data).unwrap().rows;
@@ -87,7 +87,7 @@ impl World {
         serde_json::from_str(&self.read(name)).unwrap()
     }
 
-    /// Everything in the folder, `proxies/` and `roots/` included: to see that nothing was left behind.
+    /// All files in the folder, `proxies/` and `roots/`, to check that nothing was left over.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
         for folder in [".", "proxies", "roots"] {
@@ -99,12 +99,12 @@ impl World {
         names
     }
 
-    /// Runs the binary inside the folder. Arguments are parted at blanks.
+    /// Runs the binary inside the folder. Arguments are split at spaces.
     pub(crate) fn run(&self, arguments: &str) -> Run {
         self.run_with(arguments, &[])
     }
 
-    /// Runs it with these variables in its environment, and no proxies but those.
+    /// Runs it with these environment variables, and no other proxy settings.
     pub(crate) fn run_with(&self, arguments: &str, variables: &[(&str, &str)]) -> Run {
         let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_equipoise"));
         for proxy in ["HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"] {
@@ -123,7 +123,7 @@ impl World {
         }
     }
 
-    /// Runs `defend` on the folder's round with more options.
+    /// Runs `defend` on the folder's round with further options.
     pub(crate) fn defend(&self, more: &str) -> Run {
         self.run(&format!("defend --proxies proxies --root roots --schema schema.toml {more}"))
     }
@@ -137,7 +137,7 @@ impl Run {
         self
     }
 
-    /// Asserts that stderr has all of these.
+    /// Asserts that stderr contains all of these.
     pub(crate) fn says(self, parts: &[&str]) -> Self {
         for part in parts {
             assert!(self.stderr.contains(part), "no {part:?} in {}", self.stderr);
@@ -156,7 +156,7 @@ pub(crate) fn table(rows: &[String]) -> String {
     format!("{HEADER}\n{}\n", rows.join("\n"))
 }
 
-/// A small seeded generator: a linear congruence is random enough for rows.
+/// A small seeded linear congruential generator.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -166,7 +166,7 @@ impl Random {
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// About normal.
+    /// Approximately normal.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }

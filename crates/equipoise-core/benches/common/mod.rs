@@ -1,10 +1,10 @@
-//! Made-up rows for the benchmarks: the same in every run.
+//! Synthetic rows for the benchmarks, the same in every run.
 
-use equipoise_core::{ClientRows, Layout, Rows};
+use equipoise_core::{Layout, PackedRows, Rows};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Rows of `n` entries, an intercept among them, whose labels follow a noisy line.
+/// Rows of `n` entries including an intercept, whose labels follow a noisy linear score.
 pub(crate) fn rows(seed: u64, n_rows: usize, n: usize) -> Rows {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let layout = Layout { n_x: n - 2, intercept: true };
@@ -18,21 +18,21 @@ pub(crate) fn rows(seed: u64, n_rows: usize, n: usize) -> Rows {
             score + rng.random_range(-2.0..2.0) > 0.0
         })
         .collect();
-    // Unwrap safety: the sizes fit each other, and all numbers are finite.
+    // Unwrap safety: the sizes match, and all numbers are finite.
     #[allow(clippy::unwrap_used)]
     Rows::new(layout, &x, &sensitive, &positive).unwrap()
 }
 
-/// `n_rows` rows shared among five clients.
+/// `n_rows` rows divided among five clients.
 #[allow(dead_code)] // Not every benchmark needs it.
-pub(crate) fn five_clients(n_rows: usize, n: usize) -> ClientRows {
-    let clients = (0..5).map(|c| rows(c, n_rows / 5, n)).collect();
-    // Unwrap safety: there are clients, and all have one layout.
+pub(crate) fn five_clients(n_rows: usize, n: usize) -> PackedRows {
+    let clients: Vec<Rows> = (0..5).map(|c| rows(c, n_rows / 5, n)).collect();
+    // Unwrap safety: there are clients, and all have the same layout.
     #[allow(clippy::unwrap_used)]
-    ClientRows::new(clients).unwrap()
+    PackedRows::unmerged(&clients).unwrap()
 }
 
-/// A model whose margins on [`rows`] are those of a fit.
+/// A model whose margins on [`rows`] resemble those of a fit.
 #[allow(dead_code)]
 pub(crate) fn theta(n: usize) -> Vec<f64> {
     (0..n).map(|k| if k == 0 { 0.9 } else { 0.2 * (k as f64).sin() }).collect()

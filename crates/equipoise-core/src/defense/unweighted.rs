@@ -15,7 +15,7 @@ pub(super) fn pooled(round: &Round, settings: &Settings) -> Result<Solved, Error
 
 /// What the server could publish if no client had sent anything. No client has a weight.
 pub(super) fn root_only(round: &Round, settings: &Settings) -> Result<Solved, Error> {
-    fit_unweighted(round.root().rows(), vec![0.0; round.n_clients()], settings)
+    fit_unweighted(round.root().packed(), vec![0.0; round.n_clients()], settings)
 }
 
 fn fit_unweighted(

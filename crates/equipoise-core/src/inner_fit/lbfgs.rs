@@ -1,153 +1,128 @@
-//! The paper's inner solver, limited-memory BFGS, from the argmin crate.
+//! The paper's inner solver: limited-memory BFGS with a weak Wolfe line search.
 //!
-//! argmin also stops when the objective changes too little. That test is disabled, or the gradient tolerance would hardly
-//! ever be met. At the limit of floating-point precision its line search fails, or never ends. A search without progress
-//! is therefore stopped here, and the result is the point with the smallest gradient so far.
+//! The two-loop recursion is algorithm 7.4 of Nocedal and Wright, *Numerical Optimization*, 2nd edition. The line search
+//! is by bisection, which ends for every smooth function that is bounded below.
 
-use argmin::core::{CostFunction, Executor, Gradient, State};
-use argmin::solver::linesearch::MoreThuenteLineSearch;
-use argmin::solver::quasinewton::LBFGS;
-use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 
-use super::{Fit, FitPoint, InnerProblem, InnerSettings};
+use super::{Fit, FitPoint, InnerProblem, InnerSettings, VALUE_NOISE};
 use crate::error::Error;
 use crate::linalg::norm;
-use crate::newton::{Iterate, Objective};
+use crate::logistic::dot;
+use crate::newton::{Iterate, SUFFICIENT_DECREASE};
 use crate::statistics::{Order, Statistics};
 
 /// Pairs of steps and gradient changes that the method remembers.
 const MEMORY: usize = 10;
 
-/// Maximum number of consecutive evaluations that lower neither objective nor gradient. A working line search needs a
-/// handful.
-const MAX_STALLED: usize = 40;
+/// Share of the initial slope that must be gone at the end of a step (the curvature condition).
+const CURVATURE: f64 = 0.9;
+
+/// Maximum number of step lengths per iteration. If none satisfies both conditions, the limit of floating-point
+/// precision is reached.
+const MAX_TRIALS: usize = 40;
 
 pub(super) fn fit(
     problem: &InnerProblem<'_>,
     start: FitPoint,
     settings: &InnerSettings,
 ) -> Result<Fit, Error> {
-    let start_norm = norm(&problem.gradient(&start.theta, &start.statistics));
-    if start_norm <= settings.tolerance {
-        let mut start = start;
-        let passes = usize::from(problem.complete(&mut start)?);
-        return Ok(Fit {
-            point: start,
-            gradient_norm: start_norm,
-            converged: true,
-            iterations: 0,
-            passes,
-            diagonals_raised: 0,
-        });
+    let mut passes = 0;
+    let mut here = problem.iterate(start);
+    let (mut pairs, mut iterations) = (VecDeque::with_capacity(MEMORY), 0);
+    while norm(&here.gradient) > settings.tolerance && iterations < settings.max_iterations {
+        iterations += 1;
+        let direction = descent_direction(&pairs, &here.gradient);
+        // Without a pair, the length of the direction means nothing: the first step has length 1 at most.
+        let first = if pairs.is_empty() { norm(&direction).recip().min(1.0) } else { 1.0 };
+        let Some(there) = line_search(problem, &here, &direction, first, &mut passes)? else {
+            break;
+        };
+        if pairs.len() == MEMORY {
+            pairs.pop_front();
+        }
+        pairs.extend(Pair::between(&here, &there));
+        here = there;
     }
-
-    let adapter = Adapter {
-        problem: *problem,
-        last: RefCell::new(None),
-        best: RefCell::new((start_norm, start.theta.clone())),
-        lowest: Cell::new(f64::INFINITY),
-        stalled: Cell::new(0),
-        passes: Cell::new(0),
-        failure: RefCell::new(None),
-    };
-    let line_search = MoreThuenteLineSearch::new();
-    // Unwrap safety: argmin rejects only negative tolerances.
-    #[allow(clippy::unwrap_used)]
-    let solver = LBFGS::new(line_search, MEMORY)
-        .with_tolerance_grad(settings.tolerance)
-        .unwrap()
-        .with_tolerance_cost(0.0)
-        .unwrap();
-    let ran = Executor::new(&adapter, solver)
-        .configure(|state| {
-            state.param(start.theta.clone()).max_iters(settings.max_iterations as u64)
-        })
-        .run();
-    if let Some(error) = adapter.failure.take() {
-        return Err(error);
-    }
-    // Any other error is a line search that gave up: the best point is the result.
-    let iterations = ran.map_or(0, |result| result.state().get_iter() as usize);
-
-    let (_, theta) = adapter.best.take();
-    let Iterate { theta, gradient, state: statistics, .. } = problem.at(theta)?;
-    let (point, gradient_norm) = (FitPoint { theta, statistics }, norm(&gradient));
+    let gradient_norm = norm(&here.gradient);
+    let mut point = FitPoint { theta: here.theta, statistics: here.state };
+    passes += usize::from(problem.complete(&mut point)?);
     let converged = gradient_norm <= settings.tolerance;
-    let passes = adapter.passes.get() + 1;
     Ok(Fit { point, gradient_norm, converged, iterations, passes, diagonals_raised: 0 })
 }
 
-/// The inner problem as argmin expects it. One pass gives value and gradient. argmin requests them separately at the same
-/// `θ`, so the last pass is cached.
-struct Adapter<'a> {
-    problem: InnerProblem<'a>,
-    last: RefCell<Option<(Vec<f64>, Statistics)>>,
-    /// The smallest gradient norm so far, and its `θ`.
-    best: RefCell<(f64, Vec<f64>)>,
-    /// The lowest objective so far.
-    lowest: Cell<f64>,
-    /// Evaluations since either improved.
-    stalled: Cell<usize>,
-    passes: Cell<usize>,
-    /// An error of ours, which argmin would turn into text.
-    failure: RefCell<Option<Error>>,
+/// A step `s` and the change `y` of the gradient along it.
+struct Pair {
+    s: Vec<f64>,
+    y: Vec<f64>,
+    /// `1 / s·y`.
+    scale: f64,
 }
 
-impl Adapter<'_> {
-    fn with_statistics<T>(
-        &self,
-        theta: &[f64],
-        read: impl FnOnce(&Statistics) -> T,
-    ) -> Result<T, argmin::core::Error> {
-        let mut last = self.last.borrow_mut();
-        if last.as_ref().is_none_or(|(at, _)| at != theta) {
-            self.passes.set(self.passes.get() + 1);
-            self.stalled.set(self.stalled.get() + 1);
-            if self.stalled.get() > MAX_STALLED {
-                return Err(argmin::core::Error::msg("the line search makes no progress"));
-            }
-            match self.problem.rows.evaluate(theta, Order::Gradient) {
-                Ok(statistics) => *last = Some((theta.to_vec(), statistics)),
-                Err(error) => {
-                    let message = error.to_string();
-                    *self.failure.borrow_mut() = Some(error);
-                    return Err(argmin::core::Error::msg(message));
-                }
-            }
-        }
-        // Unwrap safety: set above if it was empty.
-        #[allow(clippy::unwrap_used)]
-        Ok(read(&last.as_ref().unwrap().1))
+impl Pair {
+    /// `None` if the pair has no positive curvature to floating-point precision.
+    fn between(from: &Iterate<Statistics>, to: &Iterate<Statistics>) -> Option<Self> {
+        let difference = |b: &[f64], a: &[f64]| b.iter().zip(a).map(|(b, a)| b - a).collect();
+        let s: Vec<f64> = difference(&to.theta, &from.theta);
+        let y: Vec<f64> = difference(&to.gradient, &from.gradient);
+        let scale = dot(&s, &y).recip();
+        (scale > 0.0 && scale.is_finite()).then_some(Self { s, y, scale })
     }
 }
 
-impl CostFunction for &Adapter<'_> {
-    type Param = Vec<f64>;
-    type Output = f64;
-
-    fn cost(&self, theta: &Vec<f64>) -> Result<f64, argmin::core::Error> {
-        let value =
-            self.with_statistics(theta, |statistics| self.problem.value(theta, statistics))?;
-        if value < self.lowest.get() {
-            self.lowest.set(value);
-            self.stalled.set(0);
-        }
-        Ok(value)
+/// `−B ∇ℓ`, with `B` the inverse Hessian that the pairs approximate.
+fn descent_direction(pairs: &VecDeque<Pair>, gradient: &[f64]) -> Vec<f64> {
+    let add = |q: &mut [f64], factor: f64, v: &[f64]| {
+        q.iter_mut().zip(v).for_each(|(q, v)| *q += factor * v);
+    };
+    let mut q: Vec<f64> = gradient.iter().map(|g| -g).collect();
+    let mut factors = Vec::with_capacity(pairs.len());
+    for pair in pairs.iter().rev() {
+        let factor = pair.scale * dot(&pair.s, &q);
+        add(&mut q, -factor, &pair.y);
+        factors.push(factor);
     }
+    if let Some(last) = pairs.back() {
+        let initial = 1.0 / (last.scale * dot(&last.y, &last.y));
+        q.iter_mut().for_each(|q| *q *= initial);
+    }
+    for (pair, factor) in pairs.iter().zip(factors.iter().rev()) {
+        let correction = pair.scale * dot(&pair.y, &q);
+        add(&mut q, factor - correction, &pair.s);
+    }
+    q
 }
 
-impl Gradient for &Adapter<'_> {
-    type Param = Vec<f64>;
-    type Gradient = Vec<f64>;
-
-    fn gradient(&self, theta: &Vec<f64>) -> Result<Vec<f64>, argmin::core::Error> {
-        let gradient =
-            self.with_statistics(theta, |statistics| self.problem.gradient(theta, statistics))?;
-        let size = norm(&gradient);
-        if size < self.best.borrow().0 {
-            *self.best.borrow_mut() = (size, theta.clone());
-            self.stalled.set(0);
+/// The first point along the direction that satisfies the weak Wolfe conditions; `None` if there is none within the trials.
+fn line_search(
+    problem: &InnerProblem<'_>,
+    here: &Iterate<Statistics>,
+    direction: &[f64],
+    first: f64,
+    passes: &mut usize,
+) -> Result<Option<Iterate<Statistics>>, Error> {
+    let slope = dot(direction, &here.gradient);
+    let noise = VALUE_NOISE * here.value.abs();
+    let (mut low, mut high, mut length) = (0.0, f64::INFINITY, first);
+    for _ in 0..MAX_TRIALS {
+        let theta: Vec<f64> =
+            here.theta.iter().zip(direction).map(|(t, d)| t + length * d).collect();
+        let statistics = problem.rows.evaluate(&theta, Order::Gradient)?;
+        *passes += 1;
+        let there = problem.iterate(FitPoint { theta, statistics });
+        let is_better_within_noise = (there.value - here.value).abs() <= noise
+            && norm(&there.gradient) < norm(&here.gradient);
+        let descends = there.value <= here.value + SUFFICIENT_DECREASE * length * slope;
+        let is_flat_enough = dot(direction, &there.gradient) >= CURVATURE * slope;
+        if is_better_within_noise || (descends && is_flat_enough) {
+            return Ok(Some(there));
         }
-        Ok(gradient)
+        if descends {
+            low = length;
+        } else {
+            high = length;
+        }
+        length = if high.is_finite() { 0.5 * (low + high) } else { 2.0 * low };
     }
+    Ok(None)
 }

@@ -1,46 +1,47 @@
-//! Four numbers side by side: what the kernel computes with.
+//! Four-lane vectors, the unit of the kernel's arithmetic.
 //!
-//! The arithmetic of every implementation is the same to the last bit: each operation rounds once, as
-//! IEEE 754 says, and a multiplication with an addition behind it is always fused. Which instructions do
-//! it is a matter of speed alone.
+//! All implementations agree to the last bit: each operation rounds once, as IEEE 754 requires, and a multiplication
+//! followed by an addition is always fused. They differ in speed only.
+
+use std::array::from_fn;
 
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
 #[cfg(target_arch = "aarch64")]
 pub(super) mod neon;
 
-/// Four numbers in memory, aligned for the widest load that takes all of them.
+/// Four numbers in memory, aligned for a single load.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[repr(C, align(32))]
 pub(crate) struct Quad(pub(crate) [f64; 4]);
 
 impl Quad {
-    /// The sum of the four, in the order that all results here rely on.
+    /// The sum of the four numbers. All results depend on this order.
     #[inline(always)]
     pub(crate) fn sum(&self) -> f64 {
         (self.0[0] + self.0[1]) + (self.0[2] + self.0[3])
     }
 }
 
-/// The bytes of some quads, in the order of this processor.
+/// The bytes of quads, in native byte order.
 pub(crate) fn as_bytes(quads: &[Quad]) -> &[u8] {
-    // SAFETY: a quad is four numbers and nothing between them; bytes need no alignment.
+    // SAFETY: a quad is four numbers without padding, and bytes need no alignment.
     #[allow(unsafe_code)]
     unsafe {
         std::slice::from_raw_parts(quads.as_ptr().cast(), size_of_val(quads))
     }
 }
 
-/// The bytes of some quads, to be overwritten.
+/// The bytes of quads, to be overwritten.
 pub(crate) fn as_bytes_mut(quads: &mut [Quad]) -> &mut [u8] {
-    // SAFETY: as above, and any bytes are numbers.
+    // SAFETY: as above, and any bytes are valid numbers.
     #[allow(unsafe_code)]
     unsafe {
         std::slice::from_raw_parts_mut(quads.as_mut_ptr().cast(), size_of_val(quads))
     }
 }
 
-/// Four numbers in registers. All operations work on each of the four by itself.
+/// Four numbers in registers. All operations act lane by lane, except `lane_sums`.
 pub(super) trait Lanes: Copy {
     fn load(from: &Quad) -> Self;
     fn store(self, to: &mut Quad);
@@ -53,27 +54,39 @@ pub(super) trait Lanes: Copy {
     /// `self · factor + summand`, rounded once.
     fn mul_add(self, factor: Self, summand: Self) -> Self;
     /// `summand − self · factor`, rounded once.
-    fn sub_from(self, factor: Self, summand: Self) -> Self;
+    fn neg_mul_add(self, factor: Self, summand: Self) -> Self;
     /// `−|self|`.
-    fn minus_abs(self) -> Self;
-    /// `self` where it is above `other`, else `other`; so `other` where either is not a number.
-    fn above_or(self, other: Self) -> Self;
-    /// `negative` where the sign bit of `self` is set, `positive` elsewhere.
-    fn by_sign(self, negative: Self, positive: Self) -> Self;
-    /// `self` where `x` is above `limit`, 0 elsewhere.
-    fn if_above(self, x: Self, limit: Self) -> Self;
+    fn neg_abs(self) -> Self;
+    /// The larger number, or `other` if either is NaN.
+    fn max_or_second(self, other: Self) -> Self;
+    /// `negative` if the sign bit of `self` is set, otherwise `positive`.
+    fn select_by_sign(self, negative: Self, positive: Self) -> Self;
+    /// `self` if `x > limit`, otherwise 0.
+    fn zero_unless_above(self, x: Self, limit: Self) -> Self;
     /// `self · 2^k`, where the low bits of `rounded` hold `k` and the result is a normal number.
-    fn times_power(self, rounded: Self) -> Self;
-    /// The sum of each of the four, each as [`Quad::sum`] adds it.
-    fn sums(four: [Self; 4]) -> Self;
+    fn mul_power_of_two(self, rounded: Self) -> Self;
+    /// The sums of the lanes of each of four, in the order of [`Quad::sum`].
+    fn lane_sums(four: [Self; 4]) -> Self;
     /// For numbers of at least 1: `(k, 2^−k)` with `self · 2^−k` between √½ and √2.
     fn split_exponent(self) -> (Self, Self);
 }
 
-/// Defines a function that calls a generic one with the widest lanes that this processor has.
+/// Implements operations of [`Lanes`], each given by an expression.
+macro_rules! lane_operations {
+    ($($name:ident($this:ident $(, $operand:ident)*) = $result:expr;)*) => {
+        $(
+            #[inline(always)]
+            fn $name($this $(, $operand: Self)*) -> Self {
+                $result
+            }
+        )*
+    };
+}
+use lane_operations;
+
+/// Defines a function that calls a generic one with the widest lanes of this processor.
 ///
-/// The generic one must be inlined, and so must be all that it calls, or it would be compiled without the features that
-/// it needs.
+/// The generic function and everything it calls must be inlined, or they would be compiled without the target features.
 macro_rules! widest {
     ($(#[$about:meta])* $visible:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) = $generic:ident) => {
         $(#[$about])*
@@ -86,7 +99,7 @@ macro_rules! widest {
                 }
                 use std::arch::is_x86_feature_detected;
                 if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                    // SAFETY: the processor has just been asked whether it has what the function is compiled for.
+                    // SAFETY: both features have just been detected.
                     #[allow(unsafe_code)]
                     return unsafe { with_avx2($($argument),*) };
                 }
@@ -100,15 +113,14 @@ macro_rules! widest {
 }
 pub(super) use widest;
 
-/// Bits of 1 minus those of √½: added to a number's bits, the exponent steps at √2 instead of at 2.
+/// Bits of 1 minus those of √½: added to the bits of a number, they make the exponent step at √2 instead of 2.
 pub(super) const FROM_SQRT_HALF: u64 = 0x3ff0_0000_0000_0000 - 0x3fe6_a09e_667f_3bcd;
-/// Bits of 2⁵²: a small integer in its low bits is that integer added to it.
+/// Bits of 2⁵²: setting its low bits to a small integer adds that integer.
 pub(super) const TWO_52: u64 = 0x4330_0000_0000_0000;
-/// 2⁵² plus the bias of exponents.
+/// 2⁵² plus the exponent bias.
 pub(super) const TWO_52_AND_BIAS: f64 = 4_503_599_627_370_496.0 + 1023.0;
 
-/// The implementation for every processor. Without hardware for it, `f64::mul_add` is a slow library
-/// call, though an exact one.
+/// The implementation for any processor. Without hardware support, `f64::mul_add` is a slow but exact library call.
 impl Lanes for Quad {
     #[inline(always)]
     fn load(from: &Quad) -> Self {
@@ -125,73 +137,27 @@ impl Lanes for Quad {
         Self([value; 4])
     }
 
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        Self(std::array::from_fn(|l| self.0[l] + other.0[l]))
+    lane_operations! {
+        add(self, other) = Self(from_fn(|l| self.0[l] + other.0[l]));
+        sub(self, other) = Self(from_fn(|l| self.0[l] - other.0[l]));
+        mul(self, other) = Self(from_fn(|l| self.0[l] * other.0[l]));
+        div(self, other) = Self(from_fn(|l| self.0[l] / other.0[l]));
+        sqrt(self) = Self(from_fn(|l| self.0[l].sqrt()));
+        mul_add(self, factor, summand) = Self(from_fn(|l| self.0[l].mul_add(factor.0[l], summand.0[l])));
+        neg_mul_add(self, factor, summand) = Self(from_fn(|l| (-self.0[l]).mul_add(factor.0[l], summand.0[l])));
+        neg_abs(self) = Self(self.0.map(|v| -v.abs()));
+        max_or_second(self, other) = Self(from_fn(|l| if self.0[l] > other.0[l] { self.0[l] } else { other.0[l] }));
+        select_by_sign(self, negative, positive) =
+            Self(from_fn(|l| if self.0[l].is_sign_negative() { negative.0[l] } else { positive.0[l] }));
+        zero_unless_above(self, x, limit) = Self(from_fn(|l| if x.0[l] > limit.0[l] { self.0[l] } else { 0.0 }));
+        mul_power_of_two(self, rounded) = Self(from_fn(|l| {
+            let k = rounded.0[l].to_bits().wrapping_shl(52);
+            f64::from_bits(self.0[l].to_bits().wrapping_add(k))
+        }));
     }
 
     #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        Self(std::array::from_fn(|l| self.0[l] - other.0[l]))
-    }
-
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        Self(std::array::from_fn(|l| self.0[l] * other.0[l]))
-    }
-
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        Self(std::array::from_fn(|l| self.0[l] / other.0[l]))
-    }
-
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        Self(std::array::from_fn(|l| self.0[l].sqrt()))
-    }
-
-    #[inline(always)]
-    fn mul_add(self, factor: Self, summand: Self) -> Self {
-        Self(std::array::from_fn(|l| self.0[l].mul_add(factor.0[l], summand.0[l])))
-    }
-
-    #[inline(always)]
-    fn sub_from(self, factor: Self, summand: Self) -> Self {
-        Self(std::array::from_fn(|l| (-self.0[l]).mul_add(factor.0[l], summand.0[l])))
-    }
-
-    #[inline(always)]
-    fn minus_abs(self) -> Self {
-        Self(self.0.map(|v| -v.abs()))
-    }
-
-    #[inline(always)]
-    fn above_or(self, other: Self) -> Self {
-        let pick = |l: usize| if self.0[l] > other.0[l] { self.0[l] } else { other.0[l] };
-        Self(std::array::from_fn(pick))
-    }
-
-    #[inline(always)]
-    fn by_sign(self, negative: Self, positive: Self) -> Self {
-        let pick =
-            |l: usize| if self.0[l].is_sign_negative() { negative.0[l] } else { positive.0[l] };
-        Self(std::array::from_fn(pick))
-    }
-
-    #[inline(always)]
-    fn if_above(self, x: Self, limit: Self) -> Self {
-        Self(std::array::from_fn(|l| if x.0[l] > limit.0[l] { self.0[l] } else { 0.0 }))
-    }
-
-    #[inline(always)]
-    fn times_power(self, rounded: Self) -> Self {
-        let scale =
-            |l: usize| self.0[l].to_bits().wrapping_add(rounded.0[l].to_bits().wrapping_shl(52));
-        Self(std::array::from_fn(|l| f64::from_bits(scale(l))))
-    }
-
-    #[inline(always)]
-    fn sums(four: [Self; 4]) -> Self {
+    fn lane_sums(four: [Self; 4]) -> Self {
         Self(four.map(|quad| quad.sum()))
     }
 

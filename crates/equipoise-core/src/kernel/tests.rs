@@ -1,9 +1,9 @@
-//! The kernel against the formulas, row by row, and its implementations against each other.
+//! The kernel against row-by-row formulas, and its implementations against each other.
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::client_rows::add_outer_product;
+use crate::linalg::add_outer_product;
 use crate::logistic::{dot, loss_terms};
 use crate::rows::Rows;
 use crate::test_rows::random_rows;
@@ -30,7 +30,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn sums_agree_with_the_formulas_for_any_length_and_number_of_rows(
+    fn sums_agree_with_the_formulas_for_any_size(
         seed in 0u64..1_000_000,
         n_rows in 0usize..150,
         n_x in prop_oneof![1usize..12, 12usize..60],
@@ -49,7 +49,7 @@ proptest! {
             let margin = y * dot(a, &theta);
             let terms = loss_terms(margin);
             loss += count(i) * ((-margin).max(0.0) + (-margin.abs()).exp().ln_1p());
-            gradient.iter_mut().zip(a).for_each(|(g, v)| *g -= count(i) * y * terms.miss * v);
+            gradient.iter_mut().zip(a).for_each(|(g, v)| *g -= count(i) * y * terms.residual * v);
             add_outer_product(&mut hessian, count(i) * terms.curvature, a);
         }
         let expected: Vec<f64> = [vec![loss], gradient, hessian].concat();
@@ -68,7 +68,7 @@ proptest! {
         for (f, e) in found.iter().zip(&expected) {
             prop_assert!((f - e).abs() <= 1e-11 * (1.0 + e.abs()), "{f} against {e}");
         }
-        // Every way to compile it gives the same bits.
+        // Every implementation gives the same bits.
         for order in [Order::Loss, Order::Gradient, Order::Hessian] {
             let mut portable = vec![0.0; n_sums(n, order)];
             sum_lanes::<Quad>(block, &theta, order, &mut Scratch::default(), &mut portable);
@@ -80,7 +80,7 @@ proptest! {
 }
 
 #[test]
-fn lower_orders_give_the_same_bits_as_far_as_they_go() {
+fn lower_orders_give_a_prefix_of_the_same_bits() {
     let rows = random_rows(1, 77, 3, true);
     let values = packed(&rows);
     let block = Block { values: &values, counts: None, n_rows: 77 };

@@ -1,18 +1,21 @@
 //! The Hessian's update: the lower triangle of `Σ_r b_r b_rᵀ`, tile by tile, each tile in registers while it runs
 //! over the rows of a sub-block.
 //!
-//! Every entry has four sums, one for each place that a row can have in a panel; each of them takes its
-//! rows in order. So neither the tiles nor the sub-blocks can be seen in the result.
+//! Every entry has four lanes, one for each position in a panel, and each adds its rows in order. So neither tiles nor
+//! sub-blocks affect the result.
 
-use super::ahead::Ahead;
 use super::lanes::{Lanes, Quad};
+use super::prefetch::Prefetch;
 
-/// Most rows of a tile.
+/// Rows of a tile.
 const HEIGHT: usize = 4;
 
-/// `W` columns from `first` on.
+/// The `W` columns from `first` on.
 #[inline(always)]
-fn some<const P: usize, const W: usize>(columns: &[[Quad; P]], first: usize) -> &[[Quad; P]; W] {
+fn columns_from<const P: usize, const W: usize>(
+    columns: &[[Quad; P]],
+    first: usize,
+) -> &[[Quad; P]; W] {
     // Unwrap safety: the slice has `W` columns.
     #[allow(clippy::unwrap_used)]
     columns[first..first + W].try_into().unwrap()
@@ -31,13 +34,13 @@ pub(super) fn add_products<V: Lanes, const P: usize>(
     columns: &[[Quad; P]],
     panels: usize,
     sums: &mut [Quad],
-    mut ahead: Ahead,
+    mut prefetch: Prefetch,
 ) {
     let n = columns.len();
-    // The first rows are those that do not fill a tile: then all rectangles are of full height.
+    // The rows that do not fill a tile come first, so that all rectangles have full height.
     let first = n % HEIGHT;
     if first > 0 {
-        ahead.fetch_during_tile();
+        prefetch.during_tile();
     }
     match first {
         1 => corner::<V, P, 1>(columns, panels, 0, sums),
@@ -48,24 +51,21 @@ pub(super) fn add_products<V: Lanes, const P: usize>(
     for top in (first..n).step_by(HEIGHT) {
         let mut left = 0;
         while left < top {
-            ahead.fetch_during_tile();
-            // Width 3 keeps the arithmetic units busiest, and width 1 hardly half.
-            match top - left {
-                1 => {
-                    rectangle::<V, P, 1>(columns, panels, top, left, sums);
-                    left += 1;
-                }
-                2 | 4 => {
-                    rectangle::<V, P, 2>(columns, panels, top, left, sums);
-                    left += 2;
-                }
-                _ => {
-                    rectangle::<V, P, 3>(columns, panels, top, left, sums);
-                    left += 3;
-                }
+            prefetch.during_tile();
+            // Width 3 keeps the arithmetic units busiest, width 1 hardly half of them.
+            let width = match top - left {
+                1 => 1,
+                2 | 4 => 2,
+                _ => 3,
+            };
+            match width {
+                1 => rectangle::<V, P, 1>(columns, panels, top, left, sums),
+                2 => rectangle::<V, P, 2>(columns, panels, top, left, sums),
+                _ => rectangle::<V, P, 3>(columns, panels, top, left, sums),
             }
+            left += width;
         }
-        ahead.fetch_during_tile();
+        prefetch.during_tile();
         corner::<V, P, HEIGHT>(columns, panels, top, sums);
     }
 }
@@ -79,7 +79,8 @@ fn rectangle<V: Lanes, const P: usize, const W: usize>(
     left: usize,
     sums: &mut [Quad],
 ) {
-    let (down, along) = (some::<P, HEIGHT>(columns, top), some::<P, W>(columns, left));
+    let (down, along) =
+        (columns_from::<P, HEIGHT>(columns, top), columns_from::<P, W>(columns, left));
     let mut tile = [[V::splat(0.0); W]; HEIGHT];
     for i in 0..HEIGHT {
         let row = &sums[row_start(top + i) + left..][..W];
@@ -112,7 +113,7 @@ fn corner<V: Lanes, const P: usize, const W: usize>(
     top: usize,
     sums: &mut [Quad],
 ) {
-    let columns = some::<P, W>(columns, top);
+    let columns = columns_from::<P, W>(columns, top);
     let mut tile = [[V::splat(0.0); W]; W];
     for i in 0..W {
         let row = &sums[row_start(top + i) + top..][..i + 1];
@@ -137,7 +138,7 @@ fn corner<V: Lanes, const P: usize, const W: usize>(
     }
 }
 
-/// Where row `i` begins in a lower triangle.
+/// Offset of row `i` in a lower triangle.
 #[inline(always)]
 fn row_start(i: usize) -> usize {
     i * (i + 1) / 2

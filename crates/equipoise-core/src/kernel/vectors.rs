@@ -1,14 +1,14 @@
-//! Many vectors of one length, four to a panel as rows are: what a model of many clients asks of its Jacobian.
+//! Products with many vectors of one length, packed four to a panel like rows: the Jacobian of a model of many clients.
 //!
-//! As for rows, every sum has four parts, one for each place of a vector in its panel.
+//! As for rows, every sum has four lanes, one for each position in a panel.
 
-use super::ahead::Ahead;
 use super::lanes::{Lanes, Quad, widest};
+use super::prefetch::Prefetch;
 use super::triangle;
 use super::{GROUP, write_sums};
 use crate::statistics::triangle as size_of_triangle;
 
-/// Panels whose products are added together.
+/// Panels whose squares are added together.
 const PANELS: usize = 16;
 
 /// Vectors `v_c`, packed.
@@ -19,7 +19,7 @@ pub(crate) struct Vectors {
 }
 
 impl Vectors {
-    /// From vectors of `n` entries that stand behind one another.
+    /// From consecutive vectors of `n` entries.
     pub(crate) fn pack(values: &[f64], n: usize) -> Self {
         let count = values.len() / n;
         let mut panels = vec![Quad::default(); count.div_ceil(4) * n];
@@ -30,12 +30,12 @@ impl Vectors {
         Self { n, count, panels }
     }
 
-    /// The length of each.
+    /// The length of each vector.
     pub(crate) fn n(&self) -> usize {
         self.n
     }
 
-    /// `v_c · x` of each.
+    /// `v_c · x` for each `c`.
     pub(crate) fn products(&self, x: &[f64]) -> Vec<f64> {
         let x: Vec<Quad> = x.iter().map(|&x| Quad([x; 4])).collect();
         let mut found = vec![0.0; self.count];
@@ -50,7 +50,7 @@ impl Vectors {
         sums
     }
 
-    /// The lower triangle of `Σ_c by_c v_c v_cᵀ`, row by row, where no `by_c` is negative.
+    /// The lower triangle of `Σ_c by_c v_c v_cᵀ`, row by row. No `by_c` may be negative.
     pub(crate) fn squares(&self, by: &[f64]) -> Vec<f64> {
         let mut sums = vec![0.0; size_of_triangle(self.n)];
         squares(self, &in_panels(by), &mut sums);
@@ -82,7 +82,7 @@ fn products_of<V: Lanes>(vectors: &Vectors, x: &[Quad], products: &mut [f64]) {
     }
 }
 
-/// The products of the vectors of `G` panels, of which the last may not all be there.
+/// The products of the vectors of `G` panels, the last of which may be padded.
 #[inline(always)]
 fn multiply<V: Lanes, const G: usize>(group: &[Quad], x: &[Quad], products: &mut [f64]) {
     let n = x.len();
@@ -93,10 +93,10 @@ fn multiply<V: Lanes, const G: usize>(group: &[Quad], x: &[Quad], products: &mut
             sums[p] = V::load(&group[p * n + k]).mul_add(x, sums[p]);
         }
     }
-    let mut kept = Quad::default();
+    let mut quad = Quad::default();
     for (sum, products) in sums.into_iter().zip(products.chunks_mut(4)) {
-        sum.store(&mut kept);
-        products.copy_from_slice(&kept.0[..products.len()]);
+        sum.store(&mut quad);
+        products.copy_from_slice(&quad.0[..products.len()]);
     }
 }
 
@@ -154,7 +154,7 @@ fn squares_of<V: Lanes>(vectors: &Vectors, by: &[Quad], sums: &mut [f64]) {
                 root.mul(V::load(v)).store(&mut column[p]);
             }
         }
-        triangle::add_products::<V, PANELS>(&columns, by.len(), &mut parts, Ahead::nothing());
+        triangle::add_products::<V, PANELS>(&columns, by.len(), &mut parts, Prefetch::none());
     }
     write_sums::<V>(&parts, sums);
 }
@@ -162,7 +162,7 @@ fn squares_of<V: Lanes>(vectors: &Vectors, by: &[Quad], sums: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client_rows::add_outer_product;
+    use crate::linalg::add_outer_product;
     use crate::logistic::dot;
     use proptest::prelude::*;
 
@@ -172,9 +172,9 @@ mod tests {
     }
 
     proptest! {
-        /// Numbers of vectors that fill panels and groups, and that do not.
+        /// With and without padding of panels and groups.
         #[test]
-        fn sums_and_products_are_what_plain_loops_give(n in 1usize..21, count in 1usize..150, seed in 0u32..1000) {
+        fn sums_and_products_agree_with_plain_loops(n in 1usize..21, count in 1usize..150, seed in 0u32..1000) {
             let number = |at: usize| ((at as f64 + f64::from(seed)) * 0.7).sin();
             let values: Vec<f64> = (0..n * count).map(number).collect();
             let x: Vec<f64> = (0..n).map(|k| number(3 * k)).collect();

@@ -1,4 +1,4 @@
-//! Where packed blocks are kept: in memory as long as there is room, and elsewhere from then on.
+//! Storage of packed blocks: in memory while there is room, then elsewhere.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,41 +7,42 @@ use crate::error::Error;
 use crate::kernel::Block;
 use crate::kernel::lanes::{Quad, as_bytes, as_bytes_mut};
 
-/// A place outside memory for blocks of packed rows. The core does no I/O: whoever has a disk implements this.
+/// Storage outside memory for blocks of packed rows. The core does no I/O, so the caller implements this.
 pub trait Spill: Send + Sync {
-    /// Takes some bytes, and says where they are.
+    /// Writes the bytes and returns their location.
     fn write(&self, bytes: &[u8]) -> Result<u64, SpillError>;
 
-    /// Gives back what was written there, all of it.
-    fn read(&self, place: u64, bytes: &mut [u8]) -> Result<(), SpillError>;
+    /// Reads everything that was written at a location.
+    fn read(&self, location: u64, bytes: &mut [u8]) -> Result<(), SpillError>;
 
-    /// What was written there is not needed any more.
-    fn forget(&self, place: u64);
+    /// Frees a location.
+    fn forget(&self, location: u64);
 }
 
 /// Why a [`Spill`] could not write or read.
 pub type SpillError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Keeps blocks, for all clients of a round. Which of them stay in memory changes no bit of any result.
+/// Stores the blocks of all clients of a round. Which of them stay in memory does not affect any result.
 #[derive(Clone)]
 pub struct BlockKeeper {
-    /// Bytes that blocks may still take, and where the others go; `None`: all stay in memory.
+    /// Bytes left for blocks in memory, and the storage for the others. `None`: all stay in memory.
     limit: Option<(Arc<AtomicUsize>, Arc<dyn Spill>)>,
 }
 
-/// Some rows of a client, four to a panel: the entries of all panels, then the counts of all rows, if any.
+/// Rows of a client, four to a panel: the entries of all panels, then the counts of all rows, if any.
 #[derive(Debug, Clone)]
 pub(super) struct PackedBlock {
-    /// Rows, without those that fill up the last panel.
+    /// Number of rows without padding.
     pub(super) n_rows: usize,
     /// Whether rows have counts.
     pub(super) counted: bool,
-    pub(super) place: Place,
+    pub(super) storage: Storage,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Place {
+pub(super) enum Storage {
     Memory(Box<[Quad]>),
+    /// The location in the [`Spill`].
     Spilled(u64),
 }
 
@@ -51,13 +52,12 @@ impl BlockKeeper {
         Self { limit: None }
     }
 
-    /// Keeps blocks of so many bytes in memory, and spills the others.
+    /// Keeps up to `bytes` of blocks in memory and spills the others.
     pub fn with_room(bytes: usize, spill: Arc<dyn Spill>) -> Self {
-        let limit = Some((Arc::new(AtomicUsize::new(bytes)), spill));
-        Self { limit }
+        Self { limit: Some((Arc::new(AtomicUsize::new(bytes)), spill)) }
     }
 
-    /// Keeps a block. Its memory is left to the next one if it is not needed for this one.
+    /// Stores a block and leaves `quads` empty. A spilled block leaves its memory to the next one.
     pub(super) fn keep(
         &self,
         quads: &mut Vec<Quad>,
@@ -66,31 +66,33 @@ impl BlockKeeper {
     ) -> Result<PackedBlock, Error> {
         let bytes = size_of_val(&**quads);
         let take = |room: usize| room.checked_sub(bytes);
-        let place = match &self.limit {
+        let storage = match &self.limit {
             Some((room, spill))
                 if room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() =>
             {
-                let offset = spill.write(as_bytes(quads)).map_err(Error::Source)?;
+                let location = spill.write(as_bytes(quads)).map_err(Error::Source)?;
                 quads.clear();
-                Place::Spilled(offset)
+                Storage::Spilled(location)
             }
-            _ => Place::Memory(std::mem::take(quads).into_boxed_slice()),
+            _ => Storage::Memory(std::mem::take(quads).into_boxed_slice()),
         };
-        Ok(PackedBlock { n_rows, counted, place })
+        Ok(PackedBlock { n_rows, counted, storage })
     }
 
-    /// Makes room: the block is not needed any more.
+    /// Frees the storage of a block.
     pub(super) fn forget(&self, block: PackedBlock) {
         let Some((room, spill)) = &self.limit else { return };
-        let bytes = match &block.place {
-            Place::Memory(quads) => size_of_val(&**quads),
-            Place::Spilled(place) => return spill.forget(*place),
-        };
-        drop(block);
-        room.fetch_add(bytes, Ordering::Relaxed);
+        match block.storage {
+            Storage::Memory(quads) => {
+                let bytes = size_of_val(&*quads);
+                drop(quads);
+                room.fetch_add(bytes, Ordering::Relaxed);
+            }
+            Storage::Spilled(location) => spill.forget(location),
+        }
     }
 
-    /// The block with rows of `n` entries, as the kernel wants it. One that is kept otherwise is read into `buffer`.
+    /// A block with rows of `n` entries in the kernel's format. A spilled block is read into `buffer`.
     pub(super) fn open<'a>(
         &self,
         block: &'a PackedBlock,
@@ -98,12 +100,12 @@ impl BlockKeeper {
         buffer: &'a mut Vec<Quad>,
     ) -> Result<Block<'a>, Error> {
         let panels = block.n_rows.div_ceil(4);
-        let quads: &[Quad] = match &block.place {
-            Place::Memory(quads) => quads,
-            Place::Spilled(offset) => {
+        let quads: &[Quad] = match &block.storage {
+            Storage::Memory(quads) => quads,
+            Storage::Spilled(location) => {
                 buffer.resize(panels * (n + usize::from(block.counted)), Quad::default());
                 if let Some((_, spill)) = &self.limit {
-                    spill.read(*offset, as_bytes_mut(buffer)).map_err(Error::Source)?;
+                    spill.read(*location, as_bytes_mut(buffer)).map_err(Error::Source)?;
                 }
                 buffer
             }

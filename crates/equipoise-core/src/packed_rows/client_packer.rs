@@ -1,24 +1,26 @@
-//! Packs the rows of one client, which come in pieces.
+//! Packs the rows of one client, chunk by chunk.
+
+use rayon::prelude::*;
 
 use super::BLOCK_ROWS;
-use super::block_keeper::{BlockKeeper, PackedBlock};
-use super::kinds::Kinds;
+use super::block_keeper::{BlockKeeper, PackedBlock, Storage};
+use super::distinct_rows::DistinctRows;
 use crate::error::Error;
 use crate::kernel::lanes::Quad;
 use crate::rows::{Layout, Rows};
 
-/// Packs the rows of one client, piece by piece; how they are cut into pieces changes nothing.
+/// Packs the rows of one client, chunk by chunk. The result does not depend on the chunks.
 ///
-/// Whether equal rows are worth merging shows at the end. Until then rows are packed one by one and the kinds of
-/// rows are collected beside, as long as they are few enough; then one of the two is thrown away.
+/// Whether merging equal rows is worthwhile is known only at the end. Until then rows are packed one by one, and the
+/// distinct rows are collected as long as they are few enough. Then one of the two is dropped.
 pub struct ClientPacker {
     layout: Layout,
     keeper: BlockKeeper,
-    /// `None` where merging does not pay, or is not wanted.
-    kinds: Option<Kinds>,
+    /// `None` once merging is known not to be worthwhile.
+    distinct: Option<DistinctRows>,
     open: OpenBlock,
     blocks: Vec<PackedBlock>,
-    counts: [[usize; 2]; 2],
+    cell_counts: [[usize; 2]; 2],
 }
 
 /// The rows of one client, packed.
@@ -26,9 +28,7 @@ pub struct ClientPacker {
 pub struct PackedClient {
     pub(super) layout: Layout,
     pub(super) blocks: Vec<PackedBlock>,
-    /// Rows that came; fewer are kept where equal ones are merged.
-    pub(super) n_rows: usize,
-    counts: [[usize; 2]; 2],
+    cell_counts: [[usize; 2]; 2],
 }
 
 /// A block that is being filled.
@@ -39,24 +39,24 @@ struct OpenBlock {
 }
 
 impl ClientPacker {
-    /// For rows of this layout, kept by `keeper`.
+    /// For rows of this layout, stored by `keeper`.
     pub fn new(layout: Layout, keeper: &BlockKeeper) -> Self {
         Self {
             layout,
             keeper: keeper.clone(),
-            kinds: Some(Kinds::new(layout.n())),
+            distinct: Some(DistinctRows::new(layout.n())),
             open: OpenBlock::default(),
             blocks: Vec::new(),
-            counts: [[0; 2]; 2],
+            cell_counts: [[0; 2]; 2],
         }
     }
 
-    /// Bytes that a packer needs at most for rows of `n` entries, beside the blocks that its keeper has.
-    pub fn most_bytes(n: usize) -> usize {
-        Kinds::most_bytes(n) + 2 * Self::block_bytes(n)
+    /// Maximum number of bytes that a packer needs for rows of `n` entries, without the blocks in its keeper.
+    pub fn max_bytes(n: usize) -> usize {
+        DistinctRows::max_bytes(n) + 2 * Self::block_bytes(n)
     }
 
-    /// Bytes of the largest block of rows of `n` entries: what is written to a [`Spill`](crate::Spill) in one go.
+    /// Bytes of the largest block of rows of `n` entries, the largest write to a [`Spill`](crate::Spill).
     pub fn block_bytes(n: usize) -> usize {
         BLOCK_ROWS / 4 * (n + 1) * size_of::<Quad>()
     }
@@ -68,45 +68,41 @@ impl ClientPacker {
             return Err(Error::Features { expected, found });
         }
         for i in 0..rows.len() {
-            if self.kinds.as_mut().is_some_and(|kinds| !kinds.add(rows, i)) {
-                self.kinds = None;
+            if self.distinct.as_mut().is_some_and(|distinct| !distinct.add(rows, i)) {
+                self.distinct = None;
             }
             self.open.push(rows.a(i), rows.labels()[i]);
             if self.open.n_rows == BLOCK_ROWS {
                 self.blocks.push(self.open.close(&[], &self.keeper)?);
             }
         }
-        for (all, new) in
-            self.counts.as_flattened_mut().iter_mut().zip(rows.cell_counts().as_flattened())
-        {
-            *all += new;
-        }
+        let totals = self.cell_counts.as_flattened_mut().iter_mut();
+        totals.zip(rows.cell_counts().as_flattened()).for_each(|(total, new)| *total += new);
         Ok(())
     }
 
-    /// All rows have come.
+    /// The packed rows, once all have been pushed.
     pub fn finish(mut self) -> Result<PackedClient, Error> {
-        let n_rows = self.counts.as_flattened().iter().sum();
-        match self.kinds.take().filter(Kinds::are_worth_merging) {
-            Some(kinds) => self.keep_kinds(&kinds)?,
+        match self.distinct.take().filter(DistinctRows::are_worth_merging) {
+            Some(distinct) => self.pack_distinct(&distinct)?,
             None if self.open.n_rows > 0 => {
                 self.blocks.push(self.open.close(&[], &self.keeper)?);
             }
             None => {}
         }
-        let Self { layout, blocks, counts, .. } = self;
-        Ok(PackedClient { layout, blocks, n_rows, counts })
+        let Self { layout, blocks, cell_counts, .. } = self;
+        Ok(PackedClient { layout, blocks, cell_counts })
     }
 
-    /// Each kind once, with its count, instead of the rows.
-    fn keep_kinds(&mut self, kinds: &Kinds) -> Result<(), Error> {
+    /// Replaces the rows by the distinct ones, with their counts.
+    fn pack_distinct(&mut self, distinct: &DistinctRows) -> Result<(), Error> {
         self.blocks.drain(..).for_each(|block| self.keeper.forget(block));
         self.open = OpenBlock::default();
-        for start in (0..kinds.len()).step_by(BLOCK_ROWS) {
-            let block = start..kinds.len().min(start + BLOCK_ROWS);
+        for start in (0..distinct.len()).step_by(BLOCK_ROWS) {
+            let block = start..distinct.len().min(start + BLOCK_ROWS);
             let mut counts = vec![Quad::default(); block.len().div_ceil(4)];
-            for (at, kind) in block.enumerate() {
-                let (a, label, count) = kinds.get(kind);
+            for (at, index) in block.enumerate() {
+                let (a, label, count) = distinct.get(index);
                 self.open.push(a, label);
                 counts[at / 4].0[at % 4] = count;
             }
@@ -117,23 +113,34 @@ impl ClientPacker {
 }
 
 impl PackedClient {
-    pub(super) fn of_blocks(rows: &Rows, blocks: Vec<PackedBlock>) -> Self {
-        let (n_rows, counts) = (rows.len(), rows.cell_counts());
-        Self { layout: rows.layout(), blocks, n_rows, counts }
+    /// Packs rows in memory without merging, in parallel.
+    pub(super) fn unmerged(rows: &Rows) -> Self {
+        let (layout, cell_counts) = (rows.layout(), rows.cell_counts());
+        let block = |start: usize| {
+            let end = rows.len().min(start + BLOCK_ROWS);
+            let size = (end - start).div_ceil(4) * layout.n();
+            let mut open = OpenBlock { quads: Vec::with_capacity(size), n_rows: 0 };
+            (start..end).for_each(|i| open.push(rows.a(i), rows.labels()[i]));
+            let storage = Storage::Memory(open.quads.into_boxed_slice());
+            PackedBlock { n_rows: open.n_rows, counted: false, storage }
+        };
+        let starts = (0..rows.len()).into_par_iter().step_by(BLOCK_ROWS);
+        Self { layout, blocks: starts.map(block).collect(), cell_counts }
     }
 
-    /// Number of rows that came.
+    /// Number of rows before merging.
     pub fn n_rows(&self) -> usize {
-        self.n_rows
+        self.cell_counts.as_flattened().iter().sum()
     }
 
-    /// How many rows each cell has, as [`Rows::cell_counts`] tells.
+    /// Number of rows in each cell, as in [`Rows::cell_counts`].
     pub fn cell_counts(&self) -> [[usize; 2]; 2] {
-        self.counts
+        self.cell_counts
     }
 }
 
 impl OpenBlock {
+    /// Adds `y·a` to the last panel, or to a new one if that is full.
     fn push(&mut self, a: &[f64], label: f64) {
         let lane = self.n_rows % 4;
         if lane == 0 {
@@ -141,26 +148,20 @@ impl OpenBlock {
         }
         self.n_rows += 1;
         let start = self.quads.len() - a.len();
-        pack_row(&mut self.quads[start..], lane, a, label);
+        // Adding 0 turns −0 into 0, so that the label leaves no trace in a 0.
+        self.quads[start..].iter_mut().zip(a).for_each(|(q, v)| q.0[lane] = label * v + 0.0);
     }
 
-    /// Hands the block over and begins the next one.
+    /// Stores the block and starts the next one.
     fn close(&mut self, counts: &[Quad], keeper: &BlockKeeper) -> Result<PackedBlock, Error> {
         self.quads.extend_from_slice(counts);
         let size = self.quads.len();
         let n_rows = std::mem::take(&mut self.n_rows);
         let block = keeper.keep(&mut self.quads, n_rows, !counts.is_empty())?;
-        // The first block grows with its rows, for most clients of a large round are small.
+        // The first block grows with its rows because most clients of a large round are small.
         if n_rows == BLOCK_ROWS {
             self.quads.reserve_exact(size);
         }
         Ok(block)
     }
-}
-
-/// Puts `y·a` into one of the four places of a panel.
-#[inline(always)]
-pub(super) fn pack_row(panel: &mut [Quad], lane: usize, a: &[f64], label: f64) {
-    // Adding 0 makes −0 a 0: labels must not tell equal rows apart.
-    panel.iter_mut().zip(a).for_each(|(quad, v)| quad.0[lane] = label * v + 0.0);
 }

@@ -1,4 +1,4 @@
-//! One pass: blocks are summed up by all threads, and their sums are added in the order of the rows.
+//! One pass: all threads sum up blocks, and the sums are added in the order of the rows.
 
 use rayon::prelude::*;
 use std::cell::RefCell;
@@ -10,29 +10,29 @@ use crate::kernel::lanes::Quad;
 use crate::kernel::{Scratch, n_sums, sum_block};
 use crate::statistics::{ClientSlots, Order};
 
-/// Below this many rows times entries a pass is not worth the hand-over to other threads. The blocks stay
-/// the same.
+/// Minimum number of entries (rows times row length) for which using several threads is worthwhile. The blocks are the
+/// same either way.
 const PARALLEL_NUMBERS: usize = 32 * BLOCK_ROWS;
 
-/// Bytes of the sums of blocks that are summed together before they are added up; and blocks for each thread, so
-/// that no thread waits long for the others.
+/// Bytes of block sums that are computed before they are added up.
 const SUMS_BYTES: usize = 1 << 20;
+/// Blocks per thread between two such additions, so that no thread waits long for the others.
 const BLOCKS_PER_THREAD: usize = 16;
 
-/// A block, where its sums go, and how far they are wanted.
-pub(super) struct WantedBlock<'a> {
-    pub(super) place: usize,
+/// A block, the slot for its sums, and the order requested.
+pub(super) struct RequestedBlock<'a> {
+    pub(super) slot: usize,
     pub(super) order: Order,
     pub(super) block: &'a PackedBlock,
 }
 
-/// The model at which a pass sums up, and who has the blocks.
+/// A model, and the keeper of the blocks to sum up at it.
 pub(super) struct Pass<'a> {
     pub(super) theta: &'a [f64],
     pub(super) keeper: &'a BlockKeeper,
 }
 
-/// What a thread keeps from one block to the next.
+/// Memory that a thread reuses from block to block.
 #[derive(Default)]
 struct ThreadMemory {
     kernel: Scratch,
@@ -44,42 +44,41 @@ thread_local! {
     static MEMORY: RefCell<ThreadMemory> = RefCell::default();
 }
 
-/// A block that is all there is of its client goes straight to its place.
-type Alone<'a, 'b> = (&'b WantedBlock<'a>, ClientSlots<'b>);
-/// Blocks of a client that has several go to the place of this number, one after the other.
-type OneOfSeveral<'a, 'b> = (&'b WantedBlock<'a>, usize);
+/// The only block of its client, whose sums go straight to the client's slot.
+type OnlyBlock<'a, 'b> = (&'b RequestedBlock<'a>, ClientSlots<'b>);
+/// One of several blocks of a client, whose sums are added one after the other to the slot of this index.
+type OneOfSeveral<'a, 'b> = (&'b RequestedBlock<'a>, usize);
 
 impl Pass<'_> {
-    /// Adds the sums of blocks, which are in the order of their places, to `places`.
+    /// Adds the sums of blocks, which are ordered by slot, to `slots`.
     pub(super) fn add_up(
         &self,
-        blocks: &[WantedBlock<'_>],
-        places: Vec<ClientSlots<'_>>,
+        blocks: &[RequestedBlock<'_>],
+        slots: Vec<ClientSlots<'_>>,
     ) -> Result<(), Error> {
-        let mut places = places.into_iter().enumerate();
-        let (mut alone, mut several, mut places_of_several) = (Vec::new(), Vec::new(), Vec::new());
-        for of_one in blocks.chunk_by(|a, b| a.place == b.place) {
-            let place = places.find(|(place, _)| *place == of_one[0].place);
-            let place = place.map(|(_, place)| place);
-            if let [block] = of_one {
-                alone.extend(place.map(|place| (block, place)));
+        let mut slots = slots.into_iter().enumerate();
+        let (mut only, mut several, mut slots_of_several) = (Vec::new(), Vec::new(), Vec::new());
+        for of_client in blocks.chunk_by(|a, b| a.slot == b.slot) {
+            let slot = slots.find(|(slot, _)| *slot == of_client[0].slot).map(|(_, slot)| slot);
+            if let [block] = of_client {
+                only.extend(slot.map(|slot| (block, slot)));
             } else {
-                several.extend(of_one.iter().map(|block| (block, places_of_several.len())));
-                places_of_several.extend(place);
+                several.extend(of_client.iter().map(|block| (block, slots_of_several.len())));
+                slots_of_several.extend(slot);
             }
         }
-        self.add_alone(alone)?;
-        self.add_several(&several, &mut places_of_several)
+        self.add_only(only)?;
+        self.add_several(&several, &mut slots_of_several)
     }
 
-    fn add_alone(&self, mut blocks: Vec<Alone<'_, '_>>) -> Result<(), Error> {
+    fn add_only(&self, mut blocks: Vec<OnlyBlock<'_, '_>>) -> Result<(), Error> {
         let split = Split::of(blocks.iter().map(|(block, _)| *block), self.theta.len());
-        let add = |(block, place): &mut Alone<'_, '_>| {
+        let add = |(block, slot): &mut OnlyBlock<'_, '_>| {
             MEMORY.with_borrow_mut(|memory| {
                 let ThreadMemory { kernel, buffer, sums } = memory;
                 sums.resize(n_sums(self.theta.len(), block.order), 0.0);
                 self.sum(block, kernel, buffer, sums)?;
-                place.add(sums);
+                slot.add(sums);
                 Ok(())
             })
         };
@@ -93,7 +92,7 @@ impl Pass<'_> {
     fn add_several(
         &self,
         blocks: &[OneOfSeveral<'_, '_>],
-        places: &mut [ClientSlots<'_>],
+        slots: &mut [ClientSlots<'_>],
     ) -> Result<(), Error> {
         let n = self.theta.len();
         let Some(highest) = blocks.iter().map(|(block, _)| block.order).max() else {
@@ -117,8 +116,8 @@ impl Pass<'_> {
             } else {
                 blocks.iter().zip(sums.chunks_exact_mut(stride)).try_for_each(sum)?;
             }
-            for ((block, place), sums) in blocks.iter().zip(sums.chunks_exact(stride)) {
-                places[*place].add(&sums[..n_sums(n, block.order)]);
+            for ((block, slot), sums) in blocks.iter().zip(sums.chunks_exact(stride)) {
+                slots[*slot].add(&sums[..n_sums(n, block.order)]);
             }
         }
         Ok(())
@@ -126,31 +125,31 @@ impl Pass<'_> {
 
     fn sum(
         &self,
-        wanted: &WantedBlock<'_>,
+        requested: &RequestedBlock<'_>,
         kernel: &mut Scratch,
         buffer: &mut Vec<Quad>,
         sums: &mut [f64],
     ) -> Result<(), Error> {
-        let block = self.keeper.open(wanted.block, self.theta.len(), buffer)?;
-        sum_block(block, self.theta, wanted.order, kernel, sums);
+        let block = self.keeper.open(requested.block, self.theta.len(), buffer)?;
+        sum_block(block, self.theta, requested.order, kernel, sums);
         Ok(())
     }
 }
 
-/// How blocks are shared out among threads.
+/// How blocks are divided among threads.
 struct Split {
     in_parallel: bool,
-    /// As many blocks as have the rows of a full one: a thread that is done early takes over what the other has not begun.
-    in_one_go: usize,
+    /// Blocks per task, about as many as have the rows of a full block. An idle thread takes over tasks of the others.
+    per_task: usize,
 }
 
 impl Split {
-    fn of<'a>(blocks: impl ExactSizeIterator<Item = &'a WantedBlock<'a>>, n: usize) -> Self {
+    fn of<'a>(blocks: impl ExactSizeIterator<Item = &'a RequestedBlock<'a>>, n: usize) -> Self {
         let n_blocks = blocks.len();
-        let n_rows: usize = blocks.map(|wanted| wanted.block.n_rows).sum();
+        let n_rows: usize = blocks.map(|requested| requested.block.n_rows).sum();
         Self {
             in_parallel: n_rows * n >= PARALLEL_NUMBERS,
-            in_one_go: (n_blocks * BLOCK_ROWS / n_rows.max(1)).max(1),
+            per_task: (n_blocks * BLOCK_ROWS / n_rows.max(1)).max(1),
         }
     }
 
@@ -158,6 +157,6 @@ impl Split {
         &self,
         blocks: I,
     ) -> impl IndexedParallelIterator<Item = I::Item> {
-        blocks.with_min_len(self.in_one_go).with_max_len(self.in_one_go)
+        blocks.with_min_len(self.per_task).with_max_len(self.per_task)
     }
 }

@@ -1,6 +1,7 @@
-//! Packed rows: merged ones give what unmerged ones give, and clients are summed only as far as asked.
+//! Merging, spilling, chunks and threads do not change sums, and clients are summed only to the requested order.
 #![allow(clippy::unwrap_used)]
 
+use super::block_keeper::Storage;
 use super::*;
 use crate::test_rows::random_rows;
 
@@ -12,7 +13,7 @@ fn assert_close(found: &[f64], expected: &[f64]) {
 }
 
 #[test]
-fn equal_rows_are_kept_once_and_count_as_often_as_they_occur() {
+fn equal_rows_are_stored_once_with_a_count() {
     let few = random_rows(1, 700, 3, true);
     let repeated = few.select(&(0..5000).map(|i| i * i % 700).collect::<Vec<_>>());
     let clients = [repeated, few];
@@ -36,7 +37,7 @@ fn equal_rows_are_kept_once_and_count_as_often_as_they_occur() {
 }
 
 #[test]
-fn rows_that_hardly_repeat_are_not_merged() {
+fn rows_that_rarely_repeat_are_not_merged() {
     let rows = random_rows(2, 10_000, 2, false);
     let twice = rows.select(&(0..12_000).map(|i| i % 10_000).collect::<Vec<_>>());
     for rows in [rows.select(&[]), rows, twice] {
@@ -46,7 +47,7 @@ fn rows_that_hardly_repeat_are_not_merged() {
 }
 
 #[test]
-fn each_client_is_summed_as_far_as_asked_and_completed_later() {
+fn each_client_is_summed_to_its_requested_order_and_completed_later() {
     let clients = [0, 1, 2].map(|c| random_rows(c, 3000 + c as usize, 4, true));
     let rows = PackedRows::merged(&clients).unwrap();
     let theta = [0.1, 0.2, -0.3, 0.4, 0.2, -0.1];
@@ -78,7 +79,7 @@ fn any_number_of_threads_gives_the_same_bits() {
     }
 }
 
-/// A disk that is none.
+/// Spilled blocks in memory.
 #[derive(Default)]
 struct Shelf(std::sync::Mutex<Vec<Option<Vec<u8>>>>);
 
@@ -89,29 +90,29 @@ impl Spill for Shelf {
         Ok(blocks.len() as u64 - 1)
     }
 
-    fn read(&self, place: u64, bytes: &mut [u8]) -> Result<(), SpillError> {
+    fn read(&self, location: u64, bytes: &mut [u8]) -> Result<(), SpillError> {
         let blocks = self.0.lock().unwrap();
-        bytes.copy_from_slice(blocks[place as usize].as_ref().ok_or("forgotten")?);
+        bytes.copy_from_slice(blocks[location as usize].as_ref().ok_or("forgotten")?);
         Ok(())
     }
 
-    fn forget(&self, place: u64) {
-        self.0.lock().unwrap()[place as usize] = None;
+    fn forget(&self, location: u64) {
+        self.0.lock().unwrap()[location as usize] = None;
     }
 }
 
-fn packed_in_pieces(clients: &[Rows], piece: usize, keeper: &BlockKeeper) -> PackedRows {
+fn packed_in_chunks(clients: &[Rows], chunk: usize, keeper: &BlockKeeper) -> PackedRows {
     let pack = |rows: &Rows| {
         let mut packer = ClientPacker::new(rows.layout(), keeper);
         let numbers: Vec<usize> = (0..rows.len()).collect();
-        numbers.chunks(piece).for_each(|part| packer.push(&rows.select(part)).unwrap());
+        numbers.chunks(chunk).for_each(|part| packer.push(&rows.select(part)).unwrap());
         packer.finish().unwrap()
     };
     PackedRows::new(clients.iter().map(pack).collect(), keeper.clone()).unwrap()
 }
 
 #[test]
-fn neither_pieces_nor_room_change_a_bit() {
+fn neither_chunks_nor_room_change_a_bit() {
     let odd = random_rows(5, 9001, 3, true);
     let few = random_rows(6, 1500, 3, true);
     let repeated = few.select(&(0..7003).map(|i| i * i % 1500).collect::<Vec<_>>());
@@ -126,44 +127,48 @@ fn neither_pieces_nor_room_change_a_bit() {
         numbers.extend(one.gradient(0));
         numbers.into_iter().map(f64::to_bits).collect::<Vec<_>>()
     };
-    for (room, piece) in [(0, 1), (0, 4096), (100_000, 777), (200_000, 1024), (usize::MAX, 3)] {
+    for (room, chunk) in [(0, 1), (0, 4096), (100_000, 777), (200_000, 1024), (usize::MAX, 3)] {
         let shelf = std::sync::Arc::new(Shelf::default());
         let keeper = BlockKeeper::with_room(room, shelf.clone());
-        let packed = packed_in_pieces(&clients, piece, &keeper);
-        assert_eq!(sums(&packed), sums(&expected), "room {room}, pieces of {piece}");
-        let in_memory = |(_, block): &&(usize, PackedBlock)| match &block.place {
-            Place::Memory(quads) => size_of_val(&**quads),
-            Place::Spilled(_) => 0,
+        let packed = packed_in_chunks(&clients, chunk, &keeper);
+        assert_eq!(sums(&packed), sums(&expected), "room {room}, chunks of {chunk}");
+        let in_memory = |(_, block): &&(usize, PackedBlock)| match &block.storage {
+            Storage::Memory(quads) => size_of_val(&**quads),
+            Storage::Spilled(_) => 0,
         };
         let used: usize = packed.blocks.iter().map(|block| in_memory(&block)).sum();
         assert!(used <= room, "{used} of {room} bytes");
         let spilled = packed.blocks.iter().filter(|b| in_memory(b) == 0).count();
-        assert_eq!(shelf.0.lock().unwrap().iter().flatten().count(), spilled, "rest forgotten");
+        assert_eq!(
+            shelf.0.lock().unwrap().iter().flatten().count(),
+            spilled,
+            "the others are freed"
+        );
     }
 }
 
 #[test]
-fn more_kinds_than_are_kept_are_not_merged() {
-    let n_kinds = kinds::MAX_KINDS + 1;
+fn too_many_distinct_rows_are_not_merged() {
+    let n_distinct = distinct_rows::MAX_DISTINCT + 1;
     let layout = crate::rows::Layout { n_x: 1, intercept: false };
     let x = |n_rows: usize, of: usize| (0..n_rows).map(|i| (i % of) as f64).collect::<Vec<_>>();
     let counted = |x: &[f64]| {
-        // The first rows repeat, or the search would end with them.
+        // The first rows repeat, or the search would end early.
         let x: Vec<f64> = [0.0; 500].iter().chain(x).copied().collect();
         let ones = vec![true; x.len()];
         let rows = Rows::new(layout, &x, &ones, &ones).unwrap();
         PackedRows::merged(&[rows]).unwrap().blocks[0].1.counted
     };
-    assert!(counted(&x(3 * n_kinds, n_kinds - 1)));
-    assert!(!counted(&x(3 * n_kinds, n_kinds)));
+    assert!(counted(&x(3 * n_distinct, n_distinct - 1)));
+    assert!(!counted(&x(3 * n_distinct, n_distinct)));
     assert!(!counted(&x(5000, 4000)) && counted(&x(8000, 4000)));
 }
 
 #[test]
-fn what_cannot_be_read_again_is_an_error() {
+fn reports_a_block_that_cannot_be_read() {
     let shelf = std::sync::Arc::new(Shelf::default());
     let keeper = BlockKeeper::with_room(0, shelf.clone());
-    let packed = packed_in_pieces(&[random_rows(1, 5000, 3, true)], 512, &keeper);
+    let packed = packed_in_chunks(&[random_rows(1, 5000, 3, true)], 512, &keeper);
     shelf.forget(2);
     let error = packed.evaluate(&[0.0; 5], Order::Loss).unwrap_err();
     assert!(matches!(error, Error::Source(_)));

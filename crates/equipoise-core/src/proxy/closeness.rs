@@ -1,4 +1,4 @@
-//! How close proxy rows come to the client's own: the distance to the closest record.
+//! How close proxy rows are to the client's own: the distance to the closest record.
 
 use rand::SeedableRng;
 use rand::seq::index::sample;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rows::Rows;
 
-/// Rows on each side whose closest record is looked for; more add nothing to a median.
+/// Maximum number of rows on each side to find the closest record for. More would hardly change a median.
 const MAX_ROWS: usize = 2000;
 
 /// Distances to the closest record of the data, over features and sensitive attribute, in encoded units.
@@ -16,16 +16,16 @@ const MAX_ROWS: usize = 2000;
 pub struct Closeness {
     /// From proxy rows to the data.
     pub proxy_to_data: Distances,
-    /// From rows of the data to the rest of the data: how close people are to each other anyway.
+    /// From rows of the data to the other rows, for comparison.
     pub data_to_data: Distances,
-    /// Proxy rows that are exact copies of a row of the data, among those looked at.
+    /// Proxy rows among those measured that are exact copies of a row of the data.
     pub copies: usize,
 }
 
 /// A sample of distances.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Distances {
-    /// Rows looked at: all, or a seeded sample of 2000.
+    /// Rows measured: all, or a seeded sample of 2000.
     pub rows: usize,
     /// Their median distance.
     pub median: f64,
@@ -33,8 +33,7 @@ pub struct Distances {
     pub minimum: f64,
 }
 
-/// Measures how close `proxy` comes to `data`. Data of a single row has no distance to itself: NaN is
-/// never given, the distances are then infinite.
+/// Measures how close `proxy` is to `data`. Distances to no rows are infinite, never NaN.
 pub fn measure_closeness(proxy: &Rows, data: &Rows, seed: u64) -> Closeness {
     let chosen_proxy = choose(proxy.len(), seed);
     let chosen_data = choose(data.len(), seed.wrapping_add(1));
@@ -65,12 +64,12 @@ fn nearest(
         .par_iter()
         .map(|&i| {
             let own = &from.a(i)[..compared];
-            let mut least = f64::INFINITY;
+            let mut nearest = f64::INFINITY;
             for j in (0..to.len()).filter(|&j| !skip(i, j)) {
                 let squared: f64 = own.iter().zip(to.a(j)).map(|(a, b)| (a - b) * (a - b)).sum();
-                least = least.min(squared);
+                nearest = nearest.min(squared);
             }
-            least.sqrt()
+            nearest.sqrt()
         })
         .collect()
 }

@@ -1,95 +1,101 @@
-//! The proxy rows on their way, and the steps that they take.
+//! The state of the generator, and its steps.
 
-use super::start::varying_directions;
+use std::slice;
+
 use super::{ProxySettings, ProxySolver, rows_step};
 use crate::adam::Adam;
-use crate::client_rows::ClientRows;
 use crate::error::Error;
 use crate::fairness::{Covariance, Fairness, Violation};
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, ridge};
 use crate::linalg::{Cholesky, RangeProjection, norm};
 use crate::logistic::dot;
 use crate::newton::{SUFFICIENT_DECREASE, backtrack};
+use crate::packed_rows::PackedRows;
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, Statistics};
 
-/// Decrease of `F` that a step promises, relative to `F`, below which a ρ is done.
+/// Predicted decrease of `F`, relative to `F`, at or below which a ρ has converged.
 const RELATIVE_DECREASE: f64 = 1e-9;
 
-/// Step lengths that one step tries.
+/// Maximum number of step lengths that one step tries.
 const MAX_TRIALS: usize = 20;
 
-/// The rows as they are now, with what is known about them.
+/// The generator's current proxy, and what it is measured by.
 pub(super) struct Generator {
-    data: ClientRows,
+    data: PackedRows,
     covariance: Covariance,
     fairness: Fairness,
     ridge: f64,
-    proxy: ClientRows,
-    at: Measured,
+    current: Measured,
     adam: Option<(Adam, f64)>,
     /// The directions in which rows may move.
     varying: RangeProjection,
-    /// Whether the last ρ ended because no step descended, although one should have.
+    /// Whether the last ρ ended because the line search failed.
     stuck: bool,
 }
 
-/// A proxy's model, and that model on the client's data.
+/// Proxy rows, their model, and that model on the client's data.
 struct Measured {
+    rows: Rows,
+    packed: PackedRows,
     point: FitPoint,
     loss: f64,
     violation: Violation,
 }
 
 impl Generator {
-    pub(super) fn new(data: &Rows, start: Rows, settings: &ProxySettings) -> Result<Self, Error> {
-        let proxy = ClientRows::new(vec![start])?;
+    pub(super) fn new(
+        data: &Rows,
+        start: Rows,
+        varying: RangeProjection,
+        settings: &ProxySettings,
+    ) -> Result<Self, Error> {
         let covariance = Covariance::of(data);
-        let varying = varying_directions(data);
-        let data = ClientRows::new(vec![data.clone()])?;
-        let ridge = ridge(settings.lambda, proxy.n());
-        let origin = FitPoint::origin(&proxy)?;
-        let at = measure(&proxy, origin, &data, &covariance, ridge)?;
-        let fairness = settings.fairness;
-        let n_variables = proxy.n_rows_total() * proxy.layout().n_x;
+        let layout = data.layout();
+        let data = PackedRows::unmerged(slice::from_ref(data))?;
+        let ridge = ridge(settings.lambda, layout.n());
         let adam = match settings.solver {
             ProxySolver::SmallestMove => None,
-            ProxySolver::Adam => Some((Adam::new(n_variables), settings.learning_rate)),
+            ProxySolver::Adam => {
+                Some((Adam::new(start.len() * layout.n_x), settings.learning_rate))
+            }
         };
-        Ok(Self { data, covariance, fairness, ridge, proxy, at, adam, varying, stuck: false })
+        let current = measure(start, vec![0.0; layout.n()], &data, &covariance, ridge)?;
+        let fairness = settings.fairness;
+        Ok(Self { data, covariance, fairness, ridge, current, adam, varying, stuck: false })
     }
 
     /// Size of the violation on the data.
     pub(super) fn size(&self) -> f64 {
-        self.at.violation.size(self.fairness)
+        self.current.violation.size(self.fairness)
     }
 
     /// `F` at this ρ.
     pub(super) fn value(&self, rho: f64) -> f64 {
-        self.at.value(self.fairness, rho)
+        self.current.value(self.fairness, rho)
     }
 
-    /// Whether the last ρ ended because no step descended; forgets it.
+    /// Whether the last ρ ended because the line search failed. Resets it.
     pub(super) fn was_stuck(&mut self) -> bool {
         std::mem::take(&mut self.stuck)
     }
 
     /// Mean loss on the data.
     pub(super) fn loss(&self) -> f64 {
-        self.at.loss
+        self.current.loss
     }
 
     /// Both covariances on the data.
     pub(super) fn violations(&self) -> Violation {
-        self.at.violation
+        self.current.violation
     }
 
-    /// The rows, and the model that they give.
+    /// The rows and their model.
     pub(super) fn into_proxy(self) -> (Rows, Vec<f64>) {
-        (self.proxy.clients()[0].clone(), self.at.point.theta)
+        (self.current.rows, self.current.point.theta)
     }
 
-    /// One step at this ρ; `false` where there is none left to take.
+    /// One step at this ρ. `false` if none is left.
     pub(super) fn step(&mut self, rho: f64) -> Result<bool, Error> {
         match self.adam.take() {
             Some((adam, learning_rate)) => {
@@ -102,72 +108,71 @@ impl Generator {
 
     /// Adam on the features of all rows.
     fn adam_step(&mut self, rho: f64, mut adam: Adam, learning_rate: f64) -> Result<Adam, Error> {
-        let point = &self.at.point;
+        let Measured { rows, packed, point, .. } = &self.current;
         let statistics = self.data.evaluate(&point.theta, Order::Gradient)?;
         let slope = self.outer_gradient(&statistics, rho);
-        let inner = InnerProblem { rows: &self.proxy, weights: &[1.0], ridge: self.ridge };
+        let inner = InnerProblem { rows: packed, weights: &[1.0], ridge: self.ridge };
         let v = inner.factor(&inner.hessian(&point.statistics))?.solve(&slope);
-        let gradient = rows_step::row_gradients(&self.proxy.clients()[0], &point.theta, &v);
-        self.proxy.update(0, |rows| {
-            let n_x = rows.layout().n_x;
-            let mut x: Vec<f64> = (0..rows.len()).flat_map(|j| rows.x(j).to_vec()).collect();
-            adam.step(&mut x, &gradient, learning_rate);
-            for (j, moved) in x.chunks_exact(n_x).enumerate() {
-                rows.x_mut(j).copy_from_slice(moved);
-            }
-        });
-        let start = FitPoint::at(&self.proxy, self.at.point.theta.clone())?;
-        self.at = measure(&self.proxy, start, &self.data, &self.covariance, self.ridge)?;
+        let gradient = rows_step::row_gradients(rows, &point.theta, &v);
+        let mut x: Vec<f64> = (0..rows.len()).flat_map(|j| rows.x(j).to_vec()).collect();
+        adam.step(&mut x, &gradient, learning_rate);
+        let mut moved = rows.clone();
+        for (j, x) in x.chunks_exact(rows.layout().n_x).enumerate() {
+            moved.x_mut(j).copy_from_slice(x);
+        }
+        self.current = self.measure(moved)?;
         Ok(adam)
     }
 
-    /// `∇F`, from the statistics of the data at the model.
+    /// `∇F`, from the statistics of the data at the current model.
     fn outer_gradient(&self, statistics: &Statistics, rho: f64) -> Vec<f64> {
         let n_rows = self.data.n_rows_total() as f64;
         let mut gradient: Vec<f64> = statistics.gradient(0).iter().map(|g| g / n_rows).collect();
-        self.covariance.add_penalty_gradient(self.at.violation, self.fairness, rho, &mut gradient);
+        let violation = self.current.violation;
+        self.covariance.add_penalty_gradient(violation, self.fairness, rho, &mut gradient);
         gradient
     }
 
-    /// Newton's step of the model, brought about by the smallest move of the rows.
+    /// A Newton step of the model, realised by the smallest move of the rows.
     fn smallest_step(&mut self, rho: f64) -> Result<bool, Error> {
-        let theta = &self.at.point.theta;
-        let n = theta.len();
+        let Measured { rows, packed, point, .. } = &self.current;
+        let theta = &point.theta;
         let statistics = self.data.evaluate(theta, Order::Hessian)?;
         let n_rows = self.data.n_rows_total() as f64;
 
-        // ∇F and ∇²F on the client's data: F is convex in θ, so Newton's step in θ descends.
+        // F is convex in θ, so the Newton step in θ is a descent direction.
         let gradient = self.outer_gradient(&statistics, rho);
         let mut hessian: Vec<f64> = statistics.hessian(0).iter().map(|h| h / n_rows).collect();
         self.covariance.add_penalty_hessian(self.fairness, rho, &mut hessian);
-        let wanted: Vec<f64> =
-            Cholesky::new(&hessian, n, self.ridge)?.solve(&gradient).iter().map(|s| -s).collect();
-        let slope = dot(&gradient, &wanted);
+        let cholesky = Cholesky::new(&hessian, theta.len(), self.ridge)?;
+        let newton: Vec<f64> = cholesky.solve(&gradient).iter().map(|s| -s).collect();
+        let slope = dot(&gradient, &newton);
 
         let before = self.value(rho);
-        if -slope <= RELATIVE_DECREASE * before || norm(&wanted) == 0.0 {
+        if -slope <= RELATIVE_DECREASE * before || norm(&newton) == 0.0 {
             return Ok(false);
         }
-        let (point, varying) = (&self.at.point, &self.varying);
-        let step = rows_step::smallest_step(&self.proxy, point, &wanted, self.ridge, varying)?;
-        let rows = self.proxy.clients()[0].clone();
+        let inner = InnerProblem { rows: packed, weights: &[1.0], ridge: self.ridge };
+        let hessian = inner.hessian(&point.statistics);
+        let varying = &self.varying;
+        let z = rows_step::smallest_step(rows, theta, &hessian, self.ridge, &newton, varying)?;
         let accepted = backtrack(MAX_TRIALS, |length| {
-            let (theta, varying) = (&self.at.point.theta, &self.varying);
-            self.proxy.update(0, |into| {
-                rows_step::move_rows(&rows, into, theta, &step, length, varying);
-            });
-            let start = FitPoint::at(&self.proxy, self.at.point.theta.clone())?;
-            let trial = measure(&self.proxy, start, &self.data, &self.covariance, self.ridge)?;
+            let trial = self.measure(rows_step::moved_rows(rows, theta, &z, length, varying))?;
             let limit = before + SUFFICIENT_DECREASE * length * slope;
             Ok((trial.value(self.fairness, rho) <= limit).then_some(trial))
         })?;
+        let moved = accepted.is_some();
+        self.stuck = !moved;
         if let Some(accepted) = accepted {
-            self.at = accepted;
-            return Ok(true);
+            self.current = accepted;
         }
-        self.proxy.update(0, |into| *into = rows);
-        self.stuck = true;
-        Ok(false)
+        Ok(moved)
+    }
+
+    /// Measures moved rows. The fit of their model starts from the current model.
+    fn measure(&self, rows: Rows) -> Result<Measured, Error> {
+        let theta = self.current.point.theta.clone();
+        measure(rows, theta, &self.data, &self.covariance, self.ridge)
     }
 }
 
@@ -177,19 +182,20 @@ impl Measured {
     }
 }
 
-/// Fits the proxy's model from `start` and measures it on the data.
+/// Fits the model of proxy rows, starting from `theta`, and measures it on the data.
 fn measure(
-    proxy: &ClientRows,
-    start: FitPoint,
-    data: &ClientRows,
+    rows: Rows,
+    theta: Vec<f64>,
+    data: &PackedRows,
     covariance: &Covariance,
     ridge: f64,
 ) -> Result<Measured, Error> {
-    let problem = InnerProblem { rows: proxy, weights: &[1.0], ridge };
+    let packed = PackedRows::unmerged(slice::from_ref(&rows))?;
+    let problem = InnerProblem { rows: &packed, weights: &[1.0], ridge };
     let settings = InnerSettings { tolerance: 1e-9, ..InnerSettings::default() };
-    let point = problem.fit(start, &settings)?.point;
+    let point = problem.fit(FitPoint::at(&packed, theta)?, &settings)?.point;
     let loss = data.evaluate(&point.theta, Order::Loss)?.weighted_loss(&[1.0])
         / data.n_rows_total() as f64;
     let violation = covariance.violation(&point.theta);
-    Ok(Measured { point, loss, violation })
+    Ok(Measured { rows, packed, point, loss, violation })
 }

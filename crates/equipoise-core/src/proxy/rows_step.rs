@@ -1,64 +1,60 @@
-//! How the model that a proxy gives moves with the proxy's rows, and the smallest move of the rows that
-//! moves the model as wanted.
+//! How the model of a proxy depends on its rows, and the smallest move of the rows that changes the model as requested.
 //!
 //! Row `j` has margin `m_j = y_j a_j·θ`, and with `p_j = σ(−m_j)`, `q_j = σ'(m_j)` the derivative of its
-//! gradient in its features is `C_j = −y_j p_j E + q_j a_j θ_xᵀ`, where `E` picks the features out of a row.
+//! gradient in its features is `C_j = −y_j p_j E + q_j a_j θ_xᵀ`, where `E` selects the features of a row.
 //! By the implicit function theorem `dθ/dx_j = −H⁻¹ C_j / N`, so the gradient of any `F(θ)` in row `j` is
 //!
 //! `−(1/N) C_jᵀ v = −(1/N) [ −y_j p_j v_x + q_j (a_j·v) θ_x ]`, with `v = H⁻¹ ∇F`.
 //!
-//! Rows shall move only in directions in which the data varies; `Q` is the projection onto them. The move of
-//! all rows that changes `θ` by `δ` and is smallest in the Euclidean norm has the same form: `x_j` moves by
-//! `−(1/N) Q C_jᵀ z` with `z = M⁻¹ H δ`, where `M = (1/N²) Σ_j C_j Q C_jᵀ` is only `n × n`.
+//! Rows move only in directions in which the data varies; `Q` is the projection onto them. The smallest move of all rows,
+//! in the Euclidean norm, that changes `θ` by `δ` has the same form: `x_j` moves by `−(1/N) Q C_jᵀ z` with `z = M⁻¹ H δ`,
+//! where `M = (1/N²) Σ_j C_j Q C_jᵀ` is only `n × n`.
 
-use crate::client_rows::{ClientRows, add_outer_product};
 use crate::error::Error;
-use crate::inner_fit::{FitPoint, InnerProblem};
-use crate::linalg::{Cholesky, RangeProjection, symmetric_entry};
+use crate::linalg::{Cholesky, RangeProjection, add_outer_product, symmetric_entry};
 use crate::logistic::{dot, loss_terms};
 use crate::packed_rows::BLOCK_ROWS;
 use crate::rows::Rows;
 use crate::statistics::triangle;
 use rayon::prelude::*;
 
-/// `z`, for which moving every row by `−(1/N) Q C_jᵀ z` changes the model by `wanted`, to first order.
+/// `z` for which moving every row by `−(1/N) Q C_jᵀ z` changes the model by `delta`, to first order. `hessian` is `H`
+/// without its ridge.
 pub(super) fn smallest_step(
-    proxy: &ClientRows,
-    fitted: &FitPoint,
-    wanted: &[f64],
+    rows: &Rows,
+    theta: &[f64],
+    hessian: &[f64],
     ridge: f64,
+    delta: &[f64],
     varying: &RangeProjection,
 ) -> Result<Vec<f64>, Error> {
-    let n = wanted.len();
-    let problem = InnerProblem { rows: proxy, weights: &[1.0], ridge };
-    let change = multiply(&problem.hessian(&fitted.statistics), ridge, wanted);
-    let reach = reach(&proxy.clients()[0], &fitted.theta, varying);
-    Ok(Cholesky::new(&reach, n, 0.0)?.solve(&change))
+    let change = multiply(hessian, ridge, delta);
+    let reach = reach(rows, theta, varying);
+    Ok(Cholesky::new(&reach, delta.len(), 0.0)?.solve(&change))
 }
 
-/// Puts every row of `from`, moved by `−(length/N) Q C_jᵀ z`, into `into`.
-pub(super) fn move_rows(
-    from: &Rows,
-    into: &mut Rows,
+/// The rows, each moved by `−(length/N) Q C_jᵀ z`.
+pub(super) fn moved_rows(
+    rows: &Rows,
     theta: &[f64],
     z: &[f64],
     length: f64,
     varying: &RangeProjection,
-) {
-    let scale = -length / from.len() as f64;
-    let n_x = from.layout().n_x;
+) -> Rows {
+    let scale = -length / rows.len() as f64;
+    let n_x = rows.layout().n_x;
     let (z_moves, theta_moves) = (varying.apply(&z[..n_x]), varying.apply(&theta[..n_x]));
-    for j in 0..from.len() {
-        let (along_z, along_theta) = row_factors(from, j, theta, z);
-        let moved = from.x(j).iter().zip(&z_moves).zip(&theta_moves);
-        let target = into.x_mut(j);
-        for (value, ((x, z), t)) in target.iter_mut().zip(moved) {
-            *value = x + scale * (along_z * z + along_theta * t);
+    let mut moved = rows.clone();
+    for j in 0..rows.len() {
+        let (along_z, along_theta) = row_factors(rows, j, theta, z);
+        for ((x, z), t) in moved.x_mut(j).iter_mut().zip(&z_moves).zip(&theta_moves) {
+            *x += scale * (along_z * z + along_theta * t);
         }
     }
+    moved
 }
 
-/// The gradient in every row of an `F(θ)` with `v = H⁻¹ ∇F`: `−(1/N) C_jᵀ v`, row after row.
+/// The gradient in every row of an `F(θ)` with `v = H⁻¹ ∇F`: `−(1/N) C_jᵀ v`, row by row.
 pub(super) fn row_gradients(rows: &Rows, theta: &[f64], v: &[f64]) -> Vec<f64> {
     let (n_x, scale) = (rows.layout().n_x, -1.0 / rows.len() as f64);
     (0..rows.len())
@@ -73,7 +69,7 @@ pub(super) fn row_gradients(rows: &Rows, theta: &[f64], v: &[f64]) -> Vec<f64> {
 fn row_factors(rows: &Rows, j: usize, theta: &[f64], z: &[f64]) -> (f64, f64) {
     let (a, y) = (rows.a(j), rows.labels()[j]);
     let terms = loss_terms(y * dot(a, theta));
-    (-y * terms.miss, terms.curvature * dot(a, z))
+    (-y * terms.residual, terms.curvature * dot(a, z))
 }
 
 /// `M = (1/N²) Σ_j C_j Q C_jᵀ`, the lower triangle row by row. With `r = Σ y_j p_j q_j a_j` and `t = Q θ_x`,
@@ -97,7 +93,7 @@ fn reach(rows: &Rows, theta: &[f64], varying: &RangeProjection) -> Vec<f64> {
     for i in 0..n {
         for j in 0..=i {
             let both = i < n_x && j < n_x;
-            let identity = if both { all.miss_squared * varying.entry(i, j) } else { 0.0 };
+            let identity = if both { all.residual_squared * varying.entry(i, j) } else { 0.0 };
             let cross = feature(&t, i) * all.r[j] + all.r[i] * feature(&t, j);
             let gram = theta_x_squared * symmetric_entry(&all.gram, i, j);
             reach.push((identity - cross + gram) / n_rows_squared);
@@ -107,14 +103,14 @@ fn reach(rows: &Rows, theta: &[f64], varying: &RangeProjection) -> Vec<f64> {
 }
 
 struct ReachSums {
-    miss_squared: f64,
+    residual_squared: f64,
     r: Vec<f64>,
     gram: Vec<f64>,
 }
 
 impl ReachSums {
     fn zeros(n: usize) -> Self {
-        Self { miss_squared: 0.0, r: vec![0.0; n], gram: vec![0.0; triangle(n)] }
+        Self { residual_squared: 0.0, r: vec![0.0; n], gram: vec![0.0; triangle(n)] }
     }
 
     fn of(rows: &Rows, range: std::ops::Range<usize>, theta: &[f64]) -> Self {
@@ -122,8 +118,8 @@ impl ReachSums {
         for j in range {
             let (a, y) = (rows.a(j), rows.labels()[j]);
             let terms = loss_terms(y * dot(a, theta));
-            sums.miss_squared += terms.miss * terms.miss;
-            let factor = y * terms.miss * terms.curvature;
+            sums.residual_squared += terms.residual * terms.residual;
+            let factor = y * terms.residual * terms.curvature;
             sums.r.iter_mut().zip(a).for_each(|(r, v)| *r += factor * v);
             add_outer_product(&mut sums.gram, terms.curvature * terms.curvature, a);
         }
@@ -131,7 +127,7 @@ impl ReachSums {
     }
 
     fn add(&mut self, other: &Self) {
-        self.miss_squared += other.miss_squared;
+        self.residual_squared += other.residual_squared;
         self.r.iter_mut().zip(&other.r).for_each(|(sum, v)| *sum += v);
         self.gram.iter_mut().zip(&other.gram).for_each(|(sum, v)| *sum += v);
     }

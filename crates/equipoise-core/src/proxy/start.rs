@@ -1,29 +1,32 @@
-//! Where proxy rows start: a sample from a smoothed model of the client's data.
+//! Initial proxy rows: a sample from a smoothed model of the client's data.
 //!
-//! Each (s, y) cell of the data gets a Gaussian. Its mean and covariance are drawn towards those of all
-//! rows as if [`PRIOR_ROWS`] of them had been seen in the cell, so that a cell of one or two people does
-//! not reveal them. No row of the data is ever copied.
+//! Each (s, y) cell of the data is modelled by a Gaussian. Its mean and covariance are shrunk towards those of all rows, as
+//! if the cell had [`PRIOR_ROWS`] more rows that are typical of all, so that a cell of one or two people does not reveal
+//! them. No row of the data is ever copied.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::{ProxySettings, ProxyStart};
-use crate::client_rows::add_outer_product;
 use crate::error::Error;
-use crate::linalg::{Cholesky, RangeProjection};
+use crate::linalg::{Cholesky, RangeProjection, add_outer_product};
 use crate::logistic::dot;
 use crate::rows::Rows;
 use crate::statistics::triangle;
 
-/// How many rows' worth the common mean and covariance count in each cell.
+/// Weight of the common mean and covariance in each cell, in rows.
 const PRIOR_ROWS: f64 = 20.0;
 
 /// The rows that the generator starts from.
-pub(super) fn start_rows(data: &Rows, settings: &ProxySettings) -> Result<Rows, Error> {
+pub(super) fn initial_rows(
+    data: &Rows,
+    settings: &ProxySettings,
+    varying: &RangeProjection,
+) -> Result<Rows, Error> {
     let n_rows = settings.rows.unwrap_or(data.len());
     match settings.start {
-        ProxyStart::Smoothed => sample_smoothed(data, n_rows, settings.seed),
+        ProxyStart::Smoothed => sample_smoothed(data, n_rows, settings.seed, varying),
         ProxyStart::Data => {
             let cycled: Vec<usize> = (0..n_rows).map(|i| i % data.len()).collect();
             Ok(data.select(&cycled))
@@ -31,28 +34,32 @@ pub(super) fn start_rows(data: &Rows, settings: &ProxySettings) -> Result<Rows, 
     }
 }
 
-/// The projection onto the directions in which the data varies. One-hot columns add up to 1, constant
-/// columns stay: what holds in every row of the data shall hold in every row of the proxy.
+/// The projection onto the directions in which the data varies. Linear relations that hold in every row of the data, such
+/// as one-hot columns that add up to 1 and constant columns, then hold in every row of the proxy.
 pub(super) fn varying_directions(data: &Rows) -> RangeProjection {
     RangeProjection::new(&Moments::of(data, |_| true).covariance, data.layout().n_x)
 }
 
-fn sample_smoothed(data: &Rows, n_rows: usize, seed: u64) -> Result<Rows, Error> {
+fn sample_smoothed(
+    data: &Rows,
+    n_rows: usize,
+    seed: u64,
+    varying: &RangeProjection,
+) -> Result<Rows, Error> {
     let layout = data.layout();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let everyone = Moments::of(data, |_| true);
-    let varying = varying_directions(data);
     let (mut x, mut sensitive, mut positive) = (Vec::new(), Vec::new(), Vec::new());
-    let sizes = share_out(n_rows, data.cell_counts().as_flattened());
+    let sizes = apportion(n_rows, data.cell_counts().as_flattened());
     for (cell, size) in sizes.into_iter().enumerate() {
         if size == 0 {
             continue;
         }
         let (s, y) = (cell / 2 == 1, cell % 2 == 1);
         let own = Moments::of(data, |i| data.is_privileged(i) == s && data.is_positive(i) == y);
-        let gaussian = Gaussian::new(own.drawn_towards(&everyone))?;
+        let gaussian = Gaussian::new(own.shrunk_towards(&everyone))?;
         for _ in 0..size {
-            x.extend(gaussian.sample(&varying, &mut rng));
+            x.extend(gaussian.sample(varying, &mut rng));
             sensitive.push(s);
             positive.push(y);
         }
@@ -60,8 +67,8 @@ fn sample_smoothed(data: &Rows, n_rows: usize, seed: u64) -> Result<Rows, Error>
     Rows::new(layout, &x, &sensitive, &positive)
 }
 
-/// Divides `n_rows` in proportion to `counts`: the largest remainders get the rows that are left.
-fn share_out(n_rows: usize, counts: &[usize]) -> Vec<usize> {
+/// Divides `n_rows` in proportion to `counts` by the largest remainder method.
+fn apportion(n_rows: usize, counts: &[usize]) -> Vec<usize> {
     let all: usize = counts.iter().sum();
     let product = |count: usize| n_rows as u128 * count as u128;
     let mut shares: Vec<usize> =
@@ -97,7 +104,7 @@ impl Moments {
         Self { n_rows, mean, covariance }
     }
 
-    fn drawn_towards(mut self, everyone: &Self) -> Self {
+    fn shrunk_towards(mut self, everyone: &Self) -> Self {
         let own = self.n_rows / (self.n_rows + PRIOR_ROWS);
         let blend = |mine: &mut [f64], all: &[f64]| {
             mine.iter_mut().zip(all).for_each(|(m, a)| *m = own * *m + (1.0 - own) * a);
@@ -125,7 +132,7 @@ impl Gaussian {
         Ok(Self { mean: moments.mean, lower })
     }
 
-    /// A sample. The factor of a singular covariance is off by rounding, which the projection removes.
+    /// A sample. The projection removes the rounding error in the factor of a singular covariance.
     fn sample(&self, varying: &RangeProjection, rng: &mut ChaCha8Rng) -> Vec<f64> {
         let noise: Vec<f64> = self.mean.iter().map(|_| StandardNormal.sample(rng)).collect();
         let away: Vec<f64> = self.lower.iter().map(|row| dot(row, &noise)).collect();
@@ -138,10 +145,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_add_up_and_are_in_proportion() {
-        assert_eq!(share_out(100, &[1, 1, 1, 1]), [25, 25, 25, 25]);
-        assert_eq!(share_out(10, &[0, 1, 2, 0]), [0, 3, 7, 0]);
-        assert_eq!(share_out(3, &[5, 5, 5, 5]).iter().sum::<usize>(), 3);
-        assert_eq!(share_out(0, &[5, 5]), [0, 0]);
+    fn shares_are_proportional_and_add_up() {
+        assert_eq!(apportion(100, &[1, 1, 1, 1]), [25, 25, 25, 25]);
+        assert_eq!(apportion(10, &[0, 1, 2, 0]), [0, 3, 7, 0]);
+        assert_eq!(apportion(3, &[5, 5, 5, 5]).iter().sum::<usize>(), 3);
+        assert_eq!(apportion(0, &[5, 5]), [0, 0]);
     }
 }

@@ -1,12 +1,12 @@
-//! Generated proxies are fair, useful, no copies, and the same for the same seed.
+//! Generated proxies are fair and useful, contain no copies, and depend only on data, settings and seed.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::client_rows::ClientRows;
 use crate::fairness::Covariance;
 use crate::inner_fit::{InnerSettings, fit_logistic};
 use crate::metrics::Metrics;
 use crate::observer::NoopObserver;
+use crate::packed_rows::PackedRows;
 use crate::rows::Layout;
 use crate::statistics::{ClientStatistics, Order};
 use crate::test_rows::random_rows;
@@ -28,7 +28,7 @@ fn a_proxy_is_fair_and_as_accurate_as_fairness_allows() {
             assert!(test.fair, "{test:?}");
             // No model can have a lower F: the proxy's model is the minimiser of F itself, which is
             // convex. Moving it along any axis must not help.
-            let source = ClientRows::new(vec![data.clone()]).unwrap();
+            let source = PackedRows::unmerged(std::slice::from_ref(&data)).unwrap();
             let covariance = Covariance::of(&data);
             let value = |theta: &[f64]| {
                 source.evaluate(theta, Order::Loss).unwrap().weighted_loss(&[1.0]) / 1500.0
@@ -47,7 +47,7 @@ fn a_proxy_is_fair_and_as_accurate_as_fairness_allows() {
 }
 
 #[test]
-fn proxies_of_any_size_serve() {
+fn proxies_of_any_size_are_fair() {
     let data = random_rows(12, 800, 3, true);
     for n_rows in [60, 800, 2500] {
         let settings = ProxySettings { rows: Some(n_rows), ..ProxySettings::new(Fairness::SP) };
@@ -63,7 +63,7 @@ fn proxies_of_any_size_serve() {
 }
 
 #[test]
-fn adam_makes_fair_proxies_too_and_moves_rows_further() {
+fn adam_makes_fair_proxies_but_moves_rows_further() {
     let data = random_rows(17, 500, 3, false);
     let from_data = ProxySettings { start: ProxyStart::Data, ..ProxySettings::new(Fairness::SP) };
     let adam = generate(&data, ProxySettings { solver: ProxySolver::Adam, ..from_data });
@@ -77,7 +77,7 @@ fn adam_makes_fair_proxies_too_and_moves_rows_further() {
 }
 
 #[test]
-fn what_holds_in_every_row_of_the_data_holds_in_every_row_of_the_proxy() {
+fn linear_relations_of_the_data_hold_in_the_proxy() {
     // Two one-hot columns that add up to 1 beside an intercept, and a constant column.
     let base = random_rows(18, 900, 2, true);
     let x: Vec<f64> = (0..900)
@@ -99,7 +99,7 @@ fn what_holds_in_every_row_of_the_data_holds_in_every_row_of_the_proxy() {
 }
 
 #[test]
-fn a_tolerance_ends_the_work_early_and_is_met() {
+fn a_tolerance_is_met_and_ends_generation_early() {
     let data = random_rows(13, 1000, 3, true);
     let loose =
         generate(&data, ProxySettings { epsilon: Some(0.05), ..ProxySettings::new(Fairness::SP) });
@@ -112,7 +112,7 @@ fn a_tolerance_ends_the_work_early_and_is_met() {
 }
 
 #[test]
-fn no_row_is_a_copy_unless_the_data_is_the_start() {
+fn only_proxies_that_start_as_the_data_are_close_to_it() {
     let data = random_rows(14, 600, 3, true);
     let smoothed = generate(&data, ProxySettings::new(Fairness::SP)).summary.closeness;
     assert_eq!(smoothed.copies, 0);
@@ -125,7 +125,7 @@ fn no_row_is_a_copy_unless_the_data_is_the_start() {
 }
 
 #[test]
-fn distances_agree_with_those_counted_by_hand() {
+fn distances_agree_with_hand_computed_ones() {
     let layout = Layout { n_x: 1, intercept: true };
     let rows = |x: &[f64], s: &[bool]| Rows::new(layout, x, s, &vec![true; x.len()]).unwrap();
     let data = rows(&[0.0, 1.0, 5.0], &[true, true, true]);
@@ -138,7 +138,7 @@ fn distances_agree_with_those_counted_by_hand() {
 }
 
 #[test]
-fn the_seed_decides_and_nothing_else() {
+fn proxies_depend_on_the_seed_but_not_on_threads() {
     let data = random_rows(15, 3000, 3, true);
     let with =
         |seed| generate(&data, ProxySettings { seed, ..ProxySettings::new(Fairness::EO) }).rows;
@@ -148,16 +148,16 @@ fn the_seed_decides_and_nothing_else() {
 }
 
 #[test]
-fn data_that_cannot_be_made_fair_is_refused_with_the_reason() {
+fn rejects_data_without_both_classes_and_groups() {
     let data = random_rows(16, 200, 2, true);
-    let keep = |wanted: &dyn Fn(usize) -> bool| {
-        let rows: Vec<usize> = (0..data.len()).filter(|&i| wanted(i)).collect();
+    let error_of = |keep: &dyn Fn(usize) -> bool| {
+        let rows: Vec<usize> = (0..data.len()).filter(|&i| keep(i)).collect();
         let settings = ProxySettings::new(Fairness::EO);
         generate_proxy(&data.select(&rows), &settings, &mut NoopObserver).unwrap_err()
     };
-    assert!(matches!(keep(&|i| data.is_positive(i)), Error::OneClass { .. }));
-    assert!(matches!(keep(&|i| data.is_privileged(i)), Error::OneGroup { .. }));
-    let no_privileged_positive = keep(&|i| !(data.is_privileged(i) && data.is_positive(i)));
+    assert!(matches!(error_of(&|i| data.is_positive(i)), Error::OneClass { .. }));
+    assert!(matches!(error_of(&|i| data.is_privileged(i)), Error::OneGroup { .. }));
+    let no_privileged_positive = error_of(&|i| !(data.is_privileged(i) && data.is_positive(i)));
     assert!(matches!(no_privileged_positive, Error::NoPositives { privileged: 0, .. }));
-    assert!(matches!(keep(&|_| false), Error::OneClass { rows: 0, .. }));
+    assert!(matches!(error_of(&|_| false), Error::OneClass { rows: 0, .. }));
 }

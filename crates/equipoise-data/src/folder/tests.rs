@@ -41,7 +41,7 @@ fn clients_are_named_by_their_files_and_sorted() {
 }
 
 #[test]
-fn a_folder_that_is_not_one_of_clients_is_refused() {
+fn rejects_a_folder_with_other_files() {
     let fails = |dir: &Path, parts: &[&str]| {
         let text = read_folder(dir).unwrap_err().to_string();
         for part in parts {
@@ -53,7 +53,7 @@ fn a_folder_that_is_not_one_of_clients_is_refused() {
         folder(&[("a.csv", ""), ("a.parquet", "")]).path(),
         &["client `a`", "a.csv", "a.parquet"],
     );
-    fails(folder(&[("README.md", "")]).path(), &["holds no client"]);
+    fails(folder(&[("README.md", "")]).path(), &["contains no clients"]);
     fails(Path::new("nowhere/at/all"), &["nowhere/at/all", "cannot be read"]);
     let nested = folder(&[("a.csv", "")]);
     std::fs::create_dir(nested.path().join("b.csv")).unwrap();

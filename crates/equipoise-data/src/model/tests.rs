@@ -56,8 +56,8 @@ fn theta_must_fit_the_schema_and_be_finite() {
 }
 
 #[test]
-fn a_changed_file_is_refused() {
-    let sound = model().to_json();
+fn rejects_a_changed_file() {
+    let valid = model().to_json();
     for (from, to, parts) in [
         ("equipoise-model", "equipoise-outcome", &["`equipoise-outcome`", "model.json"][..]),
         (
@@ -76,11 +76,11 @@ fn a_changed_file_is_refused() {
         ("\"features\": [\n    \"lsat\",", "\"features\": [", &["`features` has 2", "needs 3"]),
         ("1e+300", "1e+300, 2", &["`theta` has 4", "needs 3"]),
         ("1e+300", "1e999", &["model.json"]),
-        ("\"scale\": 2.0", "\"scale\": 0", &["schema inside", "scale is 0"]),
-        ("}", "", &["is not a model"]),
+        ("\"scale\": 2.0", "\"scale\": 0", &["model's schema", "scale is 0"]),
+        ("}", "", &["not a valid model"]),
     ] {
-        let changed = sound.replacen(from, to, 1);
-        assert_ne!(changed, sound, "{from} in {sound}");
+        let changed = valid.replacen(from, to, 1);
+        assert_ne!(changed, valid, "{from} in {valid}");
         let text = Model::from_json(&changed, Path::new("out/model.json")).unwrap_err().to_string();
         for part in parts.iter().chain(&["out/model.json"]) {
             assert!(text.contains(part), "{part}: {text}");

@@ -63,7 +63,7 @@ fn solved_with(overlaps: Overlaps) -> OutcomeFile {
 fn overlapping() -> OutcomeFile {
     let clients = ["a", "c"].map(String::from);
     let overlap = Overlap { clients, shared_rows: 12, share: 0.3, estimated: false };
-    solved_with(Overlaps { told: vec![overlap], more: 2 })
+    solved_with(Overlaps { listed: vec![overlap], more: 2 })
 }
 
 #[test]

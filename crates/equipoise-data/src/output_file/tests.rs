@@ -43,7 +43,7 @@ fn a_failure_leaves_the_old_file_and_nothing_else() {
 }
 
 #[test]
-fn a_file_that_appears_meanwhile_is_not_overwritten() {
+fn does_not_overwrite_a_file_created_meanwhile() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.txt");
     let result = write_atomically(&path, false, |out| {
@@ -77,7 +77,7 @@ fn json_is_indented_and_ends_with_a_line_break() {
 
 #[cfg(unix)]
 #[test]
-fn outputs_are_readable_as_other_files_are() {
+fn outputs_have_the_usual_permissions() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;

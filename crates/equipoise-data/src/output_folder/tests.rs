@@ -72,7 +72,7 @@ fn never_replaces_other_peoples_work() {
     let dir = tempfile::tempdir().unwrap();
     let refuses = |path: &Path| {
         let text = OutputFolder::create(path, true).unwrap_err().to_string();
-        assert!(text.contains("is not replaced, not even with --force"), "{text}");
+        assert!(text.contains("is not replaced, even with --force"), "{text}");
     };
     let thesis = dir.path().join("work");
     fs::create_dir(&thesis).unwrap();

@@ -5,7 +5,7 @@ use equipoise_core::{Layout, Rows};
 use super::*;
 use crate::row_sketch::RowSketcher;
 
-/// A table of rows that are told apart by a number.
+/// A table whose rows are distinguished by a number.
 fn sketch(numbers: impl Iterator<Item = u64>) -> RowSketch {
     let x: Vec<f64> = numbers.map(|i| i as f64 * 0.25).collect();
     let flags = vec![true; x.len()];
@@ -23,10 +23,10 @@ fn find(sketches: &[RowSketch]) -> Overlaps {
 }
 
 /// Clients by number, shared rows, share, estimated.
-fn told(overlaps: &Overlaps) -> Vec<(&str, &str, u64, f64, bool)> {
+fn listed(overlaps: &Overlaps) -> Vec<(&str, &str, u64, f64, bool)> {
     let tuple = |o: &'_ Overlap| (o.shared_rows, o.share, o.estimated);
-    let told = overlaps.told.iter().map(|o| (&o.clients, tuple(o)));
-    told.map(|([a, b], (rows, share, estimated))| (&**a, &**b, rows, share, estimated)).collect()
+    let listed = overlaps.listed.iter().map(|o| (&o.clients, tuple(o)));
+    listed.map(|([a, b], (rows, share, estimated))| (&**a, &**b, rows, share, estimated)).collect()
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn small_tables_are_compared_exactly() {
         sketch((0..200).rev()),
     ]);
     assert_eq!(
-        told(&found),
+        listed(&found),
         [
             ("c000", "c004", 200, 1.0, false),
             ("c000", "c002", 100, 0.5, false),
@@ -52,17 +52,17 @@ fn small_tables_are_compared_exactly() {
     );
     assert_eq!(found.more, 0);
     assert_eq!(
-        found.told[1].to_string(),
-        "clients `c000` and `c002` share 100 different rows, 50 % of those of the client that has fewer"
+        found.listed[1].to_string(),
+        "clients `c000` and `c002` share 100 distinct rows, 50 % of the smaller client's"
     );
 }
 
 #[test]
-fn less_than_a_tenth_of_the_smaller_is_not_told() {
+fn less_than_a_tenth_of_the_smaller_table_is_not_listed() {
     let first = sketch(0..1000);
-    assert_eq!(told(&find(&[first.clone(), sketch(901..2000)])), []);
+    assert_eq!(listed(&find(&[first.clone(), sketch(901..2000)])), []);
     let found = find(&[first, sketch(900..2000)]);
-    assert_eq!(told(&found), [("c000", "c001", 100, 0.1, false)]);
+    assert_eq!(listed(&found), [("c000", "c001", 100, 0.1, false)]);
 }
 
 #[test]
@@ -77,53 +77,53 @@ fn large_tables_are_compared_by_estimates() {
     let found = find(&sketches);
     let of = |first: &str, second: &str| {
         let clients = |o: &&Overlap| o.clients[0] == first && o.clients[1] == second;
-        found.told.iter().find(clients).unwrap_or_else(|| panic!("{first} {second}: {found:?}"))
+        found.listed.iter().find(clients).unwrap_or_else(|| panic!("{first} {second}: {found:?}"))
     };
     // 30,000 of 100,000: about 1229 of 4096, four standard errors are 11 %, those of the counts included.
     let half = of("c000", "c001");
     assert!(half.estimated && (half.share / 0.3 - 1.0).abs() < 0.11, "{half:?}");
     assert!((half.shared_rows as f64 / 30_000.0 - 1.0).abs() < 0.13, "{half:?}");
-    // 20,000 of 100,000, beside a larger table: about 328 of 1638.
+    // 20,000 of 100,000, compared with a larger table: about 328 of 1638.
     let fifth = of("c001", "c002");
     assert!(fifth.estimated && (fifth.share / 0.2 - 1.0).abs() < 0.2, "{fifth:?}");
-    // What is contained is contained in the sample, too.
+    // A contained table is also contained in the sample.
     for large in ["c000", "c001"] {
         let small = of(large, "c003");
         assert_eq!((small.shared_rows, small.share, small.estimated), (3000, 1.0, true));
-        assert!(small.to_string().contains("share about 3000 different rows, about 100 %"));
+        assert!(small.to_string().contains("share about 3000 distinct rows, about 100 %"));
     }
     assert_eq!(found.more, 0);
 }
 
 #[test]
-fn different_tables_share_nothing() {
+fn unrelated_tables_share_nothing() {
     let of = |i: u64| sketch((0..3000 + 2000 * i).map(move |j| i << 32 | j));
     assert_eq!(find(&(0..12).map(of).collect::<Vec<_>>()), Overlaps::default());
     assert_eq!(find(&[]), Overlaps::default());
 }
 
 #[test]
-fn of_many_pairs_the_largest_are_told_and_the_others_counted() {
+fn the_largest_pairs_are_listed_and_the_others_counted() {
     // Client `i` has the first 40 + i rows of all: the share is 1 of each pair.
     let sketches: Vec<RowSketch> = (0..60).map(|i| sketch(0..40 + i)).collect();
     let found = find(&sketches);
-    assert_eq!((found.told.len(), found.more), (20, 60 * 59 / 2 - 20));
-    assert_eq!(told(&found)[0], ("c058", "c059", 98, 1.0, false));
+    assert_eq!((found.listed.len(), found.more), (20, 60 * 59 / 2 - 20));
+    assert_eq!(listed(&found)[0], ("c058", "c059", 98, 1.0, false));
     let order = |pair: &[Overlap]| pair[0].shared_rows >= pair[1].shared_rows;
-    assert!(found.told.windows(2).all(order), "{found:?}");
+    assert!(found.listed.windows(2).all(order), "{found:?}");
 }
 
 #[test]
-fn where_counting_all_is_too_much_a_sample_stands_for_it() {
+fn a_sample_is_used_if_counting_everything_takes_too_long() {
     // Each shares half of its 2000 rows with all others.
     let of = |i: u64| sketch((0..1000).chain((i + 1) << 32..((i + 1) << 32) + 1000));
     let sketches: Vec<RowSketch> = (0..30).map(of).collect();
     let exact = find(&sketches);
-    assert_eq!(told(&exact)[0], ("c000", "c001", 1000, 0.5, false));
+    assert_eq!(listed(&exact)[0], ("c000", "c001", 1000, 0.5, false));
     // 450 steps for each row: 300 of the 1000 are looked at.
     let sampled = find_within(300 * 450, &ids(30), &sketches);
-    assert_eq!(sampled.told.len() + sampled.more, 30 * 29 / 2);
-    for overlap in &sampled.told {
+    assert_eq!(sampled.listed.len() + sampled.more, 30 * 29 / 2);
+    for overlap in &sampled.listed {
         // Four standard errors of a half, seen on 600 rows, and the largest of 435 pairs come first.
         assert!(overlap.estimated && (overlap.share / 0.5 - 1.0).abs() < 0.2, "{overlap:?}");
     }

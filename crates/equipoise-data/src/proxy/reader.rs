@@ -1,11 +1,11 @@
-//! Reads proxies, a bounded number of rows at a time.
+//! Reads proxies chunk by chunk.
 
 use std::path::{Path, PathBuf};
 
 use equipoise_core::{Layout, MAX_ABS_VALUE, Rows};
 
 use super::columns;
-use crate::error::{CellProblem, Error, Purpose};
+use crate::error::{Error, Purpose, TableProblem};
 use crate::read_limits::ReadLimits;
 use crate::schema::Schema;
 use crate::table::{Batch, Cell, Part, Table, open_table_within};
@@ -20,7 +20,7 @@ pub fn read_proxy(path: &Path, schema: &Schema) -> Result<Rows, Error> {
         chunks.push(rows.clone());
         Ok(())
     })?;
-    Ok(Rows::concat(&chunks.iter().collect::<Vec<_>>())?)
+    Ok(Rows::concat(&chunks)?)
 }
 
 /// Reads a proxy as [`read_proxy`] does, calls `visit` with one chunk of rows after another, and returns the
@@ -55,7 +55,7 @@ pub(super) fn visit_chunks(
         if full { visit(&chunk.take()?) } else { Ok(()) }
     })?;
     if n_rows == 0 {
-        return Err(Error::NoRows { file: path.to_path_buf(), purpose: Purpose::Proxy });
+        return Err(TableProblem::NoRows(Purpose::Proxy).in_file(path));
     }
     if !chunk.positive.is_empty() {
         visit(&chunk.take()?)?;
@@ -82,38 +82,36 @@ impl Chunk {
 
     fn take(&mut self) -> Result<Rows, Error> {
         let rows = Rows::new(self.layout, &self.x, &self.privileged, &self.positive)?;
+        self.clear();
+        Ok(rows)
+    }
+
+    fn clear(&mut self) {
         self.x.clear();
         self.privileged.clear();
         self.positive.clear();
-        Ok(rows)
     }
 
     fn push(&mut self, row: u64, cells: &[Cell<'_>]) -> Result<(), Error> {
         let n_x = self.layout.n_x;
-        let at = |column: usize, problem| Error::Cell {
-            file: self.file.clone(),
-            row,
-            column: self.columns[column].clone(),
-            value: cells[column].to_string(),
-            problem: Box::new(problem),
+        let in_cell = |i: usize| {
+            let (file, column) = (&self.file, &self.columns[i]);
+            move |problem: TableProblem| problem.in_cell(file, row, column)
         };
         for (i, cell) in cells[..n_x].iter().enumerate() {
-            self.x.push(number(*cell).map_err(|problem| at(i, problem))?);
+            self.x.push(number(*cell).map_err(in_cell(i))?);
         }
-        self.privileged.push(code(cells[n_x], 1, 0).map_err(|problem| at(n_x, problem))?);
-        let label = code(cells[n_x + 1], 1, -1).map_err(|problem| at(n_x + 1, problem))?;
-        self.positive.push(label);
+        self.privileged.push(code(cells[n_x], 1, 0).map_err(in_cell(n_x))?);
+        self.positive.push(code(cells[n_x + 1], 1, -1).map_err(in_cell(n_x + 1))?);
         Ok(())
     }
 
-    /// Column by column if all of them are sound numbers; else row by row, which finds the first that is not.
+    /// Column by column if all values are valid numbers; otherwise row by row, to find the first that is not.
     fn push_batch(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
         if self.push_columns(batch) {
             return Ok(());
         }
-        self.x.clear();
-        self.privileged.clear();
-        self.positive.clear();
+        self.clear();
         let mut cells = Vec::with_capacity(self.columns.len());
         for i in 0..batch.n_rows {
             batch.cells(i, &mut cells);
@@ -122,15 +120,15 @@ impl Chunk {
         Ok(())
     }
 
-    /// Fills the chunk, which is empty, with a batch; `false` where some cell must be looked at by itself.
+    /// Fills the empty chunk with a batch. `false` if some cell must be checked individually.
     fn push_columns(&mut self, batch: &Batch<'_>) -> bool {
         let n_x = self.layout.n_x;
         self.x.resize(batch.n_rows * n_x, 0.0);
-        let mut sound = true;
+        let mut valid = true;
         for column in 0..n_x {
             let put = |i: usize, v: f64| {
-                // NaN is not less than anything.
-                sound &= v.abs() <= MAX_ABS_VALUE;
+                // NaN fails this comparison.
+                valid &= v.abs() <= MAX_ABS_VALUE;
                 self.x[i * n_x + column] = v;
             };
             if !batch.numbers(column, put) {
@@ -139,48 +137,45 @@ impl Chunk {
         }
         let mut codes = |column: usize, no: f64, into: &mut Vec<bool>| {
             batch.numbers(column, |_, v| {
-                sound &= v == 1.0 || v == no;
+                valid &= v == 1.0 || v == no;
                 into.push(v == 1.0);
             })
         };
         let coded =
             codes(n_x, 0.0, &mut self.privileged) && codes(n_x + 1, -1.0, &mut self.positive);
-        coded && sound
+        coded && valid
     }
 }
 
 fn positions(table: &Table, columns: &[String], schema: &Schema) -> Result<Vec<usize>, Error> {
     if let Some(extra) = table.columns().iter().find(|c| !columns.contains(c)) {
-        return Err(Error::ExtraProxyColumn {
-            file: table.file().to_path_buf(),
-            column: extra.clone(),
+        let problem = TableProblem::ExtraProxyColumn {
             sensitive: schema.sensitive.column.clone(),
             label: schema.label.column.clone(),
-        });
+        };
+        return Err(problem.in_column(table.file(), extra));
     }
     columns.iter().map(|column| table.position(column)).collect()
 }
 
-fn number(cell: Cell<'_>) -> Result<f64, CellProblem> {
+fn number(cell: Cell<'_>) -> Result<f64, TableProblem> {
     match cell.number() {
         Some(number) if number.abs() <= MAX_ABS_VALUE => Ok(number),
-        Some(number) if number.is_finite() => {
-            Err(CellProblem::TooLarge { value: cell.to_string() })
-        }
-        Some(_) => Err(CellProblem::NotFinite { value: cell.to_string() }),
-        None if cell == Cell::Missing => Err(CellProblem::MissingInProxy),
-        None => Err(CellProblem::NotEncoded { value: cell.to_string() }),
+        Some(number) if number.is_finite() => Err(TableProblem::TooLarge(cell.to_string())),
+        Some(_) => Err(TableProblem::NotFinite(cell.to_string())),
+        None if cell == Cell::Missing => Err(TableProblem::MissingInProxy),
+        None => Err(TableProblem::NotEncoded(cell.to_string())),
     }
 }
 
 /// Whether the cell is the `yes` code and not the `no` code.
-fn code(cell: Cell<'_>, yes: i8, no: i8) -> Result<bool, CellProblem> {
+fn code(cell: Cell<'_>, yes: i8, no: i8) -> Result<bool, TableProblem> {
     let number = number(cell)?;
     if number == f64::from(yes) {
         Ok(true)
     } else if number == f64::from(no) {
         Ok(false)
     } else {
-        Err(CellProblem::NotACode { value: cell.to_string(), first: no, second: yes })
+        Err(TableProblem::NotACode { value: cell.to_string(), first: no, second: yes })
     }
 }

@@ -35,7 +35,7 @@ fn bits(rows: &Rows) -> Vec<u64> {
     all.map(|value| value.to_bits()).collect()
 }
 
-/// Every bit pattern in range is as likely as any other, and the ordinary numbers come too.
+/// Every bit pattern in range with equal probability, and ordinary numbers.
 fn finite() -> impl Strategy<Value = f64> {
     prop_oneof![
         any::<u64>().prop_map(f64::from_bits).prop_filter("in range", |value| value.abs() <= 1e12),
@@ -92,7 +92,7 @@ fn the_same_rows_give_the_same_bytes() {
 }
 
 #[test]
-fn a_proxy_looks_as_the_design_says() {
+fn a_proxy_has_the_documented_format() {
     let (schema, rows) = small();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("p.csv");
@@ -115,12 +115,12 @@ fn columns_may_come_in_any_order() {
 }
 
 #[test]
-fn what_is_no_proxy_is_refused_with_the_place() {
+fn rejects_malformed_proxies_with_the_location() {
     let (schema, rows) = small();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("bank.csv");
     write_proxy(&path, &rows, &schema, false).unwrap();
-    let sound = std::fs::read_to_string(&path).unwrap();
+    let valid = std::fs::read_to_string(&path).unwrap();
     for (from, to, parts) in [
         ("-1e-9", "inf", &["row 2", "column `lsat, raw`", "`inf` is not a finite number"][..]),
         ("-1e-9", "1e400", &["row 2", "column `lsat, raw`", "`1e400` is not a finite number"]),
@@ -135,11 +135,11 @@ fn what_is_no_proxy_is_refused_with_the_place() {
         ("100000000000,0,-1", "1e11,0,0", &["row 2", "column `pass`", "`0` is neither -1 nor 1"]),
         ("100000000000,0,-1", "1e11,0,?", &["row 2", "column `pass`", "missing"]),
         ("100000000000,0,-1", "1e13,0,-1", &["row 2", "`1e13` is beyond ±1e12"]),
-        ("race,", "sex,", &["column `sex`", "no column of a proxy"]),
+        ("race,", "sex,", &["column `sex`", "not a column of a proxy"]),
         (",0,-1\n", ",0\n", &["row 2", "4 cells", "5 columns"]),
     ] {
-        let changed = sound.replacen(from, to, 1);
-        assert_ne!(changed, sound);
+        let changed = valid.replacen(from, to, 1);
+        assert_ne!(changed, valid);
         std::fs::write(&path, changed).unwrap();
         let text = read_proxy(&path, &schema).unwrap_err().to_string();
         for part in parts.iter().chain(&["bank.csv"]) {
@@ -147,8 +147,8 @@ fn what_is_no_proxy_is_refused_with_the_place() {
         }
     }
     for (content, part) in [
-        ("race,pass,tier=1,\"lsat, raw\"\n", "no column `tier=a \"b\"`"),
-        (sound.lines().next().unwrap(), "header but no rows. A proxy needs"),
+        ("race,pass,tier=1,\"lsat, raw\"\n", "column `tier=a \"b\"`: the table has no such column"),
+        (valid.lines().next().unwrap(), "header but no rows. A proxy needs"),
     ] {
         std::fs::write(&path, content).unwrap();
         let text = read_proxy(&path, &schema).unwrap_err().to_string();
@@ -172,7 +172,7 @@ fn rows_of_another_schema_or_none_are_not_written() {
 }
 
 #[test]
-fn a_bad_cell_of_parquet_is_named_as_one_of_csv_is() {
+fn parquet_and_csv_report_a_bad_cell_alike() {
     use crate::table::{write_csv, write_parquet};
     let schema = schema(false);
     let n_rows = 5000;
@@ -194,7 +194,7 @@ fn a_bad_cell_of_parquet_is_named_as_one_of_csv_is() {
             .zip(values)
             .map(|(name, values)| OutputColumn::new(name, ColumnValues::Numbers(values)))
             .collect();
-        let told = ["p.parquet", "p.csv"].map(|name| {
+        let messages = ["p.parquet", "p.csv"].map(|name| {
             let path = dir.path().join(name);
             let mut file = std::fs::File::create(&path).unwrap();
             match name {
@@ -204,15 +204,15 @@ fn a_bad_cell_of_parquet_is_named_as_one_of_csv_is() {
             let text = read_proxy(&path, &schema).unwrap_err().to_string();
             text.replace(name, "p")
         });
-        assert!(told[0].contains(&format!("row {row}, column")), "{}", told[0]);
+        assert!(messages[0].contains(&format!("row {row}, column")), "{}", messages[0]);
         if value.abs() < 1e12 {
-            assert_eq!(told[0], told[1]);
+            assert_eq!(messages[0], messages[1]);
         }
     }
 }
 
 #[test]
-fn chunks_are_as_small_as_asked_and_together_the_proxy() {
+fn chunks_have_at_most_the_requested_size_and_join_to_the_proxy() {
     let schema = schema(true);
     let lines: Vec<([f64; 3], bool, bool)> =
         (0..5003).map(|i| ([f64::from(i), 0.0, 1.0], i % 3 == 0, i % 2 == 0)).collect();
@@ -221,10 +221,10 @@ fn chunks_are_as_small_as_asked_and_together_the_proxy() {
     for name in KINDS {
         let path = dir.path().join(name);
         write_proxy(&path, &rows, &schema, false).unwrap();
-        for chunk_rows in [0, 1, 700, 4096, 100_000] {
+        for chunk_rows in [1, 700, 4096, 100_000] {
             let mut chunks = Vec::new();
             let visit = |chunk: &Rows| {
-                assert!(!chunk.is_empty() && chunk.len() <= chunk_rows.max(1));
+                assert!(!chunk.is_empty() && chunk.len() <= chunk_rows);
                 chunks.push(chunk.clone());
                 Ok(())
             };
@@ -232,7 +232,7 @@ fn chunks_are_as_small_as_asked_and_together_the_proxy() {
                 visit_chunks(&path, &schema, ReadLimits::NONE, chunk_rows, visit).unwrap(),
                 5003
             );
-            let all = Rows::concat(&chunks.iter().collect::<Vec<_>>()).unwrap();
+            let all = Rows::concat(&chunks).unwrap();
             assert_eq!(bits(&all), bits(&rows));
         }
     }

@@ -1,4 +1,4 @@
-//! Writes proxies piece by piece, as Parquet.
+//! Writes proxies as Parquet, chunk by chunk.
 
 use std::io::{self, Write};
 
@@ -9,10 +9,10 @@ use crate::output_table::{ColumnValues, OutputColumn};
 use crate::schema::Schema;
 use crate::table::BatchWriter;
 
-/// Bytes of features in a row group: as much is held in memory, a few times over.
+/// Bytes of features in a row group, which is held in memory a few times over.
 const GROUP_BYTES: usize = 8 << 20;
 
-/// A Parquet proxy on its way. The bytes depend on the rows alone, not on the pieces in which they came.
+/// Writes a Parquet proxy. The bytes depend only on the rows, not on how they are divided into chunks.
 pub struct ProxyWriter<W: Write + Send> {
     out: BatchWriter<W>,
     names: Vec<String>,
@@ -29,7 +29,7 @@ impl<W: Write + Send> std::fmt::Debug for ProxyWriter<W> {
 }
 
 impl<W: Write + Send> ProxyWriter<W> {
-    /// Writes rows of the schema.
+    /// A writer for rows encoded with the schema.
     pub fn new(out: W, schema: &Schema) -> Self {
         let n_x = schema.layout().n_x;
         Self {
@@ -42,10 +42,10 @@ impl<W: Write + Send> ProxyWriter<W> {
         }
     }
 
-    /// Adds rows, which were encoded by the schema.
+    /// Adds rows.
     pub fn push(&mut self, rows: &Rows) -> io::Result<()> {
         if rows.layout().n_x != self.features.len() {
-            return Err(io::Error::other("the rows are not of this schema"));
+            return Err(io::Error::other("the rows were encoded with another schema"));
         }
         for i in 0..rows.len() {
             for (column, value) in self.features.iter_mut().zip(rows.x(i)) {
@@ -60,7 +60,7 @@ impl<W: Write + Send> ProxyWriter<W> {
         Ok(())
     }
 
-    /// Writes what is left. A file without rows is an error.
+    /// Writes the remaining rows. A file without rows is an error.
     pub fn finish(mut self) -> io::Result<()> {
         if !self.labels.is_empty() {
             self.write_group()?;
@@ -70,8 +70,8 @@ impl<W: Write + Send> ProxyWriter<W> {
 
     fn write_group(&mut self) -> io::Result<()> {
         let features = self.features.iter_mut().map(|values| {
-            let room = Vec::with_capacity(values.len());
-            ColumnValues::Numbers(std::mem::replace(values, room))
+            let empty = Vec::with_capacity(values.len());
+            ColumnValues::Numbers(std::mem::replace(values, empty))
         });
         let codes = [&mut self.privileged, &mut self.labels]
             .map(|values| ColumnValues::Codes(std::mem::take(values)));

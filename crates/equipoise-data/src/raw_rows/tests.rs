@@ -65,7 +65,7 @@ fn rows_are_encoded_in_the_order_of_the_schema() {
 }
 
 #[test]
-fn a_wrong_cell_is_named_by_file_row_and_column() {
+fn an_invalid_cell_is_reported_with_file_row_and_column() {
     let second = |from: &str, to: &str| TABLE.replace(from, to);
     let lsat = ["row 2", "column `lsat`"];
     let at = |parts: &[&'static str], more: &[&'static str]| [parts, more].concat();
@@ -78,7 +78,7 @@ fn a_wrong_cell_is_named_by_file_row_and_column() {
     fails(&second("2.0,,30", "2.0,1e10,30"), &["row 2", "column `age`", "beyond ±1e12", "1e10"]);
     fails(
         &second("0,2.0,", "0,3,"),
-        &["row 2", "column `tier`", "`3` is none of the levels `1`, `2`, `x`"],
+        &["row 2", "column `tier`", "`3` is not one of the levels `1`, `2`, `x`"],
     );
     fails(
         &second(" Black ,0", "?,0"),
@@ -88,30 +88,36 @@ fn a_wrong_cell_is_named_by_file_row_and_column() {
 }
 
 #[test]
-fn the_error_has_its_parts_as_fields() {
+fn the_error_has_file_row_and_column_as_fields() {
     match run(&TABLE.replace(",30,b", ",abc,b")).unwrap_err() {
-        Error::Cell { file, row, column, value, problem } => {
+        Error::Table { file, row, column, problem } => {
             assert!(file.ends_with("bank.csv"));
-            assert_eq!((row, column.as_str(), value.as_str()), (2, "lsat", "abc"));
-            assert_eq!(*problem, CellProblem::NotANumber { value: "abc".into() });
+            assert_eq!((row, column.as_deref()), (Some(2), Some("lsat")));
+            assert_eq!(*problem, TableProblem::NotANumber("abc".into()));
         }
         other => panic!("{other}"),
     }
 }
 
 #[test]
-fn columns_must_be_those_of_the_schema() {
-    fails(&TABLE.replace("lsat,id", "lsta,id"), &["no column `lsat`", "Did you mean `lsta`?"]);
+fn rejects_columns_that_are_not_in_the_schema() {
+    fails(
+        &TABLE.replace("lsat,id", "lsta,id"),
+        &["column `lsat`: the table has no such column", "Did you mean `lsta`?"],
+    );
     fails(&TABLE.replace("lsat,id", "lsat,name"), &["column `name`", "`ignore`", "Drop it"]);
-    fails(&TABLE.replace("tier,age", "tier,tier"), &["`tier` twice"]);
-    fails("race,pass,tier,age,lsat\n", &["header but no rows", "A table of data"]);
+    fails(
+        &TABLE.replace("tier,age", "tier,tier"),
+        &["column `tier`: the header has this column twice"],
+    );
+    fails("race,pass,tier,age,lsat\n", &["header but no rows", "A data table"]);
     let without_id: String =
         TABLE.lines().map(|l| format!("{}\n", l.rsplit_once(',').unwrap().0)).collect();
     assert_eq!(run(&without_id).unwrap().rows, run(TABLE).unwrap().rows);
 }
 
 #[test]
-fn more_than_two_values_and_lonely_classes_are_warned_about() {
+fn warns_of_more_than_two_values_and_of_single_classes() {
     let warnings = |text: &str| -> String {
         run(text).unwrap().warnings.iter().map(|w| format!("{w}\n")).collect()
     };
@@ -142,7 +148,7 @@ fn more_than_two_values_and_lonely_classes_are_warned_about() {
 }
 
 #[test]
-fn prediction_needs_no_label_and_passes_over_other_columns() {
+fn prediction_needs_no_label_and_ignores_other_columns() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("new.csv");
     std::fs::write(&path, "race,tier,age,lsat,since\nWhite,1,1,40,2020\n").unwrap();
@@ -155,7 +161,10 @@ fn prediction_needs_no_label_and_passes_over_other_columns() {
     assert_eq!(table.rows.values(), run(TABLE).unwrap().rows.values());
     std::fs::write(&path, "tier,age,lsat\n1,1,40\n").unwrap();
     let text = read_features_for_prediction(&path, &schema()).unwrap_err().to_string();
-    assert!(text.contains("new.csv") && text.contains("no column `race`"), "{text}");
+    assert!(
+        text.contains("new.csv") && text.contains("column `race`: the table has no such column"),
+        "{text}"
+    );
 }
 
 /// The same rows as `TABLE`, with the types that a data frame would give the columns.
@@ -204,7 +213,7 @@ fn csv_and_parquet_give_the_same_rows_and_the_same_schema() {
 }
 
 #[test]
-fn an_infinite_parquet_number_is_refused_with_the_place() {
+fn rejects_an_infinite_parquet_number_with_its_location() {
     use std::sync::Arc;
 
     use arrow_array::{ArrayRef, Float64Array, RecordBatch};

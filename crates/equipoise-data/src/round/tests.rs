@@ -145,17 +145,17 @@ fn the_minimum_memory_works_and_less_is_an_error_that_names_the_minimum() {
         let memory = Memory::at_most(bytes, scratch.to_path_buf());
         load_round(&dir.path().join("proxies"), &dir.path().join("roots"), &schema(), &memory)
     };
-    let Err(Error::TooLittleMemory { least, .. }) = load(1 << 20, dir.path()) else {
+    let Err(Error::TooLittleMemory { required, .. }) = load(1 << 20, dir.path()) else {
         panic!("1 MiB is too little");
     };
-    let loaded = load(least, dir.path()).unwrap();
+    let loaded = load(required, dir.path()).unwrap();
     let proxies = loaded.warnings.iter().filter(|w| w.table == Some(TableRole::Proxy));
     let codes: Vec<WarningCode> = proxies.map(|w| w.code).collect();
     assert_eq!(codes, [WarningCode::OneClass, WarningCode::OneGroup], "of the second client");
     let text = load(1 << 20, dir.path()).err().unwrap().to_string();
     assert!(text.contains("1 MiB") && text.contains("at least"), "{text}");
     let nowhere = dir.path().join("nowhere");
-    let text = load(least, &nowhere).err().unwrap().to_string();
+    let text = load(required, &nowhere).err().unwrap().to_string();
     assert!(text.contains("nowhere") && text.contains("scratch file"), "{text}");
 }
 

@@ -1,8 +1,8 @@
-//! The fingerprint of what a schema says.
+//! The digest of a schema's content.
 //!
-//! It is taken over items behind one another: a text as its length in bytes, a colon and the text; a number
-//! as the 16 hex digits of its bits; a list as its length, then its items. That is easy to do again in any
-//! language, and no library's way of printing numbers is part of it.
+//! It is taken over a sequence of items: a text as its length in bytes, a colon and the text; a number as the 16 hex
+//! digits of its bits; a list as its length, then its items. This is easy to reproduce in any language and does not
+//! depend on how a library prints numbers.
 
 use super::{Encoding, Feature, Schema};
 use crate::digest::{Digest, Hasher};
@@ -40,7 +40,7 @@ impl Items {
                     None => self.text("no fill"),
                 }
             }
-            // Levels count as they are spelled, for so they stand in the encoded names.
+            // Levels count as spelled, because they are part of the encoded names.
             Encoding::Categorical { levels, fill } => {
                 self.text("categorical");
                 self.texts(levels);
@@ -64,7 +64,7 @@ impl Items {
         self.0.update(format!("{}:{text}", text.len()));
     }
 
-    /// Spellings that compare as equal give the same.
+    /// Equal values give the same digest, however they are spelled.
     fn value(&mut self, text: &str) {
         self.text(&Value::of_text(text).to_string());
     }

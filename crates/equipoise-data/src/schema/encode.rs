@@ -1,12 +1,12 @@
-//! Raw cells become numbers.
+//! Encodes raw cells as numbers.
 
 use super::{Encoding, Feature, Schema};
-use crate::error::CellProblem;
+use crate::error::TableProblem;
 use crate::table::Cell;
 use crate::value::Value;
 use equipoise_core::MAX_ABS_VALUE;
 
-/// A schema made ready for many rows: all its values are parsed.
+/// A schema with all its values parsed, ready to encode many rows.
 pub(crate) struct Encoder {
     features: Vec<FeatureEncoder>,
     positive: Value,
@@ -33,17 +33,17 @@ impl Encoder {
         i: usize,
         cell: Cell<'_>,
         x: &mut Vec<f64>,
-    ) -> Result<(), CellProblem> {
+    ) -> Result<(), TableProblem> {
         self.features[i].encode(cell, x)
     }
 
     /// Whether the label is the positive one.
-    pub(crate) fn positive(&self, cell: Cell<'_>) -> Result<bool, CellProblem> {
+    pub(crate) fn positive(&self, cell: Cell<'_>) -> Result<bool, TableProblem> {
         is(&self.positive, cell, "label")
     }
 
     /// Whether the row is of the privileged group.
-    pub(crate) fn privileged(&self, cell: Cell<'_>) -> Result<bool, CellProblem> {
+    pub(crate) fn privileged(&self, cell: Cell<'_>) -> Result<bool, TableProblem> {
         is(&self.privileged, cell, "sensitive attribute")
     }
 }
@@ -65,17 +65,17 @@ impl FeatureEncoder {
         }
     }
 
-    fn encode(&self, cell: Cell<'_>, x: &mut Vec<f64>) -> Result<(), CellProblem> {
+    fn encode(&self, cell: Cell<'_>, x: &mut Vec<f64>) -> Result<(), TableProblem> {
         match self {
             Self::Numeric { center, scale, fill } => {
                 let number = match (cell, fill) {
                     (Cell::Missing, Some(fill)) => *fill,
-                    (Cell::Missing, None) => return Err(CellProblem::Missing),
+                    (Cell::Missing, None) => return Err(TableProblem::Missing),
                     _ => finite(cell)?,
                 };
                 let scaled = (number - center) / scale;
                 if !scaled.is_finite() || scaled.abs() > MAX_ABS_VALUE {
-                    return Err(CellProblem::OverflowsWhenScaled {
+                    return Err(TableProblem::OverflowsWhenScaled {
                         value: cell.to_string(),
                         center: *center,
                         scale: *scale,
@@ -86,9 +86,9 @@ impl FeatureEncoder {
             Self::Categorical { levels, values, fill } => {
                 let level = match (cell, fill) {
                     (Cell::Missing, Some(fill)) => *fill,
-                    (Cell::Missing, None) => return Err(CellProblem::Missing),
+                    (Cell::Missing, None) => return Err(TableProblem::Missing),
                     _ => values.iter().position(|value| value.is(cell)).ok_or_else(|| {
-                        CellProblem::UnknownLevel {
+                        TableProblem::UnknownLevel {
                             value: cell.to_string(),
                             levels: levels.clone(),
                         }
@@ -101,19 +101,17 @@ impl FeatureEncoder {
     }
 }
 
-fn is(value: &Value, cell: Cell<'_>, role: &'static str) -> Result<bool, CellProblem> {
+fn is(value: &Value, cell: Cell<'_>, role: &'static str) -> Result<bool, TableProblem> {
     match cell {
-        Cell::Missing => Err(CellProblem::MissingRole { role }),
+        Cell::Missing => Err(TableProblem::MissingRole(role)),
         _ => Ok(value.is(cell)),
     }
 }
 
-fn finite(cell: Cell<'_>) -> Result<f64, CellProblem> {
-    let number =
-        cell.number().ok_or_else(|| CellProblem::NotANumber { value: cell.to_string() })?;
-    if number.is_finite() {
-        Ok(number)
-    } else {
-        Err(CellProblem::NotFinite { value: cell.to_string() })
+fn finite(cell: Cell<'_>) -> Result<f64, TableProblem> {
+    match cell.number() {
+        Some(number) if number.is_finite() => Ok(number),
+        Some(_) => Err(TableProblem::NotFinite(cell.to_string())),
+        None => Err(TableProblem::NotANumber(cell.to_string())),
     }
 }

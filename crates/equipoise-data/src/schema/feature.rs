@@ -15,26 +15,26 @@ pub struct Feature {
 /// How raw values become numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Encoding {
-    /// One number, (value − center) / scale.
+    /// One number: (value − center) / scale.
     Numeric {
         /// What is subtracted.
         center: f64,
-        /// What the rest is divided by; positive.
+        /// What the difference is divided by; positive.
         scale: f64,
-        /// What a missing value becomes, in units of the raw column; `None` makes it an error.
+        /// Replaces a missing value, in units of the raw column. `None` makes it an error.
         fill: Option<f64>,
     },
     /// One number per level: 1 for the level of the row, 0 for the others.
     Categorical {
         /// The values that may occur.
         levels: Vec<String>,
-        /// What a missing value becomes; `None` makes it an error.
+        /// Replaces a missing value. `None` makes it an error.
         fill: Option<String>,
     },
 }
 
 impl Feature {
-    /// How many numbers the feature becomes.
+    /// Number of encoded numbers.
     pub fn width(&self) -> usize {
         match &self.encoding {
             Encoding::Numeric { .. } => 1,
@@ -53,7 +53,7 @@ impl Feature {
     }
 }
 
-/// A feature as it stands in a file. An enum tagged by `kind` would lose the place of a mistake.
+/// A feature in a file. An enum tagged by `kind` would lose the line of a syntax error.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -83,29 +83,20 @@ enum Fill {
     Level(String),
 }
 
-/// Keys that do not go together.
-#[derive(Debug, thiserror::Error)]
-enum EntryProblem {
-    #[error("the {kind} feature `{column}` needs `{key}`")]
-    Needs { kind: &'static str, column: String, key: &'static str },
-    #[error("the {kind} feature `{column}` cannot have `{key}`")]
-    CannotHave { kind: &'static str, column: String, key: &'static str },
-    #[error("the `fill` of the {kind} feature `{column}` must be {expected}")]
-    Fill { kind: &'static str, column: String, expected: &'static str },
-}
-
 impl TryFrom<Entry> for Feature {
-    type Error = EntryProblem;
+    type Error = String;
 
-    fn try_from(entry: Entry) -> Result<Self, EntryProblem> {
+    fn try_from(entry: Entry) -> Result<Self, String> {
         let column = entry.column;
         let kind = match entry.kind {
             Kind::Numeric => "numeric",
             Kind::Categorical => "categorical",
         };
-        let needs = |key| EntryProblem::Needs { kind, column: column.clone(), key };
-        let cannot_have = |key| EntryProblem::CannotHave { kind, column: column.clone(), key };
-        let wrong_fill = |expected| EntryProblem::Fill { kind, column: column.clone(), expected };
+        let needs = |key: &str| format!("the {kind} feature `{column}` needs `{key}`");
+        let cannot_have = |key: &str| format!("the {kind} feature `{column}` cannot have `{key}`");
+        let wrong_fill = |expected: &str| {
+            format!("the `fill` of the {kind} feature `{column}` must be {expected}")
+        };
         let encoding = match entry.kind {
             Kind::Numeric => {
                 if entry.levels.is_some() {
@@ -122,12 +113,11 @@ impl TryFrom<Entry> for Feature {
                 }
             }
             Kind::Categorical => {
-                for (key, there) in
-                    [("center", entry.center.is_some()), ("scale", entry.scale.is_some())]
-                {
-                    if there {
-                        return Err(cannot_have(key));
-                    }
+                if entry.center.is_some() {
+                    return Err(cannot_have("center"));
+                }
+                if entry.scale.is_some() {
+                    return Err(cannot_have("scale"));
                 }
                 Encoding::Categorical {
                     levels: entry.levels.ok_or_else(|| needs("levels"))?,

@@ -1,34 +1,34 @@
-//! A first schema from a table: a proposal to be read, corrected and agreed on.
+//! Proposes a schema for a table, to be reviewed, corrected and agreed on.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
 
 use super::statistics::{MAX_LEVELS, Statistics};
 use super::{Encoding, Feature, Label, Schema, Sensitive, VERSION};
-use crate::error::{CellProblem, Error, Purpose, list};
+use crate::error::{Error, Purpose, TableProblem, list};
 use crate::table::Table;
 use crate::value::Value;
 
-/// What the table cannot tell.
+/// What cannot be inferred from the table.
 #[derive(Debug, Clone, Default)]
 pub struct InferOptions {
     /// Label column and its positive value.
     pub label: (String, String),
     /// Sensitive column and its privileged value.
     pub sensitive: (String, String),
-    /// Columns to leave out; they go to the schema's `ignore`.
+    /// Columns to leave out, listed under the schema's `ignore`.
     pub drop: Vec<String>,
     /// Whether the schema has an intercept.
     pub intercept: bool,
     /// Columns that are categorical although they hold numbers.
     pub categorical: Vec<String>,
-    /// Columns that are numeric: text in them is an error, not a level.
+    /// Columns in which text is an error, not a level.
     pub numeric: Vec<String>,
 }
 
 impl InferOptions {
-    /// The value that a label or sensitive column must have somewhere.
-    fn wanted(&self, column: &str) -> Option<&str> {
+    /// The value that must occur in a label or sensitive column.
+    fn required_value(&self, column: &str) -> Option<&str> {
         [&self.label, &self.sensitive]
             .into_iter()
             .find(|(name, _)| name == column)
@@ -36,18 +36,18 @@ impl InferOptions {
     }
 }
 
-/// A schema and what was noticed on the way.
+/// A proposed schema and notes on it.
 #[derive(Debug, Clone)]
 pub struct Inferred {
     /// The proposal.
     pub schema: Schema,
-    /// What somebody should look at before agreeing to it, in sentences.
+    /// What to review before agreeing to it.
     pub notes: Vec<String>,
 }
 
-/// Proposes a schema. Columns of numbers become numeric, centred by the mean and scaled by the population
-/// standard deviation, except that a column of exactly 0 and 1 stays as it is; other columns become
-/// categorical. What never varies is left out.
+/// Proposes a schema. Columns of numbers become numeric, centred by the mean and scaled by the population standard
+/// deviation, except that columns of only 0 and 1 are kept. Other columns become categorical. Constant columns are
+/// left out.
 pub fn infer(table: Table, options: &InferOptions) -> Result<Inferred, Error> {
     check_options(&table, options)?;
     let file = table.file().to_path_buf();
@@ -56,7 +56,7 @@ pub fn infer(table: Table, options: &InferOptions) -> Result<Inferred, Error> {
         .collect();
     let columns: Vec<String> = chosen.iter().map(|&i| table.columns()[i].clone()).collect();
     let mut statistics: Vec<Statistics> =
-        columns.iter().map(|column| Statistics::new(options.wanted(column))).collect();
+        columns.iter().map(|column| Statistics::new(options.required_value(column))).collect();
     let n_rows = table.visit(&chosen, |row, cells| {
         for (statistics, cell) in statistics.iter_mut().zip(cells) {
             statistics.add(row, *cell);
@@ -64,7 +64,7 @@ pub fn infer(table: Table, options: &InferOptions) -> Result<Inferred, Error> {
         Ok(())
     })?;
     if n_rows == 0 {
-        return Err(Error::NoRows { file, purpose: Purpose::Data });
+        return Err(TableProblem::NoRows(Purpose::Data).in_file(&file));
     }
     let mut proposal = Proposal {
         file,
@@ -108,7 +108,7 @@ impl Proposal<'_> {
         };
         if statistics.n_missing > 0 {
             self.notes.push(format!(
-                "column `{column}` has {} missing value(s) and the schema has no `fill` for it: rows without a value are refused",
+                "column `{column}` has {} missing value(s) and no `fill` in the schema, so rows without a value are refused",
                 statistics.n_missing
             ));
         }
@@ -122,15 +122,12 @@ impl Proposal<'_> {
         }
         let forced = self.options.numeric.iter().any(|c| c == column);
         match (&statistics.first_text, &statistics.first_infinite) {
-            (Some((row, value)), _) if forced => Err(self.cell(
-                column,
-                *row,
-                value,
-                CellProblem::NotANumber { value: value.clone() },
-            )),
+            (Some((row, value)), _) if forced => {
+                Err(TableProblem::NotANumber(value.clone()).in_cell(&self.file, *row, column))
+            }
             (Some(_), _) => Ok(false),
             (None, Some((row, value))) => {
-                Err(self.cell(column, *row, value, CellProblem::NotFinite { value: value.clone() }))
+                Err(TableProblem::NotFinite(value.clone()).in_cell(&self.file, *row, column))
             }
             (None, None) => Ok(true),
         }
@@ -138,15 +135,13 @@ impl Proposal<'_> {
 
     fn categorical(&mut self, column: &str, statistics: &Statistics) -> Result<Encoding, Error> {
         if statistics.distinct.is_more() {
-            return Err(Error::TooManyLevels {
-                file: self.file.clone(),
-                column: column.to_string(),
-                limit: MAX_LEVELS,
-            });
+            let limit = MAX_LEVELS;
+            let problem = TableProblem::TooManyLevels { column: column.to_string(), limit };
+            return Err(problem.in_column(&self.file, column));
         }
-        if let (Some((row, value)), 1..) = (&statistics.first_text, statistics.n_numbers()) {
+        if let (Some((row, value)), 1..) = (&statistics.first_text, statistics.n_numbers) {
             self.notes.push(format!(
-                "column `{column}` is categorical although some of its values are numbers: row {row} has `{value}`; declare it numeric to have such values refused"
+                "column `{column}` is categorical although some of its values are numbers: row {row} has `{value}`. Declare it numeric to refuse such values"
             ));
         }
         Ok(Encoding::Categorical { levels: statistics.distinct.names(), fill: None })
@@ -160,13 +155,10 @@ impl Proposal<'_> {
         rest: &str,
         statistics: &Statistics,
     ) -> Result<(), Error> {
-        if !statistics.wanted_occurs() {
-            return Err(Error::ValueNeverOccurs {
-                file: self.file.clone(),
-                column: column.to_string(),
-                value: value.to_string(),
-                seen: statistics.distinct.names(),
-            });
+        if !statistics.required_occurs {
+            let (value, seen) = (value.to_string(), statistics.distinct.names());
+            let problem = TableProblem::ValueNeverOccurs { value, seen };
+            return Err(problem.in_column(&self.file, column));
         }
         if statistics.distinct.len() > 2 {
             let count = match statistics.distinct.is_more() {
@@ -174,13 +166,13 @@ impl Proposal<'_> {
                 false => statistics.distinct.len().to_string(),
             };
             self.notes.push(format!(
-                "{role} column `{column}` has {count} values: {}; everything but `{value}` counts as {rest}",
+                "{role} column `{column}` has {count} values: {}. Every value except `{value}` counts as {rest}",
                 list(&statistics.distinct.names())
             ));
         }
         if statistics.n_missing > 0 {
             self.notes.push(format!(
-                "{role} column `{column}` has {} missing value(s): such rows are refused and cannot be filled",
+                "{role} column `{column}` has {} missing value(s), which cannot be filled, so such rows are refused",
                 statistics.n_missing
             ));
         }
@@ -190,21 +182,11 @@ impl Proposal<'_> {
     fn ignore(&mut self, column: &str, statistics: &Statistics) {
         self.ignore.push(column.to_string());
         self.notes.push(match statistics.distinct.names().first() {
-            Some(value) => format!(
-                "column `{column}` is always `{value}` and says nothing: it is listed under `ignore`"
-            ),
-            None => format!("column `{column}` has no values at all: it is listed under `ignore`"),
+            Some(value) => {
+                format!("column `{column}` is always `{value}`, so it is listed under `ignore`")
+            }
+            None => format!("column `{column}` has no values, so it is listed under `ignore`"),
         });
-    }
-
-    fn cell(&self, column: &str, row: u64, value: &str, problem: CellProblem) -> Error {
-        Error::Cell {
-            file: self.file.clone(),
-            row,
-            column: column.to_string(),
-            value: value.to_string(),
-            problem: Box::new(problem),
-        }
     }
 
     fn finish(self) -> Result<Inferred, Error> {
@@ -222,7 +204,10 @@ impl Proposal<'_> {
             },
             features: self.features,
         };
-        schema.validate().map_err(|problem| Error::Schema { file: Some(self.file), problem })?;
+        schema.validate().map_err(|problem| Error::Schema {
+            file: Some(self.file),
+            problem: problem.to_string(),
+        })?;
         Ok(Inferred { schema, notes: self.notes })
     }
 }
@@ -232,12 +217,12 @@ fn numeric(statistics: &Statistics) -> Encoding {
     let (center, scale) = if binary && !statistics.distinct.is_more() {
         (0.0, 1.0)
     } else {
-        (statistics.mean(), statistics.deviation())
+        (statistics.mean, statistics.deviation())
     };
     Encoding::Numeric { center, scale, fill: None }
 }
 
-/// Every column that is named must be there, and have one role.
+/// Every named column must exist and have one role.
 fn check_options(table: &Table, options: &InferOptions) -> Result<(), Error> {
     let mut seen = HashSet::new();
     for column in [&options.label.0, &options.sensitive.0]
@@ -248,7 +233,7 @@ fn check_options(table: &Table, options: &InferOptions) -> Result<(), Error> {
     {
         table.position(column)?;
         if !seen.insert(column) {
-            return Err(Error::ColumnTwice { column: column.clone() });
+            return Err(Error::ColumnTwice(column.clone()));
         }
     }
     Ok(())

@@ -1,34 +1,35 @@
-//! What one pass over a column tells about it.
+//! Statistics of a column, collected in one pass.
 
 use crate::distinct::Distinct;
 use crate::table::Cell;
 use crate::value::Value;
 
-/// The most levels that a categorical feature is given without being asked.
+/// Maximum number of levels of an inferred categorical feature.
 pub(super) const MAX_LEVELS: usize = 100;
 
-/// Counts, mean and spread of a column, and its different values.
+/// Counts, mean, standard deviation and distinct values of a column.
 pub(super) struct Statistics {
     pub(super) distinct: Distinct,
     pub(super) n_missing: u64,
-    /// First row and text of a value that is no number at all.
+    /// First row and text of a value that is not a number.
     pub(super) first_text: Option<(u64, String)>,
     /// First row and text of a number that is not finite.
     pub(super) first_infinite: Option<(u64, String)>,
-    /// A value that must occur, and whether it did.
-    wanted: Option<Value>,
-    wanted_occurs: bool,
-    n_numbers: u64,
-    mean: f64,
+    /// A value that must occur.
+    required: Option<Value>,
+    pub(super) required_occurs: bool,
+    /// Number of finite numbers.
+    pub(super) n_numbers: u64,
+    pub(super) mean: f64,
     /// Sum of squared distances from the mean (Welford's recurrence, which needs no second pass).
     squares: f64,
 }
 
 impl Statistics {
-    pub(super) fn new(wanted: Option<&str>) -> Self {
+    pub(super) fn new(required: Option<&str>) -> Self {
         Self {
-            wanted: wanted.map(Value::of_text),
-            wanted_occurs: false,
+            required: required.map(Value::of_text),
+            required_occurs: false,
             distinct: Distinct::new(MAX_LEVELS),
             n_missing: 0,
             first_text: None,
@@ -41,8 +42,8 @@ impl Statistics {
 
     pub(super) fn add(&mut self, row: u64, cell: Cell<'_>) {
         self.distinct.add(cell);
-        if !self.wanted_occurs {
-            self.wanted_occurs = self.wanted.as_ref().is_some_and(|value| value.is(cell));
+        if !self.required_occurs {
+            self.required_occurs = self.required.as_ref().is_some_and(|value| value.is(cell));
         }
         match cell.number() {
             Some(number) if number.is_finite() => {
@@ -59,20 +60,6 @@ impl Statistics {
                 self.first_text.get_or_insert_with(|| (row, cell.to_string()));
             }
         }
-    }
-
-    /// Whether the wanted value occurs, be it beyond the values remembered.
-    pub(super) fn wanted_occurs(&self) -> bool {
-        self.wanted_occurs
-    }
-
-    /// How many values are finite numbers.
-    pub(super) fn n_numbers(&self) -> u64 {
-        self.n_numbers
-    }
-
-    pub(super) fn mean(&self) -> f64 {
-        self.mean
     }
 
     /// Population standard deviation.
@@ -94,7 +81,7 @@ mod tests {
         }
         assert_eq!(statistics.n_missing, 2);
         // Mean 5 and deviation 2 are exact up to the rounding of the recurrence.
-        assert!((statistics.mean() - 5.0).abs() < 1e-14);
+        assert!((statistics.mean - 5.0).abs() < 1e-14);
         assert!((statistics.deviation() - 2.0).abs() < 1e-14);
         assert!(statistics.first_text.is_none());
     }

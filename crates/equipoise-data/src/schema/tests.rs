@@ -36,7 +36,7 @@ fn law() -> Schema {
 }
 
 #[test]
-fn a_schema_is_read_as_written_down_in_the_design() {
+fn a_schema_has_the_documented_format() {
     let schema = law();
     assert_eq!(
         schema.features[0].encoding,
@@ -61,7 +61,7 @@ fn toml_and_json_round_trip() {
 }
 
 #[test]
-fn the_digest_follows_the_meaning_and_not_the_spelling() {
+fn the_digest_depends_on_meaning_not_on_spelling() {
     let digest = law().digest();
     let text = digest.to_string();
     assert_eq!(text.len(), 64);
@@ -100,7 +100,7 @@ fn the_digest_is_pinned() {
 }
 
 #[test]
-fn mistakes_are_named_with_the_file() {
+fn mistakes_are_reported_with_the_file() {
     for (from, to, parts) in [
         ("version = 1", "version = 2\nnew = 1", &["version 2", "newer"][..]),
         ("version = 1\n", "", &["missing field `version`"]),
@@ -149,7 +149,7 @@ fn mistakes_are_named_with_the_file() {
 }
 
 #[test]
-fn a_syntax_error_says_which_line() {
+fn a_syntax_error_has_its_line() {
     let text = parse(&LAW.replace("scale = 5.5", "scale = \"wide\"")).unwrap_err().to_string();
     assert!(text.contains("line 15"), "{text}");
 }

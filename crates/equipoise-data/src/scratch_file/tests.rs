@@ -1,10 +1,10 @@
-//! What is written to a scratch file reads back, and what cannot be written says where and why.
+//! Blocks written to a scratch file are read back, and failures name the folder.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
 
 #[test]
-fn blocks_read_back_and_forgotten_slots_are_used_again() {
+fn blocks_are_read_back_and_freed_slots_are_reused() {
     let dir = tempfile::tempdir().unwrap();
     let scratch = ScratchFile::create(dir.path(), 8).unwrap();
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "the file has no name");
@@ -21,14 +21,14 @@ fn blocks_read_back_and_forgotten_slots_are_used_again() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_named() {
+fn names_a_missing_folder() {
     let text = ScratchFile::create(Path::new("no/such/folder"), 8).unwrap_err().to_string();
     assert!(text.contains("no/such/folder") && text.contains("another folder"), "{text}");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_named_with_what_to_do() {
+fn a_full_disk_is_reported_with_advice() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let scratch = ScratchFile::of_file(Path::new("/scratch"), full, 8);
     let text = scratch.write(b"12345678").unwrap_err().to_string();

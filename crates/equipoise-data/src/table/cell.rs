@@ -1,18 +1,18 @@
 //! One cell of a table.
 
-/// What a cell holds.
+/// The content of a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'a> {
-    /// Nothing: see [`Cell::of_text`] for the spellings; in Parquet also null and NaN.
+    /// A missing value; see [`Cell::of_text`] for the spellings. In Parquet also null and NaN.
     Missing,
-    /// A number of a Parquet file, which may be infinite. Truth values are 0 and 1.
+    /// A number in a Parquet file, which may be infinite. Booleans are 0 and 1.
     Number(f64),
-    /// Text without white space around it: every cell of a CSV file that is not missing.
+    /// Trimmed text: every cell of a CSV file that is not missing.
     Text(&'a str),
 }
 
 impl<'a> Cell<'a> {
-    /// A text cell, missing where it is empty, `NA`, `N/A`, `NaN`, `null` (in any case) or `?`.
+    /// A text cell, missing if it is empty, `NA`, `N/A`, `NaN`, `null` (in any case) or `?`.
     pub fn of_text(text: &'a str) -> Self {
         let text = text.trim();
         let missing = text.is_empty()
@@ -21,12 +21,12 @@ impl<'a> Cell<'a> {
         if missing { Self::Missing } else { Self::Text(text) }
     }
 
-    /// A number cell, missing where it is NaN.
+    /// A number cell, missing if it is NaN.
     pub fn of_number(number: f64) -> Self {
         if number.is_nan() { Self::Missing } else { Self::Number(number) }
     }
 
-    /// The number that the cell holds, which may be infinite; `None` for other text and for nothing.
+    /// The cell as a number, which may be infinite. `None` if it is missing or other text.
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Missing => None,
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_from_text_too() {
+    fn numbers_are_parsed_from_text() {
         assert_eq!(Cell::of_text(" 1.5 ").number(), Some(1.5));
         assert_eq!(Cell::of_text("1e400").number(), Some(f64::INFINITY));
         assert_eq!(Cell::of_text("abc").number(), None);

@@ -1,12 +1,13 @@
-//! Bytes, counted behind whatever unpacked them: neither an endless line nor a file of blank ones fills the memory.
+//! Counts decompressed bytes, so that neither an endless line nor a file of blank lines fills the memory.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::read_limits::{Excess, ReadLimits};
+use crate::error::TableProblem;
+use crate::read_limits::ReadLimits;
 
-/// Gives an error, which holds the [`Excess`], in place of a byte too many.
+/// Fails with a [`TableProblem`] when a limit is exceeded.
 pub(super) struct Counted<R> {
     inner: R,
     limits: ReadLimits,
@@ -14,12 +15,12 @@ pub(super) struct Counted<R> {
     of_record: RecordBytes,
 }
 
-/// Bytes read since the last record was complete, ahead of it by a buffer at most.
+/// Bytes read since the last complete record, which is at most one buffer behind.
 #[derive(Clone, Default)]
 pub(super) struct RecordBytes(Arc<AtomicU64>);
 
 impl RecordBytes {
-    /// A record is complete.
+    /// Called after each complete record.
     pub(super) fn reset(&self) {
         self.0.store(0, Ordering::Relaxed);
     }
@@ -40,16 +41,16 @@ impl<R: Read> Read for Counted<R> {
         let of_record = self.of_record.0.fetch_add(n as u64, Ordering::Relaxed) + n as u64;
         let ReadLimits { decoded_bytes, record_bytes, .. } = self.limits;
         if self.total > decoded_bytes {
-            Err(io::Error::other(Excess::Bytes { limit: decoded_bytes }))
+            Err(io::Error::other(TableProblem::TooManyBytes(decoded_bytes)))
         } else if of_record > record_bytes {
-            Err(io::Error::other(Excess::RecordBytes { limit: record_bytes }))
+            Err(io::Error::other(TableProblem::RowTooLong(record_bytes)))
         } else {
             Ok(n)
         }
     }
 }
 
-/// The excess behind an error.
-pub(super) fn excess_in(error: &io::Error) -> Option<Excess> {
-    error.get_ref()?.downcast_ref().copied()
+/// The exceeded limit that caused an error.
+pub(super) fn exceeded_limit(error: &io::Error) -> Option<TableProblem> {
+    error.get_ref()?.downcast_ref().cloned()
 }

@@ -1,4 +1,4 @@
-//! CSV tables: UTF-8, comma, a header, as many cells in every row as columns in the header.
+//! CSV tables: UTF-8, separated by commas, with a header, and as many cells in every row as in the header.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::path::Path;
 use csv::{ByteRecord, ErrorKind};
 
 use super::Cell;
-use super::counted::{Counted, RecordBytes, excess_in};
-use crate::error::Error;
+use super::counted::{Counted, RecordBytes, exceeded_limit};
+use crate::error::{Error, TableProblem};
 use crate::output_table::{ColumnValues, OutputColumn};
 use crate::read_limits::ReadLimits;
 
-/// A CSV file behind its header.
+/// A CSV file after its header.
 pub(super) struct Reader {
     inner: csv::Reader<Counted<Box<dyn Read + Send>>>,
     of_record: RecordBytes,
@@ -26,14 +26,14 @@ pub(super) fn open(
     let mut inner = csv::ReaderBuilder::new().buffer_capacity(1 << 16).from_reader(bytes);
     let header = inner.byte_headers().map_err(|error| translate(path, error))?;
     if header.is_empty() {
-        return Err(Error::Empty { file: path.to_path_buf() });
+        return Err(TableProblem::Empty.in_file(path));
     }
     let columns = header
         .iter()
         .map(|name| match std::str::from_utf8(name) {
-            // The decoder takes a byte order mark off only if it comes in one piece.
+            // The decoder strips a byte order mark only if it arrives in one read.
             Ok(name) => Ok(name.trim_start_matches('\u{feff}').trim().to_string()),
-            Err(_) => Err(Error::NotUtf8 { file: path.to_path_buf(), line: 1 }),
+            Err(_) => Err(TableProblem::NotUtf8(1).in_file(path)),
         })
         .collect::<Result<_, _>>()?;
     of_record.reset();
@@ -54,10 +54,8 @@ impl Reader {
             self.of_record.reset();
             let text = |&column: &usize| {
                 std::str::from_utf8(&record[column]).map(Cell::of_text).map_err(|_| {
-                    Error::NotUtf8 {
-                        file: path.to_path_buf(),
-                        line: record.position().map_or(0, csv::Position::line),
-                    }
+                    let line = record.position().map_or(0, csv::Position::line);
+                    TableProblem::NotUtf8(line).in_file(path)
                 })
             };
             let cells = chosen.iter().map(text).collect::<Result<Vec<_>, _>>()?;
@@ -70,25 +68,24 @@ impl Reader {
 fn translate(path: &Path, error: csv::Error) -> Error {
     let file = path.to_path_buf();
     match error.into_kind() {
-        ErrorKind::UnequalLengths { pos, expected_len, len } => Error::RaggedRow {
-            file,
-            row: pos.as_ref().map_or(0, csv::Position::record),
-            line: pos.as_ref().map_or(0, csv::Position::line),
-            expected: expected_len,
-            found: len,
-        },
-        ErrorKind::Utf8 { pos, .. } => {
-            Error::NotUtf8 { file, line: pos.as_ref().map_or(0, csv::Position::line) }
+        ErrorKind::UnequalLengths { pos, expected_len, len } => {
+            let line = pos.as_ref().map_or(0, csv::Position::line);
+            let row = pos.as_ref().map_or(0, csv::Position::record);
+            let problem = TableProblem::RaggedRow { line, expected: expected_len, found: len };
+            problem.at(path, Some(row), None)
         }
-        ErrorKind::Io(source) => match excess_in(&source) {
-            Some(excess) => Error::TooMuch { file, excess },
+        ErrorKind::Utf8 { pos, .. } => {
+            TableProblem::NotUtf8(pos.as_ref().map_or(0, csv::Position::line)).in_file(path)
+        }
+        ErrorKind::Io(source) => match exceeded_limit(&source) {
+            Some(problem) => problem.in_file(path),
             None => Error::Read { file, source },
         },
         other => Error::Read { file, source: std::io::Error::other(format!("{other:?}")) },
     }
 }
 
-/// Writes a header and rows, each number so short that it still reads back bit for bit.
+/// Writes a header and rows. Numbers are as short as possible while still read back bit for bit.
 pub(crate) fn write(
     out: &mut (dyn Write + Send),
     columns: &[OutputColumn],
@@ -107,7 +104,7 @@ pub(crate) fn write(
     writer.flush()
 }
 
-/// Very large and very small numbers with an exponent: written out, they may take 300 digits.
+/// Very large and very small numbers have an exponent, because they may have 300 digits.
 fn shortest(value: f64) -> String {
     if value == 0.0 || (1e-5..1e16).contains(&value.abs()) {
         value.to_string()

@@ -1,4 +1,4 @@
-//! Parquet tables, read column by column and handed out row by row.
+//! Parquet tables, decoded column by column.
 
 mod batch_writer;
 mod column;
@@ -17,32 +17,32 @@ pub(crate) use self::batch_writer::BatchWriter;
 use self::column::Column;
 use super::Cell;
 use super::quiet::catch_panics;
-use crate::error::Error;
+use crate::error::{Error, TableProblem};
 use crate::output_table::OutputColumn;
 
-/// Rows decoded at a time: they are held in memory, the rest of the file is not.
-const BATCH: usize = 4096;
+/// Maximum number of rows decoded at a time.
+const MAX_BATCH_ROWS: usize = 4096;
 
-/// A Parquet file behind its footer.
+/// A Parquet file whose footer has been read.
 pub(super) struct Reader {
     builder: ParquetRecordBatchReaderBuilder<File>,
 }
 
 pub(super) fn open(path: &Path, file: File) -> Result<(Vec<String>, Reader), Error> {
-    // Without the Arrow schema that some writers embed, a pandas category is plain text again.
+    // Skipping the Arrow schema that some writers embed turns a pandas category into plain text.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let builder =
         guard(path, || ParquetRecordBatchReaderBuilder::try_new_with_options(file, options))?;
     let columns: Vec<String> =
         builder.schema().fields().iter().map(|field| field.name().trim().to_string()).collect();
     if columns.is_empty() {
-        return Err(Error::Empty { file: path.to_path_buf() });
+        return Err(TableProblem::Empty.in_file(path));
     }
     Ok((columns, Reader { builder }))
 }
 
 impl Reader {
-    /// The larger of what the footer says and what its row groups say.
+    /// The number of rows according to the footer or its row groups, whichever is larger.
     pub(super) fn claimed_rows(&self) -> u64 {
         let metadata = self.builder.metadata();
         let of_file = metadata.file_metadata().num_rows().max(0) as u64;
@@ -50,42 +50,24 @@ impl Reader {
         of_file.max(of_groups.fold(0, u64::saturating_add))
     }
 
-    pub(super) fn visit(
-        self,
-        path: &Path,
-        chosen: &[usize],
-        mut visit: impl FnMut(u64, &[Cell<'_>]) -> Result<(), Error>,
-    ) -> Result<u64, Error> {
-        self.visit_batches(path, chosen, BATCH, |batch| {
-            let mut cells = Vec::with_capacity(chosen.len());
-            for i in 0..batch.n_rows {
-                batch.cells(i, &mut cells);
-                visit(batch.first_row + i as u64, &cells)?;
-            }
-            Ok(())
-        })
-    }
-
-    /// Calls `visit` with at most so many rows at a time; gives the number of rows.
+    /// Calls `visit` with at most `max_rows` rows at a time and returns the number of rows.
     pub(super) fn visit_batches(
         self,
         path: &Path,
         chosen: &[usize],
-        most_rows: usize,
+        max_rows: usize,
         mut visit: impl FnMut(&Batch<'_>) -> Result<(), Error>,
     ) -> Result<u64, Error> {
         for &i in chosen {
             let field = self.builder.schema().field(i);
             if !Column::can_hold(field.data_type()) {
-                return Err(Error::ColumnType {
-                    file: path.to_path_buf(),
-                    column: field.name().clone(),
-                    kind: field.data_type().to_string(),
-                });
+                let problem = TableProblem::ColumnType(field.data_type().to_string());
+                return Err(problem.in_column(path, field.name()));
             }
         }
-        let mut reader = guard(path, || build(self.builder, chosen, most_rows.clamp(1, BATCH)))?;
-        // The projection keeps the file's order; `at[i]` is where the i-th chosen column went.
+        let mut reader =
+            guard(path, || build(self.builder, chosen, max_rows.clamp(1, MAX_BATCH_ROWS)))?;
+        // The projection keeps the file's order; `at[i]` is the index of the i-th chosen column in it.
         let sorted = distinct(chosen);
         let at: Vec<usize> = chosen.iter().map(|c| sorted.partition_point(|s| s < c)).collect();
         let mut first_row = 1;
@@ -103,22 +85,22 @@ impl Reader {
     }
 }
 
-/// Some rows, decoded.
+/// Some decoded rows.
 pub(crate) struct Batch<'a> {
-    /// The number of the first row, from 1.
+    /// The number of the first row, counted from 1.
     pub(crate) first_row: u64,
     pub(crate) n_rows: usize,
     columns: Vec<Column<'a>>,
 }
 
 impl<'a> Batch<'a> {
-    /// The cells of the `i`-th row, in the order in which the columns were chosen.
+    /// The cells of row `i`, in the order of the chosen columns.
     pub(crate) fn cells(&self, i: usize, cells: &mut Vec<Cell<'a>>) {
         cells.clear();
         cells.extend(self.columns.iter().map(|column| column.cell(i)));
     }
 
-    /// The numbers of a chosen column, if it has nothing but numbers.
+    /// Calls `put` with index and number of every cell. `false` if a cell may not be a number.
     pub(crate) fn numbers(&self, column: usize, put: impl FnMut(usize, f64)) -> bool {
         self.columns[column].numbers(put)
     }
@@ -159,7 +141,7 @@ fn guard<T>(path: &Path, decode: impl FnOnce() -> parquet::errors::Result<T>) ->
 }
 
 fn broken(path: &Path, reason: String) -> Error {
-    Error::Parquet { file: path.to_path_buf(), reason }
+    TableProblem::Parquet(reason).in_file(path)
 }
 
 /// Writes the columns. The same values give the same bytes.

@@ -1,7 +1,7 @@
-//! Turns a panic of a decoder into a value.
+//! Turns a panic of a decoder into an error.
 //!
-//! The Parquet decoder checks much, but not all: some damaged files make it panic. Whoever reads a
-//! stranger's file wants an error instead, and no stack trace on the terminal.
+//! Some damaged files make the Parquet decoder panic. A reader of untrusted files needs an error instead, without
+//! a stack trace on the terminal.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,8 +11,8 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `decode`; a panic comes back as its message, unprinted. What `decode` holds must not be used
-/// after that: it may be half changed.
+/// Runs `decode` and returns the message of a panic without printing it. After a panic, what `decode` changed
+/// must not be used.
 pub(super) fn catch_panics<T>(decode: impl FnOnce() -> T) -> Result<T, String> {
     install_hook();
     let before = QUIET.replace(true);
@@ -27,7 +27,7 @@ pub(super) fn catch_panics<T>(decode: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// Panics outside `catch_panics`, and on other threads, reach the hook that was there before.
+/// Other panics still reach the previous hook.
 fn install_hook() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -45,7 +45,7 @@ mod tests {
     use super::{QUIET, catch_panics};
 
     #[test]
-    fn a_panic_becomes_its_message_and_quiet_ends() {
+    fn a_panic_becomes_its_message_and_is_not_silenced_later() {
         let none = std::hint::black_box(None::<u8>);
         assert_eq!(catch_panics(|| 7), Ok(7));
         assert_eq!(catch_panics(|| none.expect("nothing there")), Err("nothing there".into()));

@@ -1,18 +1,18 @@
-//! Names that were perhaps meant.
+//! Suggests similar names.
 
-/// The names that differ from `wanted` in case only or in at most two letters, nearest first.
-pub(super) fn close_matches(wanted: &str, names: &[String]) -> Vec<String> {
-    let wanted = wanted.to_lowercase();
+/// The names that differ from `requested` only in case or in at most two letters, nearest first.
+pub(super) fn close_matches(requested: &str, names: &[String]) -> Vec<String> {
+    let requested = requested.to_lowercase();
     let mut close: Vec<(usize, &String)> = names
         .iter()
-        .map(|name| (edit_distance(&wanted, &name.to_lowercase()), name))
+        .map(|name| (edit_distance(&requested, &name.to_lowercase()), name))
         .filter(|(distance, name)| *distance <= 2 && *distance < name.chars().count())
         .collect();
     close.sort();
     close.into_iter().map(|(_, name)| name.clone()).collect()
 }
 
-/// Letters to insert, delete or replace to get from one text to the other.
+/// Levenshtein distance.
 fn edit_distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn only_near_names_are_offered() {
+    fn only_similar_names_are_suggested() {
         let names = ["LSAT", "lsta", "ugpa", "s"].map(String::from);
         assert_eq!(close_matches("lsat", &names), ["LSAT", "lsta"]);
         assert!(close_matches("zfygpa", &["s".to_string()]).is_empty());

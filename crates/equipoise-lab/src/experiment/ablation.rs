@@ -1,4 +1,4 @@
-//! Ablations: the same rounds with one thing changed.
+//! Ablations: the same rounds with one setting changed.
 
 use equipoise_core::RootWeighting;
 use serde::{Deserialize, Serialize};
@@ -9,11 +9,11 @@ use crate::dataset::Preprocessing;
 use crate::scenario::ProxySize;
 use crate::source::{OWN_TABLE, SYNTHETIC};
 
-/// What an experiment can change, one thing at a time.
+/// A setting that an ablation varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ablation {
-    /// Root rows pooled, or weighted by their client's weight as the paper's formula reads.
+    /// Root rows pooled, or weighted by their client's weight as in the paper's formula.
     RootWeighting,
     /// Without and with an intercept.
     Intercept,
@@ -25,7 +25,7 @@ pub enum Ablation {
     Lambda,
 }
 
-/// One thing changed against the experiment's settings.
+/// One changed setting.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
@@ -42,7 +42,7 @@ pub enum Change {
 }
 
 impl Ablation {
-    /// What is tried, the experiment's own value among it where it is usual.
+    /// The values tried, usually including the experiment's own.
     pub fn changes(self) -> Vec<Change> {
         match self {
             Self::RootWeighting => {
@@ -63,8 +63,8 @@ impl Ablation {
         }
     }
 
-    /// Whether it can be tried on a dataset: an own table is encoded as its schema says, and the made-up
-    /// population has no codes that could be taken as numbers.
+    /// Whether it applies to a dataset: your own table is encoded by its schema, and the synthetic population has no
+    /// categorical codes.
     pub(super) fn applies_to(self, dataset: &str, changed: &ExperimentSettings) -> bool {
         self != Self::Intercept
             || match dataset {
@@ -76,7 +76,7 @@ impl Ablation {
 }
 
 impl Change {
-    /// The settings with this change; they may be the same.
+    /// The settings with this change, which may be equal.
     pub fn apply(self, settings: &ExperimentSettings) -> ExperimentSettings {
         let mut changed = settings.clone();
         match self {
@@ -89,7 +89,7 @@ impl Change {
         changed
     }
 
-    /// Name and value: `root-share=0.01`.
+    /// Name and value, such as `root-share=0.01`.
     pub fn label(self) -> String {
         match self {
             Self::RootWeighting(weighting) => format!("root-weighting={}", json_name(&weighting)),

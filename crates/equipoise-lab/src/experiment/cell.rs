@@ -1,4 +1,4 @@
-//! One cell of the grid: a round, and every defense on it.
+//! One cell of the grid: a round and the result of every defense.
 
 use equipoise_core::{
     Criterion, Defense, InnerSettings, Metrics, NoopObserver, Round, Rows, Termination, TracePoint,
@@ -14,12 +14,12 @@ use super::summary::json_name;
 use crate::error::Error;
 use crate::scenario::{Scenario, ScenarioKind, unfairness};
 
-/// Where in the grid.
+/// Identifies a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellKey {
     /// Name of the dataset.
     pub dataset: String,
-    /// The fairness asked for.
+    /// The fairness criterion.
     pub fairness: Criterion,
     /// What the reliable clients send.
     pub scenario: ScenarioKind,
@@ -27,16 +27,16 @@ pub struct CellKey {
     pub unreliable: f64,
     /// The seed.
     pub seed: u64,
-    /// What is changed against the experiment's settings; `None` in the grid itself.
+    /// The changed setting in an ablation; `None` in the grid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
 }
 
-/// What is run on a round.
+/// A defense, or the method without its penalty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Variant {
-    /// A defense as it is.
+    /// A defense.
     Defense(Defense),
     /// The method with ρ = 0 throughout: accuracy on the root alone.
     BilevelWithoutPenalty,
@@ -45,52 +45,52 @@ pub enum Variant {
 /// A finished cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
-    /// Where in the grid.
+    /// Its key.
     pub key: CellKey,
-    /// Ids of the clients, in the order of all weights.
+    /// Client ids, in the order of the weights.
     pub clients: Vec<String>,
-    /// Ids of the unreliable ones.
+    /// Ids of the unreliable clients.
     pub unreliable_clients: Vec<String>,
-    /// |SPD| or |EOD| on each client's test rows of a model trained on its proxy alone (Figure 2).
+    /// |SPD| or |EOD| of a model trained on each client's proxy alone, on its test rows (Figure 2).
     pub proxy_unfairness: Vec<f64>,
-    /// Each defense; empty where the cell could not be run.
+    /// The results, one per variant. Empty if the cell failed.
     pub results: Vec<DefenseResult>,
-    /// Why it could not be run: an ablation may ask for what there are too few rows for.
+    /// Why it failed: an ablation may need more rows than there are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// A defense on a cell's round.
+/// The result of a variant on a cell's round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DefenseResult {
-    /// Which.
+    /// The variant.
     pub variant: Variant,
-    /// Share of the reliable clients' test rows whose label is met.
+    /// Accuracy on the reliable clients' test rows.
     pub accuracy: Option<f64>,
-    /// Mean of true positive and true negative rate there.
+    /// Balanced accuracy on the same rows.
     pub balanced_accuracy: Option<f64>,
-    /// Area under the curve there.
+    /// Area under the ROC curve on the same rows.
     pub auc: Option<f64>,
-    /// Statistical parity difference there, signed.
+    /// Signed statistical parity difference on the same rows.
     pub spd: Option<f64>,
-    /// Equal opportunity difference there, signed.
+    /// Signed equal opportunity difference on the same rows.
     pub eod: Option<f64>,
-    /// `P` at the end.
+    /// The final objective `P`.
     pub objective: f64,
-    /// Size of the violation on the root.
+    /// The fairness violation on the root.
     pub violation: f64,
     /// How the solve stopped.
     pub termination: Termination,
     /// The weights.
     pub weights: Vec<f64>,
-    /// How long the solve took, beside other solves.
+    /// Duration of the solve, while other solves ran.
     pub seconds: f64,
-    /// The way of the method's weights, thinned; kept for seed 1 of the grid.
+    /// The method's trajectory, thinned, for seed 1 of the grid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<TracePoint>,
 }
 
-/// Steps of a trace that are kept.
+/// Maximum number of steps kept of a trace.
 const MAX_STEPS: usize = 200;
 
 impl DefenseResult {
@@ -129,7 +129,7 @@ impl DefenseResult {
         })
     }
 
-    /// The signed figure that the cell's fairness is about.
+    /// The signed difference for a criterion.
     pub fn difference(&self, criterion: Criterion) -> Option<f64> {
         if criterion == Criterion::Eo { self.eod } else { self.spd }
     }
@@ -144,12 +144,12 @@ impl std::fmt::Display for CellKey {
     }
 }
 
-/// Where a cell stands among others: change, dataset, fairness, scenario, share, seed.
-type Place = (usize, usize, usize, usize, usize, u64);
+/// Sort key: change, dataset, fairness, scenario, share, seed.
+type Order = (usize, usize, usize, usize, usize, u64);
 
 impl CellKey {
-    /// Position in the grid, for sorting: positions of its parts in the settings' lists.
-    pub(super) fn order(&self, settings: &ExperimentSettings, changes: &[Change]) -> Place {
+    /// Sort key, from the positions in the settings' lists.
+    pub(super) fn order(&self, settings: &ExperimentSettings, changes: &[Change]) -> Order {
         fn at<T: PartialEq>(list: &[T], item: &T) -> usize {
             list.iter().position(|other| other == item).unwrap_or(list.len())
         }
@@ -187,8 +187,8 @@ impl Cell {
                 Ok(unfairness(&Metrics::of(&model, &client.test)?, fairness))
             })
             .collect::<Result<Vec<_>, Error>>()?;
-        let ids = |wanted: &dyn Fn(bool) -> bool| -> Vec<String> {
-            let chosen = scenario.clients.iter().filter(|client| wanted(client.reliable));
+        let ids = |include: &dyn Fn(bool) -> bool| -> Vec<String> {
+            let chosen = scenario.clients.iter().filter(|client| include(client.reliable));
             chosen.map(|client| client.id.clone()).collect()
         };
         Ok(Self {
@@ -201,7 +201,7 @@ impl Cell {
         })
     }
 
-    /// A cell that could not be run.
+    /// A cell that failed.
     pub(super) fn failed(key: CellKey, problem: &Error) -> Self {
         Self {
             key,

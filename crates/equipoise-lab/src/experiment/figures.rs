@@ -1,9 +1,9 @@
-//! A defense over the seeds of a cell.
+//! Figures of a defense over the seeds of a cell.
 
 use super::cell::{Cell, DefenseResult, Variant};
 use super::summary::Spread;
 
-/// A defense over the seeds.
+/// Figures of a defense over the seeds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Figures {
     /// In percent.
@@ -14,14 +14,14 @@ pub(crate) struct Figures {
     pub(crate) fairness: Spread,
     /// Sum of the weights of unreliable clients.
     pub(crate) unreliable_weight: Spread,
-    /// The largest such sum among the seeds.
+    /// The largest such sum.
     pub(crate) largest_unreliable_weight: f64,
     /// Time of a solve.
     pub(crate) seconds: Spread,
 }
 
 impl Figures {
-    /// `None` where the defense was not run.
+    /// `None` if the defense was not run.
     pub(crate) fn of(cells: &[&Cell], variant: Variant) -> Option<Self> {
         let results: Vec<(&Cell, &DefenseResult)> = cells
             .iter()
@@ -57,7 +57,7 @@ impl Figures {
 
 /// Sum of the weights of unreliable clients.
 pub(crate) fn unreliable_weight(cell: &Cell, weights: &[f64]) -> f64 {
-    // The sum of nothing is −0, which would be printed so.
+    // An empty sum is −0, which would be printed as such.
     split_weights(cell, weights).1.iter().sum::<f64>() + 0.0
 }
 

@@ -1,4 +1,4 @@
-//! `results.jsonl`: the settings and what tells the rows, then a line per finished cell.
+//! `results.jsonl`: settings and row digests, then a line per finished cell.
 
 use equipoise_data::Digest;
 use serde::Serialize;
@@ -11,40 +11,41 @@ use super::cell::Cell;
 use super::settings::ExperimentSettings;
 use crate::error::Error;
 
-/// The first line: what makes an experiment the same. Ablations do not: they add to it.
+/// The first line, which identifies the experiment. Ablations are not part of it, so they can be added later.
 #[derive(Serialize)]
 pub(super) struct Header<'a> {
-    /// The program's version: another one may round otherwise.
+    /// The program's version, because another version may round differently.
     pub(super) version: &'static str,
-    /// How the grid is run.
+    /// The settings of the grid.
     pub(super) settings: &'a ExperimentSettings,
     /// Digest of each dataset's rows.
     pub(super) rows: BTreeMap<&'a str, Digest>,
 }
 
-/// The file of an experiment that is running. It is locked: no other run writes to the folder meanwhile.
+/// The journal of a running experiment. It is locked, so that no other run writes to the folder.
 pub(super) struct Journal {
     path: PathBuf,
     file: File,
 }
 
-/// What an experiment leaves beside its journal. Where one of these is and no journal, the folder is not ours.
-const LEFT: [&str; 5] = ["results.csv", "ablations.csv", "traces.csv", "RESULTS.md", "report.html"];
+/// The other files of an experiment. If one of them exists without a journal, the folder is not ours.
+const OUTPUTS: [&str; 5] =
+    ["results.csv", "ablations.csv", "traces.csv", "RESULTS.md", "report.html"];
 
-/// How the first line of every journal begins.
-const OUR_START: &str = "{\"version\":\"";
+/// The first line of every journal starts with this.
+const PREFIX: &str = "{\"version\":\"";
 
 impl Journal {
-    /// Opens the journal of this experiment, or begins one, and gives the cells that it holds.
+    /// Opens or creates the journal and returns its cells.
     pub(super) fn open(folder: &Path, header: &Header<'_>) -> Result<(Self, Vec<Cell>), Error> {
         let path = folder.join("results.jsonl");
         let failed = |source| Error::Journal { file: path.display().to_string(), source };
         if !path.exists()
-            && let Some(name) = LEFT.into_iter().find(|name| folder.join(name).exists())
+            && let Some(name) = OUTPUTS.into_iter().find(|name| folder.join(name).exists())
         {
             return Err(Error::Foreign { folder: folder.display().to_string(), name });
         }
-        // The tables' folder too: whether it can be made is better known before the work than after it.
+        // Create the folder of tables now, because it is better to fail before the work than after it.
         let tables = folder.join("tables");
         std::fs::create_dir_all(&tables)
             .map_err(|source| Error::Folder { folder: tables.display().to_string(), source })?;
@@ -53,22 +54,22 @@ impl Journal {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(Error::Busy { folder: folder.display().to_string() });
+                return Err(Error::Busy(folder.display().to_string()));
             }
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(failed)?;
         let header = to_line(header);
-        // A run that was killed while it wrote leaves a last line without its end: that cell is run again.
+        // A run that was killed while writing leaves an incomplete last line. That cell is run again.
         let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
         let is_ours =
             if whole.is_empty() { header.starts_with(&text) } else { whole.starts_with(&header) };
         if !is_ours {
-            // Other settings for which nothing is finished are not worth keeping.
-            let begun = whole.starts_with(OUR_START) && whole.lines().count() == 1;
-            if !begun {
-                return Err(Error::OtherExperiment { folder: folder.display().to_string() });
+            // A journal without a finished cell may be replaced.
+            let has_no_cell = whole.starts_with(PREFIX) && whole.lines().count() == 1;
+            if !has_no_cell {
+                return Err(Error::OtherExperiment(folder.display().to_string()));
             }
         }
         let mut cells: Vec<Cell> = Vec::new();
@@ -91,7 +92,7 @@ impl Journal {
         Ok((Self { path, file }, cells))
     }
 
-    /// Keeps a finished cell.
+    /// Appends a finished cell.
     pub(super) fn append(&mut self, cell: &Cell) -> Result<(), Error> {
         let written =
             self.file.write_all(to_line(cell).as_bytes()).and_then(|()| self.file.flush());
@@ -99,8 +100,7 @@ impl Journal {
     }
 }
 
-/// Plain data always serialises.
-#[allow(clippy::expect_used)]
+/// A line of JSON. Plain data always serialises.
 fn to_line(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("plain data serialises") + "\n"
 }

@@ -1,4 +1,4 @@
-//! What an experiment can be told.
+//! The settings of an experiment.
 
 use equipoise_core::{
     Choice, Criterion, Defense, Fairness, Profile, RhoSchedule, RootWeighting, Settings,
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::scenario::{Generator, ProxySize, ScenarioKind, ScenarioSettings};
 use crate::source::{OWN_TABLE, SYNTHETIC};
 
-/// More seeds than anyone has time for are a slip of the finger.
+/// A larger number of seeds is surely a typing error.
 const MAX_SEEDS: u64 = 100_000;
 
 /// A grid of scenarios, and how each is run.
@@ -21,8 +21,7 @@ const MAX_SEEDS: u64 = 100_000;
 pub struct ExperimentSettings {
     /// Names of datasets.
     pub datasets: Vec<String>,
-    /// Fairness criteria; the paper leaves out equal opportunity on Dutch, and so does a grid that has
-    /// more than that one combination.
+    /// Fairness criteria. Like the paper, a grid with several combinations omits equal opportunity on Dutch.
     pub fairness: Vec<Criterion>,
     /// Scenario kinds.
     pub scenarios: Vec<ScenarioKind>,
@@ -30,7 +29,7 @@ pub struct ExperimentSettings {
     pub unreliable: Vec<f64>,
     /// Number of seeds, from 1.
     pub seeds: u64,
-    /// What is run on each round.
+    /// The variants run on each round.
     pub variants: Vec<Variant>,
     /// Constants of the method.
     pub profile: Profile,
@@ -96,12 +95,12 @@ impl ExperimentSettings {
         let counts: Vec<usize> =
             self.unreliable.iter().map(|&share| self.n_unreliable(share)).collect();
         if let Some(at) = counts.iter().position(|&count| count >= self.n_clients) {
-            let range = "so small that at least one client is reliable";
+            let range = "small enough to leave at least one reliable client";
             return refuse("unreliable", range, self.unreliable[at]);
         }
-        if has_twins(&counts) {
+        if has_duplicates(&counts) {
             let what = "a number of unreliable clients (shares are rounded to whole clients)";
-            return Err(Error::Twice { what: what.to_owned() });
+            return Err(Error::Twice(what.to_owned()));
         }
         if self.fairness.contains(&Criterion::Both) {
             return refuse("fairness", "sp or eo in an experiment", 0.0);
@@ -109,23 +108,23 @@ impl ExperimentSettings {
         for (position, name) in self.datasets.iter().enumerate() {
             let known = DATASETS.iter().map(|dataset| dataset.name);
             if !known.chain([SYNTHETIC, OWN_TABLE]).any(|known| known == name) {
-                return Err(Error::UnknownDataset { name: name.clone() });
+                return Err(Error::UnknownDataset(name.clone()));
             }
             if self.datasets[..position].contains(name) {
-                return Err(Error::Twice { what: format!("dataset {name}") });
+                return Err(Error::Twice(format!("dataset {name}")));
             }
         }
-        let twice = |what: &str| Err(Error::Twice { what: what.to_owned() });
-        if has_twins(&self.fairness) {
+        let twice = |what: &str| Err(Error::Twice(what.to_owned()));
+        if has_duplicates(&self.fairness) {
             return twice("a fairness");
         }
-        if has_twins(&self.scenarios) {
+        if has_duplicates(&self.scenarios) {
             return twice("a scenario");
         }
         Ok(())
     }
 
-    /// How many clients a share of them is.
+    /// Number of unreliable clients for a share.
     pub(crate) fn n_unreliable(&self, share: f64) -> usize {
         let scenario = self.scenario(Criterion::Sp, 1);
         ScenarioSettings { unreliable_share: share, ..scenario }.n_unreliable()
@@ -145,8 +144,7 @@ impl ExperimentSettings {
         self.units(None, &self.scenarios)
     }
 
-    /// What an ablation adds to the grid, the experiment's own value left out. The scenario is the
-    /// realistic one, unless the grid is without it.
+    /// The cells of an ablation, without the experiment's own value.
     pub(super) fn ablation(&self, ablation: Ablation) -> Vec<Unit> {
         let scenario = self.ablation_scenario();
         let changes = ablation.changes().into_iter().filter(|change| change.apply(self) != *self);
@@ -156,7 +154,7 @@ impl ExperimentSettings {
             .collect()
     }
 
-    /// The scenario that ablations are run in.
+    /// The scenario of the ablations: the realistic one, unless the grid does not have it.
     pub(crate) fn ablation_scenario(&self) -> ScenarioKind {
         match self.scenarios.as_slice() {
             [first, ..] if !self.scenarios.contains(&ScenarioKind::Realistic) => *first,
@@ -168,7 +166,7 @@ impl ExperimentSettings {
         let settings = change.map_or_else(|| self.clone(), |change| change.apply(self));
         let settings = match change {
             None => settings,
-            // Without a penalty there is nothing to compare.
+            // The method without its penalty is not part of ablations.
             Some(_) => Self {
                 variants: Variant::ALL
                     .iter()
@@ -204,7 +202,7 @@ impl ExperimentSettings {
             .collect()
     }
 
-    /// How a population is split; kind and share are chosen later.
+    /// The split of a population. Kind and share are set later.
     fn scenario(&self, fairness: Criterion, seed: u64) -> ScenarioSettings {
         ScenarioSettings {
             n_clients: self.n_clients,
@@ -233,19 +231,19 @@ impl ExperimentSettings {
 pub(super) struct Unit {
     /// Name of the dataset.
     pub(super) dataset: String,
-    /// How it is split; kind and share are the cells'.
+    /// The split. Kind and share are set by the cells.
     pub(super) scenario: ScenarioSettings,
-    /// How the cells are run.
+    /// The settings of the cells.
     pub(super) settings: ExperimentSettings,
     /// The cells.
     pub(super) keys: Vec<CellKey>,
 }
 
-fn has_twins<T: PartialEq>(list: &[T]) -> bool {
+fn has_duplicates<T: PartialEq>(list: &[T]) -> bool {
     list.iter().enumerate().any(|(i, item)| list[..i].contains(item))
 }
 
-/// The fairness that a criterion of the grid stands for.
+/// The fairness of a criterion.
 pub(super) fn fairness_of(criterion: Criterion) -> Fairness {
     match criterion {
         Criterion::Eo => Fairness::EO,

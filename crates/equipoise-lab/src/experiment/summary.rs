@@ -1,4 +1,4 @@
-//! Cells of all seeds together, and the plain table of every single one.
+//! Summaries over all seeds, and the table of all cells.
 
 use equipoise_core::{Choice, Criterion};
 use equipoise_data::write_atomically;
@@ -19,11 +19,11 @@ pub struct CellSummary {
     pub dataset: String,
     /// What the reliable clients send.
     pub scenario: ScenarioKind,
-    /// The fairness asked for.
+    /// The fairness criterion.
     pub fairness: Criterion,
     /// Share of unreliable clients.
     pub unreliable: f64,
-    /// What is changed against the experiment's settings, in an ablation.
+    /// The changed setting, in an ablation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
     /// Name of the defense.
@@ -44,7 +44,7 @@ pub struct CellSummary {
     pub weights: Vec<Vec<f64>>,
     /// Unreliable clients, one list per seed.
     pub unreliable_clients: Vec<Vec<String>>,
-    /// Mean time of a solve.
+    /// Mean duration of a solve.
     pub seconds: f64,
 }
 
@@ -53,14 +53,14 @@ pub struct CellSummary {
 pub struct Spread {
     /// The mean.
     pub mean: f64,
-    /// The standard deviation of a sample; 0 for a single value.
+    /// The sample standard deviation; 0 for a single value.
     pub std: f64,
-    /// Of how many values.
+    /// Number of values.
     pub n: usize,
 }
 
 impl Spread {
-    /// Of at least one value.
+    /// The spread of at least one value.
     pub fn of(values: &[f64]) -> Self {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -69,13 +69,13 @@ impl Spread {
         Self { mean, std, n: values.len() }
     }
 
-    /// The standard deviation, where there is more than one value.
+    /// The standard deviation, if there is more than one value.
     pub fn deviation(&self) -> Option<f64> {
         (self.n > 1).then_some(self.std)
     }
 }
 
-/// The cells, sorted as [`run_experiment`](super::run_experiment) gives them, over their seeds.
+/// Summarises cells, sorted as [`run_experiment`](super::run_experiment) returns them, over their seeds.
 pub fn summarise(cells: &[Cell], variants: &[Variant]) -> Vec<CellSummary> {
     let same_place = |a: &Cell, b: &Cell| {
         CellKey { seed: 0, ..a.key.clone() } == CellKey { seed: 0, ..b.key.clone() }
@@ -111,7 +111,7 @@ pub fn summarise(cells: &[Cell], variants: &[Variant]) -> Vec<CellSummary> {
     summaries
 }
 
-/// Every cell, seed and defense, one line each, without timings: the same bytes for the same experiment.
+/// Writes one line per cell, seed and defense. Without timings, so that the same experiment gives the same bytes.
 pub fn write_results_csv(path: &Path, cells: &[Cell]) -> Result<(), Error> {
     let mut text = String::from(
         "dataset,fairness,scenario,unreliable,seed,change,defense,accuracy,balanced_accuracy,auc,spd,eod,\
@@ -122,12 +122,12 @@ pub fn write_results_csv(path: &Path, cells: &[Cell]) -> Result<(), Error> {
             let key = &cell.key;
             let figure = |value: Option<f64>| value.map(|v| v.to_string()).unwrap_or_default();
             let weights: Vec<String> = result.weights.iter().map(f64::to_string).collect();
-            let words = [
+            let names = [
                 json_name(&key.fairness),
                 json_name(&key.scenario),
                 json_name(&result.termination),
             ];
-            let [fairness, scenario, termination] = &words;
+            let [fairness, scenario, termination] = &names;
             // Writing to a string cannot fail.
             let _ = writeln!(
                 text,
@@ -152,7 +152,7 @@ pub fn write_results_csv(path: &Path, cells: &[Cell]) -> Result<(), Error> {
     Ok(write_atomically(path, true, |writer| writer.write_all(text.as_bytes()))?)
 }
 
-/// The name that a value has in JSON: `sp`, `realistic`, `converged`.
+/// The name of a value in JSON: `sp`, `realistic`, `converged`.
 pub fn json_name(value: &impl Serialize) -> String {
     serde_json::to_value(value)
         .ok()

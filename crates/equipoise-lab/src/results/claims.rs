@@ -1,15 +1,15 @@
-//! What the paper finds, checked against what was measured.
+//! The paper's findings, checked against our figures.
 
 use equipoise_core::Criterion;
-use equipoise_report::{Block, Cell, Column, Format, Section, Table};
+use equipoise_report::{Block, Cell, Column, Section, Table};
 
 use super::Results;
-use super::figures::{FEDASL, FEDNOLOWE, METHOD, POOLED, Place};
-use super::wording::{place_words, share, variant_words};
+use super::figures::{Combination, FEDASL, FEDNOLOWE, METHOD, POOLED};
+use super::wording::{number, share, title, variant_name};
 use crate::experiment::{Variant, split_weights};
 use crate::scenario::ScenarioKind;
 
-/// What the measured figures say of a finding.
+/// Whether our figures agree with a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Holds,
@@ -19,97 +19,92 @@ enum Verdict {
 
 /// The defenses that the paper compares.
 const FOUR: [Variant; 4] = [METHOD, FEDASL, POOLED, FEDNOLOWE];
-/// "Far fairer" is at most this share of the other's unfairness.
+/// "Far fairer" means at most this share of the other's unfairness.
 const FAR: f64 = 0.5;
-/// Unreliable clients get "no weight" up to this much in all.
+/// Unreliable clients count as having no weight up to this total.
 const NO_WEIGHT: f64 = 0.05;
-/// Weights are "equal" within this much.
+/// Weights count as equal within this difference.
 const EQUAL: f64 = 0.02;
 /// On Law School the paper's method stays below .041 and FedASL rises to .495.
 const LAW_SCHOOL_FAIR: f64 = 0.06;
 const LAW_SCHOOL_BROKEN: f64 = 0.4;
 
-/// What was measured at a place and a share of unreliable clients.
+/// The findings for one combination and one share of unreliable clients.
 struct Findings {
     unreliable: f64,
     /// Unfairness of [`FOUR`].
     fairness: Option<[f64; 4]>,
     order: Option<Verdict>,
-    /// What the paper's own figures say of the order.
+    /// The verdict on the order from the paper's own figures.
     papers_order: Option<Verdict>,
     bound: Option<Verdict>,
     weights: Option<WeightsFinding>,
 }
 
-/// Ideal rounds: in how many of the seeds the weights are right.
+/// Ideal rounds: for how many seeds the weights are right.
 struct WeightsFinding {
     held: usize,
     of: usize,
-    /// What unreliable clients get in all, at most.
+    /// The largest total weight of unreliable clients.
     largest: f64,
 }
 
 impl Results<'_> {
     /// "12 of 15".
     pub(super) fn claims_held(&self) -> Option<String> {
-        let mut verdicts = Vec::new();
-        for place in self.experiment.settings.combinations() {
-            for findings in self.findings(place) {
-                let weights = findings.weights.map(|weights| weights.verdict());
-                verdicts.extend([findings.order, findings.bound, weights].into_iter().flatten());
-            }
-        }
+        let combinations = self.experiment.settings.combinations().into_iter();
+        let verdicts: Vec<Verdict> = combinations
+            .flat_map(|combination| self.findings(combination))
+            .flat_map(|found| [found.order, found.bound, found.weights.map(|w| w.verdict())])
+            .flatten()
+            .collect();
         let held = verdicts.iter().filter(|verdict| **verdict == Verdict::Holds).count();
         (!verdicts.is_empty()).then(|| format!("{held} of {}", verdicts.len()))
     }
 
-    /// The findings, and a table of verdicts per dataset and fairness.
+    /// The findings, and a table of verdicts per combination.
     pub(super) fn claims_section(&self) -> Option<Section> {
-        let places = self.experiment.settings.combinations();
-        let tables: Vec<Block> = places
-            .into_iter()
-            .map(|place| (place, self.findings(place)))
-            .filter(|(_, findings)| findings.iter().any(Findings::is_any))
-            .map(|(place, findings)| Block::Table(findings_table(place, &findings)))
-            .collect();
-        if tables.is_empty() {
-            return None;
-        }
+        let mut section = self.section(
+            "Findings of the paper, checked",
+            "Three findings, by share of unreliable clients. The four figures are |SPD| or |EOD| in realistic rounds.",
+            |combination| {
+                let findings = self.findings(combination);
+                let any = findings.iter().any(|found| {
+                    found.order.is_some() || found.bound.is_some() || found.weights.is_some()
+                });
+                any.then(|| Block::Table(findings_table(combination, &findings)))
+            },
+        )?;
         let findings = [
             format!(
-                "Order: where a minority of clients is unreliable, the method and FedASL are far fairer than \
-                 pooling and FedNolowe; where a majority is, FedASL breaks (it is less fair than pooling, \
-                 on Law School with |SPD| above {LAW_SCHOOL_BROKEN}) and the method is far fairer than all \
-                 others. “Far” means at most half the unfairness; “weaker” that only the order is the paper's. \
-                 “Paper's own” is what the paper's figures say by the same yardstick."
+                "Order. If a minority of clients is unreliable, the method and FedASL are far fairer than pooling and \
+                 FedNolowe. If a majority is, FedASL fails (it is less fair than pooling, and on Law School its |SPD| \
+                 exceeds {LAW_SCHOOL_BROKEN}) and the method is far fairer than all others. “Far” means at most half \
+                 the unfairness. “Weaker” means that the order agrees but the margin is smaller. “Paper's own” applies \
+                 the same test to the paper's figures."
             ),
-            format!("Bound: on Law School the method's |SPD| stays below {LAW_SCHOOL_FAIR}."),
+            format!("Bound. On Law School the method's |SPD| stays below {LAW_SCHOOL_FAIR}."),
             format!(
-                "Weights: in ideal rounds the method gives reliable clients equal weights (within {EQUAL}) and \
-                 the others none (at most {NO_WEIGHT} in all). Seeds for which that is so are counted; \
-                 “most” is the most that unreliable clients get in all; “weaker” means most seeds, not all."
+                "Weights. In ideal rounds the method gives reliable clients equal weights (within {EQUAL}) and \
+                 unreliable clients none (at most {NO_WEIGHT} in total). “Seeds” counts the seeds for which this \
+                 holds, and “Largest” is the largest total weight of unreliable clients. “Weaker” means most seeds \
+                 but not all."
             ),
         ];
-        let blocks = findings.into_iter().map(Block::Paragraph).chain(tables).collect();
-        Some(Section {
-            heading: "What the paper finds, checked".to_owned(),
-            lead: "Three findings, by share of unreliable clients. The four figures are |SPD| or |EOD| in \
-                   realistic rounds."
-                .to_owned(),
-            blocks,
-        })
+        section.blocks.splice(0..0, findings.map(Block::Paragraph));
+        Some(section)
     }
 
-    fn findings(&self, place: Place<'_>) -> Vec<Findings> {
-        let law_school = place == ("law-school", Criterion::Sp);
+    fn findings(&self, combination: Combination<'_>) -> Vec<Findings> {
+        let law_school = combination == ("law-school", Criterion::Sp);
         let shares = self.experiment.settings.unreliable.iter();
         let at = |&unreliable: &f64| {
-            let fairness = self.four(place, unreliable);
-            // Shares are rounded to whole clients: their number tells who is the majority.
+            let fairness = self.four(combination, unreliable);
+            // Shares are rounded to whole clients, so their number decides who has the majority.
             let settings = &self.experiment.settings;
             let share = settings.n_unreliable(unreliable) as f64 / settings.n_clients as f64;
             let order = fairness.and_then(|four| order_verdict(share, law_school, four));
-            let papers = FOUR.map(|variant| self.published(place, unreliable, variant));
+            let papers = FOUR.map(|variant| self.published(combination, unreliable, variant));
             let papers_order = match papers {
                 [Some(method), Some(fedasl), Some(pooled), Some(fednolowe)] => {
                     let four = [method, fedasl, pooled, fednolowe].map(|paper| paper.fairness);
@@ -120,41 +115,38 @@ impl Results<'_> {
             let bound = fairness.filter(|_| law_school).map(|[method, ..]| {
                 if method < LAW_SCHOOL_FAIR { Verdict::Holds } else { Verdict::Differs }
             });
-            let weights = self.weights_finding(place, unreliable);
+            let weights = self.weights_finding(combination, unreliable);
             Findings { unreliable, fairness, order, papers_order, bound, weights }
         };
         shares.map(at).collect()
     }
 
-    fn four(&self, place: Place<'_>, unreliable: f64) -> Option<[f64; 4]> {
-        let scenario = ScenarioKind::Realistic;
+    fn four(&self, combination: Combination<'_>, unreliable: f64) -> Option<[f64; 4]> {
         let [method, fedasl, pooled, fednolowe] = FOUR.map(|variant| {
-            let figures = self.experiment.figures(place, scenario, unreliable, variant)?;
+            let figures = self.experiment.realistic(combination, unreliable, variant)?;
             Some(figures.fairness.mean)
         });
         Some([method?, fedasl?, pooled?, fednolowe?])
     }
 
-    fn weights_finding(&self, place: Place<'_>, unreliable: f64) -> Option<WeightsFinding> {
-        let cells = self.experiment.cells_at(place, ScenarioKind::Ideal, unreliable, None);
+    fn weights_finding(
+        &self,
+        combination: Combination<'_>,
+        unreliable: f64,
+    ) -> Option<WeightsFinding> {
+        let cells = self.experiment.cells_at(combination, ScenarioKind::Ideal, unreliable, None);
         let mut finding = WeightsFinding { held: 0, of: 0, largest: 0.0 };
         for cell in &cells {
             let result = cell.results.iter().find(|result| result.variant == METHOD)?;
             let (reliable, others) = split_weights(cell, &result.weights);
             let total: f64 = others.iter().sum();
-            let most = reliable.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let least = reliable.iter().copied().fold(f64::INFINITY, f64::min);
+            let largest = reliable.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let smallest = reliable.iter().copied().fold(f64::INFINITY, f64::min);
             finding.of += 1;
-            finding.held += usize::from(total <= NO_WEIGHT && most - least <= EQUAL);
+            finding.held += usize::from(total <= NO_WEIGHT && largest - smallest <= EQUAL);
             finding.largest = finding.largest.max(total);
         }
         (finding.of > 0).then_some(finding)
-    }
-}
-
-impl Findings {
-    fn is_any(&self) -> bool {
-        self.order.is_some() || self.bound.is_some() || self.weights.is_some()
     }
 }
 
@@ -170,17 +162,15 @@ impl WeightsFinding {
 
 impl Verdict {
     fn cell(self) -> Cell {
-        let word = match self {
-            Self::Holds => "holds",
-            Self::Weaker => "weaker",
-            Self::Differs => "differs",
-        };
-        let cell = Cell::text(word);
-        if self == Self::Holds { cell } else { cell.strong() }
+        match self {
+            Self::Holds => Cell::text("holds"),
+            Self::Weaker => Cell::text("weaker").strong(),
+            Self::Differs => Cell::text("differs").strong(),
+        }
     }
 }
 
-/// None where nobody, or just half of the clients, is unreliable.
+/// `None` if no client, or exactly half of them, is unreliable.
 fn order_verdict(
     unreliable: f64,
     law_school: bool,
@@ -208,50 +198,31 @@ fn order_verdict(
     }
 }
 
-fn findings_table(place: Place<'_>, findings: &[Findings]) -> Table {
-    let none = || Cell::number(None, Format::Auto);
-    let published = findings.iter().any(|findings| findings.papers_order.is_some());
-    let bounded = findings.iter().any(|findings| findings.bound.is_some());
-    let row = |findings: &Findings| {
-        let mut row = vec![Cell::text(share(findings.unreliable))];
-        let fairness = (0..FOUR.len()).map(|i| findings.fairness.map(|four| four[i]));
-        row.extend(fairness.map(|value| Cell::number(value, Format::Fixed(3))));
-        row.push(findings.order.map_or_else(none, Verdict::cell));
-        if published {
-            row.push(findings.papers_order.map_or_else(none, Verdict::cell));
-        }
-        if bounded {
-            row.push(findings.bound.map_or_else(none, Verdict::cell));
-        }
-        row.extend(match &findings.weights {
-            None => [none(), none(), none()],
-            Some(weights) => [
-                weights.verdict().cell(),
-                Cell::text(format!("{}\u{a0}of\u{a0}{}", weights.held, weights.of)),
-                Cell::number(weights.largest, Format::Fixed(3)),
-            ],
-        });
+fn findings_table(combination: Combination<'_>, findings: &[Findings]) -> Table {
+    let published = findings.iter().any(|found| found.papers_order.is_some());
+    let bounded = findings.iter().any(|found| found.bound.is_some());
+    let verdict = |verdict: Option<Verdict>| verdict.map_or_else(|| number(None, 0), Verdict::cell);
+    let row = |found: &Findings| {
+        let mut row = vec![Cell::text(share(found.unreliable))];
+        row.extend((0..FOUR.len()).map(|i| number(found.fairness.map(|four| four[i]), 3)));
+        row.push(verdict(found.order));
+        row.extend(published.then(|| verdict(found.papers_order)));
+        row.extend(bounded.then(|| verdict(found.bound)));
+        let weights = found.weights.as_ref();
+        row.push(verdict(weights.map(WeightsFinding::verdict)));
+        let seeds = weights.map(|w| Cell::text(format!("{}\u{a0}of\u{a0}{}", w.held, w.of)));
+        row.push(seeds.unwrap_or_else(|| number(None, 0)));
+        row.push(number(weights.map(|w| w.largest), 3));
         row
     };
-    let numbers = FOUR.map(|variant| Column::number(variant_words(variant)));
-    let verdicts =
-        [("Order", true), ("Paper's own", published), ("Bound", bounded), ("Weights", true)];
-    let counts = [Column::text("Seeds"), Column::number("Most")];
-    Table {
-        caption: place_words(place),
-        columns: [Column::text("Unreliable")]
-            .into_iter()
-            .chain(numbers)
-            .chain(
-                verdicts
-                    .into_iter()
-                    .filter(|(_, shown)| *shown)
-                    .map(|(name, _)| Column::text(name)),
-            )
-            .chain(counts)
-            .collect(),
-        rows: findings.iter().map(row).collect(),
-    }
+    let mut columns = vec![Column::text("Unreliable")];
+    columns.extend(FOUR.map(|variant| Column::number(variant_name(variant))));
+    columns.push(Column::text("Order"));
+    columns.extend(published.then(|| Column::text("Paper's own")));
+    columns.extend(bounded.then(|| Column::text("Bound")));
+    columns.extend(["Weights", "Seeds"].map(Column::text));
+    columns.push(Column::number("Largest"));
+    Table { caption: title(combination), columns, rows: findings.iter().map(row).collect() }
 }
 
 #[cfg(test)]
@@ -259,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_papers_own_figures_pass_where_it_says_so() {
+    fn the_papers_figures_pass_its_own_findings() {
         // Law School, |SPD|, at 20, 40 and 60 %.
         let four = [
             (0.2, [0.0369, 0.0397, 0.1465, 0.0867]),
@@ -272,7 +243,7 @@ mod tests {
         // Dutch at 20 %: fairer, but not by half.
         let dutch = [0.0519, 0.0606, 0.0802, 0.0786];
         assert_eq!(order_verdict(0.2, false, dutch), Some(Verdict::Weaker));
-        // A majority that FedASL withstands would contradict the paper.
+        // If FedASL withstood a majority, that would contradict the paper.
         assert_eq!(order_verdict(0.6, false, [0.01, 0.1, 0.3, 0.3]), Some(Verdict::Differs));
         assert_eq!(order_verdict(0.0, false, dutch), None);
     }

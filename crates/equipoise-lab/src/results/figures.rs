@@ -1,7 +1,8 @@
-//! A defense at a place of the grid, over its seeds.
+//! The figures of a defense in a cell of the grid, over its seeds.
 
 use equipoise_core::{Criterion, Defense};
 
+use super::Results;
 use crate::experiment::{Cell, Change, Experiment, Figures, Variant};
 use crate::scenario::ScenarioKind;
 
@@ -15,53 +16,61 @@ pub(super) const FEDASL: Variant = Variant::Defense(Defense::Fedasl);
 pub(super) const FEDNOLOWE: Variant = Variant::Defense(Defense::Fednolowe);
 
 /// Dataset and fairness.
-pub(super) type Place<'a> = (&'a str, Criterion);
+pub(super) type Combination<'a> = (&'a str, Criterion);
+
+impl<'a> Results<'a> {
+    /// Every combination with every share of unreliable clients.
+    pub(super) fn cases(&self) -> impl Iterator<Item = (Combination<'a>, f64)> {
+        let settings = &self.experiment.settings;
+        let combinations = settings.combinations().into_iter();
+        combinations.flat_map(|c| settings.unreliable.iter().map(move |&share| (c, share)))
+    }
+}
 
 impl Experiment {
-    /// Cells, seed by seed.
+    /// One cell per seed.
     pub(super) fn cells_at(
         &self,
-        (dataset, fairness): Place<'_>,
+        (dataset, fairness): Combination<'_>,
         scenario: ScenarioKind,
         unreliable: f64,
         change: Option<Change>,
     ) -> Vec<&Cell> {
         let cells = if change.is_none() { &self.grid } else { &self.changed };
-        let here = |cell: &&Cell| {
+        let matches = |cell: &&Cell| {
             let key = &cell.key;
             (&*key.dataset, key.fairness, key.scenario, key.unreliable, key.change)
                 == (dataset, fairness, scenario, unreliable, change)
         };
-        cells.iter().filter(here).collect()
+        cells.iter().filter(matches).collect()
     }
 
-    /// A defense in the grid.
-    pub(super) fn figures(
+    /// A defense in the grid's realistic scenario.
+    pub(super) fn realistic(
         &self,
-        place: Place<'_>,
-        scenario: ScenarioKind,
+        combination: Combination<'_>,
         unreliable: f64,
         variant: Variant,
     ) -> Option<Figures> {
-        over_all_seeds(&self.cells_at(place, scenario, unreliable, None), variant)
+        let cells = self.cells_at(combination, ScenarioKind::Realistic, unreliable, None);
+        over_all_seeds(&cells, variant)
     }
 
-    /// A defense with one thing changed; the experiment's own value is the grid's.
+    /// The method with one setting changed. The experiment's own value is in the grid.
     pub(super) fn changed_figures(
         &self,
-        place: Place<'_>,
+        combination: Combination<'_>,
         unreliable: f64,
         change: Change,
-        variant: Variant,
     ) -> Option<Figures> {
         let scenario = self.settings.ablation_scenario();
         let own = change.apply(&self.settings) == self.settings;
-        let cells = self.cells_at(place, scenario, unreliable, (!own).then_some(change));
-        over_all_seeds(&cells, variant)
+        let cells = self.cells_at(combination, scenario, unreliable, (!own).then_some(change));
+        over_all_seeds(&cells, METHOD)
     }
 }
 
-/// `None` also where the defense could not be run for one of the seeds.
+/// `None` if the defense failed for one of the seeds.
 fn over_all_seeds(cells: &[&Cell], variant: Variant) -> Option<Figures> {
     let all = cells.iter().all(|cell| cell.problem.is_none());
     all.then(|| Figures::of(cells, variant)).flatten()

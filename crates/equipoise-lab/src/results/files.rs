@@ -1,4 +1,4 @@
-//! What an experiment leaves in its folder.
+//! The files of an experiment.
 
 use equipoise_data::write_atomically;
 use equipoise_report::{Block, Page, Table};
@@ -13,8 +13,7 @@ use crate::experiment::{Cell, json_name, write_results_csv};
 
 impl Results<'_> {
     /// Writes `report.html`, `RESULTS.md`, `results.csv`, `ablations.csv`, `traces.csv` and a CSV file for
-    /// every table of the page into the folder, and returns the page's path. Files that are there are
-    /// replaced.
+    /// every table of the page into the folder, replacing existing ones, and returns the page's path.
     pub fn write(&self, folder: &Path) -> Result<PathBuf, Error> {
         let page = self.page();
         write_results_csv(&folder.join("results.csv"), &self.experiment.grid)?;
@@ -29,12 +28,7 @@ impl Results<'_> {
         std::fs::create_dir_all(&tables)
             .map_err(|source| Error::Folder { folder: tables.display().to_string(), source })?;
         let named = named_tables(&page);
-        for stale in csv_files(&tables)? {
-            let kept = |name: &str| stale.file_name().is_some_and(|file| file == name);
-            if !named.iter().any(|(name, _)| kept(name)) {
-                remove(&stale)?;
-            }
-        }
+        remove_stale(&tables, &named)?;
         for (name, table) in named {
             write_text(&tables.join(name), &table.to_csv())?;
         }
@@ -45,20 +39,20 @@ impl Results<'_> {
     }
 }
 
-/// The tables that an earlier page left.
-fn csv_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+/// Removes the tables of an earlier page.
+fn remove_stale(folder: &Path, named: &[(String, &Table)]) -> Result<(), Error> {
     let failed = |source| Error::Journal { file: folder.display().to_string(), source };
-    let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let file = entry.map_err(failed)?.path();
-        if file.extension().is_some_and(|extension| extension == "csv") {
-            files.push(file);
+        let is_csv = file.extension().is_some_and(|extension| extension == "csv");
+        if is_csv && !named.iter().any(|(name, _)| file.ends_with(name)) {
+            remove(&file)?;
         }
     }
-    Ok(files)
+    Ok(())
 }
 
-/// Removes a file that need not be there.
+/// Removes a file if it exists.
 fn remove(file: &Path) -> Result<(), Error> {
     match std::fs::remove_file(file) {
         Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
@@ -68,7 +62,7 @@ fn remove(file: &Path) -> Result<(), Error> {
     }
 }
 
-/// Every table of a page, those behind charts too, under a name made of its heading.
+/// Every table of a page, including those of charts, with a file name made from its heading.
 fn named_tables(page: &Page) -> Vec<(String, &Table)> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut tables = Vec::new();
@@ -91,13 +85,13 @@ fn named_tables(page: &Page) -> Vec<(String, &Table)> {
     tables
 }
 
-/// Letters and digits, with a hyphen for whatever is between them.
+/// Letters and digits, with hyphens in between.
 fn file_name(title: &str) -> String {
-    const LONGEST: usize = 80;
+    const MAX_LENGTH: usize = 80;
     let words = title.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let mut name = String::new();
     for word in words {
-        if name.len() + word.len() >= LONGEST {
+        if name.len() + word.len() >= MAX_LENGTH {
             break;
         }
         if !name.is_empty() {
@@ -108,7 +102,7 @@ fn file_name(title: &str) -> String {
     name
 }
 
-/// The method's way in every cell that kept it.
+/// The method's trace in every cell that has one.
 fn traces_csv(cells: &[Cell]) -> String {
     let n_clients = cells.iter().map(|cell| cell.clients.len()).max().unwrap_or(0);
     let weights: Vec<String> = (1..=n_clients).map(|client| format!("w{client}")).collect();

@@ -11,7 +11,7 @@ pub(super) struct Published {
     pub(super) fairness: f64,
 }
 
-/// Clients, their weights and who is unreliable, as published.
+/// Weights and which clients are unreliable, as published.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct PublishedWeights {
     pub(super) weights: [f64; 5],
@@ -45,73 +45,24 @@ type WeightRow = ([[f64; 5]; 3], [bool; 5]);
 
 const O: bool = false;
 const X: bool = true;
-const THIRD: f64 = 0.33;
 
+#[rustfmt::skip]
 const LAW_SP_WEIGHTS: [WeightRow; 3] = [
-    (
-        [
-            [0.25, 0.25, 0.25, 0.0, 0.25],
-            [0.25, 0.25, 0.25, 0.02, 0.25],
-            [0.21, 0.21, 0.21, 0.15, 0.21],
-        ],
-        [O, O, O, X, O],
-    ),
-    (
-        [
-            [THIRD, THIRD, THIRD, 0.0, 0.0],
-            [0.31, 0.31, 0.31, 0.04, 0.03],
-            [0.22, 0.22, 0.22, 0.17, 0.16],
-        ],
-        [O, O, O, X, X],
-    ),
-    (
-        [[0.5, 0.5, 0.0, 0.0, 0.0], [0.04, 0.04, 0.31, 0.31, 0.31], [0.23, 0.23, 0.18, 0.19, 0.18]],
-        [O, O, X, X, X],
-    ),
+    ([[0.25, 0.25, 0.25, 0.00, 0.25], [0.25, 0.25, 0.25, 0.02, 0.25], [0.21, 0.21, 0.21, 0.15, 0.21]], [O, O, O, X, O]),
+    ([[0.33, 0.33, 0.33, 0.00, 0.00], [0.31, 0.31, 0.31, 0.04, 0.03], [0.22, 0.22, 0.22, 0.17, 0.16]], [O, O, O, X, X]),
+    ([[0.50, 0.50, 0.00, 0.00, 0.00], [0.04, 0.04, 0.31, 0.31, 0.31], [0.23, 0.23, 0.18, 0.19, 0.18]], [O, O, X, X, X]),
 ];
+#[rustfmt::skip]
 const DUTCH_SP_WEIGHTS: [WeightRow; 3] = [
-    (
-        [
-            [0.0, 0.25, 0.25, 0.25, 0.25],
-            [0.02, 0.25, 0.25, 0.25, 0.25],
-            [0.19, 0.20, 0.20, 0.20, 0.20],
-        ],
-        [X, O, O, O, O],
-    ),
-    (
-        [
-            [0.0, THIRD, THIRD, THIRD, 0.0],
-            [0.03, 0.31, 0.31, 0.31, 0.03],
-            [0.19, 0.20, 0.20, 0.20, 0.19],
-        ],
-        [X, O, O, O, X],
-    ),
-    (
-        [[0.0, 0.5, 0.5, 0.0, 0.0], [0.31, 0.03, 0.03, 0.31, 0.31], [0.20, 0.21, 0.21, 0.20, 0.20]],
-        [X, O, O, X, X],
-    ),
+    ([[0.00, 0.25, 0.25, 0.25, 0.25], [0.02, 0.25, 0.25, 0.25, 0.25], [0.19, 0.20, 0.20, 0.20, 0.20]], [X, O, O, O, O]),
+    ([[0.00, 0.33, 0.33, 0.33, 0.00], [0.03, 0.31, 0.31, 0.31, 0.03], [0.19, 0.20, 0.20, 0.20, 0.19]], [X, O, O, O, X]),
+    ([[0.00, 0.50, 0.50, 0.00, 0.00], [0.31, 0.03, 0.03, 0.31, 0.31], [0.20, 0.21, 0.21, 0.20, 0.20]], [X, O, O, X, X]),
 ];
+#[rustfmt::skip]
 const LAW_EO_WEIGHTS: [WeightRow; 3] = [
-    (
-        [
-            [0.25, 0.25, 0.25, 0.0, 0.25],
-            [0.25, 0.25, 0.25, 0.02, 0.25],
-            [0.22, 0.22, 0.22, 0.13, 0.22],
-        ],
-        [O, O, O, X, O],
-    ),
-    (
-        [
-            [THIRD, THIRD, THIRD, 0.0, 0.0],
-            [0.31, 0.31, 0.31, 0.04, 0.03],
-            [0.23, 0.23, 0.23, 0.17, 0.15],
-        ],
-        [O, O, O, X, X],
-    ),
-    (
-        [[0.5, 0.5, 0.0, 0.0, 0.0], [0.04, 0.04, 0.31, 0.31, 0.31], [0.23, 0.23, 0.18, 0.19, 0.17]],
-        [O, O, X, X, X],
-    ),
+    ([[0.25, 0.25, 0.25, 0.00, 0.25], [0.25, 0.25, 0.25, 0.02, 0.25], [0.22, 0.22, 0.22, 0.13, 0.22]], [O, O, O, X, O]),
+    ([[0.33, 0.33, 0.33, 0.00, 0.00], [0.31, 0.31, 0.31, 0.04, 0.03], [0.23, 0.23, 0.23, 0.17, 0.15]], [O, O, O, X, X]),
+    ([[0.50, 0.50, 0.00, 0.00, 0.00], [0.04, 0.04, 0.31, 0.31, 0.31], [0.23, 0.23, 0.18, 0.19, 0.17]], [O, O, X, X, X]),
 ];
 
 /// Realistic scenarios: Tables II and III.
@@ -172,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn published_weights_add_up_and_mark_as_many_clients_as_the_share_says() {
+    fn published_weights_sum_to_one_and_the_share_of_unreliable_clients_matches() {
         for (dataset, fairness) in
             [("law-school", Criterion::Sp), ("law-school", Criterion::Eo), ("dutch", Criterion::Sp)]
         {
@@ -196,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_paper_does_not_have_is_none() {
+    fn figures_that_the_paper_does_not_have_are_none() {
         let bilevel = Variant::Defense(Defense::Bilevel);
         assert_eq!(performance("dutch", Criterion::Eo, 0.2, bilevel), None);
         assert_eq!(performance("law-school", Criterion::Sp, 0.3, bilevel), None);

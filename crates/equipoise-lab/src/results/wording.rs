@@ -1,8 +1,9 @@
-//! Words that the sections share.
+//! Texts and cells that several sections use.
 
 use equipoise_core::{Criterion, Defense};
-use equipoise_report::{Cell, Format};
+use equipoise_report::{Cell, Column, Format};
 
+use super::figures::Combination;
 use crate::dataset::Preprocessing;
 use crate::experiment::Variant;
 use crate::scenario::Generator;
@@ -14,7 +15,7 @@ pub(super) fn measure(fairness: Criterion) -> &'static str {
 }
 
 /// "Law School, |SPD|".
-pub(super) fn place_words((dataset, fairness): (&str, Criterion)) -> String {
+pub(super) fn title((dataset, fairness): Combination<'_>) -> String {
     format!("{}, {}", dataset_title(dataset), measure(fairness))
 }
 
@@ -28,8 +29,8 @@ pub(super) fn share(share: f64) -> String {
     Format::Percent(decimals.unwrap_or(4) as usize).write(Some(share))
 }
 
-/// What is run, as the paper's tables call it where they do.
-pub(super) fn variant_words(variant: Variant) -> &'static str {
+/// The name of a variant, as in the paper's tables if they have it.
+pub(super) fn variant_name(variant: Variant) -> &'static str {
     match variant {
         Variant::Defense(Defense::Bilevel) => "the\u{a0}method",
         Variant::BilevelWithoutPenalty => "the\u{a0}method, ρ\u{a0}=\u{a0}0",
@@ -37,31 +38,63 @@ pub(super) fn variant_words(variant: Variant) -> &'static str {
     }
 }
 
-pub(super) fn preprocessing_words(preprocessing: Preprocessing) -> &'static str {
+pub(super) fn describe_preprocessing(preprocessing: Preprocessing) -> &'static str {
     match preprocessing {
         Preprocessing::Paper => {
-            "numbers standardised, 0/1 columns kept, codes taken as numbers, no intercept (the paper's way)"
+            "Numeric columns are standardised, 0/1 columns are kept, categorical codes count as numbers, and there is \
+             no intercept, as in the paper"
         }
         Preprocessing::Intercept => {
-            "numbers standardised, 0/1 columns kept, codes taken as numbers, and an intercept"
+            "Numeric columns are standardised, 0/1 columns are kept, categorical codes count as numbers, and there is \
+             an intercept"
         }
-        Preprocessing::OneHot => "numbers standardised, codes as one-hot columns, and an intercept",
+        Preprocessing::OneHot => {
+            "Numeric columns are standardised, categorical codes are one-hot encoded, and there is an intercept"
+        }
     }
 }
 
-pub(super) fn generator_words(generator: Generator) -> &'static str {
+pub(super) fn describe_generator(generator: Generator) -> &'static str {
     match generator {
-        Generator::Adam => "by Adam from the client's own rows, as the paper's figures suggest",
-        Generator::Smoothed => "as `equipoise proxy` makes them, from a smoothed model of the data",
+        Generator::Adam => {
+            "by moving the client's own rows with Adam, as the paper's figures suggest"
+        }
+        Generator::Smoothed => "as by `equipoise proxy`, from a smoothed model of the data",
     }
 }
 
-/// Ours minus theirs, with its sign; a dash where they have none.
-pub(super) fn difference(ours: f64, theirs: Option<f64>, decimals: usize) -> Cell {
-    let Some(value) = theirs.map(|theirs| ours - theirs) else {
-        return Cell::number(None, Format::Auto);
-    };
-    let text = Format::Fixed(decimals).write(Some(value));
+/// A number with this many decimals.
+pub(super) fn fixed(value: f64, decimals: usize) -> String {
+    Format::Fixed(decimals).write(Some(value))
+}
+
+/// Smallest and largest value: "0.10 to 0.20".
+pub(super) fn range(values: &[f64], decimals: usize) -> String {
+    if values.is_empty() {
+        return "no value".to_owned();
+    }
+    let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    format!("{} to {}", fixed(smallest, decimals), fixed(largest, decimals))
+}
+
+/// Text columns, then number columns.
+pub(super) fn columns<const T: usize, const N: usize>(
+    texts: [&str; T],
+    numbers: [&str; N],
+) -> Vec<Column> {
+    texts.map(Column::text).into_iter().chain(numbers.map(Column::number)).collect()
+}
+
+/// A number cell with this many decimals. A dash if there is no number.
+pub(super) fn number(value: Option<f64>, decimals: usize) -> Cell {
+    Cell::number(value, Format::Fixed(decimals))
+}
+
+/// Ours minus the paper's, with its sign. A dash if the paper has no figure.
+pub(super) fn difference(ours: f64, papers: Option<f64>, decimals: usize) -> Cell {
+    let Some(value) = papers.map(|papers| ours - papers) else { return number(None, decimals) };
+    let text = fixed(value, decimals);
     let is_zero = !text.bytes().any(|b| (b'1'..=b'9').contains(&b));
     let sign = if value > 0.0 && !is_zero { "+" } else { "" };
     Cell { number: Some(value), ..Cell::text(format!("{sign}{text}")) }

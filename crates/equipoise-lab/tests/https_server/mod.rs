@@ -1,6 +1,6 @@
-//! An https server on loopback that answers as a test wants, with a certificate of its own.
+//! A scripted https server on loopback with its own certificate.
 //!
-//! Written by hand over threads: it must be able to do what no good server does.
+//! Handwritten, because it must be able to misbehave.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,26 +13,26 @@ use std::time::Duration;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// How a request is answered.
+/// The answer to a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Reply {
     /// 200 with this content.
     Content(Vec<u8>),
-    /// Another status, and a page that says so.
+    /// Another status and a short body.
     Status(u16),
-    /// To another address.
+    /// A redirect to this URL.
     Redirect(String),
-    /// 200 and this content, as if there were twice as much; then the connection ends.
+    /// 200 with this content but twice its length announced; then the connection is cut.
     Cut(Vec<u8>),
-    /// 200 and this content, as if there were twice as much; then nothing, for as long as the client waits.
+    /// 200 with this content but twice its length announced; then nothing until the client gives up.
     Stall(Vec<u8>),
-    /// 200 with a length of this many bytes, none of which comes.
+    /// 200 with this length announced, but no content.
     Announce(u64),
-    /// 200 with blanks for ever, without a length.
+    /// 200 with endless blanks and no announced length.
     Endless,
 }
 
-/// The server; gone when dropped.
+/// The server. It stops when dropped.
 pub(crate) struct HttpsServer {
     port: u16,
     certificate: String,
@@ -47,11 +47,11 @@ struct Shared {
     stopped: AtomicBool,
 }
 
-/// The longest that any connection lasts.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Maximum duration of a connection.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 impl HttpsServer {
-    /// Starts it. Its certificate is for `localhost`.
+    /// Starts a server with a certificate for `localhost`.
     pub(crate) fn start() -> Self {
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
@@ -77,22 +77,22 @@ impl HttpsServer {
         Self { port, certificate: made.cert.pem(), shared, listening: Some(listening) }
     }
 
-    /// From now on, a path is answered so. Other paths are not found.
+    /// Sets the answer for a path. Other paths answer 404.
     pub(crate) fn answer(&self, path: &str, reply: Reply) {
         self.shared.replies().push((path.to_owned(), reply));
     }
 
-    /// The address of a path.
+    /// The URL of a path.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("https://localhost:{}{path}", self.port)
     }
 
-    /// Writes the certificate to trust to a file.
+    /// Writes the server's certificate to a file.
     pub(crate) fn write_certificate(&self, file: &Path) {
         std::fs::write(file, &self.certificate).unwrap();
     }
 
-    /// How often it was asked for something, over a connection that the client trusted.
+    /// Number of requests over trusted connections.
     pub(crate) fn requests(&self) -> usize {
         self.shared.requests.load(Ordering::SeqCst)
     }
@@ -127,14 +127,14 @@ fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
             return;
         }
         let shared = Arc::clone(shared);
-        // A client that goes away is no failure of the server: errors end the connection.
+        // Errors just end the connection.
         std::thread::spawn(move || stream.map(|stream| serve(stream, &shared)));
     }
 }
 
 fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     let connection =
         ServerConnection::new(Arc::clone(&shared.config)).map_err(std::io::Error::other)?;
     let mut tls = StreamOwned::new(connection, stream);
@@ -158,7 +158,7 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
         }
         Reply::Cut(content) => {
             send(&mut tls, &ok(2 * content.len() as u64), &content)?;
-            // Without the farewell that TLS demands, as when a cable is cut.
+            // Without the close_notify of TLS, as if a cable were cut.
             return tls.sock.shutdown(std::net::Shutdown::Both);
         }
         Reply::Stall(content) => {

@@ -28,11 +28,15 @@ impl DrawnBar {
         finite(self.quantity.value).is_some_and(|value| value < 0.0)
     }
 
-    /// The outer end of the bar and its interval.
-    fn end(&self) -> f64 {
+    fn interval(&self) -> [f64; 2] {
         let value = finite(self.quantity.value).unwrap_or(0.0);
         let error = finite(self.quantity.error).unwrap_or(0.0);
-        if self.is_negative() { value - error } else { value + error }
+        [value - error, value + error]
+    }
+
+    /// The outer end of the bar and its interval.
+    fn end(&self) -> f64 {
+        self.interval()[usize::from(!self.is_negative())]
     }
 }
 
@@ -105,10 +109,7 @@ struct BarArea {
 impl BarArea {
     fn new(rows: &[BarRow], axis: &Axis, left: f64, canvas: &Canvas<'_>) -> Self {
         let bars = || rows.iter().flat_map(|row| &row.bars);
-        let ends = bars().map(|bar| bar.quantity).filter_map(|quantity| {
-            finite(quantity.value).map(|v| (v, finite(quantity.error).unwrap_or(0.0)))
-        });
-        let ends = ends.flat_map(|(v, e)| [v - e, v + e]).chain([0.0]);
+        let ends = bars().flat_map(DrawnBar::interval).chain([0.0]);
         let scale = Scale::linear(ends, axis.format, if canvas.narrow { 4.0 } else { 6.0 });
         let texts: Vec<(bool, f64, f64)> = bars()
             .map(|bar| (bar.is_negative(), scale.fraction(bar.end()), text_width(&bar.text) + 8.0))
@@ -135,9 +136,9 @@ impl BarArea {
             let size = ((end - zero).abs().max(1.0), BAR_HEIGHT);
             rect(markup, (zero.min(end), y), size, &[("class", &bar.fill)]);
         });
-        if let Some(error) = finite(bar.quantity.error) {
-            let middle = y + BAR_HEIGHT / 2.0;
-            whisker(markup, (self.x(value - error), middle), (self.x(value + error), middle));
+        if finite(bar.quantity.error).is_some() {
+            let [from, to] = bar.interval().map(|end| (self.x(end), y + BAR_HEIGHT / 2.0));
+            whisker(markup, from, to);
         }
     }
 

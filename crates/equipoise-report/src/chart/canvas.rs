@@ -10,6 +10,9 @@ pub(super) struct Canvas<'a> {
     pub(super) labelled_by: &'a str,
 }
 
+/// A point, or a width and a height.
+pub(super) type Xy = (f64, f64);
+
 /// Which point of a text is at its coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
@@ -30,12 +33,8 @@ impl Canvas<'_> {
     }
 
     /// Writes a drawing. If it is wider than the canvas, it scrolls.
-    pub(super) fn frame(
-        &self,
-        markup: &mut Markup,
-        (width, height): (f64, f64),
-        content: impl FnOnce(&mut Markup),
-    ) {
+    pub(super) fn frame(&self, markup: &mut Markup, size: Xy, content: impl FnOnce(&mut Markup)) {
+        let (width, height) = size;
         let class = if self.narrow { "plot narrow" } else { "plot wide" };
         let view_box = format!("0 0 {} {}", Px(width), Px(height));
         let style = format!("width:{}px;max-width:none", Px(width));
@@ -61,13 +60,7 @@ impl Canvas<'_> {
 }
 
 /// Writes text on a baseline.
-pub(super) fn text(
-    markup: &mut Markup,
-    (x, y): (f64, f64),
-    anchor: Anchor,
-    class: &'static str,
-    content: &str,
-) {
+pub(super) fn text(markup: &mut Markup, (x, y): Xy, anchor: Anchor, class: &str, content: &str) {
     let anchor = match anchor {
         Anchor::Start => "start",
         Anchor::Middle => "middle",
@@ -79,13 +72,7 @@ pub(super) fn text(
 }
 
 /// Writes a name, shortened to `width` if necessary; the tooltip then has all of it.
-pub(super) fn fitted_text(
-    markup: &mut Markup,
-    at: (f64, f64),
-    anchor: Anchor,
-    width: f64,
-    name: &str,
-) {
+pub(super) fn fitted_text(markup: &mut Markup, at: Xy, anchor: Anchor, width: f64, name: &str) {
     let short = fit(name, width);
     if short == name {
         return text(markup, at, anchor, "name halo", name);
@@ -94,17 +81,11 @@ pub(super) fn fitted_text(
 }
 
 /// Writes text centred at x, moved or shortened to stay within the drawing.
-pub(super) fn centred_text(
-    markup: &mut Markup,
-    (x, y): (f64, f64),
-    width: f64,
-    class: &'static str,
-    content: &str,
-) {
+pub(super) fn centred_text(markup: &mut Markup, at: Xy, width: f64, class: &str, content: &str) {
     // Axis titles are bold, hence a little wider than estimated.
     let shown = fit(content, 0.88 * width);
     let half = (0.55 * text_width(&shown)).min(width / 2.0);
-    text(markup, (x.clamp(half, width - half), y), Anchor::Middle, class, &shown);
+    text(markup, (at.0.clamp(half, width - half), at.1), Anchor::Middle, class, &shown);
 }
 
 /// Labels the ticks of an x axis, except those that would touch the label before.
@@ -127,31 +108,21 @@ pub(super) fn tooltip(markup: &mut Markup, tip: &str, content: impl FnOnce(&mut 
     });
 }
 
-pub(super) fn line(
-    markup: &mut Markup,
-    (x1, y1): (f64, f64),
-    (x2, y2): (f64, f64),
-    class: &'static str,
-) {
+pub(super) fn line(markup: &mut Markup, (x1, y1): Xy, (x2, y2): Xy, class: &str) {
     markup.empty(
         "line",
         &[("x1", &Px(x1)), ("y1", &Px(y1)), ("x2", &Px(x2)), ("y2", &Px(y2)), ("class", &class)],
     );
 }
 
-pub(super) fn rect(
-    markup: &mut Markup,
-    (x, y): (f64, f64),
-    (width, height): (f64, f64),
-    look: Attributes<'_>,
-) {
+pub(super) fn rect(markup: &mut Markup, (x, y): Xy, (width, height): Xy, look: Attributes<'_>) {
     let place: Attributes<'_> =
         &[("x", &Px(x)), ("y", &Px(y)), ("width", &Px(width)), ("height", &Px(height))];
     markup.empty("rect", &[place, look].concat());
 }
 
 /// Writes a horizontal or vertical interval with caps, outlined to stand out from what it crosses.
-pub(super) fn whisker(markup: &mut Markup, from: (f64, f64), to: (f64, f64)) {
+pub(super) fn whisker(markup: &mut Markup, from: Xy, to: Xy) {
     let cap = if from.1 == to.1 { (0.0, 4.0) } else { (4.0, 0.0) };
     for class in ["whisker-edge", "whisker"] {
         line(markup, from, to, class);
@@ -207,28 +178,24 @@ pub(super) fn fit(name: &str, width: f64) -> String {
 
 /// Writes the patterns that fills refer to, once per page.
 pub(crate) fn write_patterns(markup: &mut Markup) {
+    const PATTERNS: [(&str, &str); 3] = [
+        ("hatch", "M-2 2L2 -2M0 8L8 0M6 10L10 6"),
+        ("back", "M-2 6L2 10M0 0L8 8M6 -2L10 2"),
+        ("dots", "M2 2h0M6 6h0"),
+    ];
     let svg: Attributes<'_> =
         &[("class", &"patterns"), ("width", &"0"), ("height", &"0"), ("aria-hidden", &"true")];
     markup.element("svg", svg, |markup| {
-        markup.element("defs", &[], |markup| {
-            for colour in 0..N_COLOURS {
-                write_pattern(markup, "hatch", colour, "M-2 2L2 -2M0 8L8 0M6 10L10 6");
-                write_pattern(markup, "back", colour, "M-2 6L2 10M0 0L8 8M6 -2L10 2");
-                write_pattern(markup, "dots", colour, "M2 2h0M6 6h0");
-            }
-        });
-    });
-}
-
-fn write_pattern(markup: &mut Markup, name: &str, colour: usize, path: &'static str) {
-    let id = format!("{name}-{colour}");
-    let ground = format!("ground c{colour}");
-    let strokes = format!("{name} k{colour}");
-    let pattern: Attributes<'_> =
-        &[("id", &id), ("width", &"8"), ("height", &"8"), ("patternUnits", &"userSpaceOnUse")];
-    markup.element("pattern", pattern, |markup| {
-        markup.empty("rect", &[("width", &"8"), ("height", &"8"), ("class", &ground)]);
-        markup.empty("path", &[("d", &path), ("class", &strokes)]);
+        for (colour, (name, path)) in (0..N_COLOURS).flat_map(|i| PATTERNS.map(|p| (i, p))) {
+            let id = format!("{name}-{colour}");
+            let size: Attributes<'_> = &[("width", &"8"), ("height", &"8")];
+            let units: Attributes<'_> = &[("id", &id), ("patternUnits", &"userSpaceOnUse")];
+            markup.element("pattern", &[units, size].concat(), |markup| {
+                let ground: Attributes<'_> = &[("class", &format!("ground c{colour}"))];
+                markup.empty("rect", &[size, ground].concat());
+                markup.empty("path", &[("d", &path), ("class", &format!("{name} k{colour}"))]);
+            });
+        }
     });
 }
 

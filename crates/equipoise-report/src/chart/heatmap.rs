@@ -1,6 +1,8 @@
 //! Heatmaps: values by row and column, as colours and as numbers.
 
-use super::canvas::{Anchor, Canvas, fit, fitted_text, rect, text, text_width, tooltip, widest};
+use super::canvas::{
+    Anchor, Canvas, Xy, fit, fitted_text, rect, text, text_width, tooltip, widest,
+};
 use super::{Axis, finite};
 use crate::markup::Markup;
 
@@ -71,7 +73,7 @@ impl Heatmap {
         self.values_axis.format.write(value)
     }
 
-    fn draw_cell(&self, markup: &mut Markup, value: Option<f64>, (x, y): (f64, f64), width: f64) {
+    fn draw_cell(&self, markup: &mut Markup, value: Option<f64>, (x, y): Xy, width: f64) {
         let max = self.max;
         let share = finite(value).map(|v| if max > 0.0 { (v / max).clamp(0.0, 1.0) } else { 0.0 });
         draw_tile(markup, share, (x, y), (width, CELL_HEIGHT));
@@ -80,7 +82,7 @@ impl Heatmap {
     }
 
     /// The colours from 0 to the maximum, above the title of the values.
-    fn draw_scale(&self, markup: &mut Markup, (left, top): (f64, f64), width: f64) {
+    fn draw_scale(&self, markup: &mut Markup, (left, top): Xy, width: f64) {
         let zero = self.format(Some(0.0));
         let start = left + text_width(&zero) + 8.0;
         text(markup, (left, top + 12.0), Anchor::Start, "tick", &zero);
@@ -95,7 +97,7 @@ impl Heatmap {
     }
 }
 
-fn draw_tile(markup: &mut Markup, share: Option<f64>, (x, y): (f64, f64), size: (f64, f64)) {
+fn draw_tile(markup: &mut Markup, share: Option<f64>, (x, y): Xy, size: Xy) {
     let opacity = format!("{:.3}", share.map_or(0.0, |share| 0.05 + 0.95 * share));
     let inner_size = (size.0 - 2.0, size.1 - 2.0);
     let look = [("class", &"heat" as _), ("fill-opacity", &opacity as _)];

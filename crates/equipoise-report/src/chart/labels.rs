@@ -28,8 +28,9 @@ pub(super) struct Area {
 }
 
 impl Area {
-    pub(super) fn around((x, y): (f64, f64), (dx, dy): (f64, f64)) -> Self {
-        Self { left: x - dx, top: y - dy, right: x + dx, bottom: y + dy }
+    /// The rectangle from its top left corner to its bottom right one, with a margin.
+    pub(super) fn around((left, top): (f64, f64), (right, bottom): (f64, f64), by: f64) -> Self {
+        Self { left: left - by, top: top - by, right: right + by, bottom: bottom + by }
     }
 
     pub(super) fn overlap(&self, other: &Self) -> f64 {
@@ -68,14 +69,9 @@ pub(super) fn place_label((x, y): (f64, f64), width: f64, taken: &[Area], bounds
     let cost = |area: &Area| {
         taken.iter().map(|other| area.overlap(other)).sum::<f64>() + 4.0 * area.outside(bounds)
     };
-    let (mut best, mut lowest_cost) = (at(x + GAPS[0], y - half.1), f64::MAX);
-    for area in GAPS.into_iter().flat_map(around) {
-        let cost = cost(&area);
-        if cost < lowest_cost - 1e-9 {
-            (best, lowest_cost) = (area, cost);
-        }
-    }
-    best
+    // Rounded, so that the first of several equally good areas wins.
+    let best = GAPS.into_iter().flat_map(around).min_by_key(|area| (1e6 * cost(area)) as u64);
+    best.unwrap_or_else(|| at(x + GAPS[0], y - half.1))
 }
 
 #[cfg(test)]

@@ -12,15 +12,15 @@ pub(super) enum Swatch {
 }
 
 /// Writes a legend. With `narrow_only`, only narrow screens show it.
-pub(super) fn write_legend(
+pub(super) fn write_legend<'a>(
     markup: &mut Markup,
     swatch: fn(usize) -> Swatch,
-    names: &[&str],
+    names: impl Iterator<Item = &'a String>,
     narrow_only: bool,
 ) {
     let class = if narrow_only { "legend narrow" } else { "legend" };
     markup.element("ul", &[("class", &class)], |markup| {
-        for (i, name) in names.iter().enumerate() {
+        for (i, name) in names.enumerate() {
             markup.element("li", &[], |markup| {
                 swatch(i).write(markup);
                 markup.leaf("span", &[], name);

@@ -23,13 +23,13 @@ pub struct Lines {
     pub markers: Vec<Marker>,
 }
 
-/// A line.
+/// A line or another series of points.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Series {
+pub struct Series<P = (f64, f64)> {
     /// Its name.
     pub name: String,
-    /// Its points, by increasing x. A non-finite y leaves a gap.
-    pub points: Vec<(f64, f64)>,
+    /// Its points. In a line, they are sorted by x, and a non-finite y leaves a gap.
+    pub points: Vec<P>,
 }
 
 /// A labelled vertical line.

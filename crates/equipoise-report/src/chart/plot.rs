@@ -1,7 +1,7 @@
 //! The area between an x and a y axis.
 
 use super::Axis;
-use super::canvas::{Anchor, centred_text, fit, line, text, tick_labels, widest};
+use super::canvas::{Anchor, Xy, centred_text, fit, line, text, tick_labels, widest};
 use super::scale::Scale;
 use crate::markup::Markup;
 
@@ -32,7 +32,7 @@ impl Plot {
         self.bottom - self.y.fraction(value) * (self.bottom - self.top)
     }
 
-    pub(super) fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
+    pub(super) fn at(&self, (x, y): Xy) -> Xy {
         (self.at_x(x), self.at_y(y))
     }
 

@@ -55,27 +55,23 @@ impl Scale {
     pub(super) fn logarithmic(values: impl Iterator<Item = f64>, format: Format) -> Self {
         let (low, high) = range(values.filter(|&v| v > 0.0)).unwrap_or((0.1, 1.0));
         let (first, last) = ((low.log10() + 1e-9).floor(), (high.log10() - 1e-9).ceil());
-        let (first, last) = if last > first { (first, last) } else { (first, first + 1.0) };
+        let last = last.max(first + 1.0);
         let decades = last - first;
-        let (mut from, mut to) = (first, last);
-        let mut values: Vec<f64>;
-        if decades <= 2.0 {
-            // Powers of ten alone would be too few ticks.
-            let within = |exponent: f64| [1.0, 2.0, 5.0].map(|m| m * 10f64.powf(exponent));
-            values = (0..=decades as usize).flat_map(|i| within(first + i as f64)).collect();
-            let below = values.iter().copied().filter(|&v| v <= low).fold(f64::MIN, f64::max);
-            let above = values.iter().copied().filter(|&v| v >= high).fold(f64::MAX, f64::min);
-            if below < above {
-                (from, to) = (below.log10(), above.log10());
-            }
-            values.retain(|v| (from - 1e-9..=to + 1e-9).contains(&v.log10()));
-        } else {
-            let stride = (decades / 6.0).ceil() as usize;
-            let powers = (0..=decades as usize).step_by(stride);
-            values = powers.map(|i| 10f64.powf(first + i as f64)).collect();
-        }
+        // Within two decades, powers of ten alone would be too few ticks; over many, they would be too many.
+        let multiples = if decades <= 2.0 { &[1.0, 2.0, 5.0][..] } else { &[1.0] };
+        let mut ticks: Vec<f64> = (0..=decades as usize)
+            .step_by((decades / 6.0).ceil() as usize)
+            .flat_map(|i| multiples.iter().map(move |m| m * 10f64.powf(first + i as f64)))
+            .collect();
+        let below = ticks.iter().copied().rfind(|&tick| tick <= low);
+        let above = ticks.iter().copied().find(|&tick| tick >= high);
+        let (from, to) = match (below, above) {
+            (Some(below), Some(above)) if below < above => (below.log10(), above.log10()),
+            _ => (first, last),
+        };
+        ticks.retain(|tick| (from - 1e-9..=to + 1e-9).contains(&tick.log10()));
         let tick = |value: f64| Tick { value, label: format.write_log_tick(value) };
-        Self { low: from, high: to, log: true, ticks: values.into_iter().map(tick).collect() }
+        Self { low: from, high: to, log: true, ticks: ticks.into_iter().map(tick).collect() }
     }
 
     /// The position of a value: 0 at the low end of the scale, 1 at the high end.

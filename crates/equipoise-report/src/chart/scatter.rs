@@ -1,8 +1,9 @@
 //! Scatter plots of named points with intervals, such as accuracy against fairness.
 
-use super::canvas::{Anchor, Canvas, fit, line, text, text_width, tooltip, whisker};
+use super::canvas::{Anchor, Canvas, Xy, fit, line, text, text_width, tooltip, whisker};
 use super::labels::{Area, place_label};
 use super::legend::write_mark;
+use super::lines::Series;
 use super::plot::{AXIS_HEIGHT, Plot};
 use super::scale::Scale;
 use super::{Axis, finite};
@@ -20,13 +21,7 @@ pub struct Scatter {
 }
 
 /// A series of points.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ScatterSeries {
-    /// Its name.
-    pub name: String,
-    /// Its points.
-    pub points: Vec<Point>,
-}
+pub type ScatterSeries = Series<Point>;
 
 /// A point. It is drawn only if both coordinates are finite.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -65,7 +60,9 @@ impl Scatter {
                 let x = plot.at_x(tick.value);
                 line(markup, (x, plot.top), (x, plot.bottom), tick.class());
             }
-            points.iter().for_each(|(_, point)| draw_intervals(markup, &plot, point));
+            for [from, to] in points.iter().flat_map(|(_, point)| intervals(point)) {
+                whisker(markup, plot.at(from), plot.at(to));
+            }
             for &(series, point) in &points {
                 tooltip(markup, &self.describe(series, point), |markup| {
                     write_mark(markup, series, plot.at((point.x, point.y)));
@@ -76,12 +73,10 @@ impl Scatter {
     }
 
     fn plot(&self, points: &[(usize, &Point)], canvas: &Canvas<'_>) -> Plot {
-        let interval = |value: f64, error: Option<f64>| {
-            let error = finite(error).unwrap_or(0.0);
-            [value - error, value + error]
-        };
-        let xs = points.iter().flat_map(|(_, point)| interval(point.x, point.x_error));
-        let ys = points.iter().flat_map(|(_, point)| interval(point.y, point.y_error));
+        let ends = points
+            .iter()
+            .flat_map(|(_, point)| intervals(point).flatten().chain([(point.x, point.y)]));
+        let (xs, ys) = (ends.clone().map(|end| end.0), ends.map(|end| end.1));
         let x = Scale::linear(xs, self.x.format, if canvas.narrow { 4.0 } else { 7.0 });
         let y = Scale::linear(ys, self.y.format, 6.0);
         Plot::new(x, y, canvas.width() - 18.0, 28.0, PLOT_HEIGHT)
@@ -95,14 +90,12 @@ impl Scatter {
     }
 }
 
-fn draw_intervals(markup: &mut Markup, plot: &Plot, point: &Point) {
-    let (x, y) = plot.at((point.x, point.y));
-    if let Some(error) = finite(point.x_error) {
-        whisker(markup, (plot.at_x(point.x - error), y), (plot.at_x(point.x + error), y));
-    }
-    if let Some(error) = finite(point.y_error) {
-        whisker(markup, (x, plot.at_y(point.y - error)), (x, plot.at_y(point.y + error)));
-    }
+/// The ends of the intervals around a point.
+fn intervals(point: &Point) -> impl Iterator<Item = [Xy; 2]> + Clone {
+    let &Point { x, y, .. } = point;
+    let along_x = finite(point.x_error).map(|error| [(x - error, y), (x + error, y)]);
+    let along_y = finite(point.y_error).map(|error| [(x, y + error), (x, y - error)]);
+    along_x.into_iter().chain(along_y)
 }
 
 fn draw_names(markup: &mut Markup, plot: &Plot, points: &[(usize, &Point)]) {
@@ -111,13 +104,10 @@ fn draw_names(markup: &mut Markup, plot: &Plot, points: &[(usize, &Point)]) {
     let mut taken: Vec<Area> = Vec::new();
     for (_, point) in points {
         let at = plot.at((point.x, point.y));
-        taken.push(Area::around(at, (6.0, 6.0)));
-        if let Some(error) = finite(point.x_error) {
-            taken.push(Area::around(at, (plot.at_x(point.x + error) - at.0, 3.0)));
-        }
-        if let Some(error) = finite(point.y_error) {
-            taken.push(Area::around(at, (3.0, at.1 - plot.at_y(point.y + error))));
-        }
+        taken.push(Area::around(at, at, 6.0));
+        taken.extend(
+            intervals(point).map(|[from, to]| Area::around(plot.at(from), plot.at(to), 3.0)),
+        );
     }
     for (_, point) in points.iter().filter(|(_, point)| !point.label.is_empty()) {
         let label = fit(&point.label, MAX_NAME_WIDTH);

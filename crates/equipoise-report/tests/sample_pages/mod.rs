@@ -1,4 +1,4 @@
-//! Made-up figures for the tests and the example.
+//! Made-up figures, shared by the tests and the example. Nothing here was measured.
 #![allow(dead_code)]
 
 use equipoise_core::{
@@ -97,7 +97,7 @@ fn final_weights(n: usize) -> Vec<f64> {
     raw.iter().map(|w| w / sum).collect()
 }
 
-fn trace(n: usize, final_weights: &[f64]) -> Vec<TracePoint> {
+fn trace(n: usize, last: &[f64]) -> Vec<TracePoint> {
     (0..60)
         .map(|i| {
             let (start, step) = if i < 40 { (0, i) } else { (1, i - 40) };
@@ -105,8 +105,7 @@ fn trace(n: usize, final_weights: &[f64]) -> Vec<TracePoint> {
             let rho = 10f64.powi(stage + 1);
             let progress = 1.0 - (-f64::from(step) / 8.0).exp();
             let violation = 0.3 * (-f64::from(step) / 7.0).exp() + 0.002;
-            let weights =
-                final_weights.iter().map(|w| (1.0 - progress) / n as f64 + progress * w).collect();
+            let weights = last.iter().map(|w| (1.0 - progress) / n as f64 + progress * w).collect();
             TracePoint {
                 iteration: i as usize + 1,
                 start,
@@ -119,7 +118,7 @@ fn trace(n: usize, final_weights: &[f64]) -> Vec<TracePoint> {
         .collect()
 }
 
-/// Metrics with the given selection rates of the privileged and the other group.
+/// Figures with the given selection rates of the privileged and the other group.
 pub(crate) fn metrics(privileged: f64, other: f64, rows: usize, error: f64) -> Metrics {
     let group = |selection: f64, share: f64| GroupMetrics {
         rows: (rows as f64 * share) as usize,
@@ -160,7 +159,7 @@ pub(crate) fn report<'a>(file: &'a OutcomeFile, unreliable: &'a [&'a str]) -> Ou
     }
 }
 
-/// A page with every kind of block. `name` appears in every text.
+/// A page with one of each block. `name` appears in every text.
 pub(crate) fn every_block(name: &str) -> Page {
     let s = |text: &str| format!("{text} {name}");
     let blocks = vec![
@@ -189,7 +188,7 @@ pub(crate) fn every_block(name: &str) -> Page {
         [bars(name), grouped_bars(name), lines(name), scatter(name), heatmap(name), defenses()];
     let charts = charts.into_iter().map(Block::Chart).collect();
     Page {
-        title: s("Every block"),
+        title: s("One of each"),
         subtitle: s("Subtitle"),
         sections: vec![
             Section { heading: s("Text"), lead: s("The lead of"), blocks },

@@ -1,4 +1,4 @@
-//! Health and metrics, on a port of their own.
+//! Health checks and metrics, on a separate port.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,12 +10,12 @@ use axum::response::IntoResponse;
 use super::app::App;
 use super::reply::Answer;
 
-/// `GET /healthz`: the process answers.
+/// `GET /healthz`: the process responds.
 pub(super) async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// `GET /readyz`: the database answers, and the server is not about to stop.
+/// `GET /readyz`: the database responds, and the server is not stopping.
 pub(super) async fn readyz(State(app): State<Arc<App>>) -> Answer<(StatusCode, &'static str)> {
     if app.stopping.load(Ordering::SeqCst) {
         return Ok((StatusCode::SERVICE_UNAVAILABLE, "stopping\n"));

@@ -1,4 +1,4 @@
-//! What all handlers share.
+//! The state that all handlers share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,13 +17,13 @@ use crate::hub::Hub;
 use crate::pages::Action;
 use crate::protocol::{Name, Refusal, RoundInfo, RoundState};
 use crate::round::{LOG_FILES, SolverHandle};
-use crate::store::{CloseReason, Store, StoreError, remove_if_there};
+use crate::store::{CloseReason, Store, StoreError, remove_if_present};
 use crate::validator::Validator;
 
-/// Expired uploads are looked for once a minute.
-const TICKS_BETWEEN_TIDYING: u64 = 60;
+/// Expired uploads are removed once a minute.
+const TICKS_PER_CLEANUP: u64 = 60;
 
-/// The server behind its routes.
+/// The state of the server.
 pub struct App {
     pub(super) store: Arc<Store>,
     pub(super) hub: Arc<Hub>,
@@ -68,13 +68,13 @@ impl App {
         }
     }
 
-    /// From now on, not ready; listeners are sent home.
+    /// Makes the server report that it is not ready, and disconnects listeners.
     pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::SeqCst);
         self.hub.stop();
     }
 
-    /// Runs something that waits for the disk, off the threads that serve.
+    /// Runs blocking work, such as disk access, on a separate thread.
     pub(super) async fn blocking<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T, StoreError> + Send + 'static,
@@ -83,22 +83,18 @@ impl App {
         match tokio::task::spawn_blocking(move || work(&this)).await {
             Ok(result) => Ok(result?),
             Err(error) => {
-                error!(%error, "a task failed");
+                error!(%error, "task failed");
                 Err(Refused(Refusal::Internal))
             }
         }
     }
 
-    /// The public part of a round.
     pub(super) fn info(&self, round: &Name) -> Result<RoundInfo, StoreError> {
         let row = self.store.round(round)?;
         let spec = &row.spec;
-        let published = row.state == RoundState::Published;
-        let mut files: Vec<String> = match published {
-            true => self.store.artefacts(round)?.into_iter().map(|(name, _)| name).collect(),
-            false => Vec::new(),
-        };
-        if published {
+        let mut files = Vec::new();
+        if row.state == RoundState::Published {
+            files.extend(self.store.artefacts(round)?.into_iter().map(|(name, _)| name));
             files.extend(LOG_FILES.map(str::to_owned));
         }
         Ok(RoundInfo {
@@ -119,54 +115,40 @@ impl App {
         })
     }
 
-    /// Closes a round and has it solved; gives its new state.
-    pub(super) fn close(&self, round: &Name, by: CloseReason) -> Result<RoundState, StoreError> {
+    /// Closes a round and queues its solve.
+    fn close(&self, round: &Name, by: CloseReason) -> Result<(), StoreError> {
         let state = self.store.close_round(round, by)?;
-        info!(%round, ?by, %state, "closed");
-        self.hub.changed(round);
+        info!(%round, ?by, %state, "round closed");
+        self.hub.notify(round);
         if state == RoundState::Closed {
             self.solver.solve(round);
         }
-        self.remove_idle_parts(round, None)?;
-        Ok(state)
-    }
-
-    /// Does what the coordinator asks for, by a request or by a button.
-    pub(super) fn perform(&self, round: &Name, action: &Action) -> Result<(), StoreError> {
-        match action {
-            Action::Open => self.open(round),
-            Action::Close => self.close(round, CloseReason::Command).map(|_| ()),
-            Action::Abort => self.abort(round),
-            Action::Revoke(client) => self.revoke(round, client),
-        }
-    }
-
-    /// Opens a round.
-    fn open(&self, round: &Name) -> Result<(), StoreError> {
-        self.store.open_round(round)?;
-        self.hub.changed(round);
-        Ok(())
-    }
-
-    /// Ends a round without a model.
-    fn abort(&self, round: &Name) -> Result<(), StoreError> {
-        self.store.abort_round(round, "ended by the coordinator")?;
-        self.hub.changed(round);
         self.remove_idle_parts(round, None)
     }
 
-    /// Revokes a client's key; the round may be complete without it.
-    fn revoke(&self, round: &Name, client: &Name) -> Result<(), StoreError> {
-        self.store.revoke_key(round, client)?;
-        self.hub.changed(round);
-        self.close_if_full(round)
+    pub(super) fn perform(&self, round: &Name, action: &Action) -> Result<(), StoreError> {
+        match action {
+            Action::Open => self.store.open_round(round)?,
+            Action::Close => self.close(round, CloseReason::Command)?,
+            Action::Abort => {
+                self.store.abort_round(round, "aborted by the coordinator")?;
+                self.remove_idle_parts(round, None)?;
+            }
+            Action::Revoke(client) => {
+                self.store.revoke_key(round, client)?;
+                // The round may be complete without this client.
+                self.close_if_full(round)?;
+            }
+        }
+        self.hub.notify(round);
+        Ok(())
     }
 
-    /// Closes a round if all have submitted.
+    /// Closes a round if every client has submitted.
     pub(super) fn close_if_full(&self, round: &Name) -> Result<(), StoreError> {
         let row = self.store.round(round)?;
         if row.state == RoundState::Open
-            && row.n_awaited == 0
+            && row.n_pending == 0
             && row.n_submissions >= row.spec.minimum
         {
             self.close(round, CloseReason::FullRoster)?;
@@ -174,8 +156,7 @@ impl App {
         Ok(())
     }
 
-    /// Removes what is left of interrupted uploads, all or those that are older than this. An upload that
-    /// goes on right now looks after its own.
+    /// Removes partial uploads, either all or only those older than this. A running upload is left alone.
     pub(super) fn remove_idle_parts(
         &self,
         round: &Name,
@@ -191,29 +172,28 @@ impl App {
                 continue;
             };
             let parts = self.store.folder().parts_of(round, key.name());
-            parts.iter().filter(|path| is_old(path)).for_each(|path| remove_if_there(path));
+            parts.iter().filter(|path| is_old(path)).for_each(|path| remove_if_present(path));
         }
         Ok(())
     }
 
-    /// What happens by itself: deadlines, full rosters, expired uploads. Called every second.
+    /// Handles deadlines, full rosters and expired uploads. Called every second.
     pub fn tick(&self) -> Result<(), StoreError> {
-        let tidy = self.ticks.fetch_add(1, Ordering::Relaxed).is_multiple_of(TICKS_BETWEEN_TIDYING);
-        for round in self.refused.untold() {
-            self.hub.changed(&round);
+        let cleanup = self.ticks.fetch_add(1, Ordering::Relaxed).is_multiple_of(TICKS_PER_CLEANUP);
+        for round in self.refused.take_changed() {
+            self.hub.notify(&round);
         }
         for round in self.store.rounds()? {
             let row = self.store.round(&round)?;
             if row.state != RoundState::Open {
                 continue;
             }
-            let over = row.spec.deadline.is_some_and(|at| self.store.clock().now() >= at);
-            if over {
+            if row.spec.deadline.is_some_and(|at| self.store.clock().now() >= at) {
                 self.close(&round, CloseReason::Deadline)?;
             } else {
                 self.close_if_full(&round)?;
             }
-            if tidy {
+            if cleanup {
                 let expiry = Duration::from_secs(self.limits.upload_expiry_seconds);
                 self.remove_idle_parts(&round, Some(expiry))?;
             }

@@ -1,4 +1,4 @@
-//! Who asks: a client by its signature, the coordinator by a token.
+//! Authentication: clients by signature, the coordinator by token.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -11,27 +11,25 @@ use subtle::ConstantTimeEq as _;
 use super::app::App;
 use super::listener::Peer;
 use super::reply::{Answer, Refused};
+use super::segments::TwoSegments;
 use crate::protocol::{
     Digest, MANIFEST_HEADER, Manifest, Name, PrivateKey, Refusal, SIGNATURE_HEADER, Signature,
 };
 
-/// A manifest whose signature is that of a client of the round.
+/// A manifest with a valid signature of a client of the round.
 #[derive(Debug, Clone)]
 pub(super) struct Signed {
     pub(super) manifest: Manifest,
     pub(super) signature: Signature,
 }
 
-/// A round and a client in an address, as typed: what is no name is no client either.
-pub(super) type Address = (String, String);
-
 impl App {
-    /// Checks the signed headers of a request against roster, round and audience. Nothing of the body has
-    /// been read by then. Whatever is wrong, an outsider is told the same.
+    /// Checks the signed headers of a request against roster, round and audience, before the body is read. Every
+    /// failure gets the same answer, so outsiders learn nothing.
     pub(super) async fn authenticate(
         self: &Arc<Self>,
         parts: &Parts,
-        (round, client): Address,
+        (round, client): TwoSegments,
     ) -> Answer<Signed> {
         let signed = signed_headers(&parts.headers);
         let found = self
@@ -41,38 +39,34 @@ impl App {
                     return Ok(None);
                 };
                 let key = app.store.client_key(&round, &client)?;
-                // As much work for a client that does not exist.
-                let stranger = || PrivateKey::from_seed(client.clone(), [7; 32]).public();
-                let (known, revoked) =
-                    (key.is_some(), key.as_ref().is_some_and(|(_, at)| at.is_some()));
-                let key = key.map_or_else(stranger, |(key, _)| key);
+                // An unknown client costs as much time as a known one.
+                let dummy_key = || PrivateKey::from_seed(client.clone(), [7; 32]).public();
+                let known = key.is_some();
+                let (key, revoked_at) = key.unwrap_or_else(|| (dummy_key(), None));
                 let Some(signed) = signed else { return Ok(None) };
-                let verified = signed.manifest.is_signed_by(&key, &signed.signature);
-                if !known || !verified {
-                    return Ok(None);
-                }
                 let manifest = &signed.manifest;
-                let audience = app.store.spec(&round)?.audience.clone();
-                if manifest.round != round
+                if !manifest.is_signed_by(&key, &signed.signature)
+                    || !known
+                    || manifest.round != round
                     || manifest.client != client
-                    || manifest.audience != audience
+                    || manifest.audience != app.store.spec(&round)?.audience
                 {
                     return Ok(None);
                 }
-                if revoked {
-                    return Err(Refusal::KeyRevoked { client: client.to_string() }.into());
+                if revoked_at.is_some() {
+                    return Err(Refusal::KeyRevoked(client.to_string()).into());
                 }
                 Ok(Some(signed))
             })
             .await?;
         match found {
             Some(signed) => Ok(signed),
-            None => Err(self.failed(parts, Refusal::NotAuthenticated)),
+            None => Err(self.record_failure(parts, Refusal::NotAuthenticated)),
         }
     }
 
-    /// Checks the coordinator's token.
-    pub(super) async fn coordinator(
+    /// Checks the coordinator's token in the `Authorization` header.
+    pub(super) async fn authenticate_coordinator(
         self: &Arc<Self>,
         parts: &Parts,
         round: String,
@@ -82,7 +76,7 @@ impl App {
         self.check_token(parts, round, token).await
     }
 
-    /// The round, if this is the token of its coordinator. A failure is counted.
+    /// Returns the round if this is its coordinator's token.
     pub(super) async fn check_token(
         self: &Arc<Self>,
         parts: &Parts,
@@ -97,25 +91,24 @@ impl App {
                     Err(crate::store::StoreError::Refused(_)) => return Ok(None),
                     other => other?,
                 };
-                // Digests of equal length: the time tells nothing about the token.
+                // Comparing digests of equal length in constant time reveals nothing about the token.
                 let given = token.unwrap_or(Digest::ZERO).to_string();
                 let equal: bool = given.as_bytes().ct_eq(stored.to_string().as_bytes()).into();
                 Ok((equal && token.is_some()).then_some(round))
             })
             .await?;
-        found.ok_or_else(|| self.failed(parts, Refusal::NotCoordinator))
+        found.ok_or_else(|| self.record_failure(parts, Refusal::NotCoordinator))
     }
 
-    /// Notes a failed authentication.
-    fn failed(&self, parts: &Parts, refusal: Refusal) -> Refused {
+    /// Counts a failed authentication, and returns the refusal for it.
+    fn record_failure(&self, parts: &Parts, refusal: Refusal) -> Refused {
         self.metrics.failed_authentications.fetch_add(1, Ordering::Relaxed);
-        let most = self.limits.failed_authentications_per_minute;
-        Refused(self.failures.note(peer(parts), most).err().unwrap_or(refusal))
+        let max = self.limits.failed_authentications_per_minute;
+        Refused(self.failures.record(peer(parts), max).err().unwrap_or(refusal))
     }
 }
 
-/// The address that a request came from.
-pub(super) fn peer(parts: &Parts) -> IpAddr {
+fn peer(parts: &Parts) -> IpAddr {
     parts.extensions.get::<Peer>().map_or(Ipv4Addr::LOCALHOST.into(), |peer| peer.0)
 }
 

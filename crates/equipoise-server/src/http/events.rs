@@ -1,4 +1,4 @@
-//! A round's changes as they happen: one stream per listener, all fed by one channel.
+//! Live updates of a round: one event stream per listener, all fed by one channel.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::results::round_name;
 use super::segments::Segments;
 use crate::protocol::Refusal;
 
-/// Also finds out which listeners are gone.
+/// Also detects disconnected listeners.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// `GET /v1/rounds/{round}/events`: the round as it stands, now and after every change.
+/// `GET /v1/rounds/{round}/events`: the round's state, now and after every change.
 pub(super) async fn get_events(
     State(app): State<Arc<App>>,
     Segments(round): Segments<String>,
@@ -30,11 +30,11 @@ pub(super) async fn get_events(
     })
     .await?;
     let busy = || Refused(Refusal::Busy { retry_after_seconds: 30 });
-    let place = Arc::clone(&app.listeners).try_acquire_owned().map_err(|_| busy())?;
+    let slot = Arc::clone(&app.listeners).try_acquire_owned().map_err(|_| busy())?;
     let changes = BroadcastStream::new(app.hub.listen().ok_or_else(busy)?);
     let of_round = {
         let round = round.clone();
-        // Whoever was too slow looks again.
+        // A listener that missed changes gets the current state.
         move |change: &Result<crate::protocol::Name, _>| {
             change.as_ref().map_or(true, |r| *r == round)
         }
@@ -42,7 +42,7 @@ pub(super) async fn get_events(
     let stream =
         tokio_stream::once(()).chain(changes.filter(of_round).map(|_| ())).then(move |()| {
             let (app, round) = (Arc::clone(&app), round.clone());
-            let _place = &place;
+            let _slot = &slot;
             async move {
                 let info = app.blocking(move |app| app.info(&round)).await;
                 let event = Event::default().event("round");

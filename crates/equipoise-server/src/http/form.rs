@@ -1,4 +1,4 @@
-//! Small forms that a browser posts.
+//! Form data from a browser.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,18 +8,17 @@ use axum::body::{Body, to_bytes};
 use super::reply::Answer;
 use crate::protocol::Refusal;
 
-/// No form of ours is longer.
+/// The server's own forms are shorter.
 const MAX_BYTES: usize = 4096;
-const PATIENCE: Duration = Duration::from_secs(10);
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Fields by name.
 pub(super) struct Form(BTreeMap<String, String>);
 
 impl Form {
-    /// Reads a form, as `application/x-www-form-urlencoded` has it.
+    /// Reads an `application/x-www-form-urlencoded` body.
     pub(super) async fn read(body: Body) -> Answer<Self> {
-        let bad = || Refusal::BadRequest { what: "the form cannot be read".into() };
-        let bytes = tokio::time::timeout(PATIENCE, to_bytes(body, MAX_BYTES));
+        let bad = || Refusal::BadRequest("invalid form data".into());
+        let bytes = tokio::time::timeout(READ_TIMEOUT, to_bytes(body, MAX_BYTES));
         let bytes = bytes.await.map_err(|_| bad())?.map_err(|_| bad())?;
         let text = std::str::from_utf8(&bytes).map_err(|_| bad())?;
         let fields = text.split('&').filter(|field| !field.is_empty()).map(|field| {
@@ -29,7 +28,7 @@ impl Form {
         Ok(Self(fields.collect::<Option<_>>().ok_or_else(bad)?))
     }
 
-    /// A field; empty where there is none.
+    /// The value of a field; empty if it is missing.
     pub(super) fn field(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
     }
@@ -57,7 +56,7 @@ mod tests {
     use super::decode;
 
     #[test]
-    fn fields_are_decoded_and_broken_ones_refused() {
+    fn decodes_fields_and_rejects_malformed_ones() {
         assert_eq!(decode("a+b%2Bc%c3%a9").as_deref(), Some("a b+cé"));
         for broken in ["%", "%2", "%zz", "%ff"] {
             assert_eq!(decode(broken), None, "{broken}");

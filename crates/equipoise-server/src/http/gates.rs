@@ -1,4 +1,4 @@
-//! Who may do how much at once.
+//! Limits on concurrent requests and on failed authentications.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -11,10 +11,10 @@ use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use crate::protocol::{Name, Refusal};
 
 const MINUTE: Duration = Duration::from_secs(60);
-/// Addresses whose failures are remembered; beyond it the table is emptied of old ones.
+/// Beyond this number of addresses, old failures are purged.
 const MAX_ADDRESSES: usize = 10_000;
 
-/// Counts things per key, up to a limit.
+/// Counts per key, up to a limit.
 #[derive(Debug)]
 pub(super) struct Counts<K>(Mutex<HashMap<K, usize>>);
 
@@ -24,15 +24,15 @@ impl<K> Default for Counts<K> {
     }
 }
 
-/// One of the things counted; given back when dropped.
+/// A counted unit, released on drop.
 #[derive(Debug)]
 pub(super) struct Counted<K: Eq + Hash>(Arc<Counts<K>>, K);
 
 impl<K: Eq + Hash + Clone> Counts<K> {
-    pub(super) fn take(self: &Arc<Self>, key: K, most: usize) -> Option<Counted<K>> {
+    pub(super) fn acquire(self: &Arc<Self>, key: K, max: usize) -> Option<Counted<K>> {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(key.clone()).or_default();
-        if *count >= most {
+        if *count >= max {
             return None;
         }
         *count += 1;
@@ -52,49 +52,47 @@ impl<K: Eq + Hash> Drop for Counted<K> {
     }
 }
 
-/// A client of a round.
-pub(super) type Who = (Name, Name);
+/// A round and one of its clients.
+pub(super) type ClientKey = (Name, Name);
 
-/// One upload of a client at a time; the others wait for it.
+/// Allows one upload per client at a time.
 #[derive(Debug, Default)]
 pub(super) struct ClientLocks {
-    locks: Mutex<HashMap<Who, Arc<AsyncMutex<()>>>>,
-    waiting: Arc<Counts<Who>>,
+    locks: Mutex<HashMap<ClientKey, Arc<AsyncMutex<()>>>>,
+    waiting: Arc<Counts<ClientKey>>,
 }
 
-/// The right to upload for a client.
+/// Held during an upload.
 #[derive(Debug)]
 pub(super) struct ClientLock {
     _guard: OwnedMutexGuard<()>,
-    _counted: Counted<Who>,
+    _counted: Counted<ClientKey>,
 }
 
 impl ClientLocks {
-    /// Waits for the right, at most `patience`.
+    /// Waits for other uploads of the client. At most `max` requests may wait.
     pub(super) async fn lock(
         &self,
-        who: Who,
-        most: usize,
-        patience: Duration,
+        client: ClientKey,
+        max: usize,
+        timeout: Duration,
     ) -> Result<ClientLock, Refusal> {
-        let too_many = Refusal::TooMany { whom: "client", retry_after_seconds: 5 };
-        let counted = self.waiting.take(who.clone(), most).ok_or(too_many)?;
-        let lock = self.of(who);
-        match tokio::time::timeout(patience, lock.lock_owned()).await {
+        let counted = self.waiting.acquire(client.clone(), max).ok_or(Refusal::TooManyRequests)?;
+        let lock = self.get(client);
+        match tokio::time::timeout(timeout, lock.lock_owned()).await {
             Ok(guard) => Ok(ClientLock { _guard: guard, _counted: counted }),
             Err(_) => Err(Refusal::Busy { retry_after_seconds: 10 }),
         }
     }
 
-    /// The right, if nobody has it.
-    pub(super) fn try_lock(&self, who: Who) -> Option<OwnedMutexGuard<()>> {
-        self.of(who).try_lock_owned().ok()
+    pub(super) fn try_lock(&self, client: ClientKey) -> Option<OwnedMutexGuard<()>> {
+        self.get(client).try_lock_owned().ok()
     }
 
-    fn of(&self, who: Who) -> Arc<AsyncMutex<()>> {
-        // Bounded by the rosters: a lock is asked for after authentication only.
+    fn get(&self, client: ClientKey) -> Arc<AsyncMutex<()>> {
+        // Bounded by the rosters, because only authenticated clients get here.
         let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(locks.entry(who).or_default())
+        Arc::clone(locks.entry(client).or_default())
     }
 }
 
@@ -103,28 +101,28 @@ impl ClientLocks {
 pub(super) struct Failures(Mutex<HashMap<IpAddr, Vec<Instant>>>);
 
 impl Failures {
-    /// Notes a failure; says whether there were too many. Whoever authenticates is never held up.
-    pub(super) fn note(&self, address: IpAddr, most: usize) -> Result<(), Refusal> {
+    /// Records a failure. Returns a refusal if there were too many. Successful requests are never delayed.
+    pub(super) fn record(&self, address: IpAddr, max: usize) -> Result<(), Refusal> {
         let now = Instant::now();
-        let recent = |times: &mut Vec<Instant>| times.retain(|time| now - *time < MINUTE);
+        let drop_old = |times: &mut Vec<Instant>| times.retain(|time| now - *time < MINUTE);
         let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if failures.len() >= MAX_ADDRESSES {
             failures.retain(|_, times| {
-                recent(times);
+                drop_old(times);
                 !times.is_empty()
             });
         }
         let times = failures.entry(network(address)).or_default();
-        recent(times);
-        if times.len() >= most {
-            return Err(Refusal::TooManyFailures { retry_after_seconds: MINUTE.as_secs() });
+        drop_old(times);
+        if times.len() >= max {
+            return Err(Refusal::TooManyFailures);
         }
         times.push(now);
         Ok(())
     }
 }
 
-/// An IPv6 peer has 2⁶⁴ addresses at least: they count as one.
+/// Maps an address to its network: an IPv6 peer has at least 2⁶⁴ addresses, which count as one.
 pub(super) fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,

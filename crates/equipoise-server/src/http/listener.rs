@@ -1,5 +1,5 @@
-//! Connections: how many, how slow, how they end. axum's own `serve` sets no timer, without which hyper
-//! waits for a request's head forever.
+//! Accepts connections, with limits on their number and speed. `axum::serve` sets no timer, and without one hyper waits
+//! forever for a request head.
 
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
@@ -22,22 +22,23 @@ use tracing::{debug, warn};
 
 use super::app::App;
 use super::gates::{Counts, network};
+use crate::config::Limits;
 
-/// The address at the other end, as a request carries it.
+/// The peer's address, as an extension of a request.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub IpAddr);
 
-/// A bound address and what is served there.
+/// A bound address and its router.
 pub struct Listening {
     /// The socket.
     pub listener: TcpListener,
-    /// TLS, or none on loopback.
+    /// TLS; `None` on loopback.
     pub tls: Option<TlsAcceptor>,
-    /// What is served.
+    /// The routes.
     pub router: Router,
 }
 
-/// Serves until `stop` is there, then lets requests end for as long as the limits say.
+/// Serves until `stop` completes, then gives running requests time to finish.
 pub async fn serve(app: Arc<App>, listening: Listening, stop: impl Future<Output = ()>) {
     let Listening { listener, tls, router } = listening;
     let limits = app.limits;
@@ -53,35 +54,30 @@ pub async fn serve(app: Arc<App>, listening: Listening, stop: impl Future<Output
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Out of descriptors, most likely: some will be given back.
-                warn!(%error, "a connection could not be accepted");
+                // Probably out of file descriptors. Some will be released.
+                warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
             }
         };
-        let Ok(place) = Arc::clone(&connections).try_acquire_owned() else { continue };
+        let Ok(slot) = Arc::clone(&connections).try_acquire_owned() else { continue };
         let address = network(peer.ip());
-        let Some(counted) = addresses.take(address, limits.connections_per_address) else {
+        let Some(counted) = addresses.acquire(address, limits.connections_per_address) else {
             continue;
         };
         app.metrics.connections.fetch_add(1, Ordering::Relaxed);
         let (tls, router, watcher) = (tls.clone(), router.clone(), graceful.watcher());
         tokio::spawn(async move {
-            let timeout = Duration::from_secs(limits.header_timeout_seconds);
-            if let Err(error) =
-                connection(stream, peer, tls, router, timeout, limits.header_bytes, watcher).await
-            {
-                debug!(%error, "a connection ended early");
+            if let Err(error) = connection(stream, peer, tls, router, limits, watcher).await {
+                debug!(%error, "connection ended early");
             }
-            drop((place, counted));
+            drop((slot, counted));
         });
     }
     drop(listener);
-    if tokio::time::timeout(Duration::from_secs(limits.drain_seconds), graceful.shutdown())
-        .await
-        .is_err()
-    {
-        warn!("requests were cut off that did not end in time");
+    let drain = Duration::from_secs(limits.drain_seconds);
+    if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
+        warn!("some requests did not finish in time and were aborted");
     }
 }
 
@@ -92,17 +88,17 @@ async fn connection(
     peer: SocketAddr,
     tls: Option<TlsAcceptor>,
     router: Router,
-    timeout: Duration,
-    header_bytes: usize,
+    limits: Limits,
     watcher: Watcher,
 ) -> Result<(), Failure> {
     stream.set_nodelay(true)?;
+    let timeout = Duration::from_secs(limits.header_timeout_seconds);
     match tls {
         Some(tls) => {
             let stream = tokio::time::timeout(timeout, tls.accept(stream)).await??;
-            http(stream, peer, router, timeout, header_bytes, watcher).await
+            http(stream, peer, router, limits, watcher).await
         }
-        None => http(stream, peer, router, timeout, header_bytes, watcher).await,
+        None => http(stream, peer, router, limits, watcher).await,
     }
 }
 
@@ -110,8 +106,7 @@ async fn http(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     peer: SocketAddr,
     router: Router,
-    timeout: Duration,
-    header_bytes: usize,
+    limits: Limits,
     watcher: Watcher,
 ) -> Result<(), Failure> {
     let service = router.map_request(move |mut request: Request<Incoming>| {
@@ -120,8 +115,8 @@ async fn http(
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(timeout)
-        .max_buf_size(header_bytes)
+        .header_read_timeout(Duration::from_secs(limits.header_timeout_seconds))
+        .max_buf_size(limits.header_bytes)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
     Ok(watcher.watch(connection).await?)
 }

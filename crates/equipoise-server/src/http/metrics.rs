@@ -1,12 +1,11 @@
-//! Counters in the text form that Prometheus reads. Written by hand: a dozen lines of text need no
-//! exporter with a server of its own.
+//! Metrics in Prometheus text format. A dozen lines of text do not justify an exporter dependency.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What is counted.
+/// The server's counters.
 #[derive(Debug, Default)]
 pub(super) struct Metrics {
     responses: Mutex<BTreeMap<u16, u64>>,
@@ -19,15 +18,11 @@ pub(super) struct Metrics {
 
 impl Metrics {
     pub(super) fn response(&self, status: u16) {
-        *self
-            .responses
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .entry(status)
-            .or_default() += 1;
+        let mut responses = self.responses.lock().unwrap_or_else(PoisonError::into_inner);
+        *responses.entry(status).or_default() += 1;
     }
 
-    /// The counters, and gauges that the caller knows.
+    /// The metrics as text, with gauges from the caller.
     pub(super) fn text(&self, gauges: &[(&str, &str, u64)]) -> String {
         let mut text = String::new();
         let mut family = |name: &str, kind: &str, help: &str, lines: &[(String, u64)]| {
@@ -44,8 +39,8 @@ impl Metrics {
         family("responses_total", "counter", "Responses by status.", &by_status);
         for (name, help, counter) in [
             ("submissions_accepted_total", "Submissions accepted.", &self.accepted),
-            ("files_rejected_total", "Files that the validator refused.", &self.rejected_files),
-            ("body_bytes_total", "Bytes of bodies received.", &self.body_bytes),
+            ("files_rejected_total", "Files that the validator rejected.", &self.rejected_files),
+            ("body_bytes_total", "Bytes received in request bodies.", &self.body_bytes),
             (
                 "failed_authentications_total",
                 "Requests with a wrong or missing signature or token.",

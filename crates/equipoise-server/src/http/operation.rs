@@ -1,47 +1,48 @@
-//! Every operation of `/v1`, once: the router serves this list, and the OpenAPI description describes it.
+//! All operations of `/v1`, listed once for the router and for the OpenAPI description.
 
 use std::sync::Arc;
 
 use axum::routing::{MethodRouter, get, post, put};
 
 use super::app::App;
-use super::{coordinator, description, events, results, upload};
+use super::{coordinator, events, results, upload};
+use crate::pages::Action;
 
-/// An operation of the server: one method at one address.
+/// An operation: one method on one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// What the server can do, as OpenAPI.
+    /// Get the OpenAPI description.
     Describe,
-    /// All rounds.
+    /// List all rounds.
     ListRounds,
-    /// A round as it stands.
+    /// Get a round's state.
     GetRound,
-    /// A round's schema.
+    /// Get a round's schema.
     GetSchema,
-    /// A round's changes as they happen.
+    /// Stream a round's changes.
     Listen,
-    /// A published file.
+    /// Get a published file.
     GetFile,
-    /// A client's one submission.
+    /// Submit a proxy.
     Submit,
-    /// A client's receipt.
+    /// Get a client's receipt.
     GetReceipt,
-    /// Where an interrupted upload goes on.
+    /// Get the progress of an upload.
     GetUpload,
-    /// Who has submitted.
+    /// List clients and their submissions.
     ListClients,
-    /// A client's key is not accepted any more.
+    /// Revoke a client's key.
     Revoke,
-    /// Draft → open.
+    /// Open a draft.
     Open,
-    /// Open → closed.
+    /// Close a round.
     Close,
-    /// The end without a model.
+    /// Abort a round.
     Abort,
 }
 
 impl Operation {
-    /// All of them, in the order of the description.
+    /// All operations, in the order of the description.
     pub const ALL: [Self; 14] = [
         Self::Describe,
         Self::ListRounds,
@@ -59,7 +60,7 @@ impl Operation {
         Self::Abort,
     ];
 
-    /// The address, with its parameters in braces.
+    /// The path, with parameters in braces.
     pub fn path(self) -> &'static str {
         match self {
             Self::Describe => "/v1/openapi.json",
@@ -78,7 +79,7 @@ impl Operation {
         }
     }
 
-    /// The method, as OpenAPI writes it.
+    /// The method in lower case, as in OpenAPI.
     pub fn method(self) -> &'static str {
         match self {
             Self::Submit => "put",
@@ -87,10 +88,9 @@ impl Operation {
         }
     }
 
-    /// What serves it.
     pub(super) fn handler(self) -> MethodRouter<Arc<App>> {
         match self {
-            Self::Describe => get(description::get_description),
+            Self::Describe => get(results::get_description),
             Self::ListRounds => get(results::get_rounds),
             Self::GetRound => get(results::get_round),
             Self::GetSchema => get(results::get_schema),
@@ -101,9 +101,9 @@ impl Operation {
             Self::GetUpload => get(upload::get_upload),
             Self::ListClients => get(coordinator::get_clients),
             Self::Revoke => post(coordinator::revoke),
-            Self::Open => post(coordinator::open),
-            Self::Close => post(coordinator::close),
-            Self::Abort => post(coordinator::abort),
+            Self::Open => coordinator::post_action(Action::Open),
+            Self::Close => coordinator::post_action(Action::Close),
+            Self::Abort => coordinator::post_action(Action::Abort),
         }
     }
 }

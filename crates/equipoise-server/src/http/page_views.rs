@@ -1,4 +1,4 @@
-//! What pages show, looked up.
+//! Collects the data that pages show.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,12 @@ use tracing::warn;
 
 use super::app::App;
 use super::results::published_file;
-use crate::pages::{ClientView, PublishedFile, RoundView, SubmissionView};
-use crate::protocol::{Digest, Event, EventKind, Name, RoundState};
+use crate::pages::{ClientView, PublishedFile, RoundView};
+use crate::protocol::{Digest, Event, EventKind, Name, PublicKey, RoundState};
 use crate::round::LOG_FILES;
 use crate::store::StoreError;
 
 impl App {
-    /// A round, as anyone may see it.
     pub(super) fn round_view(&self, round: &Name) -> Result<RoundView, StoreError> {
         let info = self.info(round)?;
         let (mut files, mut outcome) = (Vec::new(), None);
@@ -28,45 +27,30 @@ impl App {
             }
             let path = self.store.folder().published(round).join("outcome.json");
             outcome = OutcomeFile::read(&path)
-                .inspect_err(|error| warn!(%error, "the outcome cannot be shown"))
+                .inspect_err(|error| warn!(%error, "cannot show the outcome"))
                 .ok();
         }
         let fairness = self.store.spec(round)?.settings.fairness;
         Ok(RoundView { info, fairness, now: self.store.clock().now(), files, outcome })
     }
 
-    /// The roster with what each client sent, for the coordinator.
+    /// The roster with submissions, for the coordinator.
     pub(super) fn client_views(&self, round: &Name) -> Result<Vec<ClientView>, StoreError> {
-        let submissions = self.store.submissions(round)?;
-        let times = self.times_of_acceptance(round)?;
-        let view = |(key, revoked_at): (crate::protocol::PublicKey, Option<String>)| {
-            let client = key.name().clone();
-            let found = submissions.iter().find(|sent| sent.client == client);
-            let submission = found.map(|sent| SubmissionView {
-                at: times.get(&client).copied(),
-                rows: sent.receipt.receipt.rows,
-                distinct_rows: sent.receipt.receipt.distinct_rows,
-                same_table_as: submissions
-                    .iter()
-                    .filter(|other| {
-                        other.client != client && other.canonical_sha256 == sent.canonical_sha256
-                    })
-                    .map(|other| other.client.clone())
-                    .collect(),
-            });
-            ClientView { client, revoked_at, submission }
-        };
-        Ok(self.store.roster(round)?.into_iter().map(view).collect())
-    }
-
-    fn times_of_acceptance(&self, round: &Name) -> Result<HashMap<Name, Timestamp>, StoreError> {
-        let mut times = HashMap::new();
+        let submissions = self.store.submissions(round)?.into_iter();
+        let mut submissions: HashMap<_, _> = submissions.map(|s| (s.client.clone(), s)).collect();
+        let mut accepted_at = HashMap::new();
         for line in self.store.audit_lines(round)? {
             let event: Event = serde_json::from_str(&line)?;
             if let EventKind::Accepted { client, .. } = event.kind {
-                times.insert(client, event.at);
+                accepted_at.insert(client, event.at);
             }
         }
-        Ok(times)
+        let view = |(key, revoked_at): (PublicKey, Option<Timestamp>)| ClientView {
+            client: key.name().clone(),
+            revoked_at,
+            submission: submissions.remove(key.name()),
+            accepted_at: accepted_at.remove(key.name()),
+        };
+        Ok(self.store.roster(round)?.into_iter().map(view).collect())
     }
 }

@@ -1,4 +1,4 @@
-//! Pages for everyone, and what they are dressed in.
+//! The public pages and their assets.
 
 use std::sync::Arc;
 
@@ -7,36 +7,32 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 use super::app::App;
-use super::page_reply::{Keep, PageAnswer, page};
+use super::page_reply::{Caching, PageAnswer, page};
 use super::results::round_name;
 use crate::pages;
 
-/// `GET /`
 pub(super) async fn get_index(State(app): State<Arc<App>>) -> PageAnswer {
     let html = app.blocking(|app| {
         let rounds = app.store.rounds()?;
         let infos = rounds.iter().map(|round| app.info(round)).collect::<Result<Vec<_>, _>>()?;
         Ok(pages::index(&infos, app.store.clock().now()))
     });
-    Ok(page(html.await?, Keep::AskAgain))
+    Ok(page(html.await?, Caching::Revalidate))
 }
 
-/// `GET /rounds/{round}`
 pub(super) async fn get_round(
     State(app): State<Arc<App>>,
     Path(round): Path<String>,
 ) -> PageAnswer {
     let round = round_name(&round)?;
     let view = app.blocking(move |app| app.round_view(&round)).await?;
-    Ok(page(pages::round(&view), Keep::AskAgain))
+    Ok(page(pages::round(&view), Caching::Revalidate))
 }
 
-/// `GET /assets/page.css`
 pub(super) async fn get_style() -> Response {
     asset("text/css; charset=utf-8", [equipoise_report::STYLE, pages::STYLE].concat())
 }
 
-/// `GET /assets/round.js`
 pub(super) async fn get_script() -> Response {
     asset("text/javascript; charset=utf-8", pages::SCRIPT.to_owned())
 }

@@ -1,4 +1,4 @@
-//! From a body to a file: hashed while it is written, at a rate that is worth waiting for.
+//! Receives a body into a file, hashing it on the way and enforcing a minimum rate.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,15 +13,16 @@ use tokio::time::{Instant, timeout_at};
 use super::app::App;
 use super::reply::Answer;
 use crate::protocol::{Manifest, Refusal, RoundState};
-use crate::store::{StoreError, remove_if_there};
+use crate::store::{StoreError, remove_if_present};
 
-/// Time for a body to get under way, and the most that a fast beginning is worth later.
+/// Time for a body to start.
 const GRACE: Duration = Duration::from_secs(5);
+/// How much time a fast start can bank.
 const MAX_CREDIT: Duration = Duration::from_secs(10);
-/// Bytes written to the disk at a time.
-const PIECE: usize = 256 << 10;
+/// Bytes written to disk at a time.
+const BUFFER_BYTES: usize = 256 << 10;
 
-/// Receives the body behind `offset`. An interrupted one is kept, to go on with.
+/// Receives the body from `offset` on. The part of an interrupted body is kept for resumption.
 pub(super) async fn receive(
     app: &Arc<App>,
     manifest: &Manifest,
@@ -38,10 +39,10 @@ pub(super) async fn receive(
         let round = manifest.round.clone();
         let _ = app
             .blocking(move |app| {
-                let _ = part.write_out(app);
-                // Too late to go on with.
+                let _ = part.flush(app);
+                // Too late to resume.
                 if app.store.state(&round)? != RoundState::Open {
-                    remove_if_there(&part.path);
+                    remove_if_present(&part.path);
                 }
                 Ok(())
             })
@@ -51,13 +52,13 @@ pub(super) async fn receive(
     app.blocking({
         let expected = manifest.sha256;
         move |app| {
-            part.write_out(app)?;
+            part.flush(app)?;
             let found = part.hasher.finish();
             if found == expected {
                 return Ok(());
             }
-            remove_if_there(&part.path);
-            Err(Refusal::DigestMismatch { found }.into())
+            remove_if_present(&part.path);
+            Err(Refusal::DigestMismatch(found).into())
         }
     })
     .await?;
@@ -71,24 +72,24 @@ async fn fill(app: &Arc<App>, part: &mut Part, manifest: &Manifest, mut body: Bo
         let truncated = Refusal::BodyTruncated { expected: manifest.length, found: part.received };
         let frame = timeout_at(slow_at, body.frame())
             .await
-            .map_err(|_| Refusal::TooSlow { minimum })?
+            .map_err(|_| Refusal::TooSlow(minimum))?
             .ok_or(truncated.clone())?
             .map_err(|_| truncated)?;
         let Ok(data) = frame.into_data() else { continue };
         if part.received + data.len() as u64 > manifest.length {
-            return Err(Refusal::ManifestMismatch { what: "the length" }.into());
+            return Err(Refusal::ManifestMismatch.into());
         }
         part.received += data.len() as u64;
         app.metrics.body_bytes.fetch_add(data.len() as u64, Ordering::Relaxed);
         slow_at += Duration::from_micros(data.len() as u64 * 1_000_000 / minimum);
         slow_at = slow_at.min(Instant::now() + MAX_CREDIT);
-        part.piece.extend_from_slice(&data);
+        part.buffer.extend_from_slice(&data);
         app.store.crash().at("mid_body");
-        if part.piece.len() >= PIECE {
+        if part.buffer.len() >= BUFFER_BYTES {
             let mut moved = std::mem::take(part);
             *part = app
                 .blocking(move |app| {
-                    moved.write_out(app)?;
+                    moved.flush(app)?;
                     Ok(moved)
                 })
                 .await?;
@@ -97,13 +98,13 @@ async fn fill(app: &Arc<App>, part: &mut Part, manifest: &Manifest, mut body: Bo
     Ok(())
 }
 
-/// A file on its way.
+/// A partial upload.
 #[derive(Default)]
 struct Part {
     path: PathBuf,
     file: Option<std::fs::File>,
     hasher: Hasher,
-    piece: Vec<u8>,
+    buffer: Vec<u8>,
     received: u64,
 }
 
@@ -116,10 +117,10 @@ impl Part {
     ) -> Result<Self, StoreError> {
         let folder = app.store.folder().uploads(&manifest.round);
         std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
-        // One file on its way per client.
+        // A client has one partial upload.
         for other in app.store.folder().parts_of(&manifest.round, &manifest.client) {
             if other != path {
-                remove_if_there(&other);
+                remove_if_present(&other);
             }
         }
         let found = path.metadata().map_or(0, |found| found.len());
@@ -132,16 +133,16 @@ impl Part {
             std::io::copy(&mut file, &mut hasher).map_err(StoreError::file(&path))?;
         }
         let file = app.store.disk().open(&path, offset).map_err(StoreError::file(&path))?;
-        Ok(Self { path, file: Some(file), hasher, piece: Vec::new(), received: offset })
+        Ok(Self { path, file: Some(file), hasher, buffer: Vec::new(), received: offset })
     }
 
-    fn write_out(&mut self, app: &App) -> Result<(), StoreError> {
+    fn flush(&mut self, app: &App) -> Result<(), StoreError> {
         if let Some(file) = &mut self.file {
-            let written = app.store.disk().write(&self.path, file, &self.piece);
+            let written = app.store.disk().write(&self.path, file, &self.buffer);
             written.map_err(StoreError::file(&self.path))?;
         }
-        self.hasher.update(&self.piece);
-        self.piece.clear();
+        self.hasher.update(&self.buffer);
+        self.buffer.clear();
         Ok(())
     }
 }

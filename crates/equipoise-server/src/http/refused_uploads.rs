@@ -1,5 +1,5 @@
-//! Uploads that were refused to clients of a round, since the server started. Codes are for everyone, names for
-//! the coordinator. Messages are not kept: they may hold a client's values.
+//! Refused uploads since the server started. Codes are public; names are only for the coordinator. Messages are not
+//! kept, because they may contain a client's values.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -7,38 +7,37 @@ use std::sync::{Mutex, PoisonError};
 use crate::pages::RefusedUpload;
 use crate::protocol::{Name, Refusal};
 
-/// So many are kept with their names, for each round.
-const KEPT: usize = 50;
+/// Number of uploads kept with client names, per round.
+const MAX_KEPT: usize = 50;
 
 #[derive(Debug, Default)]
-pub(super) struct RefusedUploads(Mutex<BTreeMap<Name, OfRound>>);
+pub(super) struct RefusedUploads(Mutex<BTreeMap<Name, RoundUploads>>);
 
 #[derive(Debug, Default)]
-struct OfRound {
+struct RoundUploads {
     counts: BTreeMap<&'static str, u64>,
     latest: VecDeque<RefusedUpload>,
-    untold: bool,
+    changed: bool,
 }
 
 impl RefusedUploads {
-    /// Notes one. Called for clients that have shown their key alone, so no stranger fills the list.
-    pub(super) fn note(&self, round: &Name, upload: RefusedUpload) {
+    /// Records a refused upload. Only called for authenticated clients, so outsiders cannot fill the list.
+    pub(super) fn record(&self, round: &Name, upload: RefusedUpload) {
         let mut rounds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let of_round = rounds.entry(round.clone()).or_default();
         *of_round.counts.entry(upload.code).or_default() += 1;
         of_round.latest.push_front(upload);
-        of_round.latest.truncate(KEPT);
-        of_round.untold = true;
+        of_round.latest.truncate(MAX_KEPT);
+        of_round.changed = true;
     }
 
-    /// How many there were, by code.
     pub(super) fn counts(&self, round: &Name) -> BTreeMap<String, u64> {
         let rounds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let counts = rounds.get(round).map(|of_round| &of_round.counts);
         counts.into_iter().flatten().map(|(code, n)| ((*code).to_owned(), *n)).collect()
     }
 
-    /// The last ones, latest first.
+    /// The latest refused uploads, latest first.
     pub(super) fn latest(&self, round: &Name) -> Vec<RefusedUpload> {
         let rounds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         rounds
@@ -46,29 +45,26 @@ impl RefusedUploads {
             .map_or_else(Vec::new, |of_round| of_round.latest.iter().cloned().collect())
     }
 
-    /// Rounds that had some since this was last asked: listeners hear of them once a second, however
-    /// often a client tries.
-    pub(super) fn untold(&self) -> Vec<Name> {
+    /// Rounds with refused uploads since the last call. Listeners are notified once a second, however often a client
+    /// tries.
+    pub(super) fn take_changed(&self) -> Vec<Name> {
         let mut rounds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let untold = rounds.iter_mut().filter(|(_, of_round)| of_round.untold);
-        untold
-            .map(|(round, of_round)| {
-                of_round.untold = false;
-                round.clone()
-            })
-            .collect()
+        let changed = rounds.iter_mut().filter_map(|(round, of_round)| {
+            std::mem::take(&mut of_round.changed).then(|| round.clone())
+        });
+        changed.collect()
     }
 }
 
-/// Whether a refusal says something about the client's file or time, and not about the server's load.
+/// Whether a refusal is about the client's file or its timing, not about the server's load.
 pub(super) fn is_about_the_upload(refusal: &Refusal) -> bool {
     matches!(refusal.status(), 400..=499)
         && !matches!(
             refusal,
             Refusal::NotAuthenticated
-                | Refusal::NotFound { .. }
-                | Refusal::TooMany { .. }
-                | Refusal::TooManyFailures { .. }
+                | Refusal::NotFound(_)
+                | Refusal::TooManyRequests
+                | Refusal::TooManyFailures
                 | Refusal::OffsetMismatch { .. }
         )
 }

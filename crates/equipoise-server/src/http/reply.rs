@@ -8,32 +8,33 @@ use tracing::error;
 use crate::protocol::Refusal;
 use crate::store::StoreError;
 
-/// What a handler gives.
 pub(super) type Answer<T = Response> = Result<T, Refused>;
 
-/// A refusal on its way out.
+/// A refusal as a JSON response.
 #[derive(Debug)]
 pub(super) struct Refused(pub(super) Refusal);
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        let refusal = self.0;
-        let status =
-            StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = (status, Json(refusal.body())).into_response();
-        let headers = response.headers_mut();
-        if let Some(seconds) = refusal.retry_after_seconds() {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-        }
-        if status == StatusCode::UNAUTHORIZED {
-            let scheme = match refusal {
-                Refusal::NotCoordinator => "Bearer",
-                _ => "Equipoise-Signature",
-            };
-            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(scheme));
-        }
-        response
+        refuse(&self.0, Json(self.0.body()).into_response())
     }
+}
+
+pub(super) fn refuse(refusal: &Refusal, mut response: Response) -> Response {
+    *response.status_mut() =
+        StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    if let Some(seconds) = refusal.retry_after_seconds() {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if refusal.status() == 401 {
+        let scheme = match refusal {
+            Refusal::NotCoordinator => "Bearer",
+            _ => "Equipoise-Signature",
+        };
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(scheme));
+    }
+    response
 }
 
 impl From<Refusal> for Refused {
@@ -48,7 +49,7 @@ impl From<StoreError> for Refused {
             StoreError::Refused(refusal) => refusal,
             StoreError::DiskFull => Refusal::DiskFull,
             other => {
-                error!(error = %other, "a request failed");
+                error!(error = %other, "request failed");
                 Refusal::Internal
             }
         })

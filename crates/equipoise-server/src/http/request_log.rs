@@ -1,4 +1,4 @@
-//! One line of log per request, with an id that the client is told, too. Neither headers nor bodies.
+//! Logs one line per request, with an id that is also in the response. Headers and bodies are never logged.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,7 +17,7 @@ pub(super) async fn log_request(
     next: Next,
 ) -> Response {
     let mut bytes = [0; 8];
-    // An id of zeros, should the system have no random numbers, is no harm.
+    // Without random numbers, an id of zeros does no harm.
     let _ = getrandom::fill(&mut bytes);
     let id = equipoise_data::hex(&bytes);
     let started = Instant::now();
@@ -27,7 +27,7 @@ pub(super) async fn log_request(
     let status = response.status().as_u16();
     app.metrics.response(status);
     let milliseconds = started.elapsed().as_millis() as u64;
-    span.in_scope(|| info!(%method, path, status, milliseconds, "answered"));
+    span.in_scope(|| info!(%method, path, status, milliseconds, "request"));
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert("request-id", value);
     }

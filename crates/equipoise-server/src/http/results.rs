@@ -1,30 +1,31 @@
-//! What everyone may read: rounds, schemas and, once published, the results.
+//! Public operations: rounds, schemas and published files.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::app::App;
-use super::auth::Address;
 use super::reply::Answer;
-use super::segments::Segments;
+use super::segments::{Segments, TwoSegments};
+use crate::openapi;
 use crate::protocol::{LogHead, Name, Refusal, RoundInfo, RoundState};
 use crate::store::StoreError;
 
-/// The rounds of a server.
-#[derive(Debug, Serialize)]
-pub(super) struct Rounds {
-    rounds: Vec<Name>,
+/// `GET /v1/openapi.json`
+pub(super) async fn get_description() -> impl IntoResponse {
+    static TEXT: LazyLock<String> = LazyLock::new(|| format!("{:#}\n", openapi::document()));
+    ([(header::CONTENT_TYPE, "application/json")], TEXT.as_str())
 }
 
 /// `GET /v1/rounds`
-pub(super) async fn get_rounds(State(app): State<Arc<App>>) -> Answer<Json<Rounds>> {
-    Ok(Json(Rounds { rounds: app.blocking(|app| app.store.rounds()).await? }))
+pub(super) async fn get_rounds(State(app): State<Arc<App>>) -> Answer<Json<Value>> {
+    let rounds = app.blocking(|app| app.store.rounds()).await?;
+    Ok(Json(json!({ "rounds": rounds })))
 }
 
 /// `GET /v1/rounds/{round}`
@@ -46,10 +47,10 @@ pub(super) async fn get_schema(
     Ok(([(header::CONTENT_TYPE, "application/toml")], spec.schema_toml.clone()).into_response())
 }
 
-/// `GET /v1/rounds/{round}/files/{file}`: a published file.
+/// `GET /v1/rounds/{round}/files/{file}`
 pub(super) async fn get_file(
     State(app): State<Arc<App>>,
-    Segments((round, file)): Segments<Address>,
+    Segments((round, file)): Segments<TwoSegments>,
 ) -> Answer {
     let round = round_name(&round)?;
     let name = file.clone();
@@ -57,11 +58,10 @@ pub(super) async fn get_file(
     Ok(file_response(&file, content.await?))
 }
 
-/// The content of a published file.
 pub(super) fn published_file(app: &App, round: &Name, name: &str) -> Result<Vec<u8>, StoreError> {
     let state = app.store.state(round)?;
     if state != RoundState::Published {
-        return Err(Refusal::NotPublished { state }.into());
+        return Err(Refusal::NotPublished(state).into());
     }
     if name == "audit.jsonl" {
         return Ok((app.store.audit_lines(round)?.join("\n") + "\n").into_bytes());
@@ -71,9 +71,9 @@ pub(super) fn published_file(app: &App, round: &Name, name: &str) -> Result<Vec<
         let head = LogHead { round: round.clone(), seq, chain_head }.sign(app.store.key());
         return Ok(serde_json::to_vec_pretty(&head)?);
     }
-    // Only names that the database has are ever joined to a path.
+    // Only names from the database are ever joined to a path.
     if !app.store.artefacts(round)?.iter().any(|(known, _)| known == name) {
-        return Err(Refusal::NotFound { what: "such file" }.into());
+        return Err(Refusal::NotFound("file").into());
     }
     let path = app.store.folder().published(round).join(name);
     std::fs::read(&path).map_err(StoreError::file(&path))
@@ -90,7 +90,7 @@ fn file_response(name: &str, content: Vec<u8>) -> Response {
     let headers = [
         (header::CONTENT_TYPE, media_type),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        // The page has its styles inside and no scripts.
+        // The report has inline styles and no scripts.
         (
             header::CONTENT_SECURITY_POLICY,
             "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
@@ -99,7 +99,7 @@ fn file_response(name: &str, content: Vec<u8>) -> Response {
     (headers, Body::from(content)).into_response()
 }
 
-/// What is no name is no round.
+/// Parses the name of a round. An invalid name is answered like an unknown round.
 pub(super) fn round_name(text: &str) -> Result<Name, Refusal> {
-    text.parse().map_err(|_| Refusal::NotFound { what: "such round" })
+    text.parse().map_err(|_| Refusal::NotFound("round"))
 }

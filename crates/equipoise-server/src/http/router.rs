@@ -1,4 +1,4 @@
-//! All routes.
+//! The routes.
 
 use std::sync::Arc;
 
@@ -12,20 +12,19 @@ use super::reply::Refused;
 use super::{admin, coordinator_pages, public_pages, request_log};
 use crate::protocol::Refusal;
 
-/// What clients, coordinator and readers see.
+/// The public routes.
 pub fn router(app: Arc<App>) -> Router {
     let operations = Operation::ALL.into_iter().fold(Router::new(), |router, operation| {
         router.route(operation.path(), operation.handler())
     });
     operations
         .merge(page_routes())
-        .fallback(async || Refused(Refusal::NotFound { what: "such page" }))
+        .fallback(async || Refused(Refusal::NotFound("page")))
         .method_not_allowed_fallback(async || Refused(Refusal::MethodNotAllowed))
         .layer(from_fn_with_state(Arc::clone(&app), request_log::log_request))
         .with_state(app)
 }
 
-/// What a browser sees.
 fn page_routes() -> Router<Arc<App>> {
     let coordinator = "/rounds/{round}/coordinator";
     let below = |path: &str| format!("{coordinator}/{path}");
@@ -37,14 +36,10 @@ fn page_routes() -> Router<Arc<App>> {
         .route(coordinator, get(coordinator_pages::get_coordinator))
         .route(&below("login"), post(coordinator_pages::log_in))
         .route(&below("logout"), post(coordinator_pages::log_out))
-        .route(&below("{action}"), get(coordinator_pages::confirm).post(coordinator_pages::act))
-        .route(
-            &below("clients/{client}/revoke"),
-            get(coordinator_pages::confirm_revoke).post(coordinator_pages::revoke),
-        )
+        .route(&below("{*action}"), get(coordinator_pages::confirm).post(coordinator_pages::act))
 }
 
-/// What the machine's own monitoring sees.
+/// The routes for monitoring.
 pub fn admin_router(app: Arc<App>) -> Router {
     Router::new()
         .route("/healthz", get(admin::healthz))

@@ -1,6 +1,5 @@
-//! Certificate and key, in PEM form, read again when they were renewed.
+//! The TLS certificate and key, which can be reloaded after a renewal.
 
-use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use rustls::ServerConfig;
@@ -13,7 +12,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::config::{ConfigError, TlsFiles};
 
-/// The server's certificate, which can be renewed while connections go on.
+/// The server's certificate. Reloading it does not affect open connections.
 #[derive(Debug)]
 pub struct Certificate {
     files: TlsFiles,
@@ -22,25 +21,25 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Reads certificate and key, and checks that they belong together.
+    /// Reads certificate and key, and checks that they match.
     pub fn read(files: &TlsFiles) -> Result<Arc<Self>, ConfigError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let current = RwLock::new(Arc::new(read(files, &provider)?));
         Ok(Arc::new(Self { files: files.clone(), provider, current }))
     }
 
-    /// Reads both files again, for connections from now on. If they are not sound, nothing changes.
+    /// Reloads both files for new connections. If they are invalid, nothing changes.
     pub fn reload(&self) -> Result<(), ConfigError> {
         let renewed = Arc::new(read(&self.files, &self.provider)?);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = renewed;
         Ok(())
     }
 
-    /// What makes connections secret, with this certificate.
+    /// A TLS acceptor with this certificate.
     pub fn acceptor(self: &Arc<Self>) -> Result<TlsAcceptor, ConfigError> {
         let mut config = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_safe_default_protocol_versions()
-            .map_err(|error| broken(&self.files.certificate, error))?
+            .map_err(|error| ConfigError::file(&self.files.certificate, error))?
             .with_no_client_auth()
             .with_cert_resolver(Arc::clone(self) as Arc<dyn ResolvesServerCert>);
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
@@ -57,13 +56,9 @@ impl ResolvesServerCert for Certificate {
 fn read(files: &TlsFiles, provider: &CryptoProvider) -> Result<CertifiedKey, ConfigError> {
     let certificates = CertificateDer::pem_file_iter(&files.certificate)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| broken(&files.certificate, error))?;
-    let key =
-        PrivateKeyDer::from_pem_file(&files.key).map_err(|error| broken(&files.key, error))?;
+        .map_err(|error| ConfigError::file(&files.certificate, error))?;
+    let key = PrivateKeyDer::from_pem_file(&files.key)
+        .map_err(|error| ConfigError::file(&files.key, error))?;
     CertifiedKey::from_der(certificates, key, provider)
-        .map_err(|error| broken(&files.certificate, error))
-}
-
-fn broken(file: &Path, problem: impl ToString) -> ConfigError {
-    ConfigError::Certificate { file: file.to_path_buf(), problem: problem.to_string() }
+        .map_err(|error| ConfigError::file(&files.certificate, error))
 }

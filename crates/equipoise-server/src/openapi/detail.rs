@@ -1,8 +1,8 @@
-//! The words of each operation, who may do it, what it answers and how it refuses.
+//! Access, text, answers and refusals of each operation.
 
 use crate::http::Operation;
 
-/// Who may do something.
+/// Who may call an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Anyone,
@@ -10,23 +10,13 @@ pub(super) enum Access {
     Coordinator,
 }
 
-/// What an answer holds.
+/// The content of an answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Content {
-    /// A document of this schema.
+    /// JSON with this schema.
     Json(&'static str),
     /// Text of one of these media types.
     Text(&'static [&'static str]),
-}
-
-/// An operation in words.
-pub(super) struct Detail {
-    pub(super) id: &'static str,
-    pub(super) summary: &'static str,
-    pub(super) description: &'static str,
-    pub(super) access: Access,
-    pub(super) answers: &'static [(u16, &'static str, Content)],
-    pub(super) refusals: &'static [&'static str],
 }
 
 impl Access {
@@ -37,85 +27,126 @@ impl Access {
             Self::Coordinator => "coordinator",
         }
     }
+
+    /// Codes of failed authentication.
+    fn refusals(self) -> &'static [&'static str] {
+        match self {
+            Self::Anyone => &[],
+            Self::Client => &["not_authenticated", "key_revoked", "too_many_failures"],
+            Self::Coordinator => &["not_coordinator", "too_many_failures"],
+        }
+    }
 }
 
-const ROUND: &[(u16, &str, Content)] = &[(200, "The round as it stands.", Content::Json("Round"))];
-const FILES: &[&str] =
-    &["application/json", "application/jsonl", "application/toml", "text/csv", "text/html"];
+impl Operation {
+    /// The operation's name in lower camel case.
+    pub(super) fn id(self) -> String {
+        let mut id = format!("{self:?}");
+        id[..1].make_ascii_lowercase();
+        id
+    }
 
-pub(super) fn detail(operation: Operation) -> Detail {
-    use Access::{Anyone, Client, Coordinator};
-    use Content::{Json, Text};
-    match operation {
-        Operation::Describe => Detail {
-            id: "describe",
-            summary: "This document",
-            description: "What the server can do, as OpenAPI 3.1.",
-            access: Anyone,
-            answers: &[(200, "The description.", Json("Document"))],
-            refusals: &[],
-        },
-        Operation::ListRounds => Detail {
-            id: "listRounds",
-            summary: "All rounds",
-            description: "The names of all rounds, sorted.",
-            access: Anyone,
-            answers: &[(200, "The rounds.", Json("Rounds"))],
-            refusals: &[],
-        },
-        Operation::GetRound => Detail {
-            id: "getRound",
-            summary: "A round as it stands",
-            description: "State, counts, deadline, limits and, once published, the names of its files. Who has \
-                submitted is for the coordinator alone.",
-            access: Anyone,
-            answers: ROUND,
-            refusals: &["not_found"],
-        },
-        Operation::GetSchema => Detail {
-            id: "getSchema",
-            summary: "A round's schema",
-            description: "The schema as a file; its digest is the round's `schema_sha256`.",
-            access: Anyone,
-            answers: &[(200, "The schema.", Text(&["application/toml"]))],
-            refusals: &["not_found"],
-        },
-        Operation::Listen => Detail {
-            id: "listen",
-            summary: "A round's changes as they happen",
-            description: "Server-sent events named `round`, each with a document of schema Round: one at once, \
-                then one for every change.",
-            access: Anyone,
-            answers: &[(200, "The stream.", Text(&["text/event-stream"]))],
-            refusals: &["not_found", "busy"],
-        },
-        Operation::GetFile => Detail {
-            id: "getFile",
-            summary: "A published file",
-            description: "One of the round's `files`. `statement.json` is signed over the digests of the others; \
-                `equipoise verify` checks them all, offline.",
-            access: Anyone,
-            answers: &[(200, "The file.", Text(FILES))],
-            refusals: &["not_found", "not_published"],
-        },
-        Operation::Submit => Detail {
-            id: "submit",
-            summary: "A client's one submission",
-            description: "Manifest and signature are checked before the body is read. The same file again gives \
-                the same receipt; another one is refused. An upload that broke off goes on where getUpload says.",
-            access: Client,
-            answers: &[
-                (
-                    200,
-                    "It had been accepted before; the receipt is the same as then.",
-                    Json("Receipt"),
-                ),
-                (201, "Accepted: committed and on the disk.", Json("Receipt")),
+    pub(super) fn access(self) -> Access {
+        match self {
+            Self::Describe | Self::ListRounds | Self::GetRound => Access::Anyone,
+            Self::GetSchema | Self::Listen | Self::GetFile => Access::Anyone,
+            Self::Submit | Self::GetReceipt | Self::GetUpload => Access::Client,
+            Self::ListClients | Self::Revoke => Access::Coordinator,
+            Self::Open | Self::Close | Self::Abort => Access::Coordinator,
+        }
+    }
+
+    /// Summary and description.
+    pub(super) fn text(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Describe => ("Get this document", "The OpenAPI 3.1 description of the server."),
+            Self::ListRounds => ("List all rounds", "The names of all rounds, sorted."),
+            Self::GetRound => (
+                "Get a round",
+                "State, counts, deadline, limits and, once published, the names of the files. Only the coordinator \
+                 can see who has submitted.",
+            ),
+            Self::GetSchema => (
+                "Get a round's schema",
+                "The schema as a TOML file. Its digest is the round's `schema_sha256`.",
+            ),
+            Self::Listen => (
+                "Stream a round's changes",
+                "Server-sent events named `round`, each with a document of schema Round: one immediately, then one \
+                 for every change.",
+            ),
+            Self::GetFile => (
+                "Get a published file",
+                "One of the round's `files`. `statement.json` signs the digests of the other files, and `equipoise \
+                 verify` checks them all offline.",
+            ),
+            Self::Submit => (
+                "Submit a proxy",
+                "Manifest and signature are checked before the body is read. Submitting the same file again returns \
+                 the same receipt; any other file is refused. An interrupted upload resumes at the offset from \
+                 getUpload.",
+            ),
+            Self::GetReceipt => (
+                "Get a client's receipt",
+                "Tells whether the file in the signed manifest was accepted.",
+            ),
+            Self::GetUpload => (
+                "Get the progress of an upload",
+                "How many bytes of the file in the signed manifest the server has; 0 if none.",
+            ),
+            Self::ListClients => {
+                ("List clients and their submissions", "The roster, with each accepted submission.")
+            }
+            Self::Revoke => ("Revoke a client's key", "An earlier submission stays in the round."),
+            Self::Open => ("Open a draft", "Draft → open."),
+            Self::Close => (
+                "Close a round and solve it",
+                "Open → closed, which makes the set of submissions final.",
+            ),
+            Self::Abort => ("End a round without a model", "From any state that is not final."),
+        }
+    }
+
+    /// Status, description and content of each successful answer.
+    pub(super) fn answers(self) -> &'static [(u16, &'static str, Content)] {
+        use Content::{Json, Text};
+        match self {
+            Self::Describe => &[(200, "The description.", Json("Document"))],
+            Self::ListRounds => &[(200, "The rounds.", Json("Rounds"))],
+            Self::GetRound | Self::Revoke | Self::Open | Self::Close | Self::Abort => {
+                &[(200, "The current state of the round.", Json("Round"))]
+            }
+            Self::GetSchema => &[(200, "The schema.", Text(&["application/toml"]))],
+            Self::Listen => &[(200, "The stream.", Text(&["text/event-stream"]))],
+            Self::GetFile => &[(
+                200,
+                "The file.",
+                Text(&[
+                    "application/json",
+                    "application/jsonl",
+                    "application/toml",
+                    "text/csv",
+                    "text/html",
+                ]),
+            )],
+            Self::Submit => &[
+                (200, "Already accepted; the receipt is unchanged.", Json("Receipt")),
+                (201, "Accepted: committed and durable.", Json("Receipt")),
             ],
-            refusals: &[
-                "not_authenticated",
-                "key_revoked",
-                "too_many_failures",
+            Self::GetReceipt => &[(200, "The receipt.", Json("Receipt"))],
+            Self::GetUpload => &[(200, "The progress.", Json("Upload"))],
+            Self::ListClients => &[(200, "The clients, sorted by name.", Json("Clients"))],
+        }
+    }
+
+    /// Codes of the refusals.
+    pub(super) fn refusals(self) -> Vec<&'static str> {
+        let specific: &[&str] = match self {
+            Self::Describe | Self::ListRounds | Self::GetUpload | Self::ListClients => &[],
+            Self::GetRound | Self::GetSchema => &["not_found"],
+            Self::Listen => &["not_found", "busy"],
+            Self::GetFile => &["not_found", "not_published"],
+            Self::Submit => &[
                 "already_submitted",
                 "round_not_open",
                 "too_late",
@@ -134,80 +165,12 @@ pub(super) fn detail(operation: Operation) -> Detail {
                 "busy",
                 "disk_full",
             ],
-        },
-        Operation::GetReceipt => Detail {
-            id: "getReceipt",
-            summary: "A client's receipt",
-            description: "For the file of the signed manifest: whether it, and no other, was accepted.",
-            access: Client,
-            answers: &[(200, "The receipt.", Json("Receipt"))],
-            refusals: &[
-                "not_authenticated",
-                "key_revoked",
-                "too_many_failures",
-                "not_submitted",
-                "already_submitted",
-            ],
-        },
-        Operation::GetUpload => Detail {
-            id: "getUpload",
-            summary: "Where an interrupted upload goes on",
-            description: "Bytes that the server has of the file of the signed manifest; 0 if none.",
-            access: Client,
-            answers: &[(200, "How far it is.", Json("Upload"))],
-            refusals: &["not_authenticated", "key_revoked", "too_many_failures"],
-        },
-        Operation::ListClients => Detail {
-            id: "listClients",
-            summary: "Who has submitted",
-            description: "The roster, with what was accepted of each client.",
-            access: Coordinator,
-            answers: &[(200, "The clients, sorted by name.", Json("Clients"))],
-            refusals: &["not_coordinator", "too_many_failures"],
-        },
-        Operation::Revoke => Detail {
-            id: "revoke",
-            summary: "Accept nothing more that is signed with a client's key",
-            description: "What the client submitted before stays in the round.",
-            access: Coordinator,
-            answers: ROUND,
-            refusals: &[
-                "not_coordinator",
-                "too_many_failures",
-                "not_found",
-                "round_not_open",
-                "disk_full",
-            ],
-        },
-        Operation::Open => Detail {
-            id: "open",
-            summary: "Open a draft",
-            description: "Draft → open.",
-            access: Coordinator,
-            answers: ROUND,
-            refusals: &["not_coordinator", "too_many_failures", "round_not_open", "disk_full"],
-        },
-        Operation::Close => Detail {
-            id: "close",
-            summary: "Close a round, and have it solved",
-            description: "Open → closed: from then on the set of submissions is final.",
-            access: Coordinator,
-            answers: ROUND,
-            refusals: &[
-                "not_coordinator",
-                "too_many_failures",
-                "round_not_open",
-                "too_few_submissions",
-                "disk_full",
-            ],
-        },
-        Operation::Abort => Detail {
-            id: "abort",
-            summary: "End a round without a model",
-            description: "From any state that is not final.",
-            access: Coordinator,
-            answers: ROUND,
-            refusals: &["not_coordinator", "too_many_failures", "round_not_open", "disk_full"],
-        },
+            Self::GetReceipt => &["not_submitted", "already_submitted"],
+            Self::Revoke => &["not_found", "round_not_open", "disk_full"],
+            Self::Open | Self::Abort => &["round_not_open", "disk_full"],
+            Self::Close => &["round_not_open", "too_few_submissions", "disk_full"],
+        };
+        // Every operation can give the last two.
+        [specific, self.access().refusals(), &["bad_request", "internal"]].concat()
     }
 }

@@ -1,14 +1,14 @@
-//! The coordinator's view of a round: with names.
+//! The coordinator's page of a round, with client names.
 
 use equipoise_report::Markup;
 
-use super::frame::{Frame, section, table};
+use super::frame::{Frame, form, row, section, table};
 use super::progress::write_progress;
-use super::round::write_state;
+use super::round::write_status;
 use super::time::absolute;
-use super::view::{Action, ClientView, RefusedUpload, RoundView, SubmissionView};
+use super::view::{Action, ClientView, RefusedUpload, RoundView};
+use crate::protocol::{ListedSubmission, RoundState};
 
-/// The page; its forms carry the session's own word.
 pub(crate) fn coordinator(
     view: &RoundView,
     clients: &[ClientView],
@@ -16,10 +16,10 @@ pub(crate) fn coordinator(
     csrf: &str,
 ) -> String {
     let title = format!("Coordinator of {}", view.info.round);
-    let way = [("/".into(), "Rounds".into()), (view.address(), view.info.round.to_string())];
-    let frame = Frame { title: &title, subtitle: "", way: &way, live: Some(view) };
+    let breadcrumbs = [("/".into(), "Rounds".into()), (view.path(), view.info.round.to_string())];
+    let frame = Frame { title: &title, subtitle: "", breadcrumbs: &breadcrumbs, live: Some(view) };
     frame.render(|markup| {
-        write_state(markup, view);
+        write_status(markup, view);
         write_progress(markup, &view.info);
         section(markup, "Clients", |markup| write_clients(markup, view, clients));
         section(markup, "Refused uploads", |markup| write_refused(markup, refused));
@@ -28,52 +28,60 @@ pub(crate) fn coordinator(
 }
 
 fn write_clients(markup: &mut Markup, view: &RoundView, clients: &[ClientView]) {
-    let columns = ["Client", "Submitted", "Rows", "Different", "To know", "Key"];
-    table(markup, "All clients of the roster, sorted by name.", &columns, |markup| {
+    let columns = ["Client", "Submitted", "Rows", "Distinct rows", "Notes", "Key"];
+    table(markup, "All clients on the roster, sorted by name.", &columns, |markup| {
         for client in clients {
-            markup.element("tr", &[], |markup| {
-                let name = client.client.as_str();
-                markup.leaf("th", &[("scope", &"row"), ("class", &"left")], name);
-                let sent = client.submission.as_ref();
-                let at = match sent {
-                    None => "not yet".to_owned(),
-                    Some(sent) => sent.at.map_or("yes".to_owned(), absolute),
-                };
-                let number = |value: Option<u64>| value.map_or("–".to_owned(), |n| n.to_string());
-                for text in [
-                    at,
-                    number(sent.map(|sent| sent.rows)),
-                    number(sent.map(|sent| sent.distinct_rows)),
-                    sent.map(to_know).unwrap_or_default(),
-                ] {
-                    markup.leaf("td", &[], &text);
-                }
-                markup.element("td", &[], |markup| write_key(markup, view, client));
-            });
+            let submission = client.submission.as_ref();
+            let name = client.client.as_str();
+            row(
+                markup,
+                |markup| markup.text(name),
+                |markup| {
+                    let at = match submission {
+                        None => "not yet".to_owned(),
+                        Some(_) => client.accepted_at.map_or("yes".to_owned(), absolute),
+                    };
+                    let number =
+                        |value: Option<u64>| value.map_or("–".to_owned(), |n| n.to_string());
+                    for text in [
+                        at,
+                        number(submission.map(|submission| submission.rows)),
+                        number(submission.map(|submission| submission.distinct_rows)),
+                        submission.map(|submission| notes(submission, clients)).unwrap_or_default(),
+                    ] {
+                        markup.leaf("td", &[], &text);
+                    }
+                    markup.element("td", &[], |markup| write_key(markup, view, client));
+                },
+            );
         }
     });
 }
 
-fn to_know(sent: &SubmissionView) -> String {
+fn notes(submission: &ListedSubmission, clients: &[ClientView]) -> String {
     let mut notes = Vec::new();
-    if !sent.same_table_as.is_empty() {
-        let names: Vec<&str> = sent.same_table_as.iter().map(|name| name.as_str()).collect();
-        notes.push(format!("same rows as {}", names.join(", ")));
+    let others = clients.iter().filter_map(|other| other.submission.as_ref());
+    let twins: Vec<&str> = others
+        .filter(|other| other.client != submission.client)
+        .filter(|other| other.canonical_sha256 == submission.canonical_sha256)
+        .map(|other| other.client.as_str())
+        .collect();
+    if !twins.is_empty() {
+        notes.push(format!("same rows as {}", twins.join(", ")));
     }
-    if sent.distinct_rows * 2 < sent.rows {
-        notes.push("most rows are repeated".to_owned());
+    if submission.distinct_rows * 2 < submission.rows {
+        notes.push("most rows are duplicates".to_owned());
     }
     notes.join("; ")
 }
 
 fn write_key(markup: &mut Markup, view: &RoundView, client: &ClientView) {
     let revoke = Action::Revoke(client.client.clone());
-    if let Some(at) = &client.revoked_at {
-        let at = at.parse().map_or_else(|_| at.clone(), absolute);
-        markup.text(&format!("revoked {at}"));
+    if let Some(at) = client.revoked_at {
+        markup.text(&format!("revoked {}", absolute(at)));
     } else if revoke.is_possible(&view.info) {
-        let address = format!("{}/coordinator/{}", view.address(), revoke.path());
-        markup.leaf("a", &[("href", &address)], "Revoke…");
+        let path = format!("{}/coordinator/{}", view.path(), revoke.path());
+        markup.leaf("a", &[("href", &path)], "Revoke…");
     } else {
         markup.text("valid");
     }
@@ -83,46 +91,42 @@ fn write_refused(markup: &mut Markup, refused: &[RefusedUpload]) {
     if refused.is_empty() {
         return markup.leaf("p", &[], "None since the server started.");
     }
-    let caption = "The last ones since the server started, latest first.";
-    table(markup, caption, &["Client", "When", "Code"], |markup| {
+    let caption = "The latest since the server started, newest first.";
+    table(markup, caption, &["Client", "Time", "Error code"], |markup| {
         for upload in refused {
-            markup.element("tr", &[], |markup| {
-                let name = upload.client.as_str();
-                markup.leaf("th", &[("scope", &"row"), ("class", &"left")], name);
-                markup.leaf("td", &[], &absolute(upload.at));
-                markup.element("td", &[], |markup| markup.leaf("code", &[], upload.code));
-            });
+            row(
+                markup,
+                |markup| markup.text(upload.client.as_str()),
+                |markup| {
+                    markup.leaf("td", &[], &absolute(upload.at));
+                    markup.element("td", &[], |markup| markup.leaf("code", &[], upload.code));
+                },
+            );
         }
     });
 }
 
 fn write_actions(markup: &mut Markup, view: &RoundView, csrf: &str) {
-    let coordinator = format!("{}/coordinator", view.address());
+    let coordinator = format!("{}/coordinator", view.path());
     let actions = [
         (Action::Open, "Open…", "button"),
         (Action::Close, "Close and solve…", "button"),
         (Action::Abort, "Abort…", "button second"),
     ];
     markup.element("p", &[("class", &"buttons")], |markup| {
-        for (action, words, class) in actions {
+        for (action, label, class) in actions {
             if action.is_possible(&view.info) {
-                let address = format!("{coordinator}/{}", action.path());
-                markup.leaf("a", &[("href", &address), ("class", &class)], words);
+                let path = format!("{coordinator}/{}", action.path());
+                markup.leaf("a", &[("href", &path), ("class", &class)], label);
                 markup.text(" ");
             }
         }
     });
-    if !Action::Close.is_possible(&view.info)
-        && view.info.state == crate::protocol::RoundState::Open
-    {
-        let text = format!("The round can be closed once {} have submitted.", view.info.minimum);
+    if view.info.state == RoundState::Open && !Action::Close.is_possible(&view.info) {
+        let minimum = view.info.minimum;
+        let text = format!("The round can be closed once {minimum} clients have submitted.");
         markup.leaf("p", &[("class", &"note")], &text);
     }
     let target = format!("{coordinator}/logout");
-    markup.element("form", &[("method", &"post"), ("action", &target)], |markup| {
-        let field: equipoise_report::Attributes<'_> =
-            &[("type", &"hidden"), ("name", &"csrf"), ("value", &csrf)];
-        markup.empty("input", field);
-        markup.leaf("button", &[("type", &"submit"), ("class", &"second")], "Log out");
-    });
+    form(markup, &target, csrf, ("Log out", "second"), |_| {});
 }

@@ -1,21 +1,20 @@
-//! What all pages have around their content.
+//! The frame of a page and its building blocks.
 
-use equipoise_report::Markup;
+use equipoise_report::{Attributes, Markup};
 
 use super::view::RoundView;
 
-/// Head, heading and foot of a page.
+/// Head, header and footer of a page.
 pub(super) struct Frame<'a> {
     pub(super) title: &'a str,
     pub(super) subtitle: &'a str,
-    /// Where the reader may have come from: address and name.
-    pub(super) way: &'a [(String, String)],
-    /// The round that the page is kept up to date with.
+    /// Paths and names of the parent pages.
+    pub(super) breadcrumbs: &'a [(String, String)],
+    /// The round whose changes the page follows.
     pub(super) live: Option<&'a RoundView>,
 }
 
 impl Frame<'_> {
-    /// The page with what `content` writes.
     pub(super) fn render(&self, content: impl FnOnce(&mut Markup)) -> String {
         let mut markup = Markup::default();
         markup.verbatim("<!DOCTYPE html>\n");
@@ -29,12 +28,12 @@ impl Frame<'_> {
                     self.write_main(markup, content);
                 });
                 markup.newline();
-                let made_by = concat!(
+                let footer = concat!(
                     "Served by equipoise ",
                     env!("CARGO_PKG_VERSION"),
-                    ". This page loads nothing from elsewhere."
+                    ". This page loads nothing from other sites."
                 );
-                markup.leaf("footer", &[], made_by);
+                markup.leaf("footer", &[], footer);
             });
         });
         markup.newline();
@@ -46,22 +45,20 @@ impl Frame<'_> {
         let viewport = "width=device-width, initial-scale=1";
         markup.empty("meta", &[("name", &"viewport"), ("content", &viewport)]);
         markup.empty("meta", &[("name", &"color-scheme"), ("content", &"light dark")]);
-        // An icon of its own, or a browser would ask for one.
+        // An explicit icon keeps browsers from requesting /favicon.ico.
         markup.empty("link", &[("rel", &"icon"), ("href", &"data:,")]);
         markup.empty("link", &[("rel", &"stylesheet"), ("href", &"/assets/page.css")]);
         markup.leaf("title", &[], &format!("{} · Equipoise", self.title));
         if self.live.is_some() {
-            let script: equipoise_report::Attributes<'_> =
-                &[("src", &"/assets/round.js"), ("defer", &"")];
-            markup.leaf("script", script, "");
+            markup.leaf("script", &[("src", &"/assets/round.js"), ("defer", &"")], "");
         }
     }
 
     fn write_header(&self, markup: &mut Markup) {
-        if !self.way.is_empty() {
-            markup.element("p", &[("class", &"way")], |markup| {
-                for (address, name) in self.way {
-                    markup.leaf("a", &[("href", address)], name);
+        if !self.breadcrumbs.is_empty() {
+            markup.element("p", &[("class", &"breadcrumbs")], |markup| {
+                for (path, name) in self.breadcrumbs {
+                    markup.leaf("a", &[("href", path)], name);
                     markup.text(" / ");
                 }
             });
@@ -71,34 +68,29 @@ impl Frame<'_> {
             markup.leaf("p", &[("class", &"subtitle")], self.subtitle);
         }
         if self.live.is_some_and(|view| !view.info.state.is_final()) {
-            let sign: equipoise_report::Attributes<'_> =
+            let status: Attributes<'_> =
                 &[("id", &"live"), ("class", &"live"), ("role", &"status"), ("hidden", &"")];
-            markup.leaf("p", sign, "");
+            markup.leaf("p", status, "");
             markup.element("noscript", &[], |markup| {
                 markup.element("p", &[("class", &"live")], |markup| {
                     markup.leaf("a", &[("href", &"")], "Reload");
-                    markup.text(" to see what has changed.");
+                    markup.text(" to see changes.");
                 });
             });
         }
     }
 
     fn write_main(&self, markup: &mut Markup, content: impl FnOnce(&mut Markup)) {
-        match self.live {
-            None => markup.element("main", &[], content),
-            Some(view) => {
-                let events = format!("/v1/rounds/{}/events", view.info.round);
-                let over = if view.info.state.is_final() { "yes" } else { "no" };
-                let version = view.version();
-                let attributes: equipoise_report::Attributes<'_> =
-                    &[("data-events", &events), ("data-version", &version), ("data-over", &over)];
-                markup.element("main", attributes, content);
-            }
-        }
+        let Some(view) = self.live else { return markup.element("main", &[], content) };
+        let events = format!("/v1/rounds/{}/events", view.info.round);
+        let over = if view.info.state.is_final() { "yes" } else { "no" };
+        let version = view.version();
+        let attributes: Attributes<'_> =
+            &[("data-events", &events), ("data-version", &version), ("data-over", &over)];
+        markup.element("main", attributes, content);
     }
 }
 
-/// A part of a page.
 pub(super) fn section(markup: &mut Markup, heading: &str, content: impl FnOnce(&mut Markup)) {
     markup.newline();
     markup.element("section", &[], |markup| {
@@ -107,16 +99,15 @@ pub(super) fn section(markup: &mut Markup, heading: &str, content: impl FnOnce(&
     });
 }
 
-/// A notice that the reader must not miss.
-pub(super) fn warning(markup: &mut Markup, word: &str, text: &str) {
+pub(super) fn warning(markup: &mut Markup, label: &str, text: &str) {
     markup.element("p", &[("class", &"notice warning"), ("role", &"note")], |markup| {
-        markup.leaf("strong", &[], word);
+        markup.leaf("strong", &[], label);
         markup.text(" ");
         markup.text(text);
     });
 }
 
-/// A big number with its name and what to know about it.
+/// A key figure with a label and a note.
 pub(super) fn figure(markup: &mut Markup, label: &str, value: &str, note: &str) {
     markup.element("div", &[], |markup| {
         markup.leaf("dt", &[], label);
@@ -125,19 +116,34 @@ pub(super) fn figure(markup: &mut Markup, label: &str, value: &str, note: &str) 
     });
 }
 
-/// Text of a machine, its spaces kept.
+/// Preformatted text.
 pub(super) fn code(markup: &mut Markup, text: &str) {
     markup.element("pre", &[("tabindex", &"0")], |markup| markup.leaf("code", &[], text));
 }
 
-/// A table in a box that scrolls by itself.
+/// A form with a button. It carries the session's CSRF token.
+pub(super) fn form(
+    markup: &mut Markup,
+    target: &str,
+    csrf: &str,
+    (button, class): (&str, &str),
+    rest: impl FnOnce(&mut Markup),
+) {
+    markup.element("form", &[("method", &"post"), ("action", &target)], |markup| {
+        markup.empty("input", &[("type", &"hidden"), ("name", &"csrf"), ("value", &csrf)]);
+        markup.leaf("button", &[("type", &"submit"), ("class", &class)], button);
+        rest(markup);
+    });
+}
+
+/// A table in a scrolling box.
 pub(super) fn table(
     markup: &mut Markup,
     caption: &str,
     columns: &[&str],
     rows: impl FnOnce(&mut Markup),
 ) {
-    let scroll: equipoise_report::Attributes<'_> =
+    let scroll: Attributes<'_> =
         &[("class", &"scroll"), ("tabindex", &"0"), ("role", &"region"), ("aria-label", &caption)];
     markup.element("div", scroll, |markup| {
         markup.element("table", &[], |markup| {
@@ -151,5 +157,17 @@ pub(super) fn table(
             });
             markup.element("tbody", &[], rows);
         });
+    });
+}
+
+/// A table row with a header cell.
+pub(super) fn row(
+    markup: &mut Markup,
+    header: impl FnOnce(&mut Markup),
+    cells: impl FnOnce(&mut Markup),
+) {
+    markup.element("tr", &[], |markup| {
+        markup.element("th", &[("scope", &"row"), ("class", &"left")], header);
+        cells(markup);
     });
 }

@@ -1,31 +1,28 @@
-//! Where the coordinator shows the token.
+//! The coordinator's login form.
 
 use super::frame::{Frame, section, warning};
+use super::view::path;
 use crate::protocol::{Name, Refusal};
 
-/// The page, with what was wrong with an earlier try.
+/// The page, with the refusal of a failed attempt.
 pub(crate) fn login(round: &Name, refusal: Option<&Refusal>) -> String {
-    let address = format!("/rounds/{round}");
-    let way = [("/".into(), "Rounds".into()), (address.clone(), round.to_string())];
+    let breadcrumbs = [("/".into(), "Rounds".into()), (path(round), round.to_string())];
     let title = format!("Coordinator of {round}");
-    let frame = Frame { title: &title, subtitle: "", way: &way, live: None };
+    let frame = Frame { title: &title, subtitle: "", breadcrumbs: &breadcrumbs, live: None };
     frame.render(|markup| {
         section(markup, "Log in", |markup| {
             match refusal {
-                Some(Refusal::TooManyFailures { .. }) => {
-                    warning(markup, "Too many tries.", "Wait a minute, then try again.");
+                Some(Refusal::TooManyFailures) => {
+                    warning(markup, "Too many attempts.", "Wait a minute, then try again.");
                 }
                 Some(_) => {
-                    warning(markup, "Not the token.", "Copy the whole line of the token's file.")
+                    warning(markup, "Wrong token.", "Copy the whole line from the token file.")
                 }
                 None => {}
             }
-            markup.leaf(
-                "p",
-                &[],
-                "The token was written when the round was set up by `equipoise round new`.",
-            );
-            let action = format!("{address}/coordinator/login");
+            let text = "`equipoise round new` wrote the token to a file when the round was set up.";
+            markup.leaf("p", &[], text);
+            let action = format!("{}/coordinator/login", path(round));
             markup.element("form", &[("method", &"post"), ("action", &action)], |markup| {
                 markup.leaf("label", &[("for", &"token")], "Token");
                 markup.empty(

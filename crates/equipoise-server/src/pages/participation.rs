@@ -1,4 +1,4 @@
-//! How to take part in an open round.
+//! How to participate in an open round.
 
 use equipoise_report::Markup;
 
@@ -11,26 +11,23 @@ pub(super) fn write_participation(markup: &mut Markup, view: &RoundView) {
     if !matches!(info.state, RoundState::Draft | RoundState::Open) {
         return;
     }
-    section(markup, "Take part", |markup| {
+    section(markup, "How to participate", |markup| {
         markup.element("p", &[], |markup| {
-            markup.text("Clients of the roster send one proxy each, made with the ");
+            markup.text("Each client on the roster submits one proxy, generated with the round's ");
             let schema = format!("/v1/rounds/{}/schema", info.round);
             markup.leaf("a", &[("href", &schema), ("download", &"schema.toml")], "schema");
-            markup.text(
-                " of the round. The command checks the file before anything is sent, and keeps \
-                the signed receipt:",
-            );
+            markup.text(". This command checks the file, uploads it and saves the signed receipt:");
         });
         code(markup, &submit_command(info));
         let limits = &info.limits;
-        let words = format!(
-            "A file may have up to {} rows, {} columns and {} MiB. If the coordinator gave you a \
-             certificate, add --ca with its file.",
+        let text = format!(
+            "Files are limited to {} rows, {} columns and {} MiB. If the coordinator gave you a certificate, pass \
+             it with --ca.",
             limits.rows,
             limits.columns,
             limits.body_bytes >> 20
         );
-        markup.leaf("p", &[], &words);
+        markup.leaf("p", &[], &text);
     });
 }
 
@@ -38,18 +35,18 @@ fn submit_command(info: &RoundInfo) -> String {
     format!("equipoise submit PROXY.parquet --key CLIENT.key \\\n  {}", server_options(info, true))
 }
 
-/// Where the server is. An audience that is no address must be named beside it.
+/// Options that name the server and the round. An audience that is not a URL needs its own option.
 pub(super) fn server_options(info: &RoundInfo, signs: bool) -> String {
     let (audience, round) = (quoted(&info.audience), &info.round);
-    let is_address = ["http://", "https://"].iter().any(|s| info.audience.starts_with(s));
-    match (is_address, signs) {
+    let is_url = ["http://", "https://"].iter().any(|s| info.audience.starts_with(s));
+    match (is_url, signs) {
         (true, _) => format!("--server {audience} --round {round}"),
-        (false, true) => format!("--server ADDRESS --round {round} --audience {audience}"),
-        (false, false) => format!("--server ADDRESS --round {round}"),
+        (false, true) => format!("--server URL --round {round} --audience {audience}"),
+        (false, false) => format!("--server URL --round {round}"),
     }
 }
 
-/// The word in quotes, if it needs them in a shell.
+/// Quotes a word if a shell needs it.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+%@".contains(c);
     match !word.is_empty() && word.chars().all(plain) {

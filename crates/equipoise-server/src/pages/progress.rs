@@ -1,43 +1,43 @@
-//! How far a solve is.
+//! Progress of a solve.
 
 use equipoise_report::{Format, Markup};
 
 use super::frame::section;
 use crate::protocol::{RoundInfo, RoundState};
 
-/// The section, while there is a solve. `round.js` fills in what changes, by `data-live`.
+/// Shown while a solve runs. `round.js` updates the elements with `data-live`.
 pub(super) fn write_progress(markup: &mut Markup, info: &RoundInfo) {
     if info.state != RoundState::Solving {
         return;
     }
     let progress = info.progress;
     let number = |value: Option<f64>| Format::Auto.write(value);
-    section(markup, "Solve", |markup| {
+    section(markup, "Progress", |markup| {
         let (done, of) = progress.map_or((0, 1), |progress| (progress.done, progress.of.max(1)));
         let bar: equipoise_report::Attributes<'_> = &[
             ("value", &done),
             ("max", &of),
             ("data-live", &"bar"),
-            ("aria-label", &"Steps of the solve"),
+            ("aria-label", &"Solver steps"),
         ];
         markup.leaf("progress", bar, "");
         markup.element("dl", &[("class", &"figures four")], |markup| {
             let steps =
                 progress.map_or("starting".to_owned(), |p| format!("{} of {}", p.done, p.of));
             let tiles = [
-                ("Step", "step", steps, "at most; it stops as soon as it has converged"),
-                ("Penalty ρ", "rho", number(progress.map(|p| p.rho)), "how much unfairness costs"),
+                ("Step", "step", steps, "at most; stops early on convergence"),
+                ("Penalty ρ", "rho", number(progress.map(|p| p.rho)), "weight of the violation"),
                 (
                     "Objective",
                     "objective",
                     number(progress.map(|p| p.objective)),
-                    "loss on the root, with the penalty",
+                    "root loss plus penalty",
                 ),
                 (
                     "Violation",
                     "violation",
                     number(progress.map(|p| p.violation)),
-                    "size of the unfairness on the root",
+                    "of the fairness criterion, on the root",
                 ),
             ];
             for (label, live, value, note) in tiles {

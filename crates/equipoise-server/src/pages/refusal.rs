@@ -1,18 +1,17 @@
-//! A refusal, for those who read pages.
+//! A refusal as a page.
 
 use super::frame::{Frame, section};
 use crate::protocol::Refusal;
 
-/// The page.
 pub(crate) fn refusal(refusal: &Refusal) -> String {
     let frame = Frame {
-        title: "That did not work",
+        title: "Request refused",
         subtitle: "",
-        way: &[("/".into(), "Rounds".into())],
+        breadcrumbs: &[("/".into(), "Rounds".into())],
         live: None,
     };
     frame.render(|markup| {
-        section(markup, "Why", |markup| {
+        section(markup, "Reason", |markup| {
             let mut text = refusal.to_string();
             if let Some(first) = text.get_mut(0..1) {
                 first.make_ascii_uppercase();
@@ -22,7 +21,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
                 markup.leaf("p", &[], &format!("What to do: {hint}."));
             }
             markup.element("p", &[("class", &"note")], |markup| {
-                markup.text("Code: ");
+                markup.text("Error code: ");
                 markup.leaf("code", &[], refusal.code());
             });
         });

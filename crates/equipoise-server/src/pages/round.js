@@ -1,16 +1,16 @@
-// Keeps a round's page up to date: one stream of events, and the page itself again when it is behind.
+// Keeps a round's page up to date: follows the event stream, and reloads the content when it is out of date.
 (() => {
   "use strict";
   const main = () => document.querySelector("main[data-events]");
-  const sign = document.getElementById("live");
-  const FIRST_WAIT = 1000, LONGEST_WAIT = 60000;
-  let source = null, wait = FIRST_WAIT, pending = null;
+  const status = document.getElementById("live");
+  const MIN_DELAY = 1000, MAX_DELAY = 60000;
+  let source = null, delay = MIN_DELAY, pending = null;
 
-  const tell = (text, away) => {
-    if (!sign) return;
-    sign.textContent = text;
-    sign.hidden = text === "";
-    sign.classList.toggle("away", away);
+  const showStatus = (text, offline) => {
+    if (!status) return;
+    status.textContent = text;
+    status.hidden = text === "";
+    status.classList.toggle("offline", offline);
   };
 
   const stop = () => {
@@ -18,12 +18,12 @@
     source = null;
   };
 
-  const later = () => {
+  const reconnect = () => {
     stop();
-    tell("The server does not answer; trying again …", true);
-    // Many readers must not come back in the same moment.
-    setTimeout(listen, wait * (0.5 + Math.random()));
-    wait = Math.min(2 * wait, LONGEST_WAIT);
+    showStatus("Connection lost. Reconnecting…", true);
+    // Jitter keeps many readers from reconnecting at the same time.
+    setTimeout(listen, delay * (0.5 + Math.random()));
+    delay = Math.min(2 * delay, MAX_DELAY);
   };
 
   const version = (info) => {
@@ -34,17 +34,17 @@
   const refresh = async () => {
     try {
       const answer = await fetch(location.href, { cache: "no-store" });
-      if (!answer.ok) throw new Error("no page");
+      if (!answer.ok) throw new Error(answer.statusText);
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       document.querySelector("main").replaceWith(page.querySelector("main"));
     } catch {
       pending = null;
-      return later();
+      return reconnect();
     }
     pending = null;
     if (!main() || main().dataset.over === "yes") {
       stop();
-      tell("", false);
+      showStatus("", false);
     }
   };
 
@@ -52,8 +52,8 @@
 
   const showProgress = (progress) => {
     const put = (name, text) => {
-      const place = document.querySelector(`[data-live="${name}"]`);
-      if (place) place.textContent = text;
+      const element = document.querySelector(`[data-live="${name}"]`);
+      if (element) element.textContent = text;
     };
     put("step", `${progress.done} of ${progress.of}`);
     for (const name of ["rho", "objective", "violation"]) put(name, number(progress[name]));
@@ -66,8 +66,8 @@
 
   const onRound = (event) => {
     const info = JSON.parse(event.data);
-    wait = FIRST_WAIT;
-    tell("This page updates itself.", false);
+    delay = MIN_DELAY;
+    showStatus("Live: this page updates automatically.", false);
     if (info.progress) showProgress(info.progress);
     if (main() && version(info) !== main().dataset.version) {
       pending ??= setTimeout(refresh, 100 + 500 * Math.random());
@@ -78,15 +78,15 @@
     if (!main()) return;
     source = new EventSource(main().dataset.events);
     source.addEventListener("round", onRound);
-    source.onerror = later;
+    source.onerror = reconnect;
   };
 
   const relative = (seconds) => {
     const size = Math.abs(seconds);
     const [n, unit] = size < 5400 ? [size / 60, "minute"] : size < 129600 ? [size / 3600, "hour"] : [size / 86400, "day"];
     if (size < 60) return seconds > 0 ? "in less than a minute" : "just now";
-    const words = `${Math.round(n)} ${unit}${Math.round(n) === 1 ? "" : "s"}`;
-    return seconds > 0 ? `in ${words}` : `${words} ago`;
+    const text = `${Math.round(n)} ${unit}${Math.round(n) === 1 ? "" : "s"}`;
+    return seconds > 0 ? `in ${text}` : `${text} ago`;
   };
 
   setInterval(() => {

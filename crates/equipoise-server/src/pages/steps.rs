@@ -1,11 +1,11 @@
-//! The state of a round as a line of steps, and in a sentence.
+//! The state of a round, as a row of steps and as a sentence.
 
 use equipoise_report::Markup;
 
 use super::frame::warning;
 use crate::protocol::{RoundInfo, RoundState};
 
-const WAY: [RoundState; 5] = [
+const STEPS: [RoundState; 5] = [
     RoundState::Draft,
     RoundState::Open,
     RoundState::Closed,
@@ -14,11 +14,9 @@ const WAY: [RoundState; 5] = [
 ];
 
 pub(super) fn write_steps(markup: &mut Markup, info: &RoundInfo) {
-    let reached = WAY.iter().position(|state| *state == info.state);
-    let line: equipoise_report::Attributes<'_> =
-        &[("class", &"steps"), ("aria-label", &"State of the round")];
-    markup.element("ol", line, |markup| {
-        for (i, state) in WAY.into_iter().enumerate() {
+    let reached = STEPS.iter().position(|state| *state == info.state);
+    markup.element("ol", &[("class", &"steps"), ("aria-label", &"State of the round")], |markup| {
+        for (i, state) in STEPS.into_iter().enumerate() {
             let class = match reached {
                 Some(now) if i < now => "done",
                 Some(now) if i == now => "now",
@@ -30,9 +28,9 @@ pub(super) fn write_steps(markup: &mut Markup, info: &RoundInfo) {
             write_step(markup, info.state, "now ended");
         }
     });
-    markup.leaf("p", &[("class", &"lead")], sentence(info.state));
+    markup.leaf("p", &[("class", &"lead")], description(info.state));
     if let Some(reason) = &info.reason {
-        warning(markup, "Why:", reason);
+        warning(markup, "Reason:", reason);
     }
 }
 
@@ -40,7 +38,7 @@ fn write_step(markup: &mut Markup, state: RoundState, class: &str) {
     let write = |markup: &mut Markup| {
         markup.leaf("span", &[], state.name());
         if class == "done" {
-            markup.leaf("span", &[("class", &"unseen")], " (done)");
+            markup.leaf("span", &[("class", &"visually-hidden")], " (done)");
         }
     };
     if class.starts_with("now") {
@@ -50,14 +48,14 @@ fn write_step(markup: &mut Markup, state: RoundState, class: &str) {
     }
 }
 
-fn sentence(state: RoundState) -> &'static str {
+fn description(state: RoundState) -> &'static str {
     match state {
-        RoundState::Draft => "The round is set up and does not accept submissions yet.",
-        RoundState::Open => "Submissions are accepted: one of each client.",
-        RoundState::Closed => "The set of submissions is final. The solve begins in a moment.",
-        RoundState::Solving => "The weights of the clients are being sought.",
-        RoundState::Published => "Model, outcome and signed statement are there for all.",
+        RoundState::Draft => "The round is set up but does not accept submissions yet.",
+        RoundState::Open => "The round accepts submissions, one per client.",
+        RoundState::Closed => "The set of submissions is final. The solve will start shortly.",
+        RoundState::Solving => "The server is solving for the client weights.",
+        RoundState::Published => "The model, the outcome and the signed statement are public.",
         RoundState::Failed => "The round ended without a model.",
-        RoundState::Aborted => "The coordinator ended the round. There is no model.",
+        RoundState::Aborted => "The coordinator aborted the round. There is no model.",
     }
 }

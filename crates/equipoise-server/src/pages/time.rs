@@ -1,13 +1,13 @@
-//! Times in words.
+//! Times as text.
 
 use jiff::Timestamp;
 
-/// With its zone: "2026-11-16 18:00 UTC".
+/// For example "2026-11-16 18:00 UTC".
 pub(super) fn absolute(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// "in 3 days", "2 hours ago".
+/// For example "in 3 days" or "2 hours ago".
 pub(super) fn relative(now: Timestamp, then: Timestamp) -> String {
     let seconds = then.as_second() - now.as_second();
     let size = seconds.unsigned_abs();
@@ -29,14 +29,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_in_the_unit_that_fits() {
+    fn relative_times_use_a_suitable_unit() {
         let at = |seconds: i64| Timestamp::from_second(1_800_000_000 + seconds).unwrap_or_default();
-        let told = |seconds| relative(at(0), at(seconds));
-        assert_eq!(told(30), "in less than a minute");
-        assert_eq!(told(0), "just now");
-        assert_eq!(told(60), "in 1 minute");
-        assert_eq!(told(7_200), "in 2 hours");
-        assert_eq!(told(-3 * 86_400), "3 days ago");
+        let text = |seconds| relative(at(0), at(seconds));
+        assert_eq!(text(30), "in less than a minute");
+        assert_eq!(text(0), "just now");
+        assert_eq!(text(60), "in 1 minute");
+        assert_eq!(text(7_200), "in 2 hours");
+        assert_eq!(text(-3 * 86_400), "3 days ago");
         assert_eq!(absolute(Timestamp::UNIX_EPOCH), "1970-01-01 00:00 UTC");
     }
 }

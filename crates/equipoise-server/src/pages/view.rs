@@ -1,22 +1,21 @@
-//! What the pages show.
+//! The data that the pages show.
 
 use equipoise_core::Fairness;
 use equipoise_data::OutcomeFile;
 use jiff::Timestamp;
 
-use crate::protocol::{Digest, Name, RoundInfo, RoundState};
+use crate::protocol::{Digest, ListedSubmission, Name, RoundInfo, RoundState};
 
-/// A round, as anyone may see it.
+/// The public view of a round.
 pub(crate) struct RoundView {
     pub(crate) info: RoundInfo,
     pub(crate) fairness: Fairness,
     pub(crate) now: Timestamp,
-    /// Files with their digests; empty before publishing.
+    /// Published files; empty before publication.
     pub(crate) files: Vec<PublishedFile>,
     pub(crate) outcome: Option<OutcomeFile>,
 }
 
-/// A file that was published.
 pub(crate) struct PublishedFile {
     pub(crate) name: String,
     pub(crate) sha256: Digest,
@@ -25,19 +24,12 @@ pub(crate) struct PublishedFile {
 /// A client, as the coordinator sees it.
 pub(crate) struct ClientView {
     pub(crate) client: Name,
-    pub(crate) revoked_at: Option<String>,
-    pub(crate) submission: Option<SubmissionView>,
+    pub(crate) revoked_at: Option<Timestamp>,
+    pub(crate) submission: Option<ListedSubmission>,
+    pub(crate) accepted_at: Option<Timestamp>,
 }
 
-/// What a client sent.
-pub(crate) struct SubmissionView {
-    pub(crate) at: Option<Timestamp>,
-    pub(crate) rows: u64,
-    pub(crate) distinct_rows: u64,
-    pub(crate) same_table_as: Vec<Name>,
-}
-
-/// An upload that was refused to a client that had shown its key.
+/// A refused upload of an authenticated client.
 #[derive(Debug, Clone)]
 pub(crate) struct RefusedUpload {
     pub(crate) client: Name,
@@ -45,7 +37,7 @@ pub(crate) struct RefusedUpload {
     pub(crate) at: Timestamp,
 }
 
-/// What the coordinator may do by a button.
+/// An action of the coordinator on a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Action {
     Open,
@@ -55,7 +47,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    /// Where its confirmation is, below the coordinator's page.
+    /// The path of its confirmation page, relative to the coordinator's page.
     pub(super) fn path(&self) -> String {
         match self {
             Self::Open => "open".into(),
@@ -65,7 +57,20 @@ impl Action {
         }
     }
 
-    /// Whether the round is in a state for it.
+    /// The action at a path.
+    pub(crate) fn from_path(path: &str) -> Option<Self> {
+        match path {
+            "open" => Some(Self::Open),
+            "close" => Some(Self::Close),
+            "abort" => Some(Self::Abort),
+            _ => {
+                let client = path.strip_prefix("clients/")?.strip_suffix("/revoke")?;
+                Some(Self::Revoke(client.parse().ok()?))
+            }
+        }
+    }
+
+    /// Whether the round's state allows it.
     pub(super) fn is_possible(&self, info: &RoundInfo) -> bool {
         match self {
             Self::Open => info.state == RoundState::Draft,
@@ -77,19 +82,19 @@ impl Action {
 }
 
 impl RoundView {
-    /// The page is behind when the round says something else than this. `round.js` makes the same text
-    /// of an event.
+    /// Identifies the content of the page. `round.js` builds the same text from an event, and reloads the page if they
+    /// differ.
     pub(super) fn version(&self) -> String {
         let refused: u64 = self.info.refused.values().sum();
         format!("{}/{}/{refused}", self.info.state, self.info.n_submissions)
     }
 
-    pub(super) fn address(&self) -> String {
-        address(&self.info.round)
+    pub(super) fn path(&self) -> String {
+        path(&self.info.round)
     }
 }
 
-/// Where the page of a round is.
-pub(super) fn address(round: &Name) -> String {
+/// The path of a round's page.
+pub(super) fn path(round: &Name) -> String {
     format!("/rounds/{round}")
 }

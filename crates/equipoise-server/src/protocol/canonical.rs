@@ -1,34 +1,31 @@
 //! The byte form that is signed: a line with the kind, then one `name value` line per field.
 //!
-//! Values hold no control characters, so that a line ends where it seems to. [`parse`] accepts exactly what
-//! [`encode`] gives: there is one spelling of each document.
+//! Values contain no control characters, so a value cannot forge a line break. [`parse`] accepts exactly what
+//! [`encode`] produces, so every document has one spelling.
 
-/// Why bytes are no canonical document.
+/// Bytes that are not a canonical document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CanonicalProblem {
-    /// Not text.
+pub enum CanonicalError {
+    /// Not UTF-8.
     #[error("it is not UTF-8 text")]
     NotText,
-    /// Another kind or version of document.
-    #[error("its first line is not `{expected}`")]
-    Kind {
-        /// The line that is needed.
-        expected: &'static str,
-    },
-    /// Fields are missing, are out of place or too many.
+    /// A different kind or version of document.
+    #[error("its first line is not `{0}`")]
+    Kind(&'static str),
+    /// A field is missing or out of order.
     #[error("line {line} is not `{expected} …`")]
     Field {
-        /// Line, counted from 1.
+        /// Line number, from 1.
         line: usize,
-        /// Name of the field that belongs there.
+        /// Name of the expected field.
         expected: &'static str,
     },
-    /// A value holds a control character, or there is text behind the last field.
-    #[error("it has characters where none belong")]
+    /// A value contains a control character, or text follows the last field.
+    #[error("it contains stray characters")]
     Stray,
 }
 
-/// The lines of a document. Control characters, which no checked value has, become blanks.
+/// Encodes a document. Control characters, which no validated value contains, become spaces.
 pub fn encode(kind: &str, fields: &[(&str, String)]) -> Vec<u8> {
     let mut text = format!("{kind}\n");
     for (name, value) in fields {
@@ -40,37 +37,37 @@ pub fn encode(kind: &str, fields: &[(&str, String)]) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// The values of a document of this kind with exactly these fields.
+/// Parses a document of this kind with exactly these fields, and returns their values.
 pub fn parse<const N: usize>(
     bytes: &[u8],
     kind: &'static str,
     names: [&'static str; N],
-) -> Result<[String; N], CanonicalProblem> {
-    let text = std::str::from_utf8(bytes).map_err(|_| CanonicalProblem::NotText)?;
-    let text = text.strip_suffix('\n').ok_or(CanonicalProblem::Stray)?;
+) -> Result<[String; N], CanonicalError> {
+    let text = std::str::from_utf8(bytes).map_err(|_| CanonicalError::NotText)?;
+    let text = text.strip_suffix('\n').ok_or(CanonicalError::Stray)?;
     let mut lines = text.split('\n');
     if lines.next() != Some(kind) {
-        return Err(CanonicalProblem::Kind { expected: kind });
+        return Err(CanonicalError::Kind(kind));
     }
     let mut values: [String; N] = std::array::from_fn(|_| String::new());
     for (i, name) in names.into_iter().enumerate() {
         let value = lines
             .next()
             .and_then(|line| line.strip_prefix(name)?.strip_prefix(' '))
-            .ok_or(CanonicalProblem::Field { line: i + 2, expected: name })?;
+            .ok_or(CanonicalError::Field { line: i + 2, expected: name })?;
         if value.chars().any(char::is_control) {
-            return Err(CanonicalProblem::Stray);
+            return Err(CanonicalError::Stray);
         }
         values[i] = value.to_owned();
     }
     match lines.next() {
         None => Ok(values),
-        Some(_) => Err(CanonicalProblem::Stray),
+        Some(_) => Err(CanonicalError::Stray),
     }
 }
 
-/// What a signature is made over: a prefix for the kind, then the document.
-pub(super) fn to_sign(kind: &str, bytes: &[u8]) -> Vec<u8> {
+/// The bytes that a signature covers: a prefix for the kind, then the document.
+pub(super) fn signed_bytes(kind: &str, bytes: &[u8]) -> Vec<u8> {
     let mut message = format!("equipoise signature over {kind}\0").into_bytes();
     message.extend_from_slice(bytes);
     message

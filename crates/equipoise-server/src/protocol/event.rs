@@ -1,8 +1,8 @@
-//! The audit log: one line of JSON per event, each holding the digest of the line before it.
+//! The audit log: one line of JSON per event, each containing the digest of the previous line.
 //!
-//! The digest of an event is the SHA-256 of its line, without the line break. Whoever changes, drops or
-//! adds a line breaks the chain there; whoever rewrites all lines behind it gives another head than the one
-//! that receipts and statement were signed over.
+//! The digest of an event is the SHA-256 of its line, without the line break. Changing, dropping or adding a
+//! line breaks the chain there. Rewriting every later line as well gives a different head from the one in the
+//! signed receipts and statement.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -10,15 +10,16 @@ use serde::{Deserialize, Serialize};
 use super::Digest;
 use super::key::PublicKey;
 use super::name::Name;
+use super::round_info::RoundState;
 
 /// One event of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Number, from 1.
+    /// Sequence number, from 1.
     pub seq: u64,
-    /// Digest of the line before; 64 zeros in the first.
+    /// Digest of the previous line; 64 zeros in the first event.
     pub previous: Digest,
-    /// When it happened, by the server's clock.
+    /// Time of the event, by the server's clock.
     pub at: Timestamp,
     /// The round.
     pub round: Name,
@@ -33,35 +34,35 @@ pub struct Event {
 pub enum EventKind {
     /// The round was set up.
     Created {
-        /// Digest of what the round is: schema, settings, limits, deadline.
+        /// Digest of the round's specification: schema, settings, limits, deadline.
         spec_sha256: Digest,
         /// Digest of the schema.
         schema_sha256: Digest,
-        /// The key that signs receipts and statement.
+        /// The key that signs receipts and the statement.
         server_key: Box<PublicKey>,
-        /// Who takes part. Fixed from here on.
+        /// The clients. Fixed from here on.
         roster: Vec<PublicKey>,
-        /// Digest of the digest of the coordinator's token, each in hex: enough to see that the stored one is as it
-        /// was. Rounds of earlier versions have none.
+        /// Digest of the coordinator's token digest, both in hex, to detect a changed one. `None` in rounds that
+        /// earlier versions set up.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token_check: Option<Digest>,
     },
-    /// Submissions are accepted from now on.
+    /// The round accepts submissions from now on.
     Opened,
     /// A submission was accepted.
     Accepted {
         /// The client.
         client: Name,
-        /// Digest of what it sent.
+        /// Digest of the file that it sent.
         sha256: Digest,
-        /// Digest of the checked table that the solver reads.
+        /// Digest of the canonical table that the solver reads.
         canonical_sha256: Digest,
-        /// Rows.
+        /// Number of rows.
         rows: u64,
-        /// Different rows among them.
+        /// Number of distinct rows.
         distinct_rows: u64,
     },
-    /// A client's key is not accepted any more. What it sent before stays.
+    /// A client's key was revoked. An earlier submission stays.
     KeyRevoked {
         /// The client.
         client: Name,
@@ -70,20 +71,20 @@ pub enum EventKind {
     Closed {
         /// Why: `command`, `deadline` or `full_roster`.
         by: String,
-        /// Digest of the list of submissions.
+        /// Digest of the submission list.
         submissions_sha256: Digest,
-        /// How many there are.
+        /// Number of submissions.
         n_submissions: u64,
-        /// Clients that sent nothing.
+        /// Clients that did not submit.
         absent: Vec<Name>,
     },
     /// The solve began.
     Solving,
-    /// Model, outcome and statement are there for all.
+    /// Model, outcome and statement are public.
     Published {
-        /// Digest of the statement's file.
+        /// Digest of `statement.json`.
         statement_sha256: Digest,
-        /// How long the solve took.
+        /// Duration of the solve.
         solve_seconds: f64,
     },
     /// The round ended without a model.
@@ -91,18 +92,42 @@ pub enum EventKind {
         /// Why.
         reason: String,
     },
-    /// The coordinator ended the round.
+    /// The coordinator aborted the round.
     Aborted {
-        /// Why, in the coordinator's words.
+        /// Why.
         reason: String,
     },
 }
 
-/// Where a chain breaks.
+impl EventKind {
+    /// The state of a round after this event.
+    pub fn state_after(&self, before: RoundState) -> RoundState {
+        match self {
+            Self::Created { .. } => RoundState::Draft,
+            Self::Opened => RoundState::Open,
+            Self::Accepted { .. } | Self::KeyRevoked { .. } => before,
+            Self::Closed { .. } => RoundState::Closed,
+            Self::Solving => RoundState::Solving,
+            Self::Published { .. } => RoundState::Published,
+            Self::Failed { .. } => RoundState::Failed,
+            Self::Aborted { .. } => RoundState::Aborted,
+        }
+    }
+
+    /// Why the round ended without a model.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Failed { reason } | Self::Aborted { reason } => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+/// A broken chain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of the audit log {problem}")]
-pub struct ChainProblem {
-    /// Line, counted from 1.
+pub struct ChainError {
+    /// Line number, from 1.
     pub line: usize,
     /// What is wrong with it.
     pub problem: String,
@@ -111,26 +136,26 @@ pub struct ChainProblem {
 impl Event {
     /// The event as a line of the log, without a line break.
     pub fn to_line(&self) -> String {
-        // Expect safety: strings, finite numbers and lists of them.
+        // Expect safety: only strings, finite numbers and lists of them.
         serde_json::to_string(self).expect("an event is plain data")
     }
 }
 
-/// Checks a log from its first line; gives the events and their digests.
+/// Verifies a log from its first line, and returns the events with their digests.
 pub fn verify_chain<'a>(
     lines: impl IntoIterator<Item = &'a str>,
-) -> Result<Vec<(Event, Digest)>, ChainProblem> {
+) -> Result<Vec<(Event, Digest)>, ChainError> {
     let mut events: Vec<(Event, Digest)> = Vec::new();
     for (i, text) in lines.into_iter().enumerate() {
-        let broken = |problem: String| ChainProblem { line: i + 1, problem };
-        let event: Event =
-            serde_json::from_str(text).map_err(|error| broken(format!("is no event: {error}")))?;
+        let broken = |problem: String| ChainError { line: i + 1, problem };
+        let event: Event = serde_json::from_str(text)
+            .map_err(|error| broken(format!("is not an event: {error}")))?;
         let previous = events.last().map_or(Digest::ZERO, |(_, digest)| *digest);
         if event.seq != i as u64 + 1 {
-            return Err(broken(format!("has number {}", event.seq)));
+            return Err(broken(format!("has sequence number {}", event.seq)));
         }
         if event.previous != previous {
-            return Err(broken("does not hold the digest of the line before it".into()));
+            return Err(broken("does not contain the digest of the line before it".into()));
         }
         events.push((event, Digest::of(text.as_bytes())));
     }

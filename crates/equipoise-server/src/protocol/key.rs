@@ -1,8 +1,7 @@
-//! Ed25519 keys and how they are written down.
+//! Ed25519 keys and their text form.
 //!
-//! A public key is one line, `equipoise-ed25519 BASE64 name`, made to be sent by mail and compared by eye. A
-//! private key is one line, `equipoise-ed25519-private BASE64 name`, and stays in a file that only its
-//! owner reads.
+//! A public key is one line, `equipoise-ed25519 BASE64 name`, easy to send by mail and to compare by eye. A
+//! private key is one line, `equipoise-ed25519-private BASE64 name`, in a file that only its owner can read.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,94 +9,88 @@ use std::str::FromStr;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use ed25519_dalek::{Signer as _, SigningKey, VerifyingKey};
-use serde::{Deserialize, Serialize};
 
-use super::canonical::to_sign;
-use super::name::{Name, NameProblem};
+use super::canonical::signed_bytes;
+use super::name::{Name, NameError};
 
 const PUBLIC: &str = "equipoise-ed25519";
 const PRIVATE: &str = "equipoise-ed25519-private";
 
-/// Why text is no key.
+/// Text that is not a valid key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum KeyProblem {
-    /// Not the three words of a key.
-    #[error("it is not one line of `{expected} BASE64 name`")]
-    Line {
-        /// The first word.
-        expected: &'static str,
-    },
-    /// A private key where a public one belongs.
-    #[error("it is a PRIVATE key, which nobody but its owner may have: use the .pub file")]
+pub enum KeyError {
+    /// Not a line of three fields that starts with this one.
+    #[error("it is not one line of `{0} BASE64 name`")]
+    Line(&'static str),
+    /// A private key where a public one is expected.
+    #[error("it is a PRIVATE key, which only its owner may have. Use the .pub file")]
     IsPrivate,
-    /// The second word is not the base64 of a key.
-    #[error("its second word is not the base64 of an Ed25519 key")]
+    /// The second field is not a base64-encoded key.
+    #[error("its second field is not a base64-encoded Ed25519 key")]
     Bytes,
-    /// The third word is no name.
+    /// The third field is not a valid name.
     #[error(transparent)]
-    Name(#[from] NameProblem),
+    Name(#[from] NameError),
 }
 
-/// A client's or a server's private key. `Debug` shows its name alone.
+/// The private key of a client or a server. `Debug` shows only its name.
 #[derive(Clone)]
 pub struct PrivateKey {
     name: Name,
     key: SigningKey,
 }
 
-/// A public key and the name it was made for.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+/// A public key and its owner's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicKey {
     name: Name,
     key: VerifyingKey,
 }
 
-/// An Ed25519 signature; base64 as text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+/// An Ed25519 signature, base64 in text form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signature([u8; 64]);
 
 impl PrivateKey {
-    /// The key that these random bytes give.
+    /// The key derived from 32 random bytes.
     pub fn from_seed(name: Name, seed: [u8; 32]) -> Self {
         Self { name, key: SigningKey::from_bytes(&seed) }
     }
 
-    /// Reads the line of a private key file.
-    pub fn from_line(line: &str) -> Result<Self, KeyProblem> {
+    /// Parses the line in a private key file.
+    pub fn from_line(line: &str) -> Result<Self, KeyError> {
         let (name, bytes) = parse_line(line, PRIVATE)?;
         Ok(Self { name, key: SigningKey::from_bytes(&bytes) })
     }
 
-    /// The line of a private key file.
+    /// The line in a private key file.
     pub fn to_line(&self) -> String {
         format!("{PRIVATE} {} {}\n", BASE64.encode(self.key.to_bytes()), self.name)
     }
 
-    /// Whom it was made for.
+    /// The owner's name.
     pub fn name(&self) -> &Name {
         &self.name
     }
 
-    /// What others may know of it.
+    /// The public half.
     pub fn public(&self) -> PublicKey {
         PublicKey { name: self.name.clone(), key: self.key.verifying_key() }
     }
 
-    /// Signs a canonical document of a kind.
+    /// Signs a canonical document of this kind.
     pub fn sign(&self, kind: &str, bytes: &[u8]) -> Signature {
-        Signature(self.key.sign(&to_sign(kind, bytes)).to_bytes())
+        Signature(self.key.sign(&signed_bytes(kind, bytes)).to_bytes())
     }
 }
 
 impl PublicKey {
-    /// Whom it was made for.
+    /// The owner's name.
     pub fn name(&self) -> &Name {
         &self.name
     }
 
-    /// The same key under another name: a roster may call a client otherwise than it calls itself.
+    /// The same key under the name that a roster gives it.
     pub fn named(self, name: Name) -> Self {
         Self { name, ..self }
     }
@@ -107,28 +100,22 @@ impl PublicKey {
         BASE64.encode(self.key.as_bytes())
     }
 
-    /// Whether both are the same key, whatever their names.
+    /// Whether both are the same key, regardless of name.
     pub fn same_key(&self, other: &Self) -> bool {
         self.key == other.key
     }
 
-    /// Whether the signature over a canonical document of a kind is this key's.
+    /// Whether this key made the signature over a canonical document of this kind.
     pub fn verifies(&self, kind: &str, bytes: &[u8], signature: &Signature) -> bool {
         let signature = ed25519_dalek::Signature::from_bytes(&signature.0);
-        // Strict: refuses weak keys and the second spelling of a signature.
-        self.key.verify_strict(&to_sign(kind, bytes), &signature).is_ok()
+        // Strict verification rejects weak keys and malleable signatures.
+        self.key.verify_strict(&signed_bytes(kind, bytes), &signature).is_ok()
     }
 }
 
 impl fmt::Debug for PrivateKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "PrivateKey({})", self.name)
-    }
-}
-
-impl fmt::Debug for PublicKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PublicKey({self})")
     }
 }
 
@@ -139,34 +126,22 @@ impl fmt::Display for PublicKey {
 }
 
 impl FromStr for PublicKey {
-    type Err = KeyProblem;
+    type Err = KeyError;
 
-    fn from_str(line: &str) -> Result<Self, KeyProblem> {
+    fn from_str(line: &str) -> Result<Self, KeyError> {
         if line.trim_start().starts_with(PRIVATE) {
-            return Err(KeyProblem::IsPrivate);
+            return Err(KeyError::IsPrivate);
         }
         let (name, bytes) = parse_line(line, PUBLIC)?;
-        let key = VerifyingKey::from_bytes(&bytes).map_err(|_| KeyProblem::Bytes)?;
+        let key = VerifyingKey::from_bytes(&bytes).map_err(|_| KeyError::Bytes)?;
         if key.is_weak() {
-            return Err(KeyProblem::Bytes);
+            return Err(KeyError::Bytes);
         }
         Ok(Self { name, key })
     }
 }
 
-impl From<PublicKey> for String {
-    fn from(key: PublicKey) -> Self {
-        key.to_string()
-    }
-}
-
-impl TryFrom<String> for PublicKey {
-    type Error = KeyProblem;
-
-    fn try_from(line: String) -> Result<Self, KeyProblem> {
-        line.parse()
-    }
-}
+super::serde_as_text!(PublicKey);
 
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -175,34 +150,26 @@ impl fmt::Display for Signature {
 }
 
 impl FromStr for Signature {
-    type Err = KeyProblem;
+    type Err = KeyError;
 
-    fn from_str(text: &str) -> Result<Self, KeyProblem> {
-        let bytes = BASE64.decode(text).map_err(|_| KeyProblem::Bytes)?;
-        Ok(Self(bytes.try_into().map_err(|_| KeyProblem::Bytes)?))
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        decode(text).map(Self)
     }
 }
 
-impl From<Signature> for String {
-    fn from(signature: Signature) -> Self {
-        signature.to_string()
+super::serde_as_text!(Signature);
+
+fn parse_line(line: &str, kind: &'static str) -> Result<(Name, [u8; 32]), KeyError> {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    match fields[..] {
+        [first, key, name] if first == kind => {
+            let bytes = decode(key)?;
+            Ok((name.parse()?, bytes))
+        }
+        _ => Err(KeyError::Line(kind)),
     }
 }
 
-impl TryFrom<String> for Signature {
-    type Error = KeyProblem;
-
-    fn try_from(text: String) -> Result<Self, KeyProblem> {
-        text.parse()
-    }
-}
-
-fn parse_line(line: &str, kind: &'static str) -> Result<(Name, [u8; 32]), KeyProblem> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let [first, key, name] = words[..] else { return Err(KeyProblem::Line { expected: kind }) };
-    if first != kind {
-        return Err(KeyProblem::Line { expected: kind });
-    }
-    let bytes = BASE64.decode(key).map_err(|_| KeyProblem::Bytes)?;
-    Ok((name.parse()?, bytes.try_into().map_err(|_| KeyProblem::Bytes)?))
+fn decode<const N: usize>(text: &str) -> Result<[u8; N], KeyError> {
+    BASE64.decode(text).ok().and_then(|bytes| bytes.try_into().ok()).ok_or(KeyError::Bytes)
 }

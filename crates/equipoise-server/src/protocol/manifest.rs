@@ -1,10 +1,10 @@
-//! What a client says, and signs, about the one file that it sends.
+//! The manifest: what a client signs about the one file that it sends.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use equipoise_data::{Digest, TableKind};
 
-use super::canonical::{self, CanonicalProblem};
+use super::canonical::{self, CanonicalError};
 use super::key::{PrivateKey, PublicKey, Signature};
 use super::name::Name;
 
@@ -12,40 +12,37 @@ const KIND: &str = "equipoise-manifest 1";
 const FIELDS: [&str; 7] =
     ["audience", "round", "client", "media-type", "length", "sha256", "schema-sha256"];
 
-/// A submission in words: which file, by whom, for which round of which server. Version 1.
+/// Identifies a submission: which file, by which client, for which round of which server. Version 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
-    /// The server it is meant for, as the round names it.
+    /// The server's name, as the round states it.
     pub audience: String,
     /// The round.
     pub round: Name,
     /// The client.
     pub client: Name,
-    /// The kind of file.
+    /// The file format.
     pub media_type: TableKind,
-    /// Bytes of the file.
+    /// File size in bytes.
     pub length: u64,
     /// Digest of the file.
     pub sha256: Digest,
-    /// Digest of the schema that the rows are encoded by.
+    /// Digest of the schema that encodes the rows.
     pub schema_sha256: Digest,
 }
 
-/// Why a header is no manifest.
+/// A header that is not a valid manifest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ManifestProblem {
+pub enum ManifestError {
     /// Not base64.
     #[error("the manifest is not base64")]
     Base64,
     /// Not the canonical form.
-    #[error("the manifest is not in its canonical form: {0}")]
-    Form(#[from] CanonicalProblem),
-    /// A value that cannot be.
-    #[error("the manifest's `{field}` is not sound")]
-    Value {
-        /// The field.
-        field: &'static str,
-    },
+    #[error("the manifest is not in canonical form: {0}")]
+    Form(#[from] CanonicalError),
+    /// This field has an invalid value.
+    #[error("the manifest's `{0}` is invalid")]
+    Value(&'static str),
 }
 
 impl Manifest {
@@ -64,45 +61,47 @@ impl Manifest {
         canonical::encode(KIND, &fields)
     }
 
-    /// Reads the signed bytes. Another spelling of the same values is refused.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ManifestProblem> {
+    /// Parses the signed bytes. A different spelling of the same values is an error.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ManifestError> {
         let [audience, round, client, media_type, length, sha256, schema] =
             canonical::parse(bytes, KIND, FIELDS)?;
         let manifest = Self {
             audience,
-            round: round.parse().map_err(|_| ManifestProblem::Value { field: "round" })?,
-            client: client.parse().map_err(|_| ManifestProblem::Value { field: "client" })?,
+            round: value("round", &round)?,
+            client: value("client", &client)?,
             media_type: TableKind::of_media_type(&media_type)
-                .ok_or(ManifestProblem::Value { field: "media-type" })?,
-            length: length.parse().map_err(|_| ManifestProblem::Value { field: "length" })?,
-            sha256: sha256.parse().map_err(|_| ManifestProblem::Value { field: "sha256" })?,
-            schema_sha256: schema
-                .parse()
-                .map_err(|_| ManifestProblem::Value { field: "schema-sha256" })?,
+                .ok_or(ManifestError::Value("media-type"))?,
+            length: value("length", &length)?,
+            sha256: value("sha256", &sha256)?,
+            schema_sha256: value("schema-sha256", &schema)?,
         };
         match manifest.to_bytes() == bytes {
             true => Ok(manifest),
-            false => Err(ManifestProblem::Value { field: "length" }),
+            false => Err(ManifestError::Value("length")),
         }
     }
 
-    /// The value of the manifest's header.
+    /// The value of the manifest header.
     pub fn to_header(&self) -> String {
         BASE64.encode(self.to_bytes())
     }
 
-    /// Reads the manifest's header.
-    pub fn from_header(text: &str) -> Result<Self, ManifestProblem> {
-        Self::from_bytes(&BASE64.decode(text).map_err(|_| ManifestProblem::Base64)?)
+    /// Parses the value of the manifest header.
+    pub fn from_header(text: &str) -> Result<Self, ManifestError> {
+        Self::from_bytes(&BASE64.decode(text).map_err(|_| ManifestError::Base64)?)
     }
 
-    /// The client's signature.
+    /// Signs the manifest.
     pub fn sign(&self, key: &PrivateKey) -> Signature {
         key.sign(KIND, &self.to_bytes())
     }
 
-    /// Whether the signature is this key's.
+    /// Whether this key made the signature.
     pub fn is_signed_by(&self, key: &PublicKey, signature: &Signature) -> bool {
         key.verifies(KIND, &self.to_bytes(), signature)
     }
+}
+
+fn value<T: std::str::FromStr>(field: &'static str, text: &str) -> Result<T, ManifestError> {
+    text.parse().map_err(|_| ManifestError::Value(field))
 }

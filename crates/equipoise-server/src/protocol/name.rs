@@ -1,27 +1,20 @@
-//! Names of rounds and clients: they stand in addresses, file names and log lines as they are.
+//! Names of rounds and clients. They appear unescaped in URLs, file names and log lines.
 
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+const MAX_LENGTH: usize = 64;
 
-/// The longest name.
-const LONGEST: usize = 64;
-
-/// The name of a round or of a client: letters, digits, `-`, `_` and `.`, beginning with a letter or digit.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+/// The name of a round or a client: letters, digits, `-`, `_` and `.`, starting with a letter or digit.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(String);
 
-/// Text that is no name.
+/// Text that is not a valid name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{found}` is no name: 1 to {LONGEST} letters (a to z), digits, `-`, `_` and `.` are needed, a letter or digit first"
+    "`{0}` is not a valid name: use 1 to {MAX_LENGTH} letters (a to z), digits, `-`, `_` and `.`, starting with a letter or digit"
 )]
-pub struct NameProblem {
-    /// The text, its beginning if it is long.
-    pub found: String,
-}
+pub struct NameError(String);
 
 impl Name {
     /// The name as text.
@@ -37,30 +30,18 @@ impl fmt::Display for Name {
 }
 
 impl FromStr for Name {
-    type Err = NameProblem;
+    type Err = NameError;
 
-    fn from_str(text: &str) -> Result<Self, NameProblem> {
+    fn from_str(text: &str) -> Result<Self, NameError> {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-        let sound = text.len() <= LONGEST
+        let valid = text.len() <= MAX_LENGTH
             && text.bytes().all(allowed)
             && text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric());
-        match sound {
+        match valid {
             true => Ok(Self(text.to_owned())),
-            false => Err(NameProblem { found: text.chars().take(LONGEST).collect() }),
+            false => Err(NameError(text.chars().take(MAX_LENGTH).collect())),
         }
     }
 }
 
-impl From<Name> for String {
-    fn from(name: Name) -> Self {
-        name.0
-    }
-}
-
-impl TryFrom<String> for Name {
-    type Error = NameProblem;
-
-    fn try_from(text: String) -> Result<Self, NameProblem> {
-        text.parse()
-    }
-}
+super::serde_as_text!(Name);

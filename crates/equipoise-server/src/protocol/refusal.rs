@@ -1,4 +1,4 @@
-//! Every way to be told "no": a stable code, a status, words, and what to do about it.
+//! Every refusal: a stable code, an HTTP status, a message, and a hint on what to do.
 
 mod examples;
 
@@ -7,181 +7,140 @@ use serde::{Deserialize, Serialize};
 use super::Digest;
 use super::round_info::RoundState;
 
-/// Why the server did not do what it was asked for.
+/// Why the server refused a request.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// No key, a wrong one, an unknown client or a signature over something else: all answered alike.
+    /// A missing or wrong key, an unknown client, or a signature over something else. All get the same answer.
     #[error("the request is not signed by a client of this round")]
     NotAuthenticated,
     /// The coordinator's token is missing or wrong.
-    #[error("this needs the coordinator's token")]
+    #[error("this requires the coordinator's token")]
     NotCoordinator,
-    /// The client's key was revoked.
-    #[error("the key of client `{client}` was revoked")]
-    KeyRevoked {
-        /// The client.
-        client: String,
-    },
-    /// Too many failed authentications from this address.
+    /// This client's key was revoked.
+    #[error("the key of client `{0}` has been revoked")]
+    KeyRevoked(String),
+    /// Too many failed authentications from one address.
     #[error("too many failed authentications from this address")]
-    TooManyFailures {
-        /// When to try again.
-        retry_after_seconds: u64,
-    },
-    /// Nothing at this address.
-    #[error("there is no {what} here")]
-    NotFound {
-        /// What was looked for.
-        what: &'static str,
-    },
-    /// Something is there, but it cannot be done with it.
-    #[error("this cannot be done here")]
+    TooManyFailures,
+    /// Nothing of this kind exists here.
+    #[error("no such {0}")]
+    NotFound(&'static str),
+    /// The resource does not support the request's method.
+    #[error("this method is not allowed here")]
     MethodNotAllowed,
-    /// The client has not submitted.
-    #[error("nothing has been accepted from client `{client}`")]
-    NotSubmitted {
-        /// The client.
-        client: String,
-    },
-    /// The results are not there yet.
-    #[error("the round is {state}, not published")]
-    NotPublished {
-        /// Where it stands.
-        state: RoundState,
-    },
-    /// Another body than the one accepted.
+    /// This client has not submitted.
+    #[error("no submission from client `{0}` has been accepted")]
+    NotSubmitted(String),
+    /// The results are not available: the round is in this state.
+    #[error("the round is {0}, not published")]
+    NotPublished(RoundState),
+    /// A different file was already accepted.
     #[error("another file was already accepted from client `{client}`")]
     AlreadySubmitted {
         /// The client.
         client: String,
-        /// Digest of the accepted one.
+        /// Digest of the accepted file.
         accepted_sha256: Digest,
     },
-    /// The round does not accept submissions, or cannot make this move.
-    #[error("the round is {state}, not open")]
-    NotOpen {
-        /// Where it stands.
-        state: RoundState,
-    },
-    /// The deadline is over.
-    #[error("the deadline of the round is over")]
+    /// The round does not allow this in its current state.
+    #[error("the round is {0}, not open")]
+    NotOpen(RoundState),
+    /// The deadline has passed.
+    #[error("the deadline of the round has passed")]
     TooLate,
-    /// Too few to close.
-    #[error("{found} submissions were accepted, and the round needs {minimum}")]
+    /// Too few submissions to close the round.
+    #[error("{found} submissions were accepted, but the round needs at least {minimum}")]
     TooFewSubmissions {
         /// Accepted so far.
         found: u64,
-        /// Needed.
+        /// Required.
         minimum: u64,
     },
-    /// The part of the file that the server has ends elsewhere.
-    #[error("the upload goes on at byte {offset}, not at {found}")]
+    /// The upload cannot resume at the requested offset.
+    #[error("the upload resumes at byte {offset}, not at {found}")]
     OffsetMismatch {
-        /// Where the server is.
+        /// Bytes that the server has.
         offset: u64,
-        /// Where the client wanted to go on.
+        /// The requested offset.
         found: u64,
     },
-    /// The address and the signed manifest name different things.
-    #[error("the request and its signed manifest disagree about {what}")]
-    ManifestMismatch {
-        /// About what.
-        what: &'static str,
-    },
+    /// The length of the body differs from the signed manifest.
+    #[error("the length of the body does not match the signed manifest")]
+    ManifestMismatch,
     /// The body ended early.
     #[error("the body ended after {found} of {expected} bytes")]
     BodyTruncated {
-        /// Bytes that the manifest names.
+        /// Length in the manifest.
         expected: u64,
-        /// Bytes that came.
+        /// Bytes received.
         found: u64,
     },
-    /// The body is not the one that was signed.
-    #[error("the body is not the file that the manifest names: its SHA-256 is {found}")]
-    DigestMismatch {
-        /// Digest of what came.
-        found: Digest,
-    },
-    /// The body came too slowly.
-    #[error("the body came at less than {minimum} bytes a second")]
-    TooSlow {
-        /// The least rate.
-        minimum: u64,
-    },
+    /// The body, with this digest, is not the file that was signed.
+    #[error("the body is not the file in the manifest: its SHA-256 is {0}")]
+    DigestMismatch(Digest),
+    /// The body arrived at less than this rate, in bytes per second.
+    #[error("the body arrived at less than {0} bytes per second")]
+    TooSlow(u64),
     /// No `Content-Length`.
     #[error("the request has no Content-Length")]
     LengthRequired,
-    /// More bytes than allowed.
-    #[error("the file has {found} bytes; at most {limit} are accepted")]
+    /// The file is larger than the limit.
+    #[error("the file has {found} bytes, but the limit is {limit}")]
     TooLarge {
-        /// Most bytes.
+        /// Maximum size in bytes.
         limit: u64,
-        /// Bytes announced.
+        /// Announced size in bytes.
         found: u64,
     },
-    /// A media type or a content encoding that is not accepted.
-    #[error("{what} is not accepted")]
-    Unsupported {
-        /// What was sent.
-        what: String,
-    },
-    /// The request itself is not sound.
-    #[error("{what}")]
-    BadRequest {
-        /// What is wrong.
-        what: String,
-    },
-    /// Rows are encoded by another schema.
-    #[error("the file is encoded by schema {found}, but the round's is {expected}")]
+    /// An unsupported media type or content encoding.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The request is malformed.
+    #[error("{0}")]
+    BadRequest(String),
+    /// The rows are encoded with a different schema.
+    #[error("the file is encoded with schema {found}, but the round uses {expected}")]
     SchemaMismatch {
-        /// The round's.
+        /// The round's schema.
         expected: Digest,
-        /// The file's.
+        /// The file's schema.
         found: Digest,
     },
-    /// The file holds something that no proxy may hold.
+    /// The file contains an invalid value or column.
     #[error("{message}")]
     ValueRejected {
-        /// What and where.
+        /// What is wrong, and where.
         message: String,
-        /// Row, from 1, where it is about one.
+        /// Row, from 1.
         row: Option<u64>,
-        /// Column, where it is about one.
+        /// Column.
         column: Option<String>,
     },
     /// The file could not be read as a table within the limits.
-    #[error("{message}")]
-    FileRejected {
-        /// Why.
-        message: String,
-    },
-    /// All places are taken.
+    #[error("{0}")]
+    FileRejected(String),
+    /// The server is at capacity.
     #[error("the server is busy")]
     Busy {
-        /// When to try again.
+        /// When to retry.
         retry_after_seconds: u64,
     },
-    /// Too many requests of this client, or connections of this address, at once.
-    #[error("too many requests at once from this {whom}")]
-    TooMany {
-        /// `client` or `address`.
-        whom: &'static str,
-        /// When to try again.
-        retry_after_seconds: u64,
-    },
-    /// Too little space on the disk.
-    #[error("the server's disk is too full for this file")]
+    /// Too many concurrent requests from one client.
+    #[error("too many concurrent requests from this client")]
+    TooManyRequests,
+    /// Not enough free disk space.
+    #[error("the server does not have enough disk space for this file")]
     DiskFull,
-    /// The server failed; its log knows why.
-    #[error("the server failed; its log says why")]
+    /// An internal error. Details are in the server's log.
+    #[error("internal server error; see the server's log")]
     Internal,
 }
 
 /// A refusal as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RefusalBody {
-    /// Stable name of the refusal.
+    /// Stable error code.
     pub code: String,
     /// What happened.
     pub message: String,
@@ -194,53 +153,52 @@ pub struct RefusalBody {
     /// Column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
-    /// Where an upload goes on.
+    /// Where an upload resumes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    /// Digest of what was accepted.
+    /// Digest of the accepted file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted_sha256: Option<Digest>,
-    /// Seconds to wait.
+    /// Seconds to wait before a retry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<u64>,
 }
 
 impl Refusal {
-    /// The HTTP status and the stable name.
     fn status_and_code(&self) -> (u16, &'static str) {
         match self {
             Self::NotAuthenticated => (401, "not_authenticated"),
             Self::NotCoordinator => (401, "not_coordinator"),
-            Self::KeyRevoked { .. } => (403, "key_revoked"),
-            Self::TooManyFailures { .. } => (429, "too_many_failures"),
-            Self::NotFound { .. } => (404, "not_found"),
+            Self::KeyRevoked(_) => (403, "key_revoked"),
+            Self::TooManyFailures => (429, "too_many_failures"),
+            Self::NotFound(_) => (404, "not_found"),
             Self::MethodNotAllowed => (405, "method_not_allowed"),
-            Self::NotSubmitted { .. } => (404, "not_submitted"),
-            Self::NotPublished { .. } => (404, "not_published"),
+            Self::NotSubmitted(_) => (404, "not_submitted"),
+            Self::NotPublished(_) => (404, "not_published"),
             Self::AlreadySubmitted { .. } => (409, "already_submitted"),
-            Self::NotOpen { .. } => (409, "round_not_open"),
+            Self::NotOpen(_) => (409, "round_not_open"),
             Self::TooLate => (409, "too_late"),
             Self::TooFewSubmissions { .. } => (409, "too_few_submissions"),
             Self::OffsetMismatch { .. } => (409, "offset_mismatch"),
-            Self::ManifestMismatch { .. } => (400, "manifest_mismatch"),
+            Self::ManifestMismatch => (400, "manifest_mismatch"),
             Self::BodyTruncated { .. } => (400, "body_truncated"),
-            Self::DigestMismatch { .. } => (400, "digest_mismatch"),
-            Self::BadRequest { .. } => (400, "bad_request"),
-            Self::TooSlow { .. } => (408, "too_slow"),
+            Self::DigestMismatch(_) => (400, "digest_mismatch"),
+            Self::BadRequest(_) => (400, "bad_request"),
+            Self::TooSlow(_) => (408, "too_slow"),
             Self::LengthRequired => (411, "length_required"),
             Self::TooLarge { .. } => (413, "too_large"),
-            Self::Unsupported { .. } => (415, "unsupported"),
+            Self::Unsupported(_) => (415, "unsupported"),
             Self::SchemaMismatch { .. } => (422, "schema_mismatch"),
             Self::ValueRejected { .. } => (422, "value_rejected"),
-            Self::FileRejected { .. } => (422, "file_rejected"),
-            Self::TooMany { .. } => (429, "too_many_requests"),
+            Self::FileRejected(_) => (422, "file_rejected"),
+            Self::TooManyRequests => (429, "too_many_requests"),
             Self::Busy { .. } => (503, "busy"),
             Self::DiskFull => (507, "disk_full"),
             Self::Internal => (500, "internal"),
         }
     }
 
-    /// The stable name.
+    /// The stable error code.
     pub fn code(&self) -> &'static str {
         self.status_and_code().1
     }
@@ -250,82 +208,81 @@ impl Refusal {
         self.status_and_code().0
     }
 
-    /// What to do about it, where there is something to do.
+    /// What to do about it, if anything.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::NotAuthenticated => {
-                "check that round and client are spelled as in the roster, and that the key is the one \
-                 whose .pub file the coordinator has"
+                "check that round and client are spelled as in the roster, and that the coordinator has the \
+                 .pub file of this key"
             }
             Self::NotCoordinator => "`round new` wrote the token when the round was set up",
-            Self::KeyRevoked { .. } => "ask the coordinator",
+            Self::KeyRevoked(_) => "ask the coordinator",
             Self::AlreadySubmitted { .. } => {
-                "each client submits once; if the accepted file is not yours, tell the coordinator"
+                "each client submits once. If the accepted file is not yours, tell the coordinator"
             }
-            Self::NotOpen { .. } | Self::TooLate => {
-                "submissions are accepted while the round is open; ask the coordinator for another round"
+            Self::NotOpen(_) | Self::TooLate => {
+                "submissions are accepted only while the round is open. Ask the coordinator for another round"
             }
             Self::TooFewSubmissions { .. } => "wait for more clients, or abort the round",
-            Self::OffsetMismatch { .. } => "ask for the state of the upload and go on from there",
-            Self::BodyTruncated { .. } | Self::TooSlow { .. } => {
-                "send again: the upload goes on where it stopped"
+            Self::OffsetMismatch { .. } => "request the upload's state and resume from its offset",
+            Self::BodyTruncated { .. } | Self::TooSlow(_) => {
+                "submit again: the upload resumes where it stopped"
             }
-            Self::DigestMismatch { .. } => {
-                "the file changed on its way or since it was signed: send again"
+            Self::DigestMismatch(_) => {
+                "the file changed in transit or after it was signed. Submit it again"
             }
-            Self::LengthRequired => "say how long the body is; chunked bodies are not accepted",
-            Self::TooLarge { .. } => "make a smaller proxy: some thousand rows are plenty",
-            Self::Unsupported { .. } => {
+            Self::LengthRequired => "send a Content-Length header. Chunked bodies are not accepted",
+            Self::TooLarge { .. } => "make a smaller proxy: a few thousand rows are plenty",
+            Self::Unsupported(_) => {
                 "send text/csv, application/gzip (a .csv.gz) or application/vnd.apache.parquet, without \
                  Content-Encoding"
             }
             Self::SchemaMismatch { .. } => {
-                "fetch the round's schema and make the proxy again with it"
+                "download the round's schema and regenerate the proxy with it"
             }
-            Self::ValueRejected { .. } | Self::FileRejected { .. } => {
-                "nothing was accepted: mend the file and submit it again"
+            Self::ValueRejected { .. } | Self::FileRejected(_) => {
+                "nothing was accepted. Fix the file and submit it again"
             }
-            Self::Busy { .. } | Self::TooMany { .. } | Self::TooManyFailures { .. } => {
+            Self::Busy { .. } | Self::TooManyRequests | Self::TooManyFailures => {
                 "wait and try again"
             }
-            Self::DiskFull => "the coordinator must make room; then send again",
+            Self::DiskFull => "ask the coordinator to free disk space, then submit again",
             _ => return None,
         })
     }
 
-    /// Seconds after which it is worth trying again.
+    /// Seconds to wait before a retry.
     pub fn retry_after_seconds(&self) -> Option<u64> {
         match self {
-            Self::Busy { retry_after_seconds }
-            | Self::TooMany { retry_after_seconds, .. }
-            | Self::TooManyFailures { retry_after_seconds } => Some(*retry_after_seconds),
+            Self::Busy { retry_after_seconds } => Some(*retry_after_seconds),
+            Self::TooManyRequests => Some(5),
+            Self::TooManyFailures => Some(60),
             _ => None,
         }
     }
 
     /// The refusal as JSON.
     pub fn body(&self) -> RefusalBody {
-        let (row, column) = match self {
-            Self::ValueRejected { row, column, .. } => (*row, column.clone()),
-            _ => (None, None),
-        };
-        let offset = match self {
-            Self::OffsetMismatch { offset, .. } => Some(*offset),
-            _ => None,
-        };
-        let accepted_sha256 = match self {
-            Self::AlreadySubmitted { accepted_sha256, .. } => Some(*accepted_sha256),
-            _ => None,
-        };
-        RefusalBody {
+        let mut body = RefusalBody {
             code: self.code().to_owned(),
             message: self.to_string(),
             hint: self.hint().map(str::to_owned),
-            row,
-            column,
-            offset,
-            accepted_sha256,
+            row: None,
+            column: None,
+            offset: None,
+            accepted_sha256: None,
             retry_after_seconds: self.retry_after_seconds(),
+        };
+        match self {
+            Self::ValueRejected { row, column, .. } => {
+                (body.row, body.column) = (*row, column.clone());
+            }
+            Self::OffsetMismatch { offset, .. } => body.offset = Some(*offset),
+            Self::AlreadySubmitted { accepted_sha256, .. } => {
+                body.accepted_sha256 = Some(*accepted_sha256);
+            }
+            _ => {}
         }
+        body
     }
 }

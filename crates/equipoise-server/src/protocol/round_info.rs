@@ -1,4 +1,4 @@
-//! What anyone may know about a round, as JSON.
+//! The public state of a round, as JSON.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use super::Digest;
 use super::key::PublicKey;
 use super::name::Name;
 
-/// Where a round stands.
+/// The state of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoundState {
-    /// Set up, not yet accepting.
+    /// Set up, not yet accepting submissions.
     Draft,
     /// Accepting submissions.
     Open,
@@ -21,85 +21,85 @@ pub enum RoundState {
     Closed,
     /// Being solved.
     Solving,
-    /// Model and statement are there.
+    /// Model and statement are public.
     Published,
-    /// Ended without a model; the log says why.
+    /// Ended without a model, for a reason in the log.
     Failed,
     /// Ended by the coordinator.
     Aborted,
 }
 
-/// How far the solve is.
+/// Progress of the solve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SolveProgress {
     /// Steps done.
     pub done: usize,
-    /// Most steps there can be.
+    /// Maximum number of steps.
     pub of: usize,
-    /// Size of the violation at this step.
+    /// Fairness violation at this step.
     pub violation: f64,
-    /// ρ of this step.
+    /// ρ at this step.
     #[serde(default)]
     pub rho: f64,
-    /// The objective at this step.
+    /// Objective at this step.
     #[serde(default)]
     pub objective: f64,
 }
 
-/// What a submission may be, as far as a client can tell beforehand.
+/// The limits that a client can check before it submits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundLimits {
-    /// Most bytes of a file.
+    /// Maximum file size in bytes.
     pub body_bytes: u64,
-    /// Most rows.
+    /// Maximum number of rows.
     pub rows: u64,
-    /// Most columns.
+    /// Maximum number of columns.
     pub columns: u64,
 }
 
-/// The public part of a round.
+/// The public state of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoundInfo {
     /// The round.
     pub round: Name,
-    /// The server's name, which every signature is bound to.
+    /// The server's name. Every signature is bound to it.
     pub audience: String,
-    /// Where the round stands.
+    /// Its state.
     pub state: RoundState,
     /// Digest of the schema.
     pub schema_sha256: Digest,
-    /// The key that signs receipts and statement.
+    /// The key that signs receipts and the statement.
     pub server_key: PublicKey,
-    /// Clients of the roster.
+    /// Number of clients on the roster.
     pub n_clients: u64,
-    /// Submissions accepted.
+    /// Number of accepted submissions.
     pub n_submissions: u64,
-    /// Submissions needed for a solve.
+    /// Minimum number of submissions for a solve.
     pub minimum: u64,
-    /// When the round closes by itself.
+    /// When the round closes automatically.
     pub deadline: Option<Timestamp>,
-    /// What a submission may be.
+    /// Limits on a submission.
     pub limits: RoundLimits,
-    /// How far the solve is, while it runs.
+    /// Progress of a running solve.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<SolveProgress>,
     /// Why the round failed or was aborted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Uploads of clients that were refused since the server started, by code.
+    /// Refused uploads since the server started, by error code.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub refused: BTreeMap<String, u64>,
-    /// Published files; empty before publishing.
+    /// Published files; empty before publication.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
 }
 
-/// How much of a file the server has.
+/// How much of a file the server has received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UploadState {
-    /// Bytes received; the upload goes on from there.
+    /// Bytes received. The upload resumes from there.
     pub offset: u64,
-    /// Bytes of the whole file.
+    /// File size in bytes.
     pub length: u64,
 }
 
@@ -117,7 +117,7 @@ impl RoundState {
         }
     }
 
-    /// Whether nothing will happen any more.
+    /// Whether the round is over.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Published | Self::Failed | Self::Aborted)
     }
@@ -133,6 +133,6 @@ impl std::str::FromStr for RoundState {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        serde_json::from_value(text.into()).map_err(|_| format!("`{text}` is no state of a round"))
+        serde_json::from_value(text.into()).map_err(|_| format!("`{text}` is not a round state"))
     }
 }

@@ -1,5 +1,5 @@
-//! `submissions.json`: the manifest of a closed round, sorted by client. Together with settings and schema
-//! it is all that a solve depends on.
+//! `submissions.json`: the submissions of a closed round, sorted by client. A solve depends on nothing else but
+//! settings, schema and roots.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::Digest;
 use super::key::Signature;
 use super::manifest::Manifest;
 use super::name::Name;
-use super::receipt::SignedReceipt;
+use super::signed_documents::SignedReceipt;
 
 /// The submissions of a closed round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub struct SubmissionList {
     pub round: Name,
     /// Accepted submissions, sorted by client.
     pub submissions: Vec<ListedSubmission>,
-    /// Clients of the roster that sent nothing, sorted. Neither their proxy nor their root is in the solve.
+    /// Clients that did not submit, sorted. The solve does not use their roots.
     pub absent: Vec<Name>,
 }
 
@@ -27,29 +27,29 @@ pub struct SubmissionList {
 pub struct ListedSubmission {
     /// The client.
     pub client: Name,
-    /// Digest of what it sent.
+    /// Digest of the file that it sent.
     pub sha256: Digest,
-    /// Digest of the checked table that the solver read.
+    /// Digest of the canonical table that the solver read.
     pub canonical_sha256: Digest,
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Different rows among them.
+    /// Number of distinct rows.
     pub distinct_rows: u64,
-    /// Earlier client of this list whose table has the same rows in the same order.
+    /// An earlier client in this list whose table has the same rows in the same order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_table_as: Option<Name>,
-    /// The client's manifest, in its canonical form.
+    /// The client's manifest in canonical form.
     pub manifest: String,
-    /// The client's signature over it.
+    /// The client's signature over the manifest.
     pub signature: Signature,
-    /// What the server gave the client.
+    /// The receipt that the server issued.
     pub receipt: SignedReceipt,
 }
 
 impl SubmissionList {
-    /// The list as a file.
+    /// The content of the file.
     pub fn to_json(&self) -> String {
-        // Expect safety: strings and numbers.
+        // Expect safety: only strings and numbers.
         serde_json::to_string_pretty(self).expect("a list is plain data") + "\n"
     }
 
@@ -60,8 +60,8 @@ impl SubmissionList {
 }
 
 impl ListedSubmission {
-    /// Whether manifest, receipt and the entry itself say the same.
-    pub fn agrees(&self) -> bool {
+    /// Whether entry, manifest and receipt agree.
+    pub fn is_consistent(&self) -> bool {
         let receipt = &self.receipt.receipt;
         Manifest::from_bytes(self.manifest.as_bytes()).is_ok_and(|manifest| {
             manifest.client == self.client

@@ -1,4 +1,4 @@
-//! From the frozen list of submissions to published files: what `defend` does with the same tables.
+//! Solves a closed round and publishes the result: the same as `defend` on the same tables.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,9 @@ use equipoise_defend::{Context, Timing, defend};
 use super::solver::SolveError;
 use super::spec::RoundSpec;
 use crate::protocol::{Digest, Name, Statement, Subject, SubmissionList};
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, digest_of_file};
 
-/// The files of a published round, all of them named in the statement; beside them are `statement.json` itself and
-/// [`LOG_FILES`].
+/// The published files that the statement lists. `statement.json` itself and [`LOG_FILES`] are published as well.
 pub const PUBLISHED_FILES: [&str; 7] = [
     "model.json",
     "outcome.json",
@@ -23,12 +22,11 @@ pub const PUBLISHED_FILES: [&str; 7] = [
     "weights.csv",
 ];
 
-/// The log, and the server's signature over its end: made when they are asked for, for the log goes on.
+/// The audit log and the server's signature over its end. They are generated on request, because the log still grows.
 pub const LOG_FILES: [&str; 2] = ["audit.jsonl", "audit-head.json"];
 
-/// Solves a closed round and publishes it; gives the time that the solve took. Only clients that submitted
-/// take part, with their proxy and their root. Rows for which there is no room in memory go to a file, which
-/// changes no bit of the result.
+/// Solves a closed round, publishes it, and returns the duration of the solve. Only the proxies and roots of clients
+/// that submitted are used. Rows beyond the memory limit are kept in a file, which does not affect the result.
 pub(super) fn solve_and_publish(
     store: &Store,
     round: &Name,
@@ -37,26 +35,26 @@ pub(super) fn solve_and_publish(
 ) -> Result<f64, SolveError> {
     let spec = store.spec(round)?;
     let list = store.submission_list(round)?;
-    // The statement covers the log up to the event that tells of the solve. A rerun finds the same.
+    // The statement covers the log up to the start of the solve, so a rerun signs the same head.
     let (seq, chain_head) = store.chain_head(round)?;
-    let workshop = Workshop::new(store, round)?;
-    workshop.lay_out(store, &spec, &list)?;
+    let scratch = ScratchFolder::new(store, round)?;
+    scratch.link_inputs(store, &spec, &list)?;
 
     let schema = spec.schema()?;
-    let memory = Memory::at_most(memory_bytes, workshop.0.clone());
-    let loaded = load_round(&workshop.proxies(), &workshop.roots(), &schema, &memory)?;
+    let memory = Memory::at_most(memory_bytes, scratch.0.clone());
+    let loaded = load_round(&scratch.proxies(), &scratch.roots(), &schema, &memory)?;
     let settings = spec.settings.validate()?;
     let context =
         Context { warnings: warnings(&list), timing: Timing::Omitted, ..Context::default() };
     let solved = defend(&schema, &loaded, &settings, context, observer)?;
 
-    let folder = workshop.result();
+    let folder = scratch.result();
     solved.write_files(&folder)?;
     write_text(&folder.join("schema.toml"), &spec.schema_toml)?;
     write_text(&folder.join("submissions.json"), &list.to_json())?;
     write_json(&folder.join("settings.json"), &spec.settings, false)?;
     let subjects = PUBLISHED_FILES.iter().map(|name| {
-        let sha256 = store.digest_of(&folder.join(name))?;
+        let sha256 = digest_of_file(&folder.join(name))?;
         Ok(Subject { name: (*name).to_owned(), sha256 })
     });
     let statement = Statement {
@@ -68,15 +66,15 @@ pub(super) fn solve_and_publish(
     }
     .sign(store.key());
     write_json(&folder.join("statement.json"), &statement, false)?;
-    let statement_sha256 = store.digest_of(&folder.join("statement.json"))?;
+    let statement_sha256 = digest_of_file(&folder.join("statement.json"))?;
 
-    put_in_place(store, round, &folder)?;
+    move_into_place(store, round, &folder)?;
     store.crash().at("after_artefacts");
     store.publish(round, &statement, statement_sha256, solved.seconds)?;
     Ok(solved.seconds)
 }
 
-/// Warnings about who took part.
+/// Warnings about absent clients and suspicious submissions.
 fn warnings(list: &SubmissionList) -> Vec<Warning> {
     let warning = |code, client: &Name, message: String| Warning {
         client: Some(client.to_string()),
@@ -84,7 +82,7 @@ fn warnings(list: &SubmissionList) -> Vec<Warning> {
     };
     let absent = list.absent.iter().map(|client| {
         let message = format!(
-            "client `{client}` is on the roster but sent nothing: it is not in this outcome"
+            "client `{client}` is on the roster but did not submit. The outcome excludes it"
         );
         warning(WarningCode::NoSubmission, client, message)
     });
@@ -96,45 +94,45 @@ fn warnings(list: &SubmissionList) -> Vec<Warning> {
     let repeated = list.submissions.iter().filter(|s| s.distinct_rows * 2 < s.rows).map(|s| {
         let (client, rows, distinct) = (&s.client, s.rows, s.distinct_rows);
         let message =
-            format!("of the {rows} rows of client `{client}` only {distinct} are distinct");
+            format!("only {distinct} of the {rows} rows of client `{client}` are distinct");
         warning(WarningCode::RepeatedRows, client, message)
     });
     absent.chain(copies).chain(repeated).collect()
 }
 
-/// All files on the disk, then the folder under its name. What an earlier run left there was never
-/// published, for this one would not run.
-fn put_in_place(store: &Store, round: &Name, folder: &Path) -> Result<(), StoreError> {
+/// Makes all files durable and renames the folder. A target left by an earlier run was never published.
+fn move_into_place(store: &Store, round: &Name, folder: &Path) -> Result<(), StoreError> {
     for name in PUBLISHED_FILES.into_iter().chain(["statement.json"]) {
-        store.require_durable("a result", store.disk().sync_file(&folder.join(name)))?;
+        store.require_durable("a result", store.disk().sync_file(&folder.join(name)));
     }
-    store.require_durable("the results", store.disk().sync_folder(folder))?;
+    store.require_durable("the results", store.disk().sync_folder(folder));
     let target = store.folder().published(round);
     if target.exists() {
         std::fs::remove_dir_all(&target).map_err(StoreError::file(&target))?;
     }
     store.disk().rename(folder, &target).map_err(StoreError::file(&target))?;
     let parent = store.folder().path().join("published");
-    store.require_durable("the results", store.disk().sync_folder(&parent))
+    store.require_durable("the results", store.disk().sync_folder(&parent));
+    Ok(())
 }
 
 fn write_text(path: &Path, text: &str) -> Result<(), equipoise_data::Error> {
     write_atomically(path, false, |out| out.write_all(text.as_bytes()))
 }
 
-/// A hidden folder for one solve, gone when it ends.
-struct Workshop(PathBuf);
+/// A hidden folder for one solve, removed when it ends.
+struct ScratchFolder(PathBuf);
 
-impl Workshop {
+impl ScratchFolder {
     fn new(store: &Store, round: &Name) -> Result<Self, StoreError> {
         let path = store.folder().path().join("published").join(format!(".{round}"));
-        // Of a solve that did not end.
+        // Left over from an interrupted solve.
         let _ = std::fs::remove_dir_all(&path);
-        let workshop = Self(path);
-        for folder in [workshop.proxies(), workshop.roots(), workshop.result()] {
+        let scratch = Self(path);
+        for folder in [scratch.proxies(), scratch.roots(), scratch.result()] {
             std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
         }
-        Ok(workshop)
+        Ok(scratch)
     }
 
     fn proxies(&self) -> PathBuf {
@@ -149,8 +147,8 @@ impl Workshop {
         self.0.join("result")
     }
 
-    /// Links the checked tables and the roots of the clients that submitted, each checked once more.
-    fn lay_out(
+    /// Links the canonical tables and roots of the clients that submitted, after checking their digests again.
+    fn link_inputs(
         &self,
         store: &Store,
         spec: &RoundSpec,
@@ -172,18 +170,13 @@ impl Workshop {
     }
 }
 
-impl Drop for Workshop {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
 fn link(store: &Store, from: &Path, digest: Digest, to: &Path) -> Result<(), StoreError> {
-    if store.digest_of(from)? != digest {
-        return Err(StoreError::Damaged {
-            what: from.display().to_string(),
-            problem: format!("its SHA-256 is not {digest}"),
-        });
-    }
+    store.check_file("an input", from, digest)?;
     std::fs::hard_link(from, to).map_err(StoreError::file(to))
 }

@@ -1,4 +1,4 @@
-//! The thread that solves closed rounds, one after the other, in the background.
+//! The background thread that solves closed rounds, one at a time.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,13 +9,12 @@ use equipoise_core::{Observer, Progress};
 use tracing::{error, info};
 
 use super::publication;
-use crate::config::Limits;
 use crate::hub::Hub;
 use crate::protocol::{Name, Refusal, RoundState, SolveProgress};
 use crate::store::{Store, StoreError};
 
-/// Listeners are told of a solve's progress this often at most.
-const PACE: Duration = Duration::from_millis(250);
+/// Minimum interval between progress notifications.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Solves rounds.
 pub struct Solver {
@@ -24,12 +23,12 @@ pub struct Solver {
     memory_bytes: usize,
 }
 
-/// The way to a running solver.
+/// Queues rounds for the solver thread.
 #[derive(Debug, Clone)]
 pub struct SolverHandle(Sender<Name>);
 
 impl SolverHandle {
-    /// Has a closed round solved.
+    /// Queues a closed round.
     pub fn solve(&self, round: &Name) {
         // The thread lives as long as the process.
         let _ = self.0.send(round.clone());
@@ -37,13 +36,8 @@ impl SolverHandle {
 }
 
 impl Solver {
-    /// Starts the thread, with the rounds that an earlier process left unsolved.
-    pub fn start(store: Arc<Store>, hub: Arc<Hub>) -> Result<SolverHandle, StoreError> {
-        Self::start_with(store, hub, Limits::default().solve_memory_bytes)
-    }
-
-    /// The same, with this much memory for a solve.
-    pub fn start_with(
+    /// Starts the thread, and queues the rounds that an earlier process left unsolved.
+    pub fn start(
         store: Arc<Store>,
         hub: Arc<Hub>,
         memory_bytes: usize,
@@ -59,7 +53,7 @@ impl Solver {
         std::thread::Builder::new()
             .name("solver".into())
             .spawn(move || solver.work(&receiver))
-            .map_err(StoreError::file("the solver's thread"))?;
+            .map_err(StoreError::file("the solver thread"))?;
         Ok(handle)
     }
 
@@ -68,13 +62,13 @@ impl Solver {
             let solved = catch_unwind(AssertUnwindSafe(|| self.solve(&round)));
             let reason = match solved {
                 Ok(Ok(())) => None,
-                // Aborted meanwhile, or solved already.
+                // Aborted in the meantime, or already solved.
                 Ok(Err(SolveError::Store(StoreError::Refused(refusal)))) => {
-                    info!(%round, %refusal, "the solve was not needed");
+                    info!(%round, %refusal, "the solve is no longer needed");
                     None
                 }
                 Ok(Err(SolveError::Store(StoreError::DiskFull))) => {
-                    // Nothing is wrong with the round: after a restart with more space it goes on.
+                    // The round is fine. It is solved after a restart with more disk space.
                     error!(%round, "no space is left for the result");
                     None
                 }
@@ -85,23 +79,24 @@ impl Solver {
             if let Some(reason) = reason {
                 error!(%round, reason, "the round failed");
                 if let Err(error) = self.store.fail(&round, &reason) {
-                    error!(%round, %error, "the failure could not be recorded");
+                    error!(%round, %error, "cannot record the failure");
                 }
             }
-            self.hub.changed(&round);
+            self.hub.notify(&round);
         }
     }
 
     fn solve(&self, round: &Name) -> Result<(), SolveError> {
         let state = self.store.state(round)?;
         if !matches!(state, RoundState::Closed | RoundState::Solving) {
-            return Err(StoreError::from(Refusal::NotOpen { state }).into());
+            return Err(StoreError::from(Refusal::NotOpen(state)).into());
         }
         self.store.begin_solving(round)?;
-        self.hub.changed(round);
-        let mut watcher = Watcher { round, hub: &self.hub, store: &self.store, told: None };
+        self.hub.notify(round);
+        let mut observer =
+            ProgressObserver { round, hub: &self.hub, store: &self.store, notified: None };
         let seconds =
-            publication::solve_and_publish(&self.store, round, self.memory_bytes, &mut watcher)?;
+            publication::solve_and_publish(&self.store, round, self.memory_bytes, &mut observer)?;
         info!(%round, seconds, "published");
         Ok(())
     }
@@ -120,20 +115,20 @@ pub(super) enum SolveError {
     Defend(#[from] equipoise_defend::Error),
 }
 
-struct Watcher<'a> {
+struct ProgressObserver<'a> {
     round: &'a Name,
     hub: &'a Hub,
     store: &'a Store,
-    told: Option<Instant>,
+    notified: Option<Instant>,
 }
 
-impl Observer for Watcher<'_> {
+impl Observer for ProgressObserver<'_> {
     fn on_step(&mut self, step: Progress<'_>) {
         self.store.crash().at("mid_solve");
-        if self.told.is_some_and(|told| told.elapsed() < PACE) {
+        if self.notified.is_some_and(|at| at.elapsed() < PROGRESS_INTERVAL) {
             return;
         }
-        self.told = Some(Instant::now());
+        self.notified = Some(Instant::now());
         let Progress { done, of, violation, rho, objective, .. } = step;
         let progress = SolveProgress { done, of, violation, rho, objective };
         self.hub.set_progress(self.round, Some(progress));

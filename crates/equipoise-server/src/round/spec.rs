@@ -1,4 +1,4 @@
-//! What a round is, fixed when it is set up.
+//! The specification of a round, fixed at setup.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,54 +10,54 @@ use serde::{Deserialize, Serialize};
 
 use crate::protocol::{Digest, Name, RoundLimits};
 
-/// Schema, settings, limits, deadline and roots of a round. Its JSON form is what the log's first event holds
-/// the digest of.
+/// Schema, settings, limits, deadline and roots of a round. The first event of the audit log contains the digest of
+/// its JSON form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoundSpec {
     /// The round.
     pub round: Name,
-    /// The server's name, which signatures are bound to.
+    /// The server's name. Signatures are bound to it.
     pub audience: String,
-    /// The schema, as a file.
+    /// The schema, as TOML.
     pub schema_toml: String,
     /// Its digest.
     pub schema_sha256: Digest,
-    /// Settings of the solve, which draws no random numbers: there is no seed.
+    /// Settings of the solve. A solve is deterministic, so there is no seed.
     pub settings: Settings,
-    /// Submissions needed for a solve.
+    /// Minimum number of submissions for a solve.
     pub minimum: u64,
-    /// When the round closes by itself.
+    /// When the round closes automatically.
     pub deadline: Option<Timestamp>,
-    /// What a submission may be.
+    /// Limits on a submission.
     pub limits: SubmissionLimits,
     /// The root of each client.
     pub roots: BTreeMap<Name, RootFile>,
 }
 
-/// A root that the server holds.
+/// A root file on the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RootFile {
-    /// Its name.
+    /// File name.
     pub file: String,
     /// Its digest.
     pub sha256: Digest,
 }
 
-/// What a submission may be. None is unlimited.
+/// Limits on a submission. There is no unlimited setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SubmissionLimits {
-    /// Most bytes of a file. Default: 512 MiB.
+    /// Maximum file size in bytes. Default: 512 MiB.
     pub body_bytes: u64,
-    /// Most rows. Default: 5 million.
+    /// Maximum number of rows. Default: 5 million.
     pub rows: u64,
-    /// Most columns. Default: 512.
+    /// Maximum number of columns. Default: 512.
     pub columns: u64,
-    /// Most bytes of the decoded table. Default: 4 GiB.
+    /// Maximum size of the decoded table in bytes. Default: 4 GiB.
     pub decoded_bytes: u64,
-    /// Most bytes of the decoded table for each byte of the file; counts from 64 MiB on. Default: 200.
+    /// Maximum ratio of decoded size to file size. Tables below 64 MiB are exempt. Default: 200.
     pub decoded_ratio: u64,
 }
 
@@ -74,7 +74,7 @@ impl Default for SubmissionLimits {
 }
 
 impl SubmissionLimits {
-    /// The part that clients are told.
+    /// The public part.
     pub fn public(&self) -> RoundLimits {
         RoundLimits { body_bytes: self.body_bytes, rows: self.rows, columns: self.columns }
     }
@@ -86,9 +86,9 @@ impl RoundSpec {
         Schema::from_toml(&self.schema_toml, Path::new("schema.toml"))
     }
 
-    /// The spec as the database has it.
+    /// The form in the database.
     pub fn to_json(&self) -> String {
-        // Expect safety: strings, finite numbers and maps of them.
+        // Expect safety: only strings, finite numbers and maps of them.
         serde_json::to_string(self).expect("a round is plain data")
     }
 }

@@ -1,6 +1,7 @@
-//! The moment a submission is accepted: one transaction with row, event and receipt.
+//! Acceptance of a submission: one transaction with row, event and receipt.
 
 use rusqlite::params;
+use serde::{Deserialize, Serialize};
 
 use super::query::{state_of, submission};
 use super::{Store, StoreError};
@@ -8,40 +9,40 @@ use crate::protocol::{
     Digest, EventKind, Manifest, Receipt, Refusal, RoundState, Signature, SignedReceipt,
 };
 
-/// What the validator found out about a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Checked {
-    /// Digest of the checked table.
+/// A file that passed validation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Validated {
+    /// Digest of the canonical table.
     pub canonical_sha256: Digest,
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Different rows among them.
+    /// Number of distinct rows: exact up to five million, otherwise within about 0.1 %.
     pub distinct_rows: u64,
 }
 
-/// How a submission was accepted.
+/// The result of an acceptance.
 #[derive(Debug, Clone)]
 pub enum Acceptance {
-    /// Now.
+    /// Accepted now.
     New(SignedReceipt),
-    /// It had been before; the receipt is the same as then.
-    Before(SignedReceipt),
+    /// Accepted earlier, with the same receipt.
+    Existing(SignedReceipt),
 }
 
 impl Store {
-    /// Accepts a submission whose files are on the disk, if the round is open at this moment.
+    /// Accepts a submission whose files are on disk, if the round is open at this moment.
     pub fn accept(
         &self,
         manifest: &Manifest,
         signature: &Signature,
-        checked: Checked,
+        validated: Validated,
     ) -> Result<Acceptance, StoreError> {
         let (round, client) = (&manifest.round, &manifest.client);
         let spec = self.spec(round)?;
         let accepted = self.transact(|transaction| {
             if let Some(found) = submission(transaction, round, client)? {
                 return match found.sha256 == manifest.sha256 {
-                    true => Ok(Acceptance::Before(found.receipt)),
+                    true => Ok(Acceptance::Existing(found.receipt)),
                     false => Err(Refusal::AlreadySubmitted {
                         client: client.to_string(),
                         accepted_sha256: found.sha256,
@@ -51,9 +52,9 @@ impl Store {
             }
             let state = state_of(transaction, round)?;
             if state != RoundState::Open {
-                return Err(Refusal::NotOpen { state }.into());
+                return Err(Refusal::NotOpen(state).into());
             }
-            if spec.deadline.is_some_and(|deadline| self.clock.now() >= deadline) {
+            if spec.deadline.is_some_and(|deadline| self.parts.clock.now() >= deadline) {
                 return Err(Refusal::TooLate.into());
             }
             let revoked: bool = transaction.query_row(
@@ -62,22 +63,22 @@ impl Store {
                 |row| row.get(0),
             )?;
             if revoked {
-                return Err(Refusal::KeyRevoked { client: client.to_string() }.into());
+                return Err(Refusal::KeyRevoked(client.to_string()).into());
             }
             let kind = EventKind::Accepted {
                 client: client.clone(),
                 sha256: manifest.sha256,
-                canonical_sha256: checked.canonical_sha256,
-                rows: checked.rows,
-                distinct_rows: checked.distinct_rows,
+                canonical_sha256: validated.canonical_sha256,
+                rows: validated.rows,
+                distinct_rows: validated.distinct_rows,
             };
             let appended = self.append(transaction, round, kind)?;
             let receipt = Receipt {
                 round: round.clone(),
                 client: client.clone(),
                 sha256: manifest.sha256,
-                rows: checked.rows,
-                distinct_rows: checked.distinct_rows,
+                rows: validated.rows,
+                distinct_rows: validated.distinct_rows,
                 seq: appended.seq,
                 chain_head: appended.head,
             }
@@ -89,9 +90,9 @@ impl Store {
                     round.as_str(),
                     client.as_str(),
                     manifest.sha256.to_string(),
-                    checked.canonical_sha256.to_string(),
-                    checked.rows,
-                    checked.distinct_rows,
+                    validated.canonical_sha256.to_string(),
+                    validated.rows,
+                    validated.distinct_rows,
                     String::from_utf8_lossy(&manifest.to_bytes()),
                     signature.to_string(),
                     serde_json::to_string(&receipt)?,
@@ -99,7 +100,7 @@ impl Store {
             )?;
             Ok(Acceptance::New(receipt))
         })?;
-        self.crash.at("after_commit");
+        self.parts.crash.at("after_commit");
         Ok(accepted)
     }
 }

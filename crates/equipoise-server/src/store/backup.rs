@@ -1,9 +1,9 @@
-//! Back-ups: a copy of everything that is committed, made while the server runs, and the way back.
+//! Backup and restore. A backup copies everything that is committed, while the server runs.
 //!
-//! The database is copied in one transaction, so it is the store of one moment. Every file that it speaks of
-//! was on the disk before its row was committed and never changes afterwards: it can be copied later.
-//! Files on their way are left out; whoever sent them sends them again. Neither a back-up nor a restored
-//! directory has its name before the same checks have passed as at the start of a server.
+//! The database is copied in one transaction, so the backup is a consistent snapshot. Every file that it refers to
+//! was on disk before its row was committed and never changes afterwards, so it can be copied later. Running
+//! uploads are left out; their clients send them again. A backup or a restored directory gets its name only after
+//! passing the checks that a server makes at startup.
 
 mod listing;
 
@@ -18,17 +18,17 @@ use super::folder::digest_of_file;
 use super::{DataFolder, Store, StoreError, StoreParts, write_private};
 use crate::protocol::Digest;
 
-pub use listing::{BackUp, BackUpFile};
+pub use listing::{Backup, BackupFile};
 
 const LISTING: &str = "backup.json";
 const DATABASE: &str = "equipoise.db";
 const VERSION: u32 = 1;
 
-/// Copies a data directory, also one that a server is using. Gives the list of what was copied, and the
-/// digest of that list.
-pub fn back_up(data: &Path, target: &Path) -> Result<(BackUp, Digest), StoreError> {
+/// Copies a data directory, even while a server uses it. Returns the list of copied files and the digest of that
+/// list.
+pub fn back_up(data: &Path, target: &Path) -> Result<(Backup, Digest), StoreError> {
     if !data.join(DATABASE).is_file() {
-        return Err(wrong(data, "is no data directory: it has no equipoise.db"));
+        return Err(invalid(data, "is not a data directory: it has no equipoise.db"));
     }
     let staging = Staging::beside(target)?;
     copy_database(&data.join(DATABASE), &staging.path.join(DATABASE))?;
@@ -41,7 +41,7 @@ pub fn back_up(data: &Path, target: &Path) -> Result<(BackUp, Digest), StoreErro
     }
     let rounds = check(&staging.path)?;
     let files = listing::list(&staging.path)?;
-    let made = BackUp { version: VERSION, at: Timestamp::now(), rounds, files };
+    let made = Backup { version: VERSION, at: Timestamp::now(), rounds, files };
     let text = made.to_json();
     let path = staging.path.join(LISTING);
     fs::write(&path, &text).map_err(StoreError::file(&path))?;
@@ -49,50 +49,52 @@ pub fn back_up(data: &Path, target: &Path) -> Result<(BackUp, Digest), StoreErro
     Ok((made, Digest::of(text.as_bytes())))
 }
 
-/// Makes a data directory of a back-up, in a place where nothing is. With `expected`, the list of the
-/// back-up must have this digest.
-pub fn restore(backup: &Path, data: &Path, expected: Option<Digest>) -> Result<BackUp, StoreError> {
+/// Restores a backup to a new data directory. If `expected` is given, the backup's list must have this digest.
+pub fn restore(backup: &Path, data: &Path, expected: Option<Digest>) -> Result<Backup, StoreError> {
     let path = backup.join(LISTING);
     let text = fs::read(&path).map_err(StoreError::file(&path))?;
     let found = Digest::of(&text);
     if expected.is_some_and(|expected| expected != found) {
-        return Err(wrong(&path, format!("is not the list you named: its SHA-256 is {found}")));
+        return Err(invalid(
+            &path,
+            format!("does not have the digest you gave: its SHA-256 is {found}"),
+        ));
     }
-    let made: BackUp = serde_json::from_slice(&text)
-        .map_err(|error| wrong(&path, format!("is no list of a back-up: {error}")))?;
+    let made: Backup = serde_json::from_slice(&text)
+        .map_err(|error| invalid(&path, format!("is not the list of a backup: {error}")))?;
     if made.version != VERSION {
-        let problem = format!("has version {}, this program knows {VERSION}", made.version);
-        return Err(wrong(&path, problem));
+        let problem = format!("has version {}, but this program supports {VERSION}", made.version);
+        return Err(invalid(&path, problem));
     }
     let staging = Staging::beside(data)?;
     for file in &made.files {
         let relative = listing::relative(&file.path).ok_or_else(|| {
-            wrong(&path, format!("names `{}`, which is no file of a back-up", file.path))
+            invalid(&path, format!("lists `{}`, which is not inside the backup", file.path))
         })?;
         copy(backup, &staging.path, relative)?;
         let copied = staging.path.join(relative);
         let found = digest_of_file(&copied)?;
         if found != file.sha256 {
             let problem = format!(
-                "does not match the back-up's list: its SHA-256 is {found}, not {}",
+                "does not match the backup's list: its SHA-256 is {found}, not {}",
                 file.sha256
             );
-            return Err(wrong(&backup.join(relative), problem));
+            return Err(invalid(&backup.join(relative), problem));
         }
     }
     let rounds = check(&staging.path)?;
     if rounds != made.rounds {
-        return Err(wrong(&path, "names other rounds than the database has"));
+        return Err(invalid(&path, "lists other rounds than the database"));
     }
     staging.finish(data)?;
     Ok(made)
 }
 
-/// Everything that the start of a server checks; gives the rounds.
+/// Makes the checks of a server start, and returns the rounds.
 fn check(folder: &Path) -> Result<Vec<crate::protocol::Name>, StoreError> {
     for needed in [DATABASE, "server.key"] {
         if !folder.join(needed).is_file() {
-            return Err(wrong(&folder.join(needed), "is not there"));
+            return Err(invalid(&folder.join(needed), "is missing"));
         }
     }
     let store = Store::open(DataFolder::open(folder)?, StoreParts::default())?;
@@ -120,11 +122,11 @@ fn copy(from: &Path, to: &Path, file: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn wrong(path: &Path, problem: impl Into<String>) -> StoreError {
-    StoreError::BackUp { path: path.to_path_buf(), problem: problem.into() }
+fn invalid(path: &Path, problem: impl Into<String>) -> StoreError {
+    StoreError::Backup { path: path.to_path_buf(), problem: problem.into() }
 }
 
-/// A hidden folder beside the target, which gets the target's name when all is in it; gone otherwise.
+/// A hidden folder beside the target. It is renamed to the target when complete, and removed otherwise.
 struct Staging {
     path: PathBuf,
     parent: PathBuf,
@@ -137,18 +139,18 @@ impl Staging {
             Err(_) => !target.exists(),
         };
         if !is_free {
-            return Err(wrong(target, "is there already, and not an empty folder"));
+            return Err(invalid(target, "already exists and is not an empty folder"));
         }
         let name = target
             .file_name()
-            .ok_or_else(|| wrong(target, "must be a folder's name"))?
+            .ok_or_else(|| invalid(target, "must be the name of a folder"))?
             .to_string_lossy();
         let parent = match target.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
             _ => PathBuf::from("."),
         };
         let path = parent.join(format!(".{name}.{}", std::process::id()));
-        // It will hold the server's private key.
+        // It will contain the server's private key.
         fs::DirBuilder::new().mode(0o700).create(&path).map_err(StoreError::file(&path))?;
         Ok(Self { path, parent })
     }
@@ -156,28 +158,30 @@ impl Staging {
     fn finish(self, target: &Path) -> Result<(), StoreError> {
         sync_all(&self.path)?;
         fs::rename(&self.path, target).map_err(StoreError::file(target))?;
-        File::open(&self.parent)
-            .and_then(|folder| folder.sync_all())
-            .map_err(StoreError::file(&self.parent))
+        sync(&self.parent)
     }
 }
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // After a rename there is nothing of this name.
+        // After the rename, nothing has this name.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// Files before the folder that has their names.
+/// Syncs all files, then the folders that contain them.
 fn sync_all(folder: &Path) -> Result<(), StoreError> {
     for entry in fs::read_dir(folder).map_err(StoreError::file(folder))? {
         let path = entry.map_err(StoreError::file(folder))?.path();
         if path.is_dir() {
             sync_all(&path)?;
         } else {
-            File::open(&path).and_then(|file| file.sync_all()).map_err(StoreError::file(&path))?;
+            sync(&path)?;
         }
     }
-    File::open(folder).and_then(|opened| opened.sync_all()).map_err(StoreError::file(folder))
+    sync(folder)
+}
+
+fn sync(path: &Path) -> Result<(), StoreError> {
+    File::open(path).and_then(|file| file.sync_all()).map_err(StoreError::file(path))
 }

@@ -1,4 +1,4 @@
-//! The database: SQLite, one file, no service to install.
+//! The SQLite database.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::error::StoreError;
 
-/// Bumped with every change of the tables.
+/// Incremented with every change of the tables.
 const VERSION: i64 = 1;
 
 const TABLES: &str = "
@@ -67,15 +67,14 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
         }
         VERSION => {}
         other => {
-            return Err(StoreError::Damaged {
-                what: "the database".into(),
-                problem: format!("it has version {other}, this program knows {VERSION}"),
-            });
+            let problem = format!("it has version {other}, but this program supports {VERSION}");
+            return Err(StoreError::damaged_database(problem));
         }
     }
-    let sound: String = connection.pragma_query_value(None, "integrity_check", |row| row.get(0))?;
-    if sound != "ok" {
-        return Err(StoreError::Damaged { what: "the database".into(), problem: sound });
+    let result: String =
+        connection.pragma_query_value(None, "integrity_check", |row| row.get(0))?;
+    match result.as_str() {
+        "ok" => Ok(connection),
+        _ => Err(StoreError::damaged_database(result)),
     }
-    Ok(connection)
 }

@@ -1,5 +1,5 @@
-//! The operations that durability hangs on, behind a trait, so that a test can drop what was not synced,
-//! fill the disk or break it.
+//! The disk operations that durability depends on, behind a trait so that tests can lose unsynced data, fill the
+//! disk or make it fail.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -7,21 +7,21 @@ use std::path::Path;
 
 /// A disk.
 pub trait Disk: Send + Sync {
-    /// Opens a file for writing behind its first `keep` bytes; what was behind them is gone.
+    /// Opens a file for writing, truncated to its first `keep` bytes.
     fn open(&self, path: &Path, keep: u64) -> io::Result<File>;
     /// Writes all bytes.
     fn write(&self, path: &Path, file: &mut File, bytes: &[u8]) -> io::Result<()>;
-    /// Makes a file's content last.
+    /// Makes a file's content durable.
     fn sync_file(&self, path: &Path) -> io::Result<()>;
-    /// Gives a file or folder another name, in place of what had it.
+    /// Renames a file or folder, replacing the target.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Makes the names in a folder last.
+    /// Makes the names in a folder durable.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
-    /// Bytes that can still be written.
+    /// Free disk space.
     fn free_bytes(&self, folder: &Path) -> io::Result<u64>;
 }
 
-/// The disk of the machine.
+/// The file system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RealDisk;
 
@@ -38,7 +38,7 @@ impl Disk for RealDisk {
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {
-        // Writing is done by now; a handle for reading syncs the file all the same.
+        // All writes are done, and syncing works on a read-only handle.
         File::open(path)?.sync_all()
     }
 

@@ -1,4 +1,4 @@
-//! What can go wrong with what lasts.
+//! Errors of the store.
 
 use std::path::PathBuf;
 
@@ -8,65 +8,62 @@ use crate::protocol::{Name, Refusal};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The answer to whoever asked is "no".
+    /// The request is refused.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// A file or folder.
+    /// A file or folder cannot be accessed.
     #[error("{}: {source}", path.display())]
     File {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// Another process has the data directory.
-    #[error("{}: is in use by another process", folder.display())]
-    Locked {
-        /// The data directory.
-        folder: PathBuf,
-    },
-    /// No space is left.
+    /// Another process uses this data directory.
+    #[error("{}: is in use by another process", .0.display())]
+    Locked(PathBuf),
+    /// The disk is full.
     #[error("no space is left on the disk")]
     DiskFull,
-    /// The database.
+    /// A database error.
     #[error("the database: {0}")]
     Database(rusqlite::Error),
-    /// What is stored is not what was stored: nothing is served or solved.
+    /// Stored data has changed. Nothing is served or solved.
     #[error(
-        "{what} does not match what was recorded: {problem}. Restore the data directory from a back-up."
+        "{what} does not match what was recorded: {problem}. Restore the data directory from a backup."
     )]
     Damaged {
-        /// What.
+        /// What has changed.
         what: String,
         /// How it differs.
         problem: String,
     },
-    /// A name that is taken.
-    #[error("there is already a round `{round}`")]
-    RoundExists {
-        /// The round.
-        round: Name,
-    },
-    /// A round that cannot be set up like this.
+    /// A round of this name exists.
+    #[error("round `{0}` already exists")]
+    RoundExists(Name),
+    /// The round cannot be set up.
     #[error("{0}")]
     Round(String),
-    /// A back-up that cannot be made here, or that is not one.
+    /// A backup cannot be made or restored.
     #[error("{}: {problem}", path.display())]
-    BackUp {
-        /// The back-up, or where it should go.
+    Backup {
+        /// The backup, or its target.
         path: PathBuf,
         /// What is wrong.
         problem: String,
     },
-    /// A table or schema.
+    /// A table or schema is invalid.
     #[error(transparent)]
     Data(#[from] equipoise_data::Error),
 }
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
-        match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::DiskFull) => Self::DiskFull,
+        match error {
+            rusqlite::Error::FromSqlConversionFailure(_, _, source) => {
+                Self::damaged_database(source.to_string())
+            }
+            _ if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) => Self::DiskFull,
             _ => Self::Database(error),
         }
     }
@@ -74,11 +71,15 @@ impl From<rusqlite::Error> for StoreError {
 
 impl From<serde_json::Error> for StoreError {
     fn from(error: serde_json::Error) -> Self {
-        Self::Damaged { what: "the database".into(), problem: error.to_string() }
+        Self::damaged_database(error.to_string())
     }
 }
 
 impl StoreError {
+    pub(super) fn damaged_database(problem: impl Into<String>) -> Self {
+        Self::Damaged { what: "the database".into(), problem: problem.into() }
+    }
+
     pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| match source.kind() {

@@ -1,4 +1,4 @@
-//! The data directory: who may use it, and what lies where.
+//! The data directory: its lock and its layout.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use super::error::StoreError;
 use crate::protocol::{Digest, Manifest, Name, PrivateKey};
 
-/// A data directory that this process alone has.
+/// A data directory, locked by this process.
 ///
 /// ```text
 /// lock            held while the process lives
 /// equipoise.db    rounds, rosters, submissions, events
 /// server.key      signs receipts and statements
-/// uploads/        <round>/<client>.<digest>.part.csv: files on their way
-/// sha256/         what clients sent, by digest
-/// canonical/      the checked tables that the solver reads, by digest
-/// rounds/         <round>/root: a folder, the root of each client
-/// published/      <round>/: what everyone may read
+/// uploads/        <round>/<client>.<digest>.part.csv: partial uploads
+/// sha256/         files from clients, by digest
+/// canonical/      canonical tables that the solver reads, by digest
+/// rounds/         <round>/root/: the root of each client
+/// published/      <round>/: public files
 /// ```
 #[derive(Debug)]
 pub struct DataFolder {
@@ -27,7 +27,7 @@ pub struct DataFolder {
 }
 
 impl DataFolder {
-    /// Locks a data directory; makes it, and a server key in it, if it is not there.
+    /// Locks a data directory. Creates it, with a server key, if it does not exist.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         for part in ["", "uploads", "sha256", "canonical", "rounds", "published"] {
             let folder = path.join(part);
@@ -35,14 +35,14 @@ impl DataFolder {
         }
         let name = path.join("lock");
         let lock = File::create(&name).map_err(StoreError::file(&name))?;
-        lock.try_lock().map_err(|_| StoreError::Locked { folder: path.to_path_buf() })?;
+        lock.try_lock().map_err(|_| StoreError::Locked(path.to_path_buf()))?;
         let folder = Self { path: path.to_path_buf(), _lock: lock };
         if !folder.path.join("server.key").exists() {
-            // A new key beside old rounds would only hide that theirs is lost.
+            // A new key beside existing rounds would hide the loss of the old one.
             if folder.database().exists() {
                 return Err(StoreError::Damaged {
                     what: "server.key".into(),
-                    problem: "it is not there".into(),
+                    problem: "the file is missing".into(),
                 });
             }
             let name: Name = "server".parse().map_err(|_| StoreError::Round("server".into()))?;
@@ -54,7 +54,7 @@ impl DataFolder {
         Ok(folder)
     }
 
-    /// The directory itself.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -72,41 +72,41 @@ impl DataFolder {
         })
     }
 
-    /// Where files on their way are.
+    /// Folder of partial uploads.
     pub fn uploads(&self, round: &Name) -> PathBuf {
         self.path.join("uploads").join(round.as_str())
     }
 
-    /// A file on its way.
+    /// A partial upload.
     pub fn part(&self, manifest: &Manifest) -> PathBuf {
         let Manifest { client, sha256, media_type, .. } = manifest;
         self.uploads(&manifest.round)
             .join(format!("{client}.{sha256}.part{}", media_type.extension()))
     }
 
-    /// What a client sent.
+    /// A file from a client.
     pub fn blob(&self, digest: Digest) -> PathBuf {
         self.path.join("sha256").join(digest.to_string())
     }
 
-    /// A checked table.
+    /// A canonical table.
     pub fn canonical(&self, digest: Digest) -> PathBuf {
         self.path.join("canonical").join(format!("{digest}.parquet"))
     }
 
-    /// The roots of a round.
+    /// Folder of roots.
     pub fn roots(&self, round: &Name) -> PathBuf {
         self.path.join("rounds").join(round.as_str()).join("root")
     }
 
-    /// What everyone may read of a round.
+    /// Folder of published files.
     pub fn published(&self, round: &Name) -> PathBuf {
         self.path.join("published").join(round.as_str())
     }
 
-    /// The files of a client on their way.
+    /// The partial uploads of a client.
     pub(crate) fn parts_of(&self, round: &Name, client: &Name) -> Vec<PathBuf> {
-        // A digest has 64 letters: `a.b` is no part of client `a`.
+        // A digest has 64 characters, which tells client `a` from client `a.b`.
         let of_client = |name: &str| {
             name.strip_prefix(client.as_str())
                 .and_then(|rest| rest.strip_prefix('.'))
@@ -120,30 +120,28 @@ impl DataFolder {
     }
 }
 
-/// Digest of a file.
 pub(crate) fn digest_of_file(path: &Path) -> Result<Digest, StoreError> {
     Digest::of_file(path).map(|(_, digest)| digest).map_err(StoreError::file(path))
 }
 
-/// Removes a file that may not be there.
-pub(crate) fn remove_if_there(path: &Path) {
+/// Removes a file that may not exist.
+pub(crate) fn remove_if_present(path: &Path) {
     if let Err(error) = fs::remove_file(path)
         && error.kind() != ErrorKind::NotFound
     {
-        tracing::warn!(file = %path.display(), %error, "a file that is not needed could not be removed");
+        tracing::warn!(file = %path.display(), %error, "cannot remove an obsolete file");
     }
 }
 
 /// Random bytes from the system.
 pub fn random_bytes() -> Result<[u8; 32], StoreError> {
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| {
-        StoreError::Round(format!("the system gives no random numbers: {error}"))
-    })?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| StoreError::Round(format!("no random numbers are available: {error}")))?;
     Ok(bytes)
 }
 
-/// Writes a file that only its owner may read, and never over another one.
+/// Writes a new file that only its owner can read. An existing file is an error.
 pub fn write_private(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     let open = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let mut file = open.map_err(StoreError::file(path))?;

@@ -1,4 +1,4 @@
-//! Setting up a round.
+//! Setup of a round.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -13,36 +13,36 @@ use super::{Store, StoreError};
 use crate::protocol::{Digest, EventKind, Name, PublicKey, RoundState};
 use crate::round::{RootFile, RoundSpec, SubmissionLimits};
 
-/// What a coordinator decides about a round.
+/// A new round, as its coordinator defines it.
 #[derive(Debug, Clone)]
 pub struct NewRound {
     /// The round.
     pub round: Name,
-    /// The server's name, which signatures are bound to.
+    /// The server's name. Signatures are bound to it.
     pub audience: String,
-    /// What all agreed on.
+    /// The schema.
     pub schema: Schema,
-    /// Who takes part, named as the round names them.
+    /// The clients' keys, under their names in this round.
     pub roster: Vec<PublicKey>,
-    /// Folder of roots, tables of raw rows, one for each client of the roster.
+    /// Folder of roots: one table of raw rows per client.
     pub roots: PathBuf,
     /// Settings of the solve.
     pub settings: Settings,
-    /// Submissions needed for a solve.
+    /// Minimum number of submissions for a solve.
     pub minimum: u64,
-    /// When the round closes by itself.
+    /// When the round closes automatically.
     pub deadline: Option<Timestamp>,
-    /// What a submission may be.
+    /// Limits on a submission.
     pub limits: SubmissionLimits,
 }
 
 impl Store {
-    /// Sets up a round as a draft; gives the coordinator's token, which is stored nowhere.
+    /// Sets up a round as a draft. Returns the coordinator's token, of which only the digest is stored.
     pub fn create_round(&self, new: NewRound) -> Result<String, StoreError> {
         let refuse = |text: String| Err(StoreError::Round(text));
         let names: BTreeSet<&Name> = new.roster.iter().map(PublicKey::name).collect();
         if names.len() != new.roster.len() {
-            return refuse("a client stands in the roster twice".into());
+            return refuse("a client is on the roster twice".into());
         }
         for (i, key) in new.roster.iter().enumerate() {
             if let Some(twin) = new.roster[..i].iter().find(|other| other.same_key(key)) {
@@ -55,7 +55,7 @@ impl Store {
         }
         if new.minimum == 0 || new.minimum > new.roster.len() as u64 {
             return refuse(format!(
-                "the least number of submissions must be from 1 to {}, the number of clients",
+                "the minimum number of submissions must be between 1 and {}, the number of clients",
                 new.roster.len()
             ));
         }
@@ -63,7 +63,7 @@ impl Store {
             return refuse("the audience must be the server's name or address".into());
         }
         if self.rounds()?.contains(&new.round) {
-            return Err(StoreError::RoundExists { round: new.round });
+            return Err(StoreError::RoundExists(new.round));
         }
         let roots = self.copy_roots(&new)?;
         let spec = RoundSpec {
@@ -106,38 +106,34 @@ impl Store {
         Ok(token)
     }
 
-    /// Checks each client's root by the schema and keeps a copy.
+    /// Validates each client's root and keeps a copy.
     fn copy_roots(&self, new: &NewRound) -> Result<BTreeMap<Name, RootFile>, StoreError> {
         let found: BTreeMap<String, PathBuf> = read_folder(&new.roots)?.into_iter().collect();
         let target = self.folder.roots(&new.round);
-        // Of a set-up that did not end: no round has this name.
+        // Left over from an interrupted setup, because no round has this name.
         let _ = std::fs::remove_dir_all(&target);
         std::fs::create_dir_all(&target).map_err(StoreError::file(&target))?;
         let mut roots = BTreeMap::new();
         for key in &new.roster {
             let client = key.name();
             let source = found.get(client.as_str()).ok_or_else(|| {
-                StoreError::Round(format!(
-                    "{}: has no root of client `{client}`",
-                    new.roots.display()
-                ))
+                StoreError::Round(format!("{}: no root of client `{client}`", new.roots.display()))
             })?;
             read_rows(source, &new.schema, Purpose::Root)?;
             let file = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let copy = target.join(&file);
             std::fs::copy(source, &copy).map_err(StoreError::file(&copy))?;
-            self.require_durable("a root", self.disk.sync_file(&copy))?;
+            self.require_durable("a root", self.parts.disk.sync_file(&copy));
             roots.insert(client.clone(), RootFile { sha256: digest_of_file(&copy)?, file });
         }
-        let folders = target.ancestors().take(3);
-        for folder in folders {
-            self.require_durable("the roots", self.disk.sync_folder(folder))?;
+        for folder in target.ancestors().take(3) {
+            self.require_durable("the roots", self.parts.disk.sync_folder(folder));
         }
         Ok(roots)
     }
 }
 
-/// 256 random bits, as a word.
+/// 256 random bits, in base64.
 fn new_token() -> Result<String, StoreError> {
     use base64::Engine as _;
     Ok(base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(random_bytes()?))

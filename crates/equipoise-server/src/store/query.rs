@@ -1,53 +1,34 @@
-//! What the store knows.
+//! Queries.
 
+use std::fmt::Display;
+use std::str::FromStr;
 use std::sync::{Arc, PoisonError};
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::types::{FromSql, Type};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::{Store, StoreError};
 use crate::protocol::{
-    Digest, ListedSubmission, Name, PublicKey, Refusal, RoundState, Signature, SignedReceipt,
-    SubmissionList,
+    Digest, ListedSubmission, Name, PublicKey, Refusal, RoundState, SignedReceipt, SubmissionList,
 };
 use crate::round::RoundSpec;
 
-/// A round as it stands.
+/// The current state of a round.
 #[derive(Debug, Clone)]
 pub struct RoundRow {
-    /// What it is.
+    /// Its specification.
     pub spec: Arc<RoundSpec>,
-    /// Where it stands.
+    /// Its state.
     pub state: RoundState,
     /// Why it failed or was aborted.
     pub reason: Option<String>,
-    /// Clients of the roster.
+    /// Number of clients on the roster.
     pub n_clients: u64,
-    /// Clients that may still submit: neither revoked nor done.
-    pub n_awaited: u64,
-    /// Accepted submissions.
+    /// Number of clients that can still submit.
+    pub n_pending: u64,
+    /// Number of accepted submissions.
     pub n_submissions: u64,
-}
-
-/// An accepted submission.
-#[derive(Debug, Clone)]
-pub struct StoredSubmission {
-    /// The client.
-    pub client: Name,
-    /// Digest of what it sent.
-    pub sha256: Digest,
-    /// Digest of the checked table.
-    pub canonical_sha256: Digest,
-    /// What the server gave it.
-    pub receipt: SignedReceipt,
-    /// The manifest in its canonical form.
-    pub manifest: String,
-    /// The client's signature over it.
-    pub signature: Signature,
-}
-
-fn damaged(what: &str) -> impl Fn() -> StoreError + '_ {
-    move || StoreError::Damaged { what: "the database".into(), problem: what.to_owned() }
 }
 
 impl Store {
@@ -55,33 +36,29 @@ impl Store {
     pub fn rounds(&self) -> Result<Vec<Name>, StoreError> {
         let connection = self.connection();
         let mut query = connection.prepare_cached("SELECT id FROM round ORDER BY id")?;
-        let names = query.query_map([], |row| row.get::<_, String>(0))?;
-        names.map(|name| name?.parse().map_err(|_| damaged("a round's name")())).collect()
+        let names = query.query_map([], |row| parsed(row, 0))?;
+        Ok(names.collect::<Result<_, _>>()?)
     }
 
-    /// What a round is.
+    /// The specification of a round.
     pub fn spec(&self, round: &Name) -> Result<Arc<RoundSpec>, StoreError> {
         let specs = self.specs.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(spec) = specs.get(round) {
             return Ok(Arc::clone(spec));
         }
         drop(specs);
-        let text: Option<String> = self
-            .connection()
-            .query_row("SELECT spec FROM round WHERE id = ?1", [round.as_str()], |row| row.get(0))
-            .optional()?;
-        let text = text.ok_or(Refusal::NotFound { what: "such round" })?;
+        let text: String = round_column(&self.connection(), round, "spec")?;
         let spec: Arc<RoundSpec> = Arc::new(serde_json::from_str(&text)?);
         let mut specs = self.specs.write().unwrap_or_else(PoisonError::into_inner);
         specs.insert(round.clone(), Arc::clone(&spec));
         Ok(spec)
     }
 
-    /// A round as it stands.
+    /// The current state of a round, with counts.
     pub fn round(&self, round: &Name) -> Result<RoundRow, StoreError> {
         let spec = self.spec(round)?;
         let connection = self.connection();
-        // Looked up in the submissions' own index, client by client: a list of them would be made again for each.
+        // NOT EXISTS uses the index of the submissions; a joined list would be rebuilt for each client.
         let mut query = connection.prepare_cached(
             "SELECT state, reason,
                 (SELECT count(*) FROM client WHERE round = ?1),
@@ -90,55 +67,42 @@ impl Store {
                 (SELECT count(*) FROM submission WHERE round = ?1)
              FROM round WHERE id = ?1",
         )?;
-        let (state, reason, n_clients, n_awaited, n_submissions) =
-            query.query_row([round.as_str()], |row| {
-                let state: String = row.get(0)?;
-                Ok((state, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
-            })?;
-        let state = state.parse().map_err(|_| damaged("a round's state")())?;
-        Ok(RoundRow { spec, state, reason, n_clients, n_awaited, n_submissions })
+        Ok(query.query_row([round.as_str()], |row| {
+            Ok(RoundRow {
+                spec,
+                state: parsed(row, 0)?,
+                reason: row.get(1)?,
+                n_clients: row.get(2)?,
+                n_pending: row.get(3)?,
+                n_submissions: row.get(4)?,
+            })
+        })?)
     }
 
-    /// Where a round stands.
+    /// The state of a round.
     pub fn state(&self, round: &Name) -> Result<RoundState, StoreError> {
         state_of(&self.connection(), round)
     }
 
-    /// A client's key, and since when it is revoked.
+    /// A client's key, and when it was revoked.
     pub fn client_key(
         &self,
         round: &Name,
         client: &Name,
     ) -> Result<Option<(PublicKey, Option<Timestamp>)>, StoreError> {
-        let found: Option<(String, Option<String>)> = self
-            .connection()
-            .query_row(
-                "SELECT public_key, revoked_at FROM client WHERE round = ?1 AND name = ?2",
-                params![round.as_str(), client.as_str()],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )
-            .optional()?;
-        let Some((key, revoked_at)) = found else { return Ok(None) };
-        let key = key.parse().map_err(|_| damaged("a client's key")())?;
-        let revoked_at = revoked_at
-            .map(|at| at.parse().map_err(|_| damaged("the time of a revocation")()))
-            .transpose()?;
-        Ok(Some((key, revoked_at)))
+        let connection = self.connection();
+        let mut query = connection
+            .prepare_cached(&format!("{SELECT_CLIENT} WHERE round = ?1 AND name = ?2"))?;
+        Ok(query.query_row([round.as_str(), client.as_str()], client_from_row).optional()?)
     }
 
-    /// The clients of a round, sorted, and since when a key is revoked.
-    pub fn roster(&self, round: &Name) -> Result<Vec<(PublicKey, Option<String>)>, StoreError> {
+    /// The clients of a round, sorted by name, with the times at which keys were revoked.
+    pub fn roster(&self, round: &Name) -> Result<Vec<(PublicKey, Option<Timestamp>)>, StoreError> {
         let connection = self.connection();
-        let mut query = connection.prepare_cached(
-            "SELECT public_key, revoked_at FROM client WHERE round = ?1 ORDER BY name",
-        )?;
-        let rows =
-            query.query_map([round.as_str()], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;
-        rows.map(|row| {
-            let (key, revoked_at) = row?;
-            Ok((key.parse().map_err(|_| damaged("a client's key")())?, revoked_at))
-        })
-        .collect()
+        let mut query = connection
+            .prepare_cached(&format!("{SELECT_CLIENT} WHERE round = ?1 ORDER BY name"))?;
+        let clients = query.query_map([round.as_str()], client_from_row)?;
+        Ok(clients.collect::<Result<_, _>>()?)
     }
 
     /// A client's accepted submission.
@@ -146,35 +110,26 @@ impl Store {
         &self,
         round: &Name,
         client: &Name,
-    ) -> Result<Option<StoredSubmission>, StoreError> {
+    ) -> Result<Option<ListedSubmission>, StoreError> {
         submission(&self.connection(), round, client)
     }
 
     /// All accepted submissions, sorted by client.
-    pub fn submissions(&self, round: &Name) -> Result<Vec<StoredSubmission>, StoreError> {
+    pub fn submissions(&self, round: &Name) -> Result<Vec<ListedSubmission>, StoreError> {
         submissions(&self.connection(), round)
     }
 
-    /// Whether this is the digest of the coordinator's token.
+    /// The digest of the coordinator's token.
     pub fn token_digest(&self, round: &Name) -> Result<Digest, StoreError> {
-        let found: Option<String> = self
-            .connection()
-            .query_row("SELECT token_sha256 FROM round WHERE id = ?1", [round.as_str()], |row| {
-                row.get(0)
-            })
-            .optional()?;
-        let found = found.ok_or(Refusal::NotFound { what: "such round" })?;
-        found.parse().map_err(|_| damaged("a token's digest")())
+        let text: String = round_column(&self.connection(), round, "token_sha256")?;
+        text.parse().map_err(|_| StoreError::damaged_database("invalid token digest"))
     }
 
-    /// The frozen list of a closed round.
+    /// The submission list of a closed round.
     pub fn submission_list(&self, round: &Name) -> Result<SubmissionList, StoreError> {
-        let text: Option<String> = self.connection().query_row(
-            "SELECT submissions FROM round WHERE id = ?1",
-            [round.as_str()],
-            |row| row.get(0),
-        )?;
-        Ok(serde_json::from_str(&text.ok_or_else(damaged("the list of submissions"))?)?)
+        let text: Option<String> = round_column(&self.connection(), round, "submissions")?;
+        let text = text.ok_or_else(|| StoreError::damaged_database("no submission list"))?;
+        Ok(serde_json::from_str(&text)?)
     }
 
     /// Names and digests of the published files.
@@ -182,83 +137,79 @@ impl Store {
         let connection = self.connection();
         let mut query = connection
             .prepare_cached("SELECT name, sha256 FROM artefact WHERE round = ?1 ORDER BY name")?;
-        let rows =
-            query.query_map([round.as_str()], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;
-        rows.map(|row| {
-            let (name, digest) = row?;
-            Ok((name, digest.parse().map_err(|_| damaged("a file's digest")())?))
-        })
-        .collect()
+        let files = query.query_map([round.as_str()], |row| Ok((row.get(0)?, parsed(row, 1)?)))?;
+        Ok(files.collect::<Result<_, _>>()?)
     }
 }
 
-pub(super) fn state_of(
-    connection: &rusqlite::Connection,
-    round: &Name,
-) -> Result<RoundState, StoreError> {
-    let mut query = connection.prepare_cached("SELECT state FROM round WHERE id = ?1")?;
-    let state: Option<String> = query.query_row([round.as_str()], |row| row.get(0)).optional()?;
-    let state = state.ok_or(Refusal::NotFound { what: "such round" })?;
-    state.parse().map_err(|problem| StoreError::Damaged { what: "the database".into(), problem })
-}
-
-const COLUMNS: &str =
-    "SELECT client, sha256, canonical_sha256, receipt, manifest, signature FROM submission";
-
-type Texts = [String; 6];
-
-fn texts(row: &rusqlite::Row<'_>) -> rusqlite::Result<Texts> {
-    Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?])
-}
-
-fn stored(
-    [client, sha256, canonical, receipt, manifest, signature]: Texts,
-) -> Result<StoredSubmission, StoreError> {
-    let broken = damaged("a submission");
-    Ok(StoredSubmission {
-        client: client.parse().map_err(|_| broken())?,
-        sha256: sha256.parse().map_err(|_| broken())?,
-        canonical_sha256: canonical.parse().map_err(|_| broken())?,
-        receipt: serde_json::from_str(&receipt)?,
-        manifest,
-        signature: signature.parse().map_err(|_| broken())?,
+/// A text column of a row, parsed.
+fn parsed<T: FromStr<Err: Display>>(row: &Row<'_>, index: usize) -> rusqlite::Result<T> {
+    let text: String = row.get(index)?;
+    text.parse().map_err(|error: T::Err| {
+        let error = error.to_string().into();
+        rusqlite::Error::FromSqlConversionFailure(index, Type::Text, error)
     })
 }
 
+fn round_column<T: FromSql>(
+    connection: &Connection,
+    round: &Name,
+    column: &str,
+) -> Result<T, StoreError> {
+    let mut query =
+        connection.prepare_cached(&format!("SELECT {column} FROM round WHERE id = ?1"))?;
+    let value = query.query_row([round.as_str()], |row| row.get(0)).optional()?;
+    Ok(value.ok_or(Refusal::NotFound("round"))?)
+}
+
+pub(super) fn state_of(connection: &Connection, round: &Name) -> Result<RoundState, StoreError> {
+    let text: String = round_column(connection, round, "state")?;
+    text.parse().map_err(StoreError::damaged_database)
+}
+
+const SELECT_CLIENT: &str = "SELECT public_key, revoked_at FROM client";
+
+fn client_from_row(row: &Row<'_>) -> rusqlite::Result<(PublicKey, Option<Timestamp>)> {
+    let revoked_at: Option<String> = row.get(1)?;
+    Ok((parsed(row, 0)?, revoked_at.map(|_| parsed(row, 1)).transpose()?))
+}
+
+const SELECT_SUBMISSION: &str =
+    "SELECT client, sha256, canonical_sha256, receipt, manifest, signature FROM submission";
+
 pub(super) fn submission(
-    connection: &rusqlite::Connection,
+    connection: &Connection,
     round: &Name,
     client: &Name,
-) -> Result<Option<StoredSubmission>, StoreError> {
-    let mut query =
-        connection.prepare_cached(&format!("{COLUMNS} WHERE round = ?1 AND client = ?2"))?;
-    let found = query.query_row(params![round.as_str(), client.as_str()], texts).optional()?;
-    found.map(stored).transpose()
+) -> Result<Option<ListedSubmission>, StoreError> {
+    let mut query = connection
+        .prepare_cached(&format!("{SELECT_SUBMISSION} WHERE round = ?1 AND client = ?2"))?;
+    Ok(query.query_row(params![round.as_str(), client.as_str()], submission_from_row).optional()?)
 }
 
 pub(super) fn submissions(
-    connection: &rusqlite::Connection,
+    connection: &Connection,
     round: &Name,
-) -> Result<Vec<StoredSubmission>, StoreError> {
-    let mut query =
-        connection.prepare_cached(&format!("{COLUMNS} WHERE round = ?1 ORDER BY client"))?;
-    let rows = query.query_map([round.as_str()], texts)?;
-    rows.map(|row| stored(row?)).collect()
+) -> Result<Vec<ListedSubmission>, StoreError> {
+    let mut query = connection
+        .prepare_cached(&format!("{SELECT_SUBMISSION} WHERE round = ?1 ORDER BY client"))?;
+    let found = query.query_map([round.as_str()], submission_from_row)?;
+    Ok(found.collect::<Result<_, _>>()?)
 }
 
-impl StoredSubmission {
-    /// The submission as the list of a closed round has it.
-    pub(super) fn listed(self, same_table_as: Option<Name>) -> ListedSubmission {
-        ListedSubmission {
-            client: self.client,
-            sha256: self.sha256,
-            canonical_sha256: self.canonical_sha256,
-            rows: self.receipt.receipt.rows,
-            distinct_rows: self.receipt.receipt.distinct_rows,
-            same_table_as,
-            manifest: self.manifest,
-            signature: self.signature,
-            receipt: self.receipt,
-        }
-    }
+fn submission_from_row(row: &Row<'_>) -> rusqlite::Result<ListedSubmission> {
+    let receipt: String = row.get(3)?;
+    let receipt: SignedReceipt = serde_json::from_str(&receipt)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(3, Type::Text, error.into()))?;
+    Ok(ListedSubmission {
+        client: parsed(row, 0)?,
+        sha256: parsed(row, 1)?,
+        canonical_sha256: parsed(row, 2)?,
+        rows: receipt.receipt.rows,
+        distinct_rows: receipt.receipt.distinct_rows,
+        same_table_as: None,
+        receipt,
+        manifest: row.get(4)?,
+        signature: parsed(row, 5)?,
+    })
 }

@@ -1,4 +1,4 @@
-//! What is checked before anything is served: chain, receipts, files. What is damaged is not repaired.
+//! The integrity check at startup: chains, receipts, files. Damage is reported, never repaired.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,17 +9,20 @@ use super::folder::digest_of_file;
 use super::query::RoundRow;
 use super::{Store, StoreError};
 use crate::protocol::{
-    Digest, Event, EventKind, Manifest, Name, PublicKey, RoundState, verify_chain,
+    Digest, Event, EventKind, ListedSubmission, Manifest, Name, PublicKey, RoundState, verify_chain,
 };
+use crate::round::RoundSpec;
+
+type Events = [(Event, Digest)];
 
 impl Store {
-    /// Checks every round; then removes what uploads left behind.
+    /// Checks every round, then removes the remains of interrupted uploads.
     pub(super) fn check_everything(&self) -> Result<(), StoreError> {
         for round in self.rounds()? {
             self.check_round(&round)?;
         }
         for folder in ["uploads", "canonical"] {
-            self.remove_leftovers(folder)?;
+            self.remove_interrupted_uploads(folder)?;
         }
         self.remove_orphans()
     }
@@ -32,99 +35,76 @@ impl Store {
         let lines = self.audit_lines(round)?;
         let events = match verify_chain(lines.iter().map(String::as_str)) {
             Ok(events) => events,
-            Err(problem) => return damaged("the audit log", problem.to_string()),
+            Err(error) => return damaged("the audit log", error.to_string()),
         };
         let Some(EventKind::Created { spec_sha256, server_key, roster, token_check, .. }) =
             events.first().map(|(event, _)| &event.kind)
         else {
-            return damaged("the audit log", "it does not begin with the set-up".into());
+            return damaged("the audit log", "it does not start with the setup".into());
         };
         if *spec_sha256 != Digest::of(spec.to_json().as_bytes()) {
-            return damaged("the description", "its digest is another one".into());
+            return damaged("the specification", "its digest differs".into());
         }
         if !server_key.same_key(&self.key.public()) {
             return damaged("server.key", "the round was set up with another key".into());
         }
-        let (stored, revoked): (Vec<PublicKey>, Vec<Option<String>>) =
+        let (stored, revoked): (Vec<PublicKey>, Vec<Option<Timestamp>>) =
             self.roster(round)?.into_iter().unzip();
         if stored != *roster {
-            return damaged("the roster", "it is not the one of the audit log".into());
+            return damaged("the roster", "it differs from the audit log".into());
         }
-        let as_told = |(key, at): (&PublicKey, &Option<String>)| {
-            same_time(at.as_deref(), revocation_told_by(&events, key.name()), token_check.is_some())
+        let revocation_matches = |(key, at): (&PublicKey, &Option<Timestamp>)| {
+            same_time(*at, revocation_in_log(&events, key.name()), token_check.is_some())
         };
-        if !stored.iter().zip(&revoked).all(as_told) {
-            return damaged("the roster", "it has other revoked keys than the audit log".into());
+        if !stored.iter().zip(&revoked).all(revocation_matches) {
+            return damaged("the roster", "its revoked keys differ from the audit log".into());
         }
         let token = Digest::of(self.token_digest(round)?.to_string().as_bytes());
-        if token_check.is_some_and(|told| told != token) {
-            return damaged("the token", "its digest is not the one of the audit log".into());
+        if token_check.is_some_and(|recorded| recorded != token) {
+            return damaged("the token", "its digest differs from the audit log".into());
         }
         let RoundRow { state, reason, .. } = self.round(round)?;
-        if state != state_told_by(events.iter().map(|(event, _)| &event.kind)) {
-            return damaged(
-                "the state",
-                format!("it is `{state}`, which the audit log does not tell"),
-            );
+        let kinds = || events.iter().map(|(event, _)| &event.kind);
+        let expected = kinds().fold(RoundState::Draft, |state, kind| kind.state_after(state));
+        if state != expected {
+            let problem = format!("it is `{state}`, but `{expected}` in the audit log");
+            return damaged("the state", problem);
         }
-        if reason.as_deref() != reason_told_by(&events) {
-            return damaged("the reason", "it is not the one of the audit log".into());
+        if reason.as_deref() != kinds().rev().find_map(EventKind::reason) {
+            return damaged("the reason", "it differs from the audit log".into());
         }
         for (client, root) in &spec.roots {
             let path = self.folder.roots(round).join(&root.file);
             self.check_file(&format!("the root of client `{client}`"), &path, root.sha256)?;
         }
         let submissions = self.submissions(round)?;
-        let accepted = events.iter().filter(|(e, _)| matches!(e.kind, EventKind::Accepted { .. }));
+        let accepted = kinds().filter(|kind| matches!(kind, EventKind::Accepted { .. }));
         if accepted.count() != submissions.len() {
-            return damaged("the submissions", "the audit log has another number of them".into());
+            return damaged("the submissions", "their number differs from the audit log".into());
         }
         for submission in submissions {
-            let receipt = &submission.receipt;
-            let told = events.get((receipt.receipt.seq as usize).wrapping_sub(1));
-            let matches = told.is_some_and(|(event, digest)| {
-                *digest == receipt.receipt.chain_head
-                    && event.kind
-                        == EventKind::Accepted {
-                            client: submission.client.clone(),
-                            sha256: submission.sha256,
-                            canonical_sha256: submission.canonical_sha256,
-                            rows: receipt.receipt.rows,
-                            distinct_rows: receipt.receipt.distinct_rows,
-                        }
-            });
-            if !receipt.is_sound() || !matches || !submission.clone().listed(None).agrees() {
-                return damaged(
-                    "a receipt",
-                    format!("that of client `{}` does not fit the audit log", submission.client),
-                );
+            let client = &submission.client;
+            if !is_recorded(&submission, &events) {
+                let problem = format!("the one of client `{client}` differs from the audit log");
+                return damaged("a receipt", problem);
             }
-            let key = roster.iter().find(|key| *key.name() == submission.client);
-            let manifest = Manifest::from_bytes(submission.manifest.as_bytes());
-            let signed = key.zip(manifest.ok()).is_some_and(|(key, manifest)| {
-                manifest.is_signed_by(key, &submission.signature)
-                    && manifest.audience == spec.audience
-                    && manifest.schema_sha256 == spec.schema_sha256
-            });
-            if !signed {
-                return damaged(
-                    "a manifest",
-                    format!("that of client `{}` is not what it signed", submission.client),
-                );
+            if !is_signed(&submission, roster, &spec) {
+                let problem = format!("the one of client `{client}` is not what it signed");
+                return damaged("a manifest", problem);
             }
-            let what = format!("what client `{}` sent", submission.client);
+            let what = format!("the submission of client `{client}`");
             self.check_file(&what, &self.folder.blob(submission.sha256), submission.sha256)?;
             let canonical = submission.canonical_sha256;
             self.check_file(&what, &self.folder.canonical(canonical), canonical)?;
         }
         if matches!(state, RoundState::Closed | RoundState::Solving | RoundState::Published) {
             let digest = self.submission_list(round)?.digest();
-            let told = events.iter().any(|(event, _)| {
-                matches!(&event.kind, EventKind::Closed { submissions_sha256, .. }
+            let recorded = kinds().any(|kind| {
+                matches!(kind, EventKind::Closed { submissions_sha256, .. }
                     if *submissions_sha256 == digest)
             });
-            if !told {
-                return damaged("the list of submissions", "its digest is another one".into());
+            if !recorded {
+                return damaged("the submission list", "its digest differs".into());
             }
         }
         for (name, digest) in self.artefacts(round)? {
@@ -133,25 +113,24 @@ impl Store {
         Ok(())
     }
 
-    fn check_file(&self, what: &str, path: &Path, expected: Digest) -> Result<(), StoreError> {
-        if !path.exists() {
-            return Err(StoreError::Damaged {
-                what: format!("{what} ({})", path.display()),
-                problem: "it is not there".into(),
-            });
-        }
-        let found = digest_of_file(path)?;
-        match found == expected {
-            true => Ok(()),
-            false => Err(StoreError::Damaged {
-                what: format!("{what} ({})", path.display()),
-                problem: format!("its SHA-256 is {found}, not {expected}"),
-            }),
-        }
+    pub(crate) fn check_file(
+        &self,
+        what: &str,
+        path: &Path,
+        expected: Digest,
+    ) -> Result<(), StoreError> {
+        let problem = match path.exists() {
+            false => "the file is missing".into(),
+            true => match digest_of_file(path)? {
+                found if found == expected => return Ok(()),
+                found => format!("its SHA-256 is {found}, not {expected}"),
+            },
+        };
+        Err(StoreError::Damaged { what: format!("{what} ({})", path.display()), problem })
     }
 
-    /// Files on their way when the process ended: whoever sent them sends them again.
-    fn remove_leftovers(&self, folder: &str) -> Result<(), StoreError> {
+    /// Removes files of uploads that were running when the process ended. Their clients send them again.
+    fn remove_interrupted_uploads(&self, folder: &str) -> Result<(), StoreError> {
         let folder = self.folder.path().join(folder);
         for entry in std::fs::read_dir(&folder).map_err(StoreError::file(&folder))? {
             let path = entry.map_err(StoreError::file(&folder))?.path();
@@ -165,20 +144,19 @@ impl Store {
         Ok(())
     }
 
-    /// Files under their digests that no submission speaks of: their process ended before the row was
-    /// committed.
+    /// Removes content-addressed files that no submission refers to, because the process ended before the commit.
     fn remove_orphans(&self) -> Result<(), StoreError> {
-        let mut wanted = BTreeSet::new();
+        let mut referenced = BTreeSet::new();
         for round in self.rounds()? {
             for submission in self.submissions(&round)? {
-                wanted.insert(self.folder.blob(submission.sha256));
-                wanted.insert(self.folder.canonical(submission.canonical_sha256));
+                referenced.insert(self.folder.blob(submission.sha256));
+                referenced.insert(self.folder.canonical(submission.canonical_sha256));
             }
         }
         for folder in ["sha256", "canonical"].map(|name| self.folder.path().join(name)) {
             for entry in std::fs::read_dir(&folder).map_err(StoreError::file(&folder))? {
                 let path = entry.map_err(StoreError::file(&folder))?.path();
-                if !wanted.contains(&path) && is_named_by_digest(&path) {
+                if !referenced.contains(&path) && is_named_by_digest(&path) {
                     std::fs::remove_file(&path).map_err(StoreError::file(&path))?;
                 }
             }
@@ -187,50 +165,48 @@ impl Store {
     }
 }
 
-/// Nothing else is ours to remove.
+/// Whether the server may have written this file. Others are left alone.
 fn is_named_by_digest(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.strip_suffix(".parquet").unwrap_or(name).parse::<Digest>().is_ok()
 }
 
-/// When a client's key was revoked, as the log tells it.
-fn revocation_told_by(events: &[(Event, Digest)], name: &Name) -> Option<Timestamp> {
-    let is_told =
+/// Whether the receipt is signed and agrees with manifest and audit log.
+fn is_recorded(submission: &ListedSubmission, events: &Events) -> bool {
+    let receipt = &submission.receipt.receipt;
+    let accepted = EventKind::Accepted {
+        client: submission.client.clone(),
+        sha256: submission.sha256,
+        canonical_sha256: submission.canonical_sha256,
+        rows: receipt.rows,
+        distinct_rows: receipt.distinct_rows,
+    };
+    let event = events.get((receipt.seq as usize).wrapping_sub(1));
+    event.is_some_and(|(event, digest)| *digest == receipt.chain_head && event.kind == accepted)
+        && submission.receipt.has_valid_signature()
+        && submission.is_consistent()
+}
+
+fn is_signed(submission: &ListedSubmission, roster: &[PublicKey], spec: &RoundSpec) -> bool {
+    let key = roster.iter().find(|key| *key.name() == submission.client);
+    let manifest = Manifest::from_bytes(submission.manifest.as_bytes());
+    key.zip(manifest.ok()).is_some_and(|(key, manifest)| {
+        manifest.is_signed_by(key, &submission.signature)
+            && manifest.audience == spec.audience
+            && manifest.schema_sha256 == spec.schema_sha256
+    })
+}
+
+fn revocation_in_log(events: &Events, name: &Name) -> Option<Timestamp> {
+    let revokes =
         |kind: &EventKind| matches!(kind, EventKind::KeyRevoked { client } if client == name);
-    events.iter().find(|(event, _)| is_told(&event.kind)).map(|(event, _)| event.at)
+    events.iter().find(|(event, _)| revokes(&event.kind)).map(|(event, _)| event.at)
 }
 
-/// Whether a stored time is the one told. Earlier versions took the clock's time twice, first for the row: theirs is a little
-/// earlier.
-fn same_time(stored: Option<&str>, told: Option<Timestamp>, exact: bool) -> bool {
-    let (Some(stored), Some(told)) = (stored, told) else {
-        return stored.is_none() && told.is_none();
-    };
-    let a_little = |stored: Timestamp| {
-        let later = told.duration_since(stored);
-        !later.is_negative() && later.as_secs() <= 60
-    };
-    stored == told.to_string() || !exact && stored.parse().is_ok_and(a_little)
-}
-
-/// Why the round ended without a model, as the log tells it.
-fn reason_told_by(events: &[(Event, Digest)]) -> Option<&str> {
-    events.iter().rev().find_map(|(event, _)| match &event.kind {
-        EventKind::Failed { reason } | EventKind::Aborted { reason } => Some(reason.as_str()),
-        _ => None,
-    })
-}
-
-/// The state that a log leads to.
-fn state_told_by<'a>(events: impl Iterator<Item = &'a EventKind>) -> RoundState {
-    events.fold(RoundState::Draft, |state, event| match event {
-        EventKind::Created { .. } => RoundState::Draft,
-        EventKind::Opened => RoundState::Open,
-        EventKind::Accepted { .. } | EventKind::KeyRevoked { .. } => state,
-        EventKind::Closed { .. } => RoundState::Closed,
-        EventKind::Solving => RoundState::Solving,
-        EventKind::Published { .. } => RoundState::Published,
-        EventKind::Failed { .. } => RoundState::Failed,
-        EventKind::Aborted { .. } => RoundState::Aborted,
-    })
+/// Whether a stored time agrees with the log. Earlier versions read the clock twice, so their stored time may be
+/// slightly earlier.
+fn same_time(stored: Option<Timestamp>, recorded: Option<Timestamp>, exact: bool) -> bool {
+    let (Some(stored), Some(recorded)) = (stored, recorded) else { return stored == recorded };
+    let delay = recorded.duration_since(stored);
+    stored == recorded || !exact && !delay.is_negative() && delay.as_secs() <= 60
 }

@@ -1,35 +1,34 @@
-//! What happens inside the child: limits on itself, one file read, one verdict written.
+//! The child process: sets its own limits, reads one file, writes one verdict.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use equipoise_data::{
-    DistinctRows, Error, Hasher, ProxyWriter, ReadLimits, Schema, TableKind, visit_proxy,
+    DistinctRowCounter, Error, Hasher, ProxyWriter, ReadLimits, Schema, visit_proxy,
 };
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::{Job, Verdict};
 use crate::round::SubmissionLimits;
+use crate::store::Validated;
 
-/// Address space of the child.
 const MEMORY_BYTES: u64 = 2 << 30;
-/// Processor time of the child.
 const CPU_SECONDS: u64 = 60;
-/// A table this small is never a bomb, however well it was packed.
+/// A table below this size is never a decompression bomb, whatever its ratio.
 const SMALL_BYTES: u64 = 64 << 20;
 
-/// Everything that the hidden subcommand does: `file canonical schema limits`, a verdict on stdout.
+/// The hidden subcommand `file canonical schema limits`, which prints a verdict.
 pub fn run_child(file: PathBuf, canonical: PathBuf, schema: &Path, limits: &str) -> Verdict {
     for (resource, limit) in [
         (Resource::As, MEMORY_BYTES),
         (Resource::Cpu, CPU_SECONDS),
-        // No file of memory is left behind by a child that died.
+        // A crashed child leaves no core dump.
         (Resource::Core, 0),
     ] {
         if let Err(error) =
             setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) })
         {
-            return Verdict::Storage { message: format!("limits could not be set: {error}") };
+            return Verdict::Storage { message: format!("cannot set resource limits: {error}") };
         }
     }
     let job = Schema::read(schema).map_err(|error| error.to_string()).and_then(|schema| {
@@ -42,7 +41,7 @@ pub fn run_child(file: PathBuf, canonical: PathBuf, schema: &Path, limits: &str)
     }
 }
 
-/// Reads a file by the schema and writes the checked table.
+/// Validates a file against the schema and writes the canonical table.
 pub fn check_file(job: &Job) -> Verdict {
     match check(job) {
         Ok(verdict) => verdict,
@@ -50,21 +49,22 @@ pub fn check_file(job: &Job) -> Verdict {
     }
 }
 
-/// Reads once, a piece at a time, and writes what was read: no more of the table is in memory.
+/// Reads and writes chunk by chunk, so the table is never in memory as a whole.
 fn check(job: &Job) -> Result<Verdict, Error> {
     let failed = |source| Error::Write { file: job.canonical.clone(), source };
     let mut hasher = Hasher::default();
     let file = std::fs::File::create(&job.canonical).map_err(failed)?;
     let mut out = BufWriter::new(Hashed { file, hasher: &mut hasher });
     let mut writer = ProxyWriter::new(&mut out, &job.schema);
-    let mut distinct = DistinctRows::default();
+    let mut distinct = DistinctRowCounter::default();
     let rows = visit_proxy(&job.file, &job.schema, limits(job), |rows| {
         distinct.add(rows);
         writer.push(rows).map_err(failed)
     })?;
     writer.finish().and_then(|()| out.flush()).map_err(failed)?;
     drop(out);
-    Ok(Verdict::Sound { canonical_sha256: hasher.finish(), rows, distinct_rows: distinct.count() })
+    let canonical_sha256 = hasher.finish();
+    Ok(Verdict::Valid(Validated { canonical_sha256, rows, distinct_rows: distinct.count() }))
 }
 
 fn limits(job: &Job) -> ReadLimits {
@@ -92,29 +92,17 @@ impl Write for Hashed<'_> {
 }
 
 fn verdict_of(error: Error, file: &Path) -> Verdict {
-    // The name on the server's disk means nothing to the client.
+    // The path on the server means nothing to the client.
     let message = error.to_string().replace(&file.display().to_string(), "the file");
     match error {
-        Error::Cell { row, column, .. } => {
-            Verdict::Value { message, row: Some(row), column: Some(column) }
-        }
-        Error::RaggedRow { row, .. } => Verdict::Value { message, row: Some(row), column: None },
-        Error::MissingColumn { column, .. }
-        | Error::ExtraProxyColumn { column, .. }
-        | Error::DuplicateColumn { column, .. }
-        | Error::ColumnType { column, .. } => {
-            Verdict::Value { message, row: None, column: Some(column) }
+        Error::Table { row, column, .. } if row.is_some() || column.is_some() => {
+            Verdict::Value { message, row, column }
         }
         Error::Write { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
             Verdict::DiskFull
         }
         Error::Write { .. } => Verdict::Storage { message },
-        // Damaged gzip and the like come as read errors: the file is the client's.
+        // Read errors such as damaged gzip are the client's fault, because the file itself is readable.
         _ => Verdict::File { message },
     }
-}
-
-/// The kind of a file's table, for whoever names it.
-pub(super) fn is_table(path: &Path) -> bool {
-    TableKind::of(path).is_ok()
 }

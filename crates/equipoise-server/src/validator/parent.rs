@@ -1,4 +1,4 @@
-//! What the server does with a validator.
+//! The server's side of validation: starts and supervises child processes.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -8,29 +8,28 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::Semaphore;
 
-use super::child::is_table;
 use super::{Job, Pending, Validator, Verdict, check_file};
 
-/// Children that run at once; the others wait.
-const AT_ONCE: usize = 2;
-/// The longest that a child may take, asleep or not.
-const WALL_CLOCK: Duration = Duration::from_secs(120);
-/// The longest verdict.
-const LONGEST_VERDICT: u64 = 64 << 10;
+/// Maximum number of concurrent children; further jobs wait.
+const MAX_CHILDREN: usize = 2;
+/// Wall-clock limit of a child.
+const TIMEOUT: Duration = Duration::from_secs(120);
+/// Maximum size of a verdict.
+const MAX_VERDICT_BYTES: u64 = 64 << 10;
 
-/// Runs a child for each file: this program with a hidden subcommand.
+/// Runs a child process for each file: this program with a hidden subcommand.
 #[derive(Debug, Clone)]
 pub struct ChildValidator {
     program: PathBuf,
-    /// Words before the file's name.
+    /// Arguments before the file name.
     arguments: Vec<String>,
-    places: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
 }
 
 impl ChildValidator {
-    /// Children of this program, started with these words.
+    /// Runs this program with these arguments before the file name.
     pub fn new(program: PathBuf, arguments: Vec<String>) -> Self {
-        Self { program, arguments, places: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self { program, arguments, slots: Arc::new(Semaphore::new(MAX_CHILDREN)) }
     }
 }
 
@@ -38,17 +37,15 @@ impl Validator for ChildValidator {
     fn validate(&self, job: Job) -> Pending {
         let this = self.clone();
         Box::pin(async move {
-            let storage = |message: String| Verdict::Storage { message };
             // The semaphore is never closed.
-            let _place = this.places.acquire().await;
-            match tokio::time::timeout(WALL_CLOCK, this.run(&job)).await {
+            let _slot = this.slots.acquire().await;
+            match tokio::time::timeout(TIMEOUT, this.run(&job)).await {
                 Ok(Ok(verdict)) => verdict,
-                Ok(Err(error)) => storage(format!("the validator could not be run: {error}")),
+                Ok(Err(error)) => {
+                    Verdict::Storage { message: format!("cannot run the validator: {error}") }
+                }
                 Err(_) => Verdict::File {
-                    message: format!(
-                        "the file could not be read in {} seconds",
-                        WALL_CLOCK.as_secs()
-                    ),
+                    message: format!("reading the file took more than {} s", TIMEOUT.as_secs()),
                 },
             }
         })
@@ -57,7 +54,6 @@ impl Validator for ChildValidator {
 
 impl ChildValidator {
     async fn run(&self, job: &Job) -> std::io::Result<Verdict> {
-        debug_assert!(is_table(&job.file) && is_table(&job.canonical));
         let schema = tempfile::NamedTempFile::new()?;
         std::fs::write(schema.path(), job.schema.to_toml())?;
         let limits = serde_json::to_string(&job.limits)?;
@@ -70,32 +66,31 @@ impl ChildValidator {
             .stderr(Stdio::null())
             .kill_on_drop(true)
             .spawn()?;
-        let mut said = Vec::new();
+        let mut output = Vec::new();
         if let Some(stdout) = child.stdout.take() {
-            stdout.take(LONGEST_VERDICT).read_to_end(&mut said).await?;
+            stdout.take(MAX_VERDICT_BYTES).read_to_end(&mut output).await?;
         }
         let status = child.wait().await?;
         if !status.success() {
             return Ok(Verdict::File {
                 message:
-                    "the file could not be read within the limits of memory and time, or broke \
-                          the program that reads it"
+                    "reading the file exceeded the memory or time limit, or crashed the reader"
                         .into(),
             });
         }
-        Ok(serde_json::from_slice(&said)?)
+        Ok(serde_json::from_slice(&output)?)
     }
 }
 
-/// Judges files in this process: no limits, for tests.
+/// Validates files in this process without limits, for tests.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct InProcess;
 
 impl Validator for InProcess {
     fn validate(&self, job: Job) -> Pending {
         Box::pin(async move {
-            let judged = tokio::task::spawn_blocking(move || check_file(&job)).await;
-            judged.unwrap_or_else(|_| Verdict::File { message: "the reader panicked".into() })
+            let verdict = tokio::task::spawn_blocking(move || check_file(&job)).await;
+            verdict.unwrap_or_else(|_| Verdict::File { message: "the reader panicked".into() })
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Nobody in who does not belong.
+//! Only rostered clients and the coordinator are admitted.
 
 use axum::body::Body;
 use axum::http::Request;
@@ -9,18 +9,18 @@ use std::sync::Arc;
 
 use crate::world::{World, key, manifest, name, proxy, request, submission};
 
-/// No limit on failures, to see each.
-fn patient() -> Limits {
+/// Practically no limit on failed authentications.
+fn lenient() -> Limits {
     Limits { failed_authentications_per_minute: 1000, ..Limits::default() }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_key_or_with_another_one_nothing_is_written() {
+async fn requests_without_a_valid_signature_write_nothing() {
     let world = World::new();
-    let server = world.start_with(Arc::new(RealDisk), patient());
+    let server = world.start_with(Arc::new(RealDisk), lenient());
     let body = proxy(1).into_bytes();
     let own = manifest("north", &body);
-    let stranger = Manifest { client: name("nobody"), ..own.clone() };
+    let unknown = Manifest { client: name("nobody"), ..own.clone() };
     let address = "/v1/rounds/spring/submissions/north";
     let mut answers = Vec::new();
     let plain = |method: &str, path: String| {
@@ -31,14 +31,14 @@ async fn without_a_key_or_with_another_one_nothing_is_written() {
     }
     answers.push(server.send(plain("PUT", address.into())).await);
     answers.push(server.send(request(&own, &key("south"), body.clone())).await);
-    answers.push(server.send(request(&stranger, &key("nobody"), body.clone())).await);
-    // A sound signature, sent to another client's address.
+    answers.push(server.send(request(&unknown, &key("nobody"), body.clone())).await);
+    // A valid signature on another client's path.
     let (mut parts, sent) = submission("south", body.clone()).into_parts();
     parts.uri = address.parse().unwrap();
     answers.push(server.send(Request::from_parts(parts, sent)).await);
     for answer in &answers {
         assert_eq!(answer.status, 401);
-        assert_eq!(answer.bytes, answers[0].bytes, "a stranger learns something");
+        assert_eq!(answer.bytes, answers[0].bytes, "the answer leaks information");
     }
     for path in ["close", "abort", "open", "clients/north/revoke"] {
         let post = plain("POST", format!("/v1/rounds/spring/{path}"));
@@ -52,7 +52,7 @@ async fn without_a_key_or_with_another_one_nothing_is_written() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_revoked_key_is_refused_and_what_it_sent_stays() {
+async fn a_revoked_key_is_refused_but_its_submission_stays() {
     let world = World::new();
     let server = world.start();
     assert_eq!(server.submit("north", proxy(1)).await.status, 201);
@@ -64,13 +64,13 @@ async fn a_revoked_key_is_refused_and_what_it_sent_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_signature_is_for_one_server_one_round_and_one_body() {
+async fn a_signature_is_bound_to_server_round_and_body() {
     let world = World::new();
     world.add_round("autumn", |_| {});
-    let server = world.start_with(Arc::new(RealDisk), patient());
+    let server = world.start_with(Arc::new(RealDisk), lenient());
     let body = proxy(1).into_bytes();
 
-    // Captured in one round, sent to another.
+    // Replayed in another round.
     let (mut parts, sent) = submission("north", body.clone()).into_parts();
     parts.uri = "/v1/rounds/autumn/submissions/north".parse().unwrap();
     assert_eq!(server.send(Request::from_parts(parts, sent)).await.status, 401);
@@ -80,21 +80,21 @@ async fn a_signature_is_for_one_server_one_round_and_one_body() {
         Manifest { audience: "https://elsewhere.example".into(), ..manifest("north", &body) };
     assert_eq!(server.send(request(&elsewhere, &key("north"), body.clone())).await.status, 401);
 
-    // One bit of the body changed.
+    // One flipped bit in the body.
     let (parts, _) = submission("north", body.clone()).into_parts();
     let mut changed = body.clone();
     changed[30] ^= 1;
     let answer = server.send(Request::from_parts(parts, Body::from(changed))).await;
     assert_eq!((answer.status, answer.json["code"].as_str()), (400, Some("digest_mismatch")));
 
-    // Another length.
+    // A different length.
     let (mut parts, _) = submission("north", body.clone()).into_parts();
     parts.headers.insert("content-length", (body.len() - 1).into());
     let short = Body::from(body[..body.len() - 1].to_vec());
     let answer = server.send(Request::from_parts(parts, short)).await;
     assert_eq!((answer.status, answer.json["code"].as_str()), (400, Some("manifest_mismatch")));
 
-    // Another schema.
+    // A different schema.
     let other = Manifest { schema_sha256: Digest::ZERO, ..manifest("north", &body) };
     let answer = server.send(request(&other, &key("north"), body)).await;
     assert_eq!((answer.status, answer.json["code"].as_str()), (422, Some("schema_mismatch")));
@@ -103,7 +103,7 @@ async fn a_signature_is_for_one_server_one_round_and_one_body() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_failures_are_slowed_down_and_honest_clients_are_not() {
+async fn repeated_failures_are_throttled_but_valid_requests_are_not() {
     let world = World::new();
     let server = world.start();
     let body = proxy(1).into_bytes();
@@ -116,7 +116,7 @@ async fn many_failures_are_slowed_down_and_honest_clients_are_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn headers_that_do_not_fit_are_refused_before_the_body() {
+async fn invalid_headers_are_refused_before_the_body() {
     let world = World::with(|new| new.limits.body_bytes = 100);
     let server = world.start();
     let send = async |name: &'static str, value: Option<&str>| {

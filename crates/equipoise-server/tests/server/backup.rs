@@ -1,4 +1,4 @@
-//! A back-up of a running server, and the way back.
+//! Backup of a running server, and restore.
 
 use std::path::{Path, PathBuf};
 
@@ -25,14 +25,14 @@ fn receipts(server: &Server) -> Vec<String> {
     found.iter().map(|found| serde_json::to_string(&found.receipt).unwrap()).collect()
 }
 
-/// Puts a restored directory in the place of the world's own.
-fn put_in_place(world: &World, restored: &Path) {
+/// Replaces the world's data directory by a restored one.
+fn replace_data(world: &World, restored: &Path) {
     std::fs::remove_dir_all(world.data()).unwrap();
     std::fs::rename(restored, world.data()).unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_restored_round_has_the_same_receipts_and_goes_on() {
+async fn a_restored_round_has_the_same_receipts_and_continues() {
     let world = World::new();
     let (backup, restored) = (world.dir.path().join("backup"), world.dir.path().join("restored"));
     let server = world.start();
@@ -40,17 +40,17 @@ async fn a_restored_round_has_the_same_receipts_and_goes_on() {
     assert_eq!(server.submit("east", proxy(0)).await.status, 201);
     let (made, digest) = back_up(&world.data(), &backup).unwrap();
     assert_eq!(made.rounds, [name("spring")]);
-    // Database, two keys, three roots, two files of clients and two checked tables.
+    // Database, two keys, three roots, two client files and two canonical tables.
     assert_eq!(made.files.len(), 10, "{:?}", made.files);
     let before = receipts(&server);
-    // The round goes on; the back-up does not.
+    // The round continues after the backup.
     assert_eq!(server.submit("south", proxy(2)).await.status, 201);
     assert_eq!(server.wait(), RoundState::Published);
     let model = server.get("/v1/rounds/spring/files/model.json").await.bytes;
     drop(server);
 
     restore(&backup, &restored, Some(digest)).unwrap();
-    put_in_place(&world, &restored);
+    replace_data(&world, &restored);
     let server = world.start();
     assert_eq!(receipts(&server), before);
     assert_eq!(server.submit("north", proxy(1)).await.status, 200);
@@ -59,18 +59,18 @@ async fn a_restored_round_has_the_same_receipts_and_goes_on() {
     assert_eq!(server.wait(), RoundState::Published);
     assert_eq!(server.get("/v1/rounds/spring/files/model.json").await.bytes, model);
 
-    // A published one, too.
+    // The same for a published round.
     let (again, third) = (world.dir.path().join("again"), world.dir.path().join("third"));
     back_up(&world.data(), &again).unwrap();
     restore(&again, &third, None).unwrap();
     drop(server);
-    put_in_place(&world, &third);
+    replace_data(&world, &third);
     let server = world.start();
     assert_eq!(server.get("/v1/rounds/spring/files/model.json").await.bytes, model);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_back_up_while_clients_submit_is_whole_each_time() {
+async fn a_backup_during_submissions_is_consistent() {
     let world = World::new();
     let server = world.start();
     for (i, client) in CLIENTS.iter().enumerate() {
@@ -83,25 +83,25 @@ async fn a_back_up_while_clients_submit_is_whole_each_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_changed_back_up_is_refused_and_leaves_nothing() {
+async fn a_modified_backup_is_refused_and_nothing_is_restored() {
     let world = World::new();
     let (backup, restored) = (world.dir.path().join("backup"), world.dir.path().join("restored"));
     let server = world.start();
     assert_eq!(server.submit("north", proxy(1)).await.status, 201);
     let (_, digest) = back_up(&world.data(), &backup).unwrap();
     for file in all_files(&backup) {
-        let sound = std::fs::read(&file).unwrap();
-        let mut changed = sound.clone();
+        let original = std::fs::read(&file).unwrap();
+        let mut changed = original.clone();
         let middle = changed.len() / 2;
         changed[middle] ^= 1;
         std::fs::write(&file, &changed).unwrap();
         assert!(restore(&backup, &restored, Some(digest)).is_err(), "{}", file.display());
-        std::fs::write(&file, &sound).unwrap();
+        std::fs::write(&file, &original).unwrap();
         std::fs::remove_file(&file).unwrap();
         assert!(restore(&backup, &restored, None).is_err(), "without {}", file.display());
-        std::fs::write(&file, &sound).unwrap();
+        std::fs::write(&file, &original).unwrap();
     }
-    // A receipt changed and the list made to fit: the chain of the log still tells.
+    // A modified receipt with an adjusted list still breaks the chain of the log.
     let database = backup.join("equipoise.db");
     let connection = rusqlite::Connection::open(&database).unwrap();
     connection.execute("UPDATE submission SET rows = rows + 1", []).unwrap();
@@ -113,20 +113,20 @@ async fn a_changed_back_up_is_refused_and_leaves_nothing() {
         .unwrap();
     connection.close().unwrap();
     let list = backup.join("backup.json");
-    let mut told: serde_json::Value =
+    let mut listing: serde_json::Value =
         serde_json::from_slice(&std::fs::read(&list).unwrap()).unwrap();
-    let entry = told["files"].as_array_mut().unwrap().iter_mut();
+    let entry = listing["files"].as_array_mut().unwrap().iter_mut();
     let entry = entry.into_iter().find(|file| file["path"] == "equipoise.db").unwrap();
     entry["sha256"] = Digest::of(&std::fs::read(&database).unwrap()).to_string().into();
-    std::fs::write(&list, told.to_string()).unwrap();
+    std::fs::write(&list, listing.to_string()).unwrap();
     let refused = restore(&backup, &restored, None);
     assert!(matches!(refused, Err(StoreError::Damaged { .. })), "{refused:?}");
 
-    // A list that leads outside.
-    told["files"][0]["path"] = "../server.key".into();
-    std::fs::write(&list, told.to_string()).unwrap();
+    // A path outside the backup.
+    listing["files"][0]["path"] = "../server.key".into();
+    std::fs::write(&list, listing.to_string()).unwrap();
     let refused = restore(&backup, &restored, None);
-    assert!(matches!(refused, Err(StoreError::BackUp { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::Backup { .. })), "{refused:?}");
 
     assert!(!restored.exists());
     let left = std::fs::read_dir(world.dir.path()).unwrap();
@@ -136,7 +136,7 @@ async fn a_changed_back_up_is_refused_and_leaves_nothing() {
 }
 
 #[test]
-fn nothing_is_written_over() {
+fn existing_folders_are_never_overwritten() {
     let world = World::new();
     let backup = world.dir.path().join("backup");
     back_up(&world.data(), &backup).unwrap();

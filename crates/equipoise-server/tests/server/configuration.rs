@@ -1,4 +1,4 @@
-//! The sample configuration is one, has every key, and shows the defaults.
+//! The sample configuration is valid, complete, and shows the defaults.
 
 use std::path::Path;
 
@@ -9,11 +9,11 @@ fn sample() -> std::path::PathBuf {
 }
 
 #[test]
-fn the_sample_has_every_key_and_the_defaults() {
+fn the_sample_contains_every_key_with_its_default() {
     let config = Config::read(&sample()).unwrap();
     assert_eq!(config.limits, Limits::default());
     assert!(config.admin_listen.is_some() && config.tls.is_some());
-    // The names of the fields, as Rust prints them: a new one must be in the sample.
+    // The field names from the debug output, so that a new field must be added to the sample.
     let text = std::fs::read_to_string(sample()).unwrap();
     let printed = format!("{config:#?}");
     let fields: Vec<&str> = printed
@@ -23,14 +23,14 @@ fn the_sample_has_every_key_and_the_defaults() {
         .collect();
     assert!(fields.len() >= 18, "{fields:?}");
     for field in fields {
-        let is_there =
+        let sets_field =
             |line: &str| line.starts_with(&format!("{field} = ")) || line == format!("[{field}]");
-        assert!(text.lines().any(is_there), "{field} is not in the sample");
+        assert!(text.lines().any(sets_field), "{field} is not in the sample");
     }
 }
 
 #[test]
-fn a_key_that_is_not_known_is_an_error_wherever_it_stands() {
+fn unknown_keys_and_invalid_values_are_errors() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("server.toml");
     let text = std::fs::read_to_string(sample()).unwrap();

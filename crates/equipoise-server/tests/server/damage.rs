@@ -1,4 +1,4 @@
-//! What is stored is what clients and server signed, or nothing is served.
+//! A store that differs from what clients and server signed is not served.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,16 +27,16 @@ async fn damaged_by(what: &str, damage: impl Fn(&Path)) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn rows_that_nobody_signed_are_found_at_start() {
+async fn unsigned_rows_are_detected_at_startup() {
     for statement in [
-        // The first letter of the base64 form, to another one.
+        // Changes the first character of the base64 text.
         "UPDATE submission SET signature = replace(substr(signature, 1, 1), substr(signature, 1, 1), \
          iif(substr(signature, 1, 1) = 'A', 'B', 'A')) || substr(signature, 2)",
         "UPDATE submission SET manifest = replace(manifest, 'schema-sha256 ', 'schema-sha256 0')",
         "UPDATE submission SET manifest = replace(manifest, 'round.example', 'other.example')",
         "UPDATE client SET revoked_at = NULL WHERE name = 'south'",
         "UPDATE client SET revoked_at = '2027-01-01T00:00:00Z' WHERE name = 'east'",
-        // One character of each.
+        // Single-character changes.
         "UPDATE client SET revoked_at = replace(revoked_at, '2027', '2026') WHERE name = 'south'",
         "UPDATE client SET revoked_at = replace(revoked_at, 'Z', '.1Z') WHERE name = 'south'",
         "UPDATE round SET token_sha256 = replace(substr(token_sha256, 1, 1), substr(token_sha256, 1, 1), \
@@ -48,7 +48,7 @@ async fn rows_that_nobody_signed_are_found_at_start() {
 }
 
 #[test]
-fn the_reason_of_an_end_is_the_one_of_the_log() {
+fn a_reason_that_differs_from_the_log_is_detected() {
     for change in ["replace(reason, 'few', 'many')", "NULL"] {
         let world = World::new();
         let store = world.open_store(Arc::new(RealDisk)).unwrap();
@@ -62,13 +62,13 @@ fn the_reason_of_an_end_is_the_one_of_the_log() {
 }
 
 #[test]
-fn data_of_a_version_that_told_no_digest_of_the_token_still_opens() {
+fn data_of_versions_without_a_token_digest_still_opens() {
     let world = World::new();
     let store = world.open_store(Arc::new(RealDisk)).unwrap();
     store.revoke_key(&name("spring"), &name("south")).unwrap();
     let lines = store.audit_lines(&name("spring")).unwrap();
     drop(store);
-    // The log as it was written then: without that digest, each line with the digest of the one before it.
+    // Rewrites the log without that digest, with adjusted digests of previous lines.
     let mut previous = Digest::ZERO;
     for (seq, line) in (1..).zip(lines) {
         let (before, rest) = line.split_once("\"previous\":\"").unwrap();
@@ -87,7 +87,7 @@ fn data_of_a_version_that_told_no_digest_of_the_token_still_opens() {
         );
     };
     drop(world.open_store(Arc::new(RealDisk)).unwrap());
-    // Such versions asked the clock once for the row, and then for the event.
+    // Those versions read the clock for the row, then again for the event.
     set("'2027-01-15T07:59:59.999991Z'");
     drop(world.open_store(Arc::new(RealDisk)).unwrap());
     for wrong in ["'2027-01-15T07:58:59Z'", "'2027-01-15T08:00:01Z'", "'2027'"] {
@@ -98,7 +98,7 @@ fn data_of_a_version_that_told_no_digest_of_the_token_still_opens() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_that_are_gone_are_found_at_start_and_no_new_key_is_made() {
+async fn missing_files_are_detected_at_startup_and_the_key_is_not_replaced() {
     for folder in ["sha256", "canonical", "rounds/spring/root"] {
         let remove = |data: &Path| {
             let first = std::fs::read_dir(data.join(folder)).unwrap().next().unwrap();

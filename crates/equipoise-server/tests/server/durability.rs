@@ -1,4 +1,4 @@
-//! Never a 201 without durability: a disk that drops, fills up or fails.
+//! A 201 means durable: tests with a disk that loses data, fills up or fails.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,7 +12,7 @@ use equipoise_server::store::{Disk, RealDisk, Store};
 
 use crate::world::{CLIENTS, World, name, proxy, scaled};
 
-/// A disk that remembers what was synced, so that a power cut can take away the rest.
+/// A disk that tracks what was synced, so that a simulated power cut can lose the rest.
 #[derive(Default)]
 struct FakeDisk {
     state: Mutex<State>,
@@ -20,11 +20,11 @@ struct FakeDisk {
 
 #[derive(Default)]
 struct State {
-    /// What each file had when it was last synced.
+    /// Content of each file at its last sync.
     synced: BTreeMap<PathBuf, Vec<u8>>,
-    /// Files written and renamed, whether or not they were synced.
+    /// Files written or renamed, synced or not.
     touched: Vec<PathBuf>,
-    /// Renames whose folders were not synced: from, to.
+    /// Renames in folders that were not synced: from, to.
     renames: Vec<(PathBuf, PathBuf)>,
     fail: Option<(&'static str, io::ErrorKind)>,
 }
@@ -43,7 +43,7 @@ impl FakeDisk {
         }
     }
 
-    /// What was not synced is lost: content falls back, names too.
+    /// Loses everything that was not synced, both contents and names.
     fn power_cut(&self) {
         let mut state = self.state.lock().unwrap();
         for (from, to) in std::mem::take(&mut state.renames).into_iter().rev() {
@@ -55,7 +55,7 @@ impl FakeDisk {
         }
         for path in &state.touched {
             if path.is_file() {
-                // Torn: half of what was never synced.
+                // A torn write: half of the unsynced content.
                 let lost = std::fs::read(path).unwrap();
                 let torn = lost[..lost.len() / 2].to_vec();
                 std::fs::write(path, state.synced.get(path).unwrap_or(&torn)).unwrap();
@@ -110,7 +110,7 @@ impl Disk for FakeDisk {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_accepted_outlives_a_power_cut() {
+async fn accepted_submissions_survive_a_power_cut() {
     let world = World::new();
     let disk = Arc::new(FakeDisk::default());
     let server = world.start_with(Arc::clone(&disk) as Arc<dyn Disk>, Limits::default());
@@ -125,7 +125,7 @@ async fn what_was_accepted_outlives_a_power_cut() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_disk_that_fails_or_is_full_accepts_nothing() {
+async fn nothing_is_accepted_on_a_failing_or_full_disk() {
     let full = io::ErrorKind::StorageFull;
     let broken = io::ErrorKind::Other;
     let read_only = io::ErrorKind::ReadOnlyFilesystem;
@@ -137,7 +137,7 @@ async fn a_disk_that_fails_or_is_full_accepts_nothing() {
         ("open", read_only, 500),
         ("write", broken, 500),
         ("rename", broken, 500),
-        // In these tests the abort of the process is a panic.
+        // In these tests, the process panics instead of aborting.
         ("sync_file", full, 500),
         ("sync_file", broken, 500),
         ("sync_folder", broken, 500),
@@ -156,7 +156,7 @@ async fn a_disk_that_fails_or_is_full_accepts_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_changed_byte_of_what_is_stored_is_found_at_the_start() {
+async fn a_changed_byte_in_the_store_is_detected_at_startup() {
     let world = World::new();
     let server = world.start();
     assert_eq!(server.submit("north", proxy(1)).await.status, 201);
@@ -196,7 +196,7 @@ async fn a_changed_byte_of_what_is_stored_is_found_at_the_start() {
 }
 
 #[test]
-fn a_data_directory_has_one_process() {
+fn a_data_directory_is_locked_by_one_process() {
     let world = World::new();
     let _store = world.open_store(Arc::new(RealDisk)).unwrap();
     let error = world.open_store(Arc::new(RealDisk)).err().unwrap().to_string();
@@ -204,7 +204,7 @@ fn a_data_directory_has_one_process() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_that_no_submission_speaks_of_are_gone_after_a_restart() {
+async fn unreferenced_files_are_removed_at_startup() {
     let world = World::new();
     let server = world.start();
     assert_eq!(server.submit("north", proxy(1)).await.status, 201);
@@ -217,7 +217,7 @@ async fn files_that_no_submission_speaks_of_are_gone_after_a_restart() {
     orphans.iter().for_each(|path| std::fs::write(path, "orphan").unwrap());
     let foreign = world.data().join("sha256").join("README");
     std::fs::write(&foreign, "not ours").unwrap();
-    // What is damaged is looked at first, and then nothing is removed.
+    // Damage is detected first, and then nothing is removed.
     let root = world.data().join("rounds/spring/root").join("north.csv");
     let whole = std::fs::read(&root).unwrap();
     std::fs::write(&root, "changed").unwrap();
@@ -232,21 +232,21 @@ async fn files_that_no_submission_speaks_of_are_gone_after_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_changed_byte_of_the_database_is_found_or_changes_nothing() {
+async fn a_changed_byte_in_the_database_is_detected_or_harmless() {
     let world = World::new();
     let server = world.start();
     assert_eq!(server.submit("north", proxy(1)).await.status, 201);
     drop(server);
     let round = name("spring");
-    let told = |store: &Store| {
+    let content = |store: &Store| {
         let list = store.submissions(&round).unwrap();
         let receipts: Vec<_> = list.into_iter().map(|found| found.receipt).collect();
         (store.audit_lines(&round).unwrap(), receipts, store.round(&round).unwrap().state)
     };
-    let before = told(&world.open_store(Arc::new(RealDisk)).unwrap());
+    let before = content(&world.open_store(Arc::new(RealDisk)).unwrap());
     let path = world.data().join("equipoise.db");
     let whole = std::fs::read(&path).unwrap();
-    let mut n_found = 0;
+    let mut n_detected = 0;
     let times = scaled(60, 2000);
     for i in 0..times {
         let mut changed = whole.clone();
@@ -256,15 +256,15 @@ async fn a_changed_byte_of_the_database_is_found_or_changes_nothing() {
         }
         std::fs::write(&path, changed).unwrap();
         match world.open_store(Arc::new(RealDisk)) {
-            Ok(store) => assert_eq!(told(&store), before, "change {i}"),
-            Err(_) => n_found += 1,
+            Ok(store) => assert_eq!(content(&store), before, "change {i}"),
+            Err(_) => n_detected += 1,
         }
     }
-    assert!(n_found > 0);
+    assert!(n_detected > 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_changed_byte_of_a_published_model_is_found_at_the_start() {
+async fn a_changed_byte_in_a_published_model_is_detected_at_startup() {
     let world = World::new();
     let server = world.start();
     for (i, client) in CLIENTS.iter().enumerate() {

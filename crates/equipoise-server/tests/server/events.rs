@@ -1,4 +1,4 @@
-//! Changes as they happen.
+//! Event streams, unknown paths and monitoring.
 
 use axum::body::Body;
 use axum::http::Request;
@@ -7,7 +7,7 @@ use http_body_util::BodyExt as _;
 use crate::world::{World, proxy};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_listener_hears_of_the_state_at_once_and_of_every_submission() {
+async fn listeners_get_the_state_immediately_and_after_every_submission() {
     let world = World::new();
     let server = world.start();
     let request = Request::get("/v1/rounds/spring/events").body(Body::empty()).unwrap();
@@ -23,12 +23,12 @@ async fn a_listener_hears_of_the_state_at_once_and_of_every_submission() {
     assert_eq!(server.submit("north", proxy(1)).await.status, 201);
     let second = next().await;
     assert!(second.contains("\"n_submissions\":1"), "{second}");
-    assert!(!second.contains("north"), "names are for the coordinator: {second}");
+    assert!(!second.contains("north"), "names are only for the coordinator: {second}");
     assert_eq!(server.get("/v1/rounds/none/events").await.status, 404);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_there_is_told_in_json() {
+async fn unknown_paths_and_methods_are_answered_in_json() {
     let server = World::new().start();
     let post = Request::post("/v1/rounds").body(Body::empty()).unwrap();
     for (answer, status) in [(server.get("/nothing").await, 404), (server.send(post).await, 405)] {
@@ -41,7 +41,7 @@ async fn what_is_not_there_is_told_in_json() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn monitoring_sees_health_and_counts_and_no_names() {
+async fn monitoring_shows_health_and_counts_but_no_names() {
     let world = World::new();
     let server = world.start();
     server.submit("north", proxy(1)).await;

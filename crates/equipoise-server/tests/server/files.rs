@@ -1,4 +1,4 @@
-//! Files that are no proxies: refused whole, with row and column where there are some.
+//! Invalid files are refused, with row and column if known.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use equipoise_data::{TableKind, read_proxy};
 use equipoise_server::protocol::Digest;
 use equipoise_server::round::SubmissionLimits;
+use equipoise_server::store::Validated;
 use equipoise_server::validator::{Job, Verdict, check_file};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -15,12 +16,12 @@ use flate2::write::GzEncoder;
 use crate::world::{World, key, manifest, proxy, request, scaled, schema};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_bad_csv_is_refused_and_the_cell_is_named() {
+async fn invalid_csv_files_are_refused_with_row_and_column() {
     let world = World::new();
     let server = world.start();
     let head = "score,group,passed\n0.5,1,1\n";
     let cell = |value: &str| format!("{head}{value},0,-1\n");
-    // The file, and the code, row and column that it is refused with.
+    // The file, then the code, row and column of the refusal.
     type Case<'a> = (Vec<u8>, &'a str, Option<u64>, Option<&'a str>);
     let cases: Vec<Case<'_>> = vec![
         (cell("nan").into(), "value_rejected", Some(2), Some("score")),
@@ -54,7 +55,7 @@ async fn every_bad_csv_is_refused_and_the_cell_is_named() {
             assert_eq!(answer.json["column"].as_str(), column, "{shown}: {}", answer.json);
         }
         let message = answer.json["message"].as_str().unwrap();
-        assert!(!message.contains("uploads"), "a path of the server: {message}");
+        assert!(!message.contains("uploads"), "leaks a server path: {message}");
     }
     assert_eq!(server.n_submissions(), 0);
     assert!(world.parts().is_empty());
@@ -64,7 +65,7 @@ async fn every_bad_csv_is_refused_and_the_cell_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn more_rows_than_allowed_are_refused() {
+async fn too_many_rows_are_refused() {
     let world = World::with(|new| new.limits.rows = 39);
     let server = world.start();
     let answer = server.submit("north", proxy(1)).await;
@@ -72,7 +73,7 @@ async fn more_rows_than_allowed_are_refused() {
     assert!(answer.json["message"].as_str().unwrap().contains("at most 39"), "{}", answer.json);
 }
 
-/// A Parquet file whose columns are one value each: any number of rows in a few bytes.
+/// A Parquet file with constant columns, so any number of rows takes few bytes.
 fn row_bomb(rows: usize) -> Vec<u8> {
     use arrow_array::{ArrayRef, Float64Array, RecordBatch};
     use parquet::arrow::ArrowWriter;
@@ -97,7 +98,7 @@ fn row_bomb(rows: usize) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_small_file_with_very_many_rows_is_refused_at_once() {
+async fn a_small_file_with_very_many_rows_is_refused_quickly() {
     let world = World::new();
     let server = world.start();
     let body = row_bomb(scaled(6_000_000, 209_715_200));
@@ -116,25 +117,25 @@ fn job(dir: &Path, name: &str, content: &[u8], limits: SubmissionLimits) -> Job 
     Job { file, canonical: dir.join("canonical.parquet"), schema: schema(), limits }
 }
 
-/// Any number of bytes in a few.
-fn packed(head: &str, piece: &[u8], times: usize) -> Vec<u8> {
+/// Gzipped text with a chunk repeated `times` times.
+fn gzipped(head: &str, chunk: &[u8], times: usize) -> Vec<u8> {
     let mut out = GzEncoder::new(Vec::new(), Compression::best());
     out.write_all(head.as_bytes()).unwrap();
-    (0..times).for_each(|_| out.write_all(piece).unwrap());
+    (0..times).for_each(|_| out.write_all(chunk).unwrap());
     out.finish().unwrap()
 }
 
 #[test]
-fn a_file_is_counted_while_it_is_read_whatever_its_footer_says() {
+fn limits_apply_while_reading_whatever_the_footer_claims() {
     let dir = tempfile::tempdir().unwrap();
-    // Under the limit of rows, over that of bytes for each byte of the file.
+    // Within the row limit, but over the ratio of decoded size to file size.
     let job = job(dir.path(), "north.parquet", &row_bomb(4_000_000), SubmissionLimits::default());
     let Verdict::File { message } = check_file(&job) else { panic!("accepted") };
-    assert!(message.contains("unpacked"), "{message}");
+    assert!(message.contains("decoded"), "{message}");
 }
 
 #[test]
-fn packed_lines_that_never_end_blank_ones_and_rows_without_end_meet_a_limit() {
+fn endless_lines_blank_lines_and_endless_rows_hit_a_limit() {
     let dir = tempfile::tempdir().unwrap();
     let head = "score,group,passed\n";
     let (sevens, blank) = (vec![b'7'; 1 << 20], vec![b'\n'; 1 << 20]);
@@ -143,16 +144,16 @@ fn packed_lines_that_never_end_blank_ones_and_rows_without_end_meet_a_limit() {
     let small = SubmissionLimits { decoded_bytes: 8 << 20, ..SubmissionLimits::default() };
     let few = SubmissionLimits { rows: 1 << 20, ..SubmissionLimits::default() };
     for (content, limits, expected) in [
-        (packed(head, &sevens, 300), SubmissionLimits::default(), "a row is longer"),
-        (packed("", &sevens, 300), SubmissionLimits::default(), "a row is longer"),
-        (packed(head, &blank, 300), SubmissionLimits::default(), "a row is longer"),
+        (gzipped(head, &sevens, 300), SubmissionLimits::default(), "a row is longer"),
+        (gzipped("", &sevens, 300), SubmissionLimits::default(), "a row is longer"),
+        (gzipped(head, &blank, 300), SubmissionLimits::default(), "a row is longer"),
         (
-            packed(&format!("{head}\""), &quoted, 100),
+            gzipped(&format!("{head}\""), &quoted, 100),
             SubmissionLimits::default(),
             "a row is longer",
         ),
-        (packed(head, &rows, 60), few, "rows or more"),
-        (packed(head, &rows, 60), small, "unpacked"),
+        (gzipped(head, &rows, 60), few, "rows or more"),
+        (gzipped(head, &rows, 60), small, "decoded"),
     ] {
         assert!(content.len() < 1 << 20, "{}", content.len());
         let job = job(dir.path(), "north.csv.gz", &content, limits);
@@ -163,11 +164,11 @@ fn packed_lines_that_never_end_blank_ones_and_rows_without_end_meet_a_limit() {
     let columns = format!("{}\n", "x,".repeat(600));
     let job = job(dir.path(), "north.csv", columns.as_bytes(), SubmissionLimits::default());
     let Verdict::File { message } = check_file(&job) else { panic!("accepted") };
-    assert!(message.contains("601 columns; at most 512"), "{message}");
+    assert!(message.contains("601 columns, but at most 512"), "{message}");
 }
 
 #[test]
-fn the_checked_table_is_the_same_rows_with_the_same_digest_in_whatever_pieces_they_came() {
+fn the_canonical_table_has_the_same_rows_and_digest_for_every_input_format() {
     let dir = tempfile::tempdir().unwrap();
     let rows: Vec<String> = (0..150_000u32)
         .map(|i| {
@@ -182,11 +183,11 @@ fn the_checked_table_is_the_same_rows_with_the_same_digest_in_whatever_pieces_th
     let text = format!("score,group,passed\n{}\n", rows.join("\n"));
     let mut digests = Vec::new();
     for (name, content) in
-        [("a.csv", text.clone().into_bytes()), ("a.csv.gz", packed(&text, b"", 0))]
+        [("a.csv", text.clone().into_bytes()), ("a.csv.gz", gzipped(&text, b"", 0))]
     {
         let job = job(dir.path(), name, &content, SubmissionLimits::default());
         let verdict = check_file(&job);
-        let Verdict::Sound { canonical_sha256, rows, distinct_rows } = verdict else {
+        let Verdict::Valid(Validated { canonical_sha256, rows, distinct_rows }) = verdict else {
             panic!("{verdict:?}")
         };
         assert_eq!(rows, 150_000);
@@ -198,11 +199,11 @@ fn the_checked_table_is_the_same_rows_with_the_same_digest_in_whatever_pieces_th
             read_proxy(&job.file, &job.schema).unwrap()
         );
         digests.push(canonical_sha256);
-        // The table as a client's own file: other pieces, same bytes.
+        // The canonical table as input: different chunks, same bytes.
         let again = Job { file: dir.path().join("again.parquet"), ..job.clone() };
         std::fs::write(&again.file, written).unwrap();
-        let Verdict::Sound { canonical_sha256, .. } = check_file(&again) else { panic!() };
-        digests.push(canonical_sha256);
+        let Verdict::Valid(again) = check_file(&again) else { panic!() };
+        digests.push(again.canonical_sha256);
     }
     assert!(digests.iter().all(|digest| *digest == digests[0]), "{digests:?}");
 }

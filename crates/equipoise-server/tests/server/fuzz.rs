@@ -1,5 +1,5 @@
-//! Mutants of sound inputs for every parser that sees a client's bytes, for a second each as a rule and for
-//! `EQUIPOISE_FUZZ_SECONDS` each if it is set. The same functions run under libFuzzer: see `fuzz/`.
+//! Fuzzes every parser of untrusted bytes with mutants of valid inputs, for one second each or for
+//! `EQUIPOISE_FUZZ_SECONDS`. The same targets run under libFuzzer in `fuzz/`.
 
 use std::io::Write as _;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ fn run(name: &str, seeds: &[Vec<u8>]) {
     while started.elapsed() < time {
         let seed = &seeds[random.below(seeds.len())];
         let mutant = random.mutant(seed);
-        // A panic tells which one it was.
+        // Saves the mutant that panicked.
         let result = std::panic::catch_unwind(|| target(&mutant));
         if let Err(panic) = result {
             let file = std::env::temp_dir().join(format!("equipoise-fuzz-{name}-{n_runs}"));

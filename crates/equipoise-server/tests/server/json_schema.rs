@@ -1,8 +1,8 @@
-//! As much of JSON Schema as the description uses. A keyword that is not known here fails the test.
+//! A validator for the part of JSON Schema that the description uses. An unknown keyword fails the test.
 
 use serde_json::Value;
 
-/// What is wrong with a value by a schema of this document; nothing if all is well.
+/// Violations of a schema of this document; empty if the value is valid.
 pub(crate) fn problems(document: &Value, schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     check(document, schema, value, "$", &mut found);
@@ -11,7 +11,7 @@ pub(crate) fn problems(document: &Value, schema: &Value, value: &Value) -> Vec<S
 
 fn check(document: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
     for (keyword, rule) in schema.as_object().expect("a schema is an object") {
-        let sound = match keyword.as_str() {
+        let valid = match keyword.as_str() {
             "description" | "example" | "default" | "additionalProperties" => true,
             "$ref" => {
                 let target =
@@ -58,9 +58,9 @@ fn check(document: &Value, schema: &Value, value: &Value, at: &str, found: &mut 
                 }
                 true
             }
-            other => panic!("the keyword {other} is not known"),
+            other => panic!("unknown keyword {other}"),
         };
-        if !sound {
+        if !valid {
             found.push(format!("{at}: {keyword} {rule}, found {value}"));
         }
     }
@@ -75,7 +75,7 @@ fn is_a(value: &Value, kind: &Value) -> bool {
         "number" => value.is_number(),
         "boolean" => value.is_boolean(),
         "null" => value.is_null(),
-        other => panic!("the type {other} is not known"),
+        other => panic!("unknown type {other}"),
     }
 }
 
@@ -88,12 +88,12 @@ fn fits(text: &str, pattern: &str) -> bool {
         "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" => {
             text.parse::<equipoise_server::protocol::Name>().is_ok()
         }
-        other => panic!("the pattern {other} is not known"),
+        other => panic!("unknown pattern {other}"),
     }
 }
 
 #[test]
-fn the_checker_finds_what_is_wrong() {
+fn the_validator_detects_violations() {
     let document = equipoise_server::openapi::document();
     let schema = |name: &str| document["components"]["schemas"][name].clone();
     let wrong = |name: &str, value: Value| !problems(&document, &schema(name), &value).is_empty();

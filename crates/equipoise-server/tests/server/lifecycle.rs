@@ -1,4 +1,4 @@
-//! From open to published, whatever happens on the way.
+//! A round from open to published, failed or aborted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,11 +26,11 @@ async fn published(server: &Server) -> BTreeMap<String, Vec<u8>> {
 
 fn problems(files: &BTreeMap<String, Vec<u8>>, trusted: &Trusted) -> Vec<String> {
     let checks = verify(files, trusted);
-    checks.into_iter().filter(|check| !check.holds).map(|check| check.what).collect()
+    checks.into_iter().filter(|check| !check.holds).map(|check| check.claim).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_roster_closes_the_round_and_its_model_is_the_one_of_defend() {
+async fn a_full_roster_closes_the_round_and_gives_the_model_of_defend() {
     let world = World::new();
     let server = world.start();
     let hidden = server.get("/v1/rounds/spring/files/model.json").await;
@@ -56,23 +56,22 @@ async fn a_full_roster_closes_the_round_and_its_model_is_the_one_of_defend() {
     let outcome = String::from_utf8_lossy(&files["outcome.json"]).into_owned();
     let outcome = OutcomeFile::from_json(&outcome, "outcome.json".as_ref()).unwrap();
     assert_eq!(outcome, own.outcome);
-    assert_eq!(outcome.overlaps, [], "random proxies share nothing worth telling");
+    assert_eq!(outcome.overlaps, [], "random proxies have no notable overlap");
 
     let trusted = Trusted { server_key: Some(server.store.key().public()), receipts: Vec::new() };
     assert_eq!(problems(&files, &trusted), Vec::<String>::new());
     let other: PublicKey = key("east").public();
     let trusted = Trusted { server_key: Some(other), receipts: Vec::new() };
-    assert_eq!(problems(&files, &trusted), ["that key is the one you trust"]);
+    assert_eq!(problems(&files, &trusted), ["the statement is signed with the key you trust"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_copied_most_of_another_client_is_in_the_published_outcome_and_every_solve_tells_the_same()
- {
+async fn clients_that_copied_rows_are_published_and_the_outcome_is_reproducible() {
     let mut published_twice = Vec::new();
     for _ in 0..2 {
         let world = World::new();
         let server = world.start();
-        // Not the same table: 30 of 40 rows, and ten of its own.
+        // Not the same table: 30 of 40 rows are copied.
         let (north, own) = (proxy(1), proxy(7));
         let copied = north.lines().take(31).chain(own.lines().skip(31));
         let copied = copied.collect::<Vec<_>>().join("\n") + "\n";
@@ -93,7 +92,7 @@ async fn who_copied_most_of_another_client_is_in_the_published_outcome_and_every
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn any_changed_byte_of_what_was_published_is_found() {
+async fn any_changed_byte_in_published_files_is_detected() {
     let world = World::new();
     let server = world.start();
     for (i, client) in CLIENTS.iter().enumerate() {
@@ -114,7 +113,7 @@ async fn any_changed_byte_of_what_was_published_is_found() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn closing_needs_the_minimum_and_names_who_never_came() {
+async fn closing_requires_the_minimum_and_names_absent_clients() {
     let world = World::new();
     let server = world.start();
     assert_eq!(server.submit("east", proxy(1)).await.status, 201);
@@ -131,14 +130,14 @@ async fn closing_needs_the_minimum_and_names_who_never_came() {
     let code = WarningCode::NoSubmission;
     let absent: Vec<_> = outcome.warnings.iter().filter(|w| w.code == code).collect();
     assert_eq!(absent[0].client.as_deref(), Some("south"));
-    assert!(String::from_utf8_lossy(&files["report.html"]).contains("sent nothing"));
+    assert!(String::from_utf8_lossy(&files["report.html"]).contains("did not submit"));
     assert_eq!(problems(&files, &Trusted::default()), Vec::<String>::new());
     let again = server.post("close", &world.token).await;
     assert_eq!((again.status, again.json["code"].as_str()), (409, Some("round_not_open")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn at_the_deadline_the_round_is_solved_or_fails() {
+async fn the_deadline_closes_or_fails_the_round() {
     let deadline = Timestamp::from_second(1_800_000_000 + 3600).unwrap();
     for n in [1, 2] {
         let world = World::with(|new| new.deadline = Some(deadline));
@@ -161,7 +160,7 @@ async fn at_the_deadline_the_round_is_solved_or_fails() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_aborted_round_takes_nothing_and_publishes_nothing() {
+async fn an_aborted_round_accepts_and_publishes_nothing() {
     let world = World::new();
     let server = world.start();
     assert_eq!(server.post("abort", &world.token).await.status, 200);
@@ -172,7 +171,7 @@ async fn an_aborted_round_takes_nothing_and_publishes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn uploads_that_race_a_close_are_in_the_list_or_were_refused() {
+async fn uploads_racing_a_close_are_listed_or_refused() {
     for run in 0..scaled(4, 20) {
         let clients: Vec<String> = (0..scaled(12, 300)).map(|i| format!("client-{i:03}")).collect();
         let world = World::with(|_| {});
@@ -234,7 +233,7 @@ fn numbered(client: &str, i: usize) -> equipoise_server::protocol::PrivateKey {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_restart_continues_wherever_the_round_was() {
+async fn a_restart_resumes_the_round_in_any_state() {
     let world = World::new();
     let server = world.start();
     let first = server.submit("east", proxy(1)).await;
@@ -243,7 +242,7 @@ async fn a_restart_continues_wherever_the_round_was() {
     let again = server.submit("east", proxy(1)).await;
     assert_eq!((again.status, &again.json), (200, &first.json));
     server.submit("north", proxy(2)).await;
-    // Closed and marked as being solved by a process that ended there.
+    // Left in state solving by a process that ended there.
     server
         .store
         .close_round(&name("spring"), equipoise_server::store::CloseReason::Command)

@@ -1,4 +1,4 @@
-//! The router in process, on temporary data directories, with a clock and a disk that the tests command.
+//! Tests of the router in process, on temporary data directories, with a mock clock and a fake disk.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod authentication;

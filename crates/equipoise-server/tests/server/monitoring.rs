@@ -1,4 +1,4 @@
-//! What the documents say about metrics is what the server has.
+//! The documented metrics match the served ones.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,14 +10,14 @@ fn document(name: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// All words that begin like a metric.
+/// All words that start like a metric.
 fn metrics(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !(c.is_ascii_lowercase() || c == '_'));
     words.filter(|word| word.starts_with("equipoise_")).map(str::to_owned).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_metric_is_explained_and_alerts_are_about_metrics_that_are_there() {
+async fn every_metric_is_documented_and_alerts_use_existing_metrics() {
     let world = World::new();
     let server = world.start();
     server.get("/v1/rounds").await;

@@ -1,4 +1,4 @@
-//! The description says what the server does: same operations, same codes, same documents.
+//! The OpenAPI description matches the server's operations, codes and documents.
 
 use std::collections::BTreeSet;
 
@@ -13,44 +13,44 @@ use serde_json::Value;
 use crate::json_schema::problems;
 use crate::world::{Answer, Server, World, key, manifest, proxy, request, submission};
 
-/// The document, as served.
+/// The served document.
 async fn described(server: &Server) -> Value {
     let answer = server.get("/v1/openapi.json").await;
     assert_eq!(answer.status, 200);
     answer.json
 }
 
-/// Whether an answer is one that the description has for this operation.
+/// Asserts that the description of the operation covers an answer.
 fn assert_described(document: &Value, operation: Operation, answer: &Answer) {
-    let place = format!("{operation:?}, {}", answer.status);
+    let context = format!("{operation:?}, {}", answer.status);
     let responses = &document["paths"][operation.path()][operation.method()]["responses"];
-    let response = responses.get(answer.status.to_string()).unwrap_or_else(|| panic!("{place}"));
+    let response = responses.get(answer.status.to_string()).unwrap_or_else(|| panic!("{context}"));
     if let Some(json) = response["content"].get("application/json")
         && json["schema"].get("type") != Some(&"string".into())
     {
         let found = problems(document, &json["schema"], &answer.json);
-        assert!(found.is_empty(), "{place}: {found:?}");
+        assert!(found.is_empty(), "{context}: {found:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn router_and_description_have_the_same_operations() {
+async fn router_and_description_list_the_same_operations() {
     let world = World::new();
     let server = world.start();
     let document = described(&server).await;
-    let mut told = BTreeSet::new();
+    let mut described = BTreeSet::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
-            told.insert((path.clone(), method.clone()));
+            described.insert((path.clone(), method.clone()));
             for field in ["operationId", "summary", "description", "responses", "security"] {
                 assert!(operation.get(field).is_some(), "{method} {path}: {field}");
             }
         }
     }
     let own = Operation::ALL.map(|o| (o.path().to_owned(), o.method().to_owned()));
-    assert_eq!(told, BTreeSet::from(own));
+    assert_eq!(described, BTreeSet::from(own));
 
-    // Asked for, not read off: a described method is not answered 405, any other one is.
+    // Requests confirm it: exactly the methods that are not described are answered with 405.
     for path in document["paths"].as_object().unwrap().keys() {
         let address =
             path.replace("{round}", "other").replace("{client}", "x").replace("{file}", "x");
@@ -58,16 +58,16 @@ async fn router_and_description_have_the_same_operations() {
             let method_name = method.to_uppercase();
             let request = Request::builder().method(method_name.as_str()).uri(&address);
             let response = server.stream(request.body(Body::empty()).unwrap()).await;
-            let is_told = told.contains(&(path.clone(), method.to_owned()));
-            assert_eq!(response.status() != 405, is_told, "{method} {path}");
-            assert_eq!(response.headers().contains_key("allow"), !is_told, "{method} {path}");
+            let is_described = described.contains(&(path.clone(), method.to_owned()));
+            assert_eq!(response.status() != 405, is_described, "{method} {path}");
+            assert_eq!(response.headers().contains_key("allow"), !is_described, "{method} {path}");
         }
     }
     assert_eq!(server.get("/v1/nothing").await.status, 404);
 }
 
 #[test]
-fn every_code_is_described_and_every_reference_leads_somewhere() {
+fn every_code_is_described_and_every_reference_resolves() {
     let document = equipoise_server::openapi::document();
     let text = document.to_string();
     for refusal in Refusal::examples() {
@@ -85,9 +85,9 @@ fn every_code_is_described_and_every_reference_leads_somewhere() {
     }
 }
 
-/// The example is signed as its words say, by another hand than the server's.
+/// An independent implementation of the description gives the same signature.
 #[test]
-fn the_example_of_a_signed_request_is_one() {
+fn the_example_of_a_signed_request_is_valid() {
     use base64::Engine as _;
     use ed25519_dalek::Signer as _;
     let document = equipoise_server::openapi::document();
@@ -115,7 +115,7 @@ fn the_example_of_a_signed_request_is_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn real_answers_are_as_described() {
+async fn real_answers_match_the_description() {
     let world = World::new();
     let server = world.start();
     let document = described(&server).await;

@@ -1,4 +1,4 @@
-//! The pages of a round: who sees what, and who may do what.
+//! The pages of a round: content and access.
 
 use axum::body::Body;
 use axum::http::Request;
@@ -6,53 +6,53 @@ use http_body_util::BodyExt as _;
 
 use crate::world::{Server, World, name, proxy};
 
-struct Seen {
+struct Page {
     status: u16,
     headers: axum::http::HeaderMap,
     html: String,
 }
 
-impl Seen {
+impl Page {
     fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 }
 
-async fn see(server: &Server, request: Request<Body>) -> Seen {
+async fn fetch(server: &Server, request: Request<Body>) -> Page {
     let response = server.stream(request).await;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let bytes = response.into_body().collect().await.unwrap().to_bytes();
-    Seen { status, headers, html: String::from_utf8(bytes.to_vec()).unwrap() }
+    Page { status, headers, html: String::from_utf8(bytes.to_vec()).unwrap() }
 }
 
-async fn get(server: &Server, path: &str, cookie: &str) -> Seen {
-    see(server, Request::get(path).header("cookie", cookie).body(Body::empty()).unwrap()).await
+async fn get(server: &Server, path: &str, cookie: &str) -> Page {
+    fetch(server, Request::get(path).header("cookie", cookie).body(Body::empty()).unwrap()).await
 }
 
-async fn post(server: &Server, path: &str, cookie: &str, form: String) -> Seen {
+async fn post(server: &Server, path: &str, cookie: &str, form: String) -> Page {
     let request = Request::post(path)
         .header("cookie", cookie)
         .header("content-type", "application/x-www-form-urlencoded");
-    see(server, request.body(Body::from(form)).unwrap()).await
+    fetch(server, request.body(Body::from(form)).unwrap()).await
 }
 
 const COORDINATOR: &str = "/rounds/spring/coordinator";
 
-/// Logs in; gives the cookie.
+/// Logs in and returns the cookie.
 async fn log_in(server: &Server, token: &str) -> String {
     let seen = post(server, &format!("{COORDINATOR}/login"), "", format!("token={token}")).await;
     assert_eq!((seen.status, seen.header("location")), (303, COORDINATOR));
     seen.header("set-cookie").split(';').next().unwrap().to_owned()
 }
 
-/// The word that a session's forms carry.
+/// The CSRF token in a form.
 fn csrf(html: &str) -> &str {
     let (_, rest) = html.split_once("name=\"csrf\" value=\"").unwrap();
     rest.split('"').next().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_say_what_everyone_may_know_and_no_names() {
+async fn public_pages_show_the_state_but_no_names() {
     let world = World::with(|new| new.deadline = Some("2100-01-01T00:00:00Z".parse().unwrap()));
     let server = world.start();
     assert_eq!(server.submit("north", proxy(1)).await.status, 201);
@@ -77,7 +77,7 @@ async fn pages_say_what_everyone_may_know_and_no_names() {
     ] {
         assert!(page.html.contains(part), "no {part} in {}", page.html);
     }
-    // The third name, east, is in "at least".
+    // The third client, `east`, is a substring of "at least".
     for client in ["north", "south"] {
         assert!(!page.html.contains(client), "{client} is named: {}", page.html);
     }
@@ -100,17 +100,17 @@ async fn pages_say_what_everyone_may_know_and_no_names() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hostile_text_stays_text() {
+async fn hostile_text_is_escaped() {
     let world = World::with(|new| new.audience = "https://x/\"><script>alert(1)</script>'".into());
     let server = world.start();
     let page = get(&server, "/rounds/spring", "").await;
     assert!(!page.html.contains("<script>") && page.html.contains("&lt;script&gt;"));
-    // One quote ends the shell's word, too, and is written so that it does not.
+    // A quote is also escaped for the shell.
     assert!(page.html.contains("&#39;\\&#39;&#39;"), "{}", page.html);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_are_behind_the_token_and_failures_are_counted() {
+async fn names_require_the_token_and_failures_are_counted() {
     let world = World::new();
     let server = world.start();
     server.submit("north", proxy(1)).await;
@@ -143,7 +143,7 @@ async fn names_are_behind_the_token_and_failures_are_counted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_is_of_one_round() {
+async fn a_session_is_limited_to_one_round() {
     let world = World::new();
     world.add_round("autumn", |new| new.audience = "http://127.0.0.1:1".into());
     let server = world.start();
@@ -155,13 +155,13 @@ async fn a_session_is_of_one_round() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn actions_need_the_session_its_word_and_a_second_look() {
+async fn actions_require_a_session_a_csrf_token_and_a_confirmation() {
     let world = World::new();
     let server = world.start();
     let cookie = log_in(&server, &world.token).await;
     let close = format!("{COORDINATOR}/close");
     let revoke = format!("{COORDINATOR}/clients/east/revoke");
-    // Without a session, without its word, with the word of another one.
+    // Without a session, without a CSRF token, and with the token of another session.
     let others = log_in(&server, &world.token).await;
     let asked = get(&server, &close, &others).await;
     let foreign = csrf(&asked.html).to_owned();
@@ -182,16 +182,16 @@ async fn actions_need_the_session_its_word_and_a_second_look() {
     let asked = get(&server, &revoke, &cookie).await;
     assert!(asked.status == 200 && asked.html.contains("Revoke the key of east?"));
     let form = || format!("csrf={}", csrf(&asked.html));
-    // From a page of another site, a browser says so.
+    // A form from another site, as browsers report it.
     let elsewhere = Request::post(&revoke)
         .header("cookie", &cookie)
         .header("sec-fetch-site", "cross-site")
         .body(Body::from(form()))
         .unwrap();
-    assert_eq!(see(&server, elsewhere).await.status, 401);
+    assert_eq!(fetch(&server, elsewhere).await.status, 401);
     assert_eq!(post(&server, &revoke, &cookie, form()).await.status, 303);
     assert!(server.store.client_key(&name("spring"), &name("east")).unwrap().unwrap().1.is_some());
-    // Too few to close: told in words.
+    // Too few submissions to close, answered as a page.
     let refused = post(&server, &close, &cookie, form()).await;
     assert!(refused.status == 409 && refused.html.contains("too_few_submissions"));
     server.submit("north", proxy(1)).await;
@@ -204,7 +204,7 @@ async fn actions_need_the_session_its_word_and_a_second_look() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_published_round_has_figures_files_digests_and_the_way_to_verify() {
+async fn a_published_round_shows_figures_files_digests_and_verification() {
     let world = World::new();
     let server = world.start();
     for (i, client) in crate::world::CLIENTS.into_iter().enumerate() {

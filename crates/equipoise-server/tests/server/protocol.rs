@@ -1,4 +1,4 @@
-//! Keys, manifests and receipts: one spelling each, and no byte that can be changed.
+//! Keys, manifests and receipts have one spelling each and cannot be modified.
 
 use equipoise_server::protocol::{
     Digest, Manifest, PrivateKey, PublicKey, Receipt, Refusal, RoundState,
@@ -7,7 +7,7 @@ use equipoise_server::protocol::{
 use crate::world::{key, manifest, name};
 
 #[test]
-fn keys_read_back_and_a_private_one_is_never_taken_for_a_public_one() {
+fn keys_round_trip_and_a_private_key_is_not_accepted_as_public() {
     let private = key("north");
     let line = private.to_line();
     assert_eq!(PrivateKey::from_line(&line).unwrap().public(), private.public());
@@ -48,7 +48,7 @@ fn a_manifest_has_one_spelling() {
 }
 
 #[test]
-fn no_byte_of_a_signed_manifest_can_be_changed() {
+fn any_changed_byte_invalidates_a_signed_manifest() {
     let manifest = manifest("north", b"rows");
     let signature = manifest.sign(&key("north"));
     let public = key("north").public();
@@ -65,7 +65,7 @@ fn no_byte_of_a_signed_manifest_can_be_changed() {
 }
 
 #[test]
-fn a_receipt_is_bound_to_all_it_says() {
+fn the_signature_of_a_receipt_covers_every_field() {
     let receipt = Receipt {
         round: name("spring"),
         client: name("north"),
@@ -76,7 +76,7 @@ fn a_receipt_is_bound_to_all_it_says() {
         chain_head: Digest::of(b"line"),
     };
     let signed = receipt.sign(&key("server"));
-    assert!(signed.is_sound());
+    assert!(signed.has_valid_signature());
     let changes: [fn(&mut Receipt); 5] = [
         |r| r.rows = 5,
         |r| r.distinct_rows = 4,
@@ -87,13 +87,13 @@ fn a_receipt_is_bound_to_all_it_says() {
     for change in changes {
         let mut other = signed.clone();
         change(&mut other.receipt);
-        assert!(!other.is_sound());
+        assert!(!other.has_valid_signature());
     }
 }
 
 #[test]
-fn refusals_have_codes_that_do_not_repeat_the_words() {
-    let refusal = Refusal::NotOpen { state: RoundState::Closed };
+fn refusals_have_stable_codes_messages_and_hints() {
+    let refusal = Refusal::NotOpen(RoundState::Closed);
     let body = refusal.body();
     assert_eq!((refusal.status(), body.code.as_str()), (409, "round_not_open"));
     assert!(body.message.contains("closed") && body.hint.is_some());

@@ -1,4 +1,4 @@
-//! A table of more rows than a row group of its canonical form.
+//! A table whose canonical form has several row groups.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,8 +11,8 @@ use equipoise_server::validator::{Job, Verdict, check_file};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 
 const N_X: usize = 16;
-/// Two row groups of 2^16 rows, as wide ones have them, and a part of a third.
-const MANY: usize = 140_000;
+/// Two full row groups of 2^16 rows and a part of a third.
+const N_LARGE: usize = 140_000;
 
 fn schema() -> Schema {
     let mut text = String::from(
@@ -26,7 +26,7 @@ fn schema() -> Schema {
     Schema::from_toml(&text, Path::new("schema.toml")).unwrap()
 }
 
-/// Rows of thousandths from a fixed seed; the codes of label and group are those of a proxy or of raw rows.
+/// Pseudo-random rows. The negative label is -1 in a proxy and 0 in raw rows.
 fn table(n_rows: usize, seed: u64, negative: i8) -> String {
     let mut state = seed;
     let mut unit = move || {
@@ -49,7 +49,7 @@ fn table(n_rows: usize, seed: u64, negative: i8) -> String {
 }
 
 fn solved(proxies: &Path, roots: &Path) -> Defended {
-    // Little enough that rows of the larger table go to the disk, as on a small server.
+    // Small enough to spill rows of the larger table to disk, as on a small server.
     let memory = Memory::at_most(128 << 20, roots.to_path_buf());
     let loaded = load_round(proxies, roots, &schema(), &memory).unwrap();
     let settings = Settings::new(Fairness::SP).validate().unwrap();
@@ -58,28 +58,27 @@ fn solved(proxies: &Path, roots: &Path) -> Defended {
 }
 
 #[test]
-fn a_canonical_table_of_several_row_groups_gives_the_model_of_the_clients_own_file() {
+fn a_canonical_table_of_several_row_groups_gives_the_same_model_as_the_original() {
     let dir = tempfile::tempdir().unwrap();
     let [sent, canonical, roots] = ["sent", "canonical", "roots"].map(|name| dir.path().join(name));
     for folder in [&sent, &canonical, &roots] {
         std::fs::create_dir(folder).unwrap();
     }
-    for (client, n_rows, seed) in [("large", MANY, 1), ("small", 700, 2)] {
+    for (client, n_rows, seed) in [("large", N_LARGE, 1), ("small", 700, 2)] {
         let file = sent.join(format!("{client}.csv"));
         std::fs::write(&file, table(n_rows, seed, -1)).unwrap();
         std::fs::write(roots.join(format!("{client}.csv")), table(40, seed + 10, 0)).unwrap();
-        let checked = canonical.join(format!("{client}.parquet"));
+        let table = canonical.join(format!("{client}.parquet"));
         let limits = SubmissionLimits::default();
-        let verdict =
-            check_file(&Job { file, canonical: checked.clone(), schema: schema(), limits });
+        let verdict = check_file(&Job { file, canonical: table.clone(), schema: schema(), limits });
         assert!(
-            matches!(verdict, Verdict::Sound { rows, .. } if rows == n_rows as u64),
+            matches!(&verdict, Verdict::Valid(table) if table.rows == n_rows as u64),
             "{verdict:?}"
         );
-        let reader = SerializedFileReader::new(std::fs::File::open(&checked).unwrap()).unwrap();
+        let reader = SerializedFileReader::new(std::fs::File::open(&table).unwrap()).unwrap();
         assert_eq!(reader.num_row_groups(), if client == "large" { 3 } else { 1 });
     }
-    let (own, server) = (solved(&sent, &roots), solved(&canonical, &roots));
-    assert_eq!(own.model.to_json(), server.model.to_json());
-    assert_eq!(own.outcome, server.outcome);
+    let (original, server) = (solved(&sent, &roots), solved(&canonical, &roots));
+    assert_eq!(original.model.to_json(), server.model.to_json());
+    assert_eq!(original.outcome, server.outcome);
 }

@@ -1,5 +1,5 @@
-//! Requests made from the served description, sound and unsound ones, over real connections: no failure of
-//! the server, and no answer that the description does not have. The seed is fixed.
+//! Sends valid and malformed requests, generated from the served description with a fixed seed, over real connections.
+//! The server must not fail, and every answer must be described.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -18,8 +18,8 @@ use serde_json::Value;
 use crate::json_schema::problems;
 use crate::world::{CLIENTS, World, key, manifest, name, proxy, request, scaled};
 
-/// What hyper itself answers to a head that is no HTTP or too large, without a document.
-const OF_THE_CONNECTION: [u16; 3] = [400, 414, 431];
+/// hyper's own answers to a malformed or oversized request head, without a document.
+const HYPER_STATUSES: [u16; 3] = [400, 414, 431];
 
 const ODD_SEGMENTS: [&str; 22] = [
     "",
@@ -95,7 +95,7 @@ impl Random {
     }
 }
 
-/// A request, and whether its operation must have been found.
+/// A request, and whether it must reach its operation.
 struct Strange {
     head: Vec<u8>,
     body: Vec<u8>,
@@ -103,9 +103,9 @@ struct Strange {
     is_head: bool,
 }
 
-fn segment(random: &mut Random, sound: &[&str], clean: &mut bool) -> String {
+fn segment(random: &mut Random, valid: &[&str], clean: &mut bool) -> String {
     if random.below(10) < 6 {
-        return random.pick(sound).to_owned();
+        return random.pick(valid).to_owned();
     }
     let odd = match random.below(4) {
         0 => "x".repeat(1 + random.below(9000)),
@@ -131,7 +131,7 @@ fn body(random: &mut Random) -> Vec<u8> {
     }
 }
 
-/// Rounds that an operation is asked of. Those that end a round have one of their own, or none would live long.
+/// The rounds for an operation. Operations that end a round have their own.
 fn rounds_for(path: &str) -> &'static [&'static str] {
     match path.rsplit('/').next() {
         Some("open") => &["draft"],
@@ -212,11 +212,11 @@ fn strange(random: &mut Random, path: &str, method: &str, tokens: &Tokens) -> St
     }
 }
 
-/// Status, media type and body; a stream is not read to its end. None if the server hung up.
+/// Status, media type and body; `None` if the server hung up. An event stream is not read to its end.
 fn send(address: SocketAddr, request: &Strange) -> Option<(u16, String, Vec<u8>)> {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    // The server may have answered before it has read everything.
+    // The server may answer before it has read everything.
     let _ = stream.write_all(&request.head).and_then(|()| stream.write_all(&request.body));
     let mut bytes = Vec::new();
     let mut piece = [0; 16384];
@@ -252,7 +252,7 @@ fn send(address: SocketAddr, request: &Strange) -> Option<(u16, String, Vec<u8>)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_is_asked_the_server_does_not_fail_and_answers_as_described() {
+async fn arbitrary_requests_never_fail_and_are_answered_as_described() {
     let world = World::new();
     let mut tokens = Tokens::from([("spring", world.token.clone())]);
     for round in ["published", "closing", "aborting", "revoking"] {
@@ -285,61 +285,65 @@ async fn whatever_is_asked_the_server_does_not_fail_and_answers_as_described() {
 
     let document = server.get("/v1/openapi.json").await.json;
     let counts =
-        tokio::task::spawn_blocking(move || ask(address, &document, &tokens)).await.unwrap();
+        tokio::task::spawn_blocking(move || send_many(address, &document, &tokens)).await.unwrap();
     serving.abort();
-    // Both kinds were there, for each operation.
+    // Every operation has seen both outcomes.
     assert!(counts.iter().all(|(found, refused)| *found > 0 && *refused > 0), "{counts:?}");
     assert_eq!(server.get("/v1/rounds").await.status, 200);
 }
 
-/// Answers of each operation: good ones and refusals.
-fn ask(address: SocketAddr, document: &Value, tokens: &Tokens) -> Vec<(usize, usize)> {
+/// Numbers of successes and refusals for each operation.
+fn send_many(address: SocketAddr, document: &Value, tokens: &Tokens) -> Vec<(usize, usize)> {
     let mut random = Random(20_270_301);
     let mut counts = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             let responses = operation["responses"].as_object().unwrap();
-            let (mut good, mut refused) = (0, 0);
+            let (mut succeeded, mut refused) = (0, 0);
             for _ in 0..scaled(100, 3000) {
                 let request = strange(&mut random, path, method, tokens);
-                let place = || String::from_utf8_lossy(&request.head).into_owned();
+                let context = || String::from_utf8_lossy(&request.head).into_owned();
                 let Some((status, media_type, body)) = send(address, &request) else {
                     refused += 1;
                     continue;
                 };
                 if status < 300 {
-                    good += 1
+                    succeeded += 1
                 } else {
                     refused += 1
                 }
-                assert!(status < 500 || matches!(status, 503 | 507), "{status}: {}", place());
+                assert!(status < 500 || matches!(status, 503 | 507), "{status}: {}", context());
                 let media_type = media_type.split(';').next().unwrap_or_default().trim();
                 let has_document = media_type == "application/json";
                 let response = match responses.get(&status.to_string()) {
                     Some(response) => response,
                     None if !request.is_operation && matches!(status, 404 | 405) => {
-                        assert!(has_document, "{status} without a document: {}", place());
+                        assert!(has_document, "{status} without a document: {}", context());
                         continue;
                     }
-                    None if OF_THE_CONNECTION.contains(&status) && !has_document => continue,
-                    // Another method's operation at the same address.
+                    None if HYPER_STATUSES.contains(&status) && !has_document => continue,
+                    // Another operation on the same path.
                     None if !request.is_operation => continue,
-                    None => panic!("{status} is not described: {}", place()),
+                    None => panic!("{status} is not described: {}", context()),
                 };
                 let content = response["content"].as_object().unwrap();
                 let known = content.contains_key(media_type);
                 assert!(
-                    known || !request.is_operation || OF_THE_CONNECTION.contains(&status),
+                    known || !request.is_operation || HYPER_STATUSES.contains(&status),
                     "{status} as {media_type}: {}",
-                    place()
+                    context()
                 );
                 if has_document && request.is_operation && !request.is_head {
                     let body = serde_json::from_slice(&body).unwrap();
                     let found = problems(document, &content["application/json"]["schema"], &body);
-                    assert!(found.is_empty() || path.ends_with("{file}"), "{found:?}: {}", place());
+                    assert!(
+                        found.is_empty() || path.ends_with("{file}"),
+                        "{found:?}: {}",
+                        context()
+                    );
                 }
             }
-            counts.push((good, refused));
+            counts.push((succeeded, refused));
         }
     }
     counts

@@ -1,4 +1,4 @@
-//! One submission each: sent twice, sent otherwise, cut off, resumed.
+//! Uploads: repeated, conflicting, interrupted, resumed.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use tokio_stream::StreamExt as _;
 use crate::world::{World, key, manifest, proxy, scaled, submission};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_is_accepted_the_same_again_is_fine_another_one_is_refused() {
+async fn resubmitting_the_same_file_is_idempotent_and_another_file_is_refused() {
     let world = World::new();
     let server = world.start();
     let first = server.submit("north", proxy(1)).await;
@@ -31,7 +31,7 @@ async fn the_first_is_accepted_the_same_again_is_fine_another_one_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_submission_many_times_at_once_is_one_row() {
+async fn concurrent_identical_submissions_make_one_row() {
     let world = World::new();
     let server = world.start();
     let n = scaled(20, 50);
@@ -52,7 +52,7 @@ async fn the_same_submission_many_times_at_once_is_one_row() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_different_bodies_at_once_exactly_one_is_accepted() {
+async fn exactly_one_of_two_concurrent_submissions_is_accepted() {
     for _ in 0..scaled(10, 200) {
         let world = World::new();
         let server = world.start();
@@ -65,8 +65,8 @@ async fn of_two_different_bodies_at_once_exactly_one_is_accepted() {
     }
 }
 
-/// A body that breaks off after some bytes.
-fn cut(client: &str, whole: &str, keep: usize) -> Request<Body> {
+/// A request whose body breaks off after `keep` bytes.
+fn interrupted(client: &str, whole: &str, keep: usize) -> Request<Body> {
     let (mut parts, _) = submission(client, whole.as_bytes().to_vec()).into_parts();
     parts.headers.insert("content-length", whole.len().into());
     let frames = vec![
@@ -77,12 +77,12 @@ fn cut(client: &str, whole: &str, keep: usize) -> Request<Body> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_cut_off_anywhere_leaves_no_row_and_a_retry_succeeds() {
+async fn a_truncated_body_leaves_no_row_and_a_retry_succeeds() {
     let whole = proxy(1);
     for keep in [0, 1, whole.len() / 2, whole.len() - 1] {
         let world = World::new();
         let server = world.start();
-        let broken = server.send(cut("north", &whole, keep)).await;
+        let broken = server.send(interrupted("north", &whole, keep)).await;
         assert_eq!((broken.status, broken.json["code"].as_str()), (400, Some("body_truncated")));
         assert_eq!(server.n_submissions(), 0);
         assert_eq!(server.submit("north", whole.clone()).await.status, 201);
@@ -91,11 +91,11 @@ async fn a_body_cut_off_anywhere_leaves_no_row_and_a_retry_succeeds() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_interrupted_upload_goes_on_where_it_stopped() {
+async fn an_interrupted_upload_resumes() {
     let world = World::new();
     let server = world.start();
     let whole = proxy(1);
-    server.send(cut("north", &whole, 100)).await;
+    server.send(interrupted("north", &whole, 100)).await;
     let manifest = manifest("north", whole.as_bytes());
     let signature = manifest.sign(&key("north")).to_string();
     let state = Request::get("/v1/rounds/spring/submissions/north/upload")
@@ -117,15 +117,15 @@ async fn an_interrupted_upload_goes_on_where_it_stopped() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_came_of_an_interrupted_upload_is_gone_after_a_restart_and_a_close() {
+async fn partial_uploads_are_removed_at_a_restart_and_at_the_close() {
     let world = World::new();
     let server = world.start();
-    server.send(cut("north", &proxy(1), 100)).await;
+    server.send(interrupted("north", &proxy(1), 100)).await;
     assert_eq!(world.parts().len(), 1);
     drop(server);
     let server = world.start();
     assert!(world.parts().is_empty());
-    server.send(cut("north", &proxy(1), 100)).await;
+    server.send(interrupted("north", &proxy(1), 100)).await;
     assert_eq!(server.submit("east", proxy(2)).await.status, 201);
     assert_eq!(server.submit("south", proxy(3)).await.status, 201);
     assert_eq!(server.post("close", &world.token).await.status, 200);
@@ -135,7 +135,7 @@ async fn what_came_of_an_interrupted_upload_is_gone_after_a_restart_and_a_close(
     assert_eq!(server.wait(), RoundState::Published);
 }
 
-/// A body that begins and then neither goes on nor ends.
+/// A request whose body starts and then stalls.
 fn stalled(client: &str, whole: &str) -> Request<Body> {
     let (mut parts, _) = submission(client, whole.as_bytes().to_vec()).into_parts();
     parts.headers.insert("content-length", whole.len().into());
@@ -145,7 +145,7 @@ fn stalled(client: &str, whole: &str) -> Request<Body> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn more_uploads_than_places_are_told_when_to_come_back() {
+async fn uploads_beyond_the_limit_get_a_retry_after() {
     let world = World::new();
     let limits = Limits { uploads_at_once: 1, ..Limits::default() };
     let server = Arc::new(world.start_with(Arc::new(RealDisk), limits));
@@ -168,7 +168,7 @@ async fn more_uploads_than_places_are_told_when_to_come_back() {
 async fn an_interrupted_upload_expires() {
     let world = World::new();
     let server = world.start();
-    server.send(cut("north", &proxy(1), 100)).await;
+    server.send(interrupted("north", &proxy(1), 100)).await;
     let part = world.parts().pop().unwrap();
     let age = |seconds: u64| {
         let file = std::fs::File::options().write(true).open(&part).unwrap();

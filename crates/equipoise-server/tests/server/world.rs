@@ -1,4 +1,4 @@
-//! A data directory with one or two rounds of three clients, and a router over it.
+//! A data directory with one or two rounds of three clients, and a router on top.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ use tower::ServiceExt as _;
 pub(crate) const CLIENTS: [&str; 3] = ["east", "north", "south"];
 pub(crate) const AUDIENCE: &str = "https://round.example.org";
 
-/// Counts of the long tests: few as a rule, all with `EQUIPOISE_FULL=1`.
+/// The size of a long test: `few`, or `full` with `EQUIPOISE_FULL=1`.
 pub(crate) fn scaled(few: usize, full: usize) -> usize {
     if std::env::var_os("EQUIPOISE_FULL").is_some() { full } else { few }
 }
@@ -51,12 +51,12 @@ pub(crate) struct Answer {
     pub(crate) bytes: Vec<u8>,
 }
 
-fn panics(what: &str) -> ! {
+fn panic_on_disk_failure(what: &str) -> ! {
     panic!("the disk failed: {what}")
 }
 
 impl World {
-    /// A round `spring` that is open, with no deadline.
+    /// An open round `spring` without a deadline.
     pub(crate) fn new() -> Self {
         Self::with(|_| {})
     }
@@ -105,7 +105,7 @@ impl World {
         &self,
         disk: Arc<dyn Disk>,
     ) -> Result<Store, equipoise_server::store::StoreError> {
-        // The threads of a server that was just dropped may still be on their way out.
+        // The threads of a server that was just dropped may still hold the lock.
         let mut folder = DataFolder::open(&self.data());
         for _ in 0..200 {
             if folder.is_ok() {
@@ -115,7 +115,8 @@ impl World {
             folder = DataFolder::open(&self.data());
         }
         let clock = Arc::clone(&self.clock);
-        let parts = StoreParts { disk, clock, fatal: panics, ..StoreParts::default() };
+        let parts =
+            StoreParts { disk, clock, fatal: panic_on_disk_failure, ..StoreParts::default() };
         Store::open(folder?, parts)
     }
 
@@ -126,12 +127,13 @@ impl World {
     pub(crate) fn start_with(&self, disk: Arc<dyn Disk>, limits: Limits) -> Server {
         let store = Arc::new(self.open_store(disk).unwrap());
         let hub = Arc::new(Hub::default());
-        let solver = Solver::start(Arc::clone(&store), Arc::clone(&hub)).unwrap();
+        let memory = limits.solve_memory_bytes;
+        let solver = Solver::start(Arc::clone(&store), Arc::clone(&hub), memory).unwrap();
         let app = Arc::new(App::new(Arc::clone(&store), hub, solver, Arc::new(InProcess), limits));
         Server { router: router(Arc::clone(&app)), app, store }
     }
 
-    /// Everything below `uploads/`.
+    /// All files in `uploads/`.
     pub(crate) fn parts(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         for round in std::fs::read_dir(self.data().join("uploads")).unwrap() {
@@ -151,12 +153,12 @@ impl Server {
         Answer { status, json: serde_json::from_slice(&bytes).unwrap_or_default(), bytes }
     }
 
-    /// The answer while it is still coming.
+    /// The response, with an unread body.
     pub(crate) async fn stream(&self, request: Request<Body>) -> axum::response::Response {
         self.router.clone().oneshot(request).await.unwrap()
     }
 
-    /// Status and text of a page for monitoring.
+    /// Status and text of a monitoring route.
     pub(crate) async fn get_admin(&self, path: &str) -> (u16, String) {
         let request = Request::get(path).body(Body::empty()).unwrap();
         let response = admin_router(Arc::clone(&self.app)).oneshot(request).await.unwrap();
@@ -187,7 +189,7 @@ impl Server {
         self.store.round(&name("spring")).unwrap().state
     }
 
-    /// Waits until nothing will happen any more.
+    /// Waits until the round is over.
     pub(crate) fn wait(&self) -> RoundState {
         let started = Instant::now();
         while !self.state().is_final() {
@@ -223,13 +225,13 @@ pub(crate) fn manifest(client: &str, body: &[u8]) -> Manifest {
     }
 }
 
-/// A request as an honest client sends it.
+/// A valid submission.
 pub(crate) fn submission(client: &str, body: Vec<u8>) -> Request<Body> {
     let manifest = manifest(client, &body);
     request(&manifest, &key(client), body)
 }
 
-/// A request with a manifest of one's own.
+/// A submission with this manifest.
 pub(crate) fn request(manifest: &Manifest, key: &PrivateKey, body: Vec<u8>) -> Request<Body> {
     let address = format!("/v1/rounds/{}/submissions/{}", manifest.round, manifest.client);
     Request::put(address)
@@ -242,7 +244,7 @@ pub(crate) fn request(manifest: &Manifest, key: &PrivateKey, body: Vec<u8>) -> R
         .unwrap()
 }
 
-/// A proxy of some rows; another seed gives another one.
+/// A small proxy that depends on the seed.
 pub(crate) fn proxy(seed: u64) -> String {
     let rows: Vec<String> = rows(seed, 40)
         .into_iter()

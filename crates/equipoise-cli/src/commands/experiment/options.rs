@@ -1,4 +1,4 @@
-//! The options of the grid.
+//! The options that select the cells of the grid and how they are run.
 
 use clap::Args;
 use equipoise_core::{Choice, Criterion, Profile, RootWeighting};
@@ -8,16 +8,16 @@ use equipoise_lab::{
 
 use crate::choice_args::{Chosen, choice, choice_among, choice_or_group, distinct};
 
-/// Which cells, and how they are run.
+/// Which cells to run, and how.
 #[derive(Debug, Args)]
 pub(super) struct ExperimentOptions {
-    /// Datasets: law-school, dutch, synthetic (the demo's population), csv (your own table)
+    /// Datasets: law-school, dutch, synthetic (the demo's population) or csv (your own table)
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "law-school,dutch")]
     dataset: Vec<String>,
-    /// Scenarios
+    /// What reliable clients send: each its own fair proxy (realistic), or all the same one (ideal)
     #[arg(long, value_parser = choice::<ScenarioKind>(), value_delimiter = ',', default_value = "realistic,ideal")]
     scenario: Vec<ScenarioKind>,
-    /// Fairness; in a larger grid, Dutch is left out under eo, as in the paper
+    /// Fairness criteria; dutch is omitted under eo, as in the paper, unless it is the only combination
     #[arg(
         long,
         value_parser = choice_among(&[Criterion::Sp, Criterion::Eo]),
@@ -28,10 +28,10 @@ pub(super) struct ExperimentOptions {
     /// Shares of unreliable clients
     #[arg(long, value_delimiter = ',', value_name = "SHARE,…", default_value = "0.2,0.4,0.6")]
     unreliable: Vec<f64>,
-    /// Number of seeds, from 1
+    /// Number of seeds; the first seed is 1
     #[arg(long, value_name = "N", default_value_t = 5)]
     seeds: u64,
-    /// Defenses
+    /// Defenses; bilevel-rho0 is bilevel without its fairness penalty
     #[arg(
         long,
         value_parser = choice_or_group(&[("all", Variant::ALL)]),
@@ -39,31 +39,31 @@ pub(super) struct ExperimentOptions {
         default_value = "all"
     )]
     defenses: Vec<Chosen<Variant>>,
-    /// Constants of the method
+    /// Settings of the method: the paper's, or the defaults of `defend`
     #[arg(long, value_parser = choice::<Profile>(), default_value = "paper")]
     profile: Profile,
-    /// Clients that a dataset is shared among
+    /// Number of clients that each dataset is split among
     #[arg(long, value_name = "K", default_value_t = 5)]
     clients: usize,
     /// Share of each client's training rows in the root
     #[arg(long, value_name = "SHARE", default_value_t = 0.005)]
     root_share: f64,
-    /// Rows of a fair proxy [default: as many as the client's training rows]
+    /// Number of rows in a fair proxy [default: as many as the client's training rows]
     #[arg(long, value_name = "N")]
     proxy_rows: Option<usize>,
-    /// How fair proxies are made
+    /// How fair proxies are generated
     #[arg(long, value_parser = choice::<Generator>(), default_value = "adam")]
     generator: Generator,
-    /// How columns become features; your own table is encoded by its schema
+    /// How columns become features; your own table (--dataset csv) is always encoded by its schema
     #[arg(long, value_parser = choice::<Preprocessing>(), default_value = "paper")]
     preprocessing: Preprocessing,
-    /// Regulariser
+    /// Regularisation strength of the model
     #[arg(long, value_name = "L", default_value_t = 1e-4)]
     lambda: f64,
-    /// How the clients' root rows count
+    /// How root rows are weighted
     #[arg(long, value_parser = choice::<RootWeighting>(), default_value = "pooled")]
     root_weighting: RootWeighting,
-    /// Ablations to add, each a table on the page: the method with one thing changed
+    /// Ablations to add, each a table in the report: the method with one setting changed
     #[arg(
         long,
         value_parser = choice_or_group(&[("none", &[]), ("all", Ablation::ALL)]),

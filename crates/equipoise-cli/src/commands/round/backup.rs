@@ -4,21 +4,20 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use equipoise_server::protocol::Digest;
-use equipoise_server::store::{BackUp, back_up, restore as restore_to};
-use serde::Serialize;
+use equipoise_server::store::{Backup, back_up, restore as restore_to};
+use serde_json::{Value, json};
 
-use crate::answer::Answer;
 use crate::figures::count;
-use crate::output::Output;
+use crate::output::{Answer, Output};
 
-/// Copy a data directory, also while the server runs
+/// Back up a data directory, even while the server is running
 ///
-/// Copies the database as it is at one moment, every file that it speaks of, and the server's key; checks the
-/// copy as a server does when it starts; and lists all files by their digests in backup.json. Uploads that
-/// are under way are left out: their clients send again.
+/// Copies a consistent snapshot of the database, every file it refers to, and the server's key. Then runs the same
+/// checks on the copy as a server does at startup, and lists all files with their digests in backup.json. Uploads in
+/// progress are not included; their clients will have to send again.
 ///
-/// Whoever has the back-up has the server's private key and the clients' proxies: keep it as you keep the
-/// server. Note the digest that is printed elsewhere; `round restore --sha256` asks for it.
+/// The backup contains the server's private key and the clients' proxies: protect it like the server itself. Keep the
+/// printed digest somewhere else and pass it to `round restore --sha256`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
@@ -27,68 +26,60 @@ pub(crate) struct BackupArgs {
     /// The server's data directory
     #[arg(value_name = "DATA")]
     data: PathBuf,
-    /// Folder for the back-up; must not be there yet, or be empty
+    /// Folder for the backup; must be empty or not exist
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
 }
 
-/// Make a data directory of a back-up
+/// Restore a data directory from a backup
 ///
-/// Checks every file by the back-up's list, then database, audit logs, receipts and results as a server does
-/// when it starts. The directory appears only if all of it holds.
+/// Checks every file against the backup's list, then the database, audit logs, receipts and results as a server does
+/// at startup. The directory is created only if all checks pass.
 ///
-/// What was accepted after the back-up was made is not in it. Its clients have receipts, and must submit
-/// again; the new receipts differ from the old ones.
+/// Submissions accepted after the backup was made are lost. Their clients must submit again, and will get new
+/// receipts that differ from the old ones.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
+Examples:
   equipoise round restore backups/2027-02-01 --data data
   equipoise serve --config server.toml")]
 pub(crate) struct RestoreArgs {
-    /// The back-up
+    /// Folder with the backup
     #[arg(value_name = "BACKUP")]
     backup: PathBuf,
-    /// The data directory; must not be there yet, or be empty
+    /// Data directory to create; must be empty or not exist
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
-    /// Digest that `round backup` printed
+    /// Digest printed by `round backup`; the restore fails if it differs
     #[arg(long, value_name = "DIGEST")]
     sha256: Option<Digest>,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    path: &'a Path,
-    rounds: &'a [equipoise_server::protocol::Name],
-    n_files: usize,
-    bytes: u64,
-    sha256: Option<Digest>,
-}
-
-/// Runs `round backup`.
 pub(crate) fn backup(args: &BackupArgs, output: &Output) -> anyhow::Result<Answer> {
-    let (made, digest) = back_up(&args.data, &args.output)?;
-    output.result(&document(&args.output, &made, Some(digest)), || {
-        format!("{}: {}\nSHA-256 of its list: {digest}\n", args.output.display(), words(&made))
-    })?;
-    Ok(Answer::Done)
+    let (listing, digest) = back_up(&args.data, &args.output)?;
+    output.result(&document(&args.output, &listing, Some(digest)), || {
+        format!(
+            "{}: {}\nSHA-256 of backup.json: {digest}\n",
+            args.output.display(),
+            describe(&listing)
+        )
+    })
 }
 
-/// Runs `round restore`.
 pub(crate) fn restore(args: &RestoreArgs, output: &Output) -> anyhow::Result<Answer> {
-    let made = restore_to(&args.backup, &args.data, args.sha256)?;
-    output.result(&document(&args.data, &made, args.sha256), || {
-        format!("{}: {}, as of {}\n", args.data.display(), words(&made), made.at)
-    })?;
-    Ok(Answer::Done)
+    let listing = restore_to(&args.backup, &args.data, args.sha256)?;
+    output.result(&document(&args.data, &listing, args.sha256), || {
+        format!("{}: {}, as of {}\n", args.data.display(), describe(&listing), listing.at)
+    })
 }
 
-fn document<'a>(path: &'a Path, made: &'a BackUp, sha256: Option<Digest>) -> Document<'a> {
-    let (n_files, bytes) = (made.files.len(), made.total_bytes());
-    Document { path, rounds: &made.rounds, n_files, bytes, sha256 }
+fn document(path: &Path, listing: &Backup, sha256: Option<Digest>) -> Value {
+    let (n_files, bytes) = (listing.files.len(), listing.total_bytes());
+    json!({ "path": path, "rounds": listing.rounds, "n_files": n_files, "bytes": bytes, "sha256": sha256 })
 }
 
-fn words(made: &BackUp) -> String {
-    let (rounds, files) = (count(made.rounds.len(), "round"), count(made.files.len(), "file"));
-    format!("{rounds}, {files}, {} bytes, all checked", made.total_bytes())
+fn describe(listing: &Backup) -> String {
+    let (rounds, files) =
+        (count(listing.rounds.len(), "round"), count(listing.files.len(), "file"));
+    format!("{rounds}, {files}, {} bytes; all checks passed", listing.total_bytes())
 }

@@ -2,98 +2,84 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 use clap::Args;
-use equipoise_data::{Schema, check_output};
+use equipoise_data::Schema;
 use equipoise_server::protocol::{Name, PublicKey};
 use equipoise_server::store::{DataFolder, NewRound, Store, StoreParts, write_private};
 use jiff::Timestamp;
-use serde::Serialize;
+use serde_json::json;
 
 use super::limits::LimitArgs;
-use crate::answer::Answer;
 use crate::commands::defend::settings_args::SettingsArgs;
 use crate::figures::count;
-use crate::output::Output;
+use crate::files::{read_text, refuse_existing};
+use crate::output::{Answer, Output};
 use crate::round_client::read_public_key;
 
-/// Set up a round: who takes part, what is asked of them, how it is solved
+/// Create a round: its clients, schema, roots, settings and limits
 ///
-/// Checks the root of every client by the schema and copies it into the data directory, fixes the roster and
-/// the settings, and opens the round. `serve` must not be running on that directory meanwhile. The
-/// coordinator's token goes to a file that only you can read; the server keeps its digest alone.
+/// Checks each client's root against the schema and copies it into the data directory, then opens the round. The
+/// server must not be running on that directory meanwhile. The coordinator's token is written to a file that only you
+/// can read; the server keeps only its digest.
 ///
-/// The solve uses exactly the clients that submitted, with their proxies and their roots: the same as
+/// The solve uses the proxies and roots of the clients that submitted, and gives the same model as
 /// `equipoise defend` on these files.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  equipoise round new spring --data data --audience https://round.example.org:8443 \\
-      --schema schema.toml --client north=north.pub --client south=south.pub \\
-      --root roots --fairness sp --minimum 2 --deadline 2027-03-01T12:00:00Z")]
+  equipoise round new spring --data data \\
+      --audience https://round.example.org:8443 --schema schema.toml \\
+      --client north=north.pub --client south=south.pub --root roots \\
+      --fairness sp --minimum 2 --deadline 2027-03-01T12:00:00Z")]
 pub(crate) struct NewArgs {
-    /// The round
+    /// Name of the round
     #[arg(value_name = "NAME")]
     name: Name,
-    /// The server's data directory; made if it is not there
+    /// The server's data directory; created if it does not exist
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
-    /// The address that clients use; their signatures are bound to it
+    /// Server address that clients use; their signatures are valid only for it
     #[arg(long, value_name = "URL")]
     audience: String,
-    /// The schema that all agreed on
+    /// The schema that all parties agreed on
     #[arg(long, value_name = "FILE")]
     schema: PathBuf,
-    /// A client and its public key; may be given several times
-    #[arg(long, value_name = "NAME=FILE")]
-    client: Vec<String>,
-    /// File with one public key a line, named as the round will call the clients
+    /// A client and its public key file; may be repeated
+    #[arg(long, value_name = "NAME=FILE", value_parser = parse_client)]
+    client: Vec<(Name, PathBuf)>,
+    /// File with the public keys of the clients, one per line
     #[arg(long, value_name = "FILE")]
     roster: Option<PathBuf>,
-    /// Folder of roots, tables of raw rows, one per client
+    /// Folder of roots: one table of raw rows per client
     #[arg(long, value_name = "DIR")]
     root: PathBuf,
     #[command(flatten)]
     settings: SettingsArgs,
-    /// Submissions needed for a solve [default: all clients]
+    /// Minimum number of submissions for a solve [default: all clients]
     #[arg(long, value_name = "N")]
     minimum: Option<u64>,
-    /// When the round closes by itself, such as 2027-03-01T12:00:00Z
-    #[arg(long, value_name = "TIME")]
+    /// Time at which the round closes automatically, such as 2027-03-01T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = parse_deadline)]
     deadline: Option<Timestamp>,
-    /// Do not open the round yet
+    /// Create the round without opening it; see `round open`
     #[arg(long)]
     draft: bool,
     /// File for the coordinator's token [default: NAME.token]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    // Last, for its heading holds for all that follows.
+    // Last, because its heading applies to everything that follows.
     #[command(flatten)]
     limits: LimitArgs,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    round: &'a Name,
-    state: &'static str,
-    clients: Vec<&'a Name>,
-    token_file: &'a Path,
-    server_key: String,
-}
-
-/// Runs the command.
 pub(crate) fn run(args: &NewArgs, output: &Output) -> anyhow::Result<Answer> {
     let settings = args.settings.resolve()?;
     let schema = Schema::read(&args.schema)?;
     let roster = read_roster(args)?;
     let token_file =
         args.token_file.clone().unwrap_or_else(|| PathBuf::from(format!("{}.token", args.name)));
-    check_output(&token_file, false)?;
-    if let Some(deadline) = args.deadline
-        && deadline <= Timestamp::now()
-    {
-        bail!("--deadline {deadline} is over already");
-    }
+    refuse_existing(&token_file)?;
     let store = open_store(&args.data)?;
     let token = store.create_round(NewRound {
         round: args.name.clone(),
@@ -110,24 +96,23 @@ pub(crate) fn run(args: &NewArgs, output: &Output) -> anyhow::Result<Answer> {
     if !args.draft {
         store.open_round(&args.name)?;
     }
-    let document = Document {
-        round: &args.name,
-        state: if args.draft { "draft" } else { "open" },
-        clients: roster.iter().map(PublicKey::name).collect(),
-        token_file: &token_file,
-        server_key: store.key().public().to_string(),
-    };
+    let state = if args.draft { "draft" } else { "open" };
+    let server_key = store.key().public().to_string();
+    let document = json!({
+        "round": args.name,
+        "state": state,
+        "clients": roster.iter().map(PublicKey::name).collect::<Vec<_>>(),
+        "token_file": token_file,
+        "server_key": server_key,
+    });
     output.result(&document, || {
         format!(
-            "round {}: {}, {}\ncoordinator's token: {}\nserver's key: {}\n",
-            document.round,
-            document.state,
+            "round {}: {state}, {}\ncoordinator token: {}\nserver key: {server_key}\n",
+            args.name,
             count(roster.len(), "client"),
             token_file.display(),
-            document.server_key
         )
-    })?;
-    Ok(Answer::Done)
+    })
 }
 
 /// Opens a data directory.
@@ -137,23 +122,30 @@ pub(crate) fn open_store(data: &Path) -> anyhow::Result<Store> {
 
 fn read_roster(args: &NewArgs) -> anyhow::Result<Vec<PublicKey>> {
     let mut roster = Vec::new();
-    for entry in &args.client {
-        let (name, file) = entry
-            .split_once('=')
-            .with_context(|| format!("--client {entry}: must be NAME=FILE"))?;
-        let name: Name = name.parse().with_context(|| format!("--client {entry}"))?;
-        roster.push(read_public_key(Path::new(file))?.named(name));
+    for (name, file) in &args.client {
+        roster.push(read_public_key(file)?.named(name.clone()));
     }
     if let Some(path) = &args.roster {
-        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
-        let lines = text.lines().map(str::trim).enumerate();
-        for (i, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
-            let place = || format!("{}, line {}", path.display(), i + 1);
-            roster.push(line.parse().with_context(place)?);
+        for (i, line) in read_text(path)?.lines().map(str::trim).enumerate() {
+            if !line.is_empty() && !line.starts_with('#') {
+                let key = line.parse();
+                roster.push(key.with_context(|| format!("{}, line {}", path.display(), i + 1))?);
+            }
         }
     }
-    if roster.is_empty() {
-        bail!("nobody takes part: name clients with --client or --roster");
-    }
+    ensure!(!roster.is_empty(), "the round has no clients; add them with --client or --roster");
     Ok(roster)
+}
+
+fn parse_client(text: &str) -> Result<(Name, PathBuf), String> {
+    let (name, file) = text.split_once('=').ok_or("must have the form NAME=FILE")?;
+    Ok((name.parse().map_err(|error| format!("{error}"))?, file.into()))
+}
+
+fn parse_deadline(text: &str) -> Result<Timestamp, &'static str> {
+    match text.parse() {
+        Ok(time) if time > Timestamp::now() => Ok(time),
+        Ok(_) => Err("the deadline is in the past"),
+        Err(_) => Err("must be a time such as 2027-03-01T12:00:00Z"),
+    }
 }

@@ -1,4 +1,4 @@
-//! `equipoise schema infer`: a first schema from a table.
+//! `equipoise schema infer`: a draft schema from a table.
 
 use std::path::PathBuf;
 
@@ -9,41 +9,41 @@ use equipoise_data::{
 use serde::Serialize;
 
 use super::show;
-use crate::answer::Answer;
-use crate::output::Output;
-use crate::paths::refuse_input_as_output;
+use crate::files::refuse_input_as_output;
+use crate::output::{Answer, Output};
 
-/// Propose a schema from a table
+/// Infer a schema from a table
 ///
-/// Columns of numbers become numeric, centred and scaled; a column of 0 and 1 stays as it is; other
-/// columns become categorical. The proposal is meant to be read, corrected and agreed on before anyone
-/// encodes a row. Without -o it goes to stdout.
+/// Columns of numbers become numeric and are centred and scaled, except columns of 0 and 1, which stay unchanged. All
+/// other columns become categorical. Review, edit and agree on the schema before anyone encodes data with it. Without
+/// -o, the schema is printed to stdout.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  equipoise schema infer data.csv --label passed=1 --sensitive group=A --drop id -o schema.toml")]
+  equipoise schema infer data.csv --label passed=1 --sensitive group=A \\
+      --drop id -o schema.toml")]
 pub(crate) struct InferArgs {
     /// Table of raw rows (.csv, .csv.gz or .parquet)
     data: PathBuf,
-    /// Label column and the value that counts as positive
+    /// Label column and its positive value
     #[arg(long, value_name = "COL=POSITIVE", value_parser = parse_pair)]
     label: (String, String),
-    /// Sensitive column and the value that counts as privileged
+    /// Sensitive column and its privileged value
     #[arg(long, value_name = "COL=PRIVILEGED", value_parser = parse_pair)]
     sensitive: (String, String),
-    /// Columns to leave out
+    /// Columns to ignore
     #[arg(long, value_name = "COL", num_args = 1..)]
     drop: Vec<String>,
-    /// Columns that are categorical although they hold numbers
+    /// Columns to treat as categorical even if they hold numbers
     #[arg(long, value_name = "COL", num_args = 1..)]
     categorical: Vec<String>,
-    /// Columns that are numeric: text in them is an error
+    /// Columns to treat as numeric; text in them is an error
     #[arg(long, value_name = "COL", num_args = 1..)]
     numeric: Vec<String>,
-    /// A model without a constant term
+    /// Fit the model without an intercept
     #[arg(long)]
     no_intercept: bool,
-    /// File to write the schema to
+    /// File to write the schema to [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace the file if it exists
@@ -59,7 +59,6 @@ struct Document<'a> {
     notes: &'a [String],
 }
 
-/// Runs the command.
 pub(crate) fn run(args: &InferArgs, output: &Output) -> anyhow::Result<Answer> {
     if let Some(path) = &args.output {
         check_output(path, args.force)?;
@@ -77,7 +76,7 @@ pub(crate) fn run(args: &InferArgs, output: &Output) -> anyhow::Result<Answer> {
     let toml = inferred.schema.to_toml();
     if let Some(path) = &args.output {
         write_atomically(path, args.force, |out| out.write_all(toml.as_bytes()))?;
-        output.note(format!("wrote {}; read it before you agree on it", path.display()));
+        output.note(format!("wrote {}; review it before you agree on it", path.display()));
     }
     inferred.notes.iter().for_each(|note| output.note(note));
 
@@ -88,18 +87,17 @@ pub(crate) fn run(args: &InferArgs, output: &Output) -> anyhow::Result<Answer> {
         notes: &inferred.notes,
     };
     output.result(&document, || match &args.output {
-        Some(_) => show::in_words(&inferred.schema),
+        Some(_) => show::describe(&inferred.schema),
         None => toml.clone(),
-    })?;
-    Ok(Answer::Done)
+    })
 }
 
-/// The first `=` parts column and value.
+/// Splits at the first `=`.
 fn parse_pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((column, value)) if !column.trim().is_empty() && !value.trim().is_empty() => {
             Ok((column.trim().to_string(), value.trim().to_string()))
         }
-        _ => Err("a column, `=` and a value are needed, as in passed=1".to_string()),
+        _ => Err("must have the form COLUMN=VALUE, such as passed=1".to_string()),
     }
 }

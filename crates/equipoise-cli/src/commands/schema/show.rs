@@ -1,4 +1,4 @@
-//! `equipoise schema show`: a schema for people.
+//! `equipoise schema show`: a schema as a readable table.
 
 use std::path::PathBuf;
 
@@ -6,18 +6,17 @@ use clap::Args;
 use equipoise_data::{Digest, Encoding, Feature, Schema};
 use serde::Serialize;
 
-use crate::answer::Answer;
 use crate::figures::{count, number, table};
-use crate::output::Output;
+use crate::output::{Answer, Output};
 
-/// Show a schema: columns, encodings, digest
+/// Show the columns, encodings and digest of a schema
 ///
-/// Prints each column with its kind, how its values become numbers and the names of the encoded columns.
-/// Parties that see the same digest encode the same row to the same numbers.
+/// Prints the kind of each column, how its values become numbers, and the names of the encoded columns. Parties whose
+/// schemas have the same digest encode rows identically.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  equipoise schema show schema.toml")]
 pub(crate) struct ShowArgs {
-    /// The schema file
+    /// Schema to show
     schema: PathBuf,
 }
 
@@ -29,7 +28,6 @@ struct Document<'a> {
     schema: &'a Schema,
 }
 
-/// Runs the command.
 pub(crate) fn run(args: &ShowArgs, output: &Output) -> anyhow::Result<Answer> {
     let schema = Schema::read(&args.schema)?;
     let document = Document {
@@ -38,58 +36,55 @@ pub(crate) fn run(args: &ShowArgs, output: &Output) -> anyhow::Result<Answer> {
         theta: schema.theta_names(),
         schema: &schema,
     };
-    output.result(&document, || in_words(&schema))?;
-    Ok(Answer::Done)
+    output.result(&document, || describe(&schema))
 }
 
 /// The schema as an aligned table.
-pub(super) fn in_words(schema: &Schema) -> String {
-    let label = format!("`{}` is +1, the rest −1", schema.label.positive);
-    let sensitive = format!("`{}` is 1, the rest 0", schema.sensitive.privileged);
+pub(super) fn describe(schema: &Schema) -> String {
+    let label = format!("`{}` is +1, other values −1", schema.label.positive);
+    let sensitive = format!("`{}` is 1, other values 0", schema.sensitive.privileged);
     let mut rows = vec![
         row(&schema.label.column, "label", label, ""),
         row(&schema.sensitive.column, "sensitive", sensitive, &schema.sensitive.column),
     ];
     rows.extend(schema.features.iter().map(feature_row));
     rows.extend(schema.ignore.iter().map(|column| row(column, "ignored", String::new(), "")));
-    let n_features = schema.features.len();
     format!(
-        "{}\n{} → {}{}\ndigest {}\n",
+        "{}\n{} → {}, {} an intercept\ndigest {}\n",
         table(&["column", "kind", "details", "encoded as"], rows, &[]),
-        count(n_features, "feature"),
+        count(schema.features.len(), "feature"),
         count(schema.layout().n_x, "encoded column"),
-        if schema.intercept { ", with an intercept" } else { ", without an intercept" },
+        if schema.intercept { "with" } else { "without" },
         schema.digest(),
     )
 }
 
 fn feature_row(feature: &Feature) -> Vec<String> {
-    let fill = |fill: Option<String>| fill.map_or(String::new(), |f| format!(", missing → {f}"));
-    let (kind, details) = match &feature.encoding {
-        Encoding::Numeric { center, scale, fill: missing } => {
-            let fill = fill(missing.map(number));
-            let coded = if *center == 0.0 && *scale == 1.0 {
-                "as it is".to_string()
-            } else {
-                format!("(value − {}) / {}", number(*center), number(*scale))
+    let (kind, mut details, fill) = match &feature.encoding {
+        Encoding::Numeric { center, scale, fill } => {
+            let details = match (*center, *scale) {
+                (0.0, 1.0) => "unchanged".to_string(),
+                (center, scale) => format!("(value − {}) / {}", number(center), number(scale)),
             };
-            ("numeric", coded + &fill)
+            ("numeric", details, fill.map(number))
         }
-        Encoding::Categorical { levels, fill: missing } => {
-            ("categorical", count(levels.len(), "level") + &fill(missing.clone()))
+        Encoding::Categorical { levels, fill } => {
+            ("categorical", count(levels.len(), "level"), fill.clone())
         }
     };
-    row(&feature.column, kind, details, &shortened(&feature.encoded_names()))
+    if let Some(fill) = fill {
+        details += &format!(", missing → {fill}");
+    }
+    let names = feature.encoded_names();
+    let mut encoded = names[..names.len().min(MAX_NAMES)].join(", ");
+    if names.len() > MAX_NAMES {
+        encoded += &format!(" and {} more", names.len() - MAX_NAMES);
+    }
+    row(&feature.column, kind, details, &encoded)
 }
 
-/// At most this many names of a feature are shown.
-const SHOWN: usize = 4;
-
-fn shortened(names: &[String]) -> String {
-    let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    let more = names.len().saturating_sub(SHOWN);
-    if more > 0 { format!("{shown} and {more} more") } else { shown }
-}
+/// Number of encoded columns shown per feature.
+const MAX_NAMES: usize = 4;
 
 fn row(column: &str, kind: &str, details: String, encoded: &str) -> Vec<String> {
     vec![column.to_string(), kind.to_string(), details, encoded.to_string()]

@@ -1,17 +1,16 @@
-//! `serve --dev`: a round to try, made on the spot.
+//! `serve --dev`: an example round, created on the spot.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use equipoise_core::Settings;
 use equipoise_lab::{Demo, DemoSettings};
+use equipoise_server::TlsFiles;
 use equipoise_server::protocol::{Name, PublicKey};
 use equipoise_server::round::SubmissionLimits;
 use equipoise_server::store::{NewRound, write_private};
-use equipoise_server::{Config, Limits, TlsFiles};
 
-use super::default_address;
 use crate::commands::keygen;
 use crate::commands::round::open_store;
 use crate::output::Output;
@@ -20,88 +19,62 @@ use crate::round_client::read_public_key;
 use crate::shell::quoted;
 
 const ROUND: &str = "demo";
+const TOKEN: &str = "round.token";
 
-/// What to serve, and what to tell the newcomer.
-pub(super) struct Dev {
-    pub(super) config: Config,
-    pub(super) words: String,
+/// The certificate for localhost.
+pub(super) fn tls_files(folder: &Path) -> TlsFiles {
+    TlsFiles { certificate: folder.join("cert.pem"), key: folder.join("cert.key") }
 }
 
-/// Makes the round, unless an earlier run has left one.
+/// Creates the round, unless an earlier run has done so. Returns instructions for a newcomer.
 pub(super) fn prepare(
     folder: &Path,
-    listen: Option<SocketAddr>,
+    listen: SocketAddr,
     output: &Output,
-) -> anyhow::Result<Dev> {
-    let listen = listen.unwrap_or_else(default_address);
-    anyhow::ensure!(
+) -> anyhow::Result<String> {
+    ensure!(
         listen.ip().is_loopback(),
-        "--dev is for this machine: {listen} is not loopback"
+        "--dev works on this machine only: {listen} is not a loopback address"
     );
-    // Before anything is made: a round is bound to its address.
-    if let Err(error) = std::net::TcpListener::bind(listen) {
-        anyhow::bail!(
-            "{listen}: cannot be listened at: {error}; choose another port, such as --listen 127.0.0.1:9443"
-        );
-    }
+    // Before anything is created, because a round is bound to its address.
+    TcpListener::bind(listen).with_context(|| {
+        format!("cannot listen on {listen}; choose another port, such as --listen 127.0.0.1:9443")
+    })?;
     let audience = format!("https://localhost:{}", listen.port());
-    let round: Name = ROUND.parse()?;
-    let (data, keys, example) = (folder.join("data"), folder.join("keys"), folder.join("example"));
-    let tls = TlsFiles { certificate: folder.join("cert.pem"), key: folder.join("cert.key") };
-    std::fs::create_dir_all(&keys).with_context(|| keys.display().to_string())?;
+    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    let tls = tls_files(folder);
     if !tls.certificate.exists() {
-        make_certificate(&tls)?;
+        create_certificate(&tls)?;
     }
-    let marker = folder.join("round.token");
-    // Signatures are bound to the address that the round was made for.
+    // Signatures are valid only for the address that the round was created for.
     let address_file = folder.join("address");
-    if marker.exists() {
-        let made_for = std::fs::read_to_string(&address_file).unwrap_or_default();
-        anyhow::ensure!(
-            made_for.trim() == audience,
-            "{}: holds a round for {}; serve it there, or make another one with --data",
+    if folder.join(TOKEN).exists() {
+        let address = std::fs::read_to_string(&address_file).unwrap_or_default();
+        ensure!(
+            address.trim() == audience,
+            "{} already holds a round for {}; serve it there, or create another with --data",
             folder.display(),
-            made_for.trim()
+            address.trim()
         );
     } else {
         std::fs::write(&address_file, format!("{audience}\n"))
             .with_context(|| address_file.display().to_string())?;
-        let clients = make_round(&data, &keys, &example, &audience, &round, &marker, output)?;
-        output.note(format!("made a round for {}", clients.join(", ")));
+        create_round(folder, &audience, output)?;
     }
-    let mut clients: Vec<String> = std::fs::read_dir(&keys)?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "pub"))
-        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
-        .collect();
-    clients.sort();
-    let config = Config {
-        data,
-        listen,
-        admin_listen: None,
-        tls: Some(tls),
-        plain_http_on_loopback: false,
-        limits: Limits::default(),
-    };
-    Ok(Dev { config, words: words(folder, &audience, &clients) })
+    instructions(folder, &audience)
 }
 
-fn make_round(
-    data: &Path,
-    keys: &Path,
-    example: &Path,
-    audience: &str,
-    round: &Name,
-    token_file: &Path,
-    output: &Output,
-) -> anyhow::Result<Vec<String>> {
-    // Of a run that did not get as far as the token.
-    for left in [data, example] {
+fn create_round(folder: &Path, audience: &str, output: &Output) -> anyhow::Result<()> {
+    let [data, keys, example] = ["data", "keys", "example"].map(|name| folder.join(name));
+    // Remove what an interrupted run left; the token is written last.
+    for left in [&data, &example] {
         if left.exists() {
             std::fs::remove_dir_all(left).with_context(|| left.display().to_string())?;
         }
     }
-    std::fs::create_dir_all(example).with_context(|| example.display().to_string())?;
+    for new in [&example, &keys] {
+        std::fs::create_dir_all(new).with_context(|| new.display().to_string())?;
+    }
     let settings = DemoSettings {
         n_people: 6000,
         n_clients: 3,
@@ -109,23 +82,21 @@ fn make_round(
         root_share: 0.03,
         ..DemoSettings::default()
     };
-    let demo = {
-        let mut bar = Bar::new(output);
-        Demo::build(settings, example, &mut |done, of| {
-            bar.show(done, of, || "making fair proxies".to_owned());
-        })?
-    };
+    let mut bar = Bar::new(output);
+    let demo = Demo::build(settings, &example, &mut |done, of| {
+        bar.show(done, of, || "generating fair proxies".to_owned());
+    })?;
+    drop(bar);
     let mut roster: Vec<PublicKey> = Vec::new();
     for client in &demo.scenario.clients {
-        let name: Name = client.id.parse()?;
-        let public = keys.join(format!("{name}.pub"));
-        if !public.exists() {
-            keygen::make(&name, keys)?;
+        let public_key = keys.join(format!("{}.pub", client.id));
+        if !public_key.exists() {
+            keygen::create(&client.id.parse()?, &keys)?;
         }
-        roster.push(read_public_key(&public)?);
+        roster.push(read_public_key(&public_key)?);
     }
-    let clients = roster.iter().map(|key| key.name().to_string()).collect();
-    let store = open_store(data)?;
+    let round: Name = ROUND.parse()?;
+    let store = open_store(&data)?;
     let token = store.create_round(NewRound {
         round: round.clone(),
         audience: audience.to_owned(),
@@ -137,24 +108,31 @@ fn make_round(
         deadline: None,
         limits: SubmissionLimits::default(),
     })?;
-    store.open_round(round)?;
-    write_private(token_file, format!("{token}\n").as_bytes())?;
-    Ok(clients)
+    store.open_round(&round)?;
+    write_private(&folder.join(TOKEN), format!("{token}\n").as_bytes())?;
+    output.note(format!("created round {ROUND} in {}", folder.display()));
+    Ok(())
 }
 
-fn make_certificate(files: &TlsFiles) -> anyhow::Result<()> {
-    let made =
-        rcgen::generate_simple_self_signed(vec!["localhost".to_owned(), "127.0.0.1".to_owned()])
-            .context("the certificate")?;
-    write_private(&files.key, made.signing_key.serialize_pem().as_bytes())?;
-    let place = || files.certificate.display().to_string();
-    std::fs::write(&files.certificate, made.cert.pem()).with_context(place)
+fn create_certificate(files: &TlsFiles) -> anyhow::Result<()> {
+    let names = ["localhost", "127.0.0.1"].map(str::to_owned);
+    let certificate = rcgen::generate_simple_self_signed(names).context("the certificate")?;
+    write_private(&files.key, certificate.signing_key.serialize_pem().as_bytes())?;
+    std::fs::write(&files.certificate, certificate.cert.pem())
+        .with_context(|| files.certificate.display().to_string())
 }
 
-fn words(folder: &Path, audience: &str, clients: &[String]) -> String {
+fn instructions(folder: &Path, audience: &str) -> anyhow::Result<String> {
+    let keys = std::fs::read_dir(folder.join("keys"))?;
+    let mut clients: Vec<String> = keys
+        .filter_map(|entry| {
+            Some(entry.ok()?.file_name().to_str()?.strip_suffix(".pub")?.to_owned())
+        })
+        .collect();
+    clients.sort();
     let at = |rest: &str| quoted(&folder.join(rest).display().to_string());
     let server = format!("--server {audience} --round {ROUND} --ca {}", at("cert.pem"));
-    let mut text = format!("serving {audience}; in other terminals, each client submits:\n");
+    let mut text = format!("serving {audience}\n\nIn another terminal, submit for each client:\n");
     for client in clients {
         text += &format!(
             "  equipoise submit {} --key {} {server}\n",
@@ -163,12 +141,13 @@ fn words(folder: &Path, audience: &str, clients: &[String]) -> String {
         );
     }
     text += &format!(
-        "the round closes when all have; or close it when two have:\n  equipoise close {server} --token-file {} --wait\n",
-        at("round.token")
-    );
-    text += &format!(
-        "then fetch the model and verify it:\n  equipoise model {server} --server-key {} -o demo-model\n  equipoise audit demo-model\n",
+        "\nThe round closes once all clients have submitted. To close it after two submissions:\n  \
+         equipoise close {server} --token-file {} --wait\n\n\
+         Then download the model, verify it and read the audit log:\n  \
+         equipoise model {server} --server-key {} -o demo-model\n  \
+         equipoise audit demo-model\n",
+        at(TOKEN),
         at("data/server.pub")
     );
-    text
+    Ok(text)
 }

@@ -1,18 +1,18 @@
 //! Four numbers in one register of a processor with AVX2 and FMA.
 //!
-//! Values of this type exist only inside functions that are compiled for both features and are called after the
-//! processor has been asked for them (see `widest`): that is what makes the intrinsics sound.
+//! Values of this type exist only inside functions that are compiled for both features and called after both have been
+//! detected (see `widest`). That makes the intrinsics sound.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 
-use super::{FROM_SQRT_HALF, Lanes, Quad, TWO_52, TWO_52_AND_BIAS};
+use super::{FROM_SQRT_HALF, Lanes, Quad, TWO_52, TWO_52_AND_BIAS, lane_operations};
 
 #[derive(Clone, Copy)]
 pub(in crate::kernel) struct Avx2(__m256d);
 
-// SAFETY of every block below: see the head of this file. Loads and stores go through references to
-// 32-byte aligned memory of just their size.
+// SAFETY of every block below: see the module comment. Loads and stores go through references to quads, which have the
+// right size and alignment.
 impl Lanes for Avx2 {
     #[inline(always)]
     fn load(from: &Quad) -> Self {
@@ -29,74 +29,31 @@ impl Lanes for Avx2 {
         unsafe { Self(_mm256_set1_pd(value)) }
     }
 
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        unsafe { Self(_mm256_add_pd(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        unsafe { Self(_mm256_sub_pd(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        unsafe { Self(_mm256_mul_pd(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        unsafe { Self(_mm256_div_pd(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        unsafe { Self(_mm256_sqrt_pd(self.0)) }
-    }
-
-    #[inline(always)]
-    fn mul_add(self, factor: Self, summand: Self) -> Self {
-        unsafe { Self(_mm256_fmadd_pd(self.0, factor.0, summand.0)) }
-    }
-
-    #[inline(always)]
-    fn sub_from(self, factor: Self, summand: Self) -> Self {
-        unsafe { Self(_mm256_fnmadd_pd(self.0, factor.0, summand.0)) }
-    }
-
-    #[inline(always)]
-    fn minus_abs(self) -> Self {
-        unsafe { Self(_mm256_or_pd(self.0, _mm256_set1_pd(-0.0))) }
-    }
-
-    #[inline(always)]
-    fn above_or(self, other: Self) -> Self {
-        // The instruction gives its second operand unless the first is above it.
-        unsafe { Self(_mm256_max_pd(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn by_sign(self, negative: Self, positive: Self) -> Self {
-        unsafe { Self(_mm256_blendv_pd(positive.0, negative.0, self.0)) }
-    }
-
-    #[inline(always)]
-    fn if_above(self, x: Self, limit: Self) -> Self {
-        unsafe { Self(_mm256_and_pd(self.0, _mm256_cmp_pd::<_CMP_GT_OQ>(x.0, limit.0))) }
-    }
-
-    #[inline(always)]
-    fn times_power(self, rounded: Self) -> Self {
-        unsafe {
+    lane_operations! {
+        add(self, other) = unsafe { Self(_mm256_add_pd(self.0, other.0)) };
+        sub(self, other) = unsafe { Self(_mm256_sub_pd(self.0, other.0)) };
+        mul(self, other) = unsafe { Self(_mm256_mul_pd(self.0, other.0)) };
+        div(self, other) = unsafe { Self(_mm256_div_pd(self.0, other.0)) };
+        sqrt(self) = unsafe { Self(_mm256_sqrt_pd(self.0)) };
+        mul_add(self, factor, summand) = unsafe { Self(_mm256_fmadd_pd(self.0, factor.0, summand.0)) };
+        neg_mul_add(self, factor, summand) = unsafe { Self(_mm256_fnmadd_pd(self.0, factor.0, summand.0)) };
+        neg_abs(self) = unsafe { Self(_mm256_or_pd(self.0, _mm256_set1_pd(-0.0))) };
+        // The instruction returns its second operand unless the first is greater.
+        max_or_second(self, other) = unsafe { Self(_mm256_max_pd(self.0, other.0)) };
+        select_by_sign(self, negative, positive) =
+            unsafe { Self(_mm256_blendv_pd(positive.0, negative.0, self.0)) };
+        zero_unless_above(self, x, limit) =
+            unsafe { Self(_mm256_and_pd(self.0, _mm256_cmp_pd::<_CMP_GT_OQ>(x.0, limit.0))) };
+        mul_power_of_two(self, rounded) = unsafe {
             let k = _mm256_slli_epi64::<52>(_mm256_castpd_si256(rounded.0));
             Self(_mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(self.0), k)))
-        }
+        };
     }
 
     #[inline(always)]
-    fn sums([a, b, c, d]: [Self; 4]) -> Self {
+    fn lane_sums([a, b, c, d]: [Self; 4]) -> Self {
         unsafe {
-            // Neighbours of two registers, in turn: a₀ + a₁, b₀ + b₁, a₂ + a₃, b₂ + b₃.
+            // Sums of neighbours, alternating between two registers: a₀ + a₁, b₀ + b₁, a₂ + a₃, b₂ + b₃.
             let (ab, cd) = (_mm256_hadd_pd(a.0, b.0), _mm256_hadd_pd(c.0, d.0));
             let low = _mm256_permute2f128_pd::<0x20>(ab, cd);
             let high = _mm256_permute2f128_pd::<0x31>(ab, cd);

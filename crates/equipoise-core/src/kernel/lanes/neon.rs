@@ -1,9 +1,9 @@
-//! Four numbers in two registers of a 64-bit ARM processor; every one of them has NEON.
+//! Four numbers in two registers of a 64-bit ARM processor, all of which have NEON.
 #![allow(unsafe_code)]
 
 use std::arch::aarch64::*;
 
-use super::{FROM_SQRT_HALF, Lanes, Quad, TWO_52, TWO_52_AND_BIAS};
+use super::{FROM_SQRT_HALF, Lanes, Quad, TWO_52, TWO_52_AND_BIAS, lane_operations};
 
 #[derive(Clone, Copy)]
 pub(in crate::kernel) struct Neon(float64x2_t, float64x2_t);
@@ -16,7 +16,7 @@ macro_rules! halves {
     };
 }
 
-// SAFETY of the blocks below: as above; loads and stores go through references to memory of their size.
+// SAFETY of every block below: as above. Loads and stores go through references to quads, which have the right size.
 impl Lanes for Neon {
     #[inline(always)]
     fn load(from: &Quad) -> Self {
@@ -38,88 +38,49 @@ impl Lanes for Neon {
         unsafe { Self(vdupq_n_f64(value), vdupq_n_f64(value)) }
     }
 
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        halves!(vaddq_f64, self, other)
-    }
-
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        halves!(vsubq_f64, self, other)
-    }
-
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        halves!(vmulq_f64, self, other)
-    }
-
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        halves!(vdivq_f64, self, other)
-    }
-
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        halves!(vsqrtq_f64, self)
-    }
-
-    #[inline(always)]
-    fn mul_add(self, factor: Self, summand: Self) -> Self {
-        halves!(vfmaq_f64, summand, self, factor)
-    }
-
-    #[inline(always)]
-    fn sub_from(self, factor: Self, summand: Self) -> Self {
-        halves!(vfmsq_f64, summand, self, factor)
-    }
-
-    #[inline(always)]
-    fn minus_abs(self) -> Self {
-        let size = halves!(vabsq_f64, self);
-        halves!(vnegq_f64, size)
-    }
-
-    #[inline(always)]
-    fn above_or(self, other: Self) -> Self {
-        unsafe {
-            Self(
-                vbslq_f64(vcgtq_f64(self.0, other.0), self.0, other.0),
-                vbslq_f64(vcgtq_f64(self.1, other.1), self.1, other.1),
-            )
-        }
-    }
-
-    #[inline(always)]
-    fn by_sign(self, negative: Self, positive: Self) -> Self {
-        let pick = |sign: float64x2_t, negative: float64x2_t, positive: float64x2_t| unsafe {
-            let is_negative = vcltzq_s64(vreinterpretq_s64_f64(sign));
-            vbslq_f64(is_negative, negative, positive)
+    lane_operations! {
+        add(self, other) = halves!(vaddq_f64, self, other);
+        sub(self, other) = halves!(vsubq_f64, self, other);
+        mul(self, other) = halves!(vmulq_f64, self, other);
+        div(self, other) = halves!(vdivq_f64, self, other);
+        sqrt(self) = halves!(vsqrtq_f64, self);
+        mul_add(self, factor, summand) = halves!(vfmaq_f64, summand, self, factor);
+        neg_mul_add(self, factor, summand) = halves!(vfmsq_f64, summand, self, factor);
+        neg_abs(self) = {
+            let size = halves!(vabsq_f64, self);
+            halves!(vnegq_f64, size)
         };
-        Self(pick(self.0, negative.0, positive.0), pick(self.1, negative.1, positive.1))
-    }
-
-    #[inline(always)]
-    fn if_above(self, x: Self, limit: Self) -> Self {
-        let pick = |value: float64x2_t, x: float64x2_t, limit: float64x2_t| unsafe {
-            let kept = vandq_u64(vreinterpretq_u64_f64(value), vcgtq_f64(x, limit));
-            vreinterpretq_f64_u64(kept)
+        max_or_second(self, other) = {
+            let pick = |a: float64x2_t, b: float64x2_t| unsafe { vbslq_f64(vcgtq_f64(a, b), a, b) };
+            Self(pick(self.0, other.0), pick(self.1, other.1))
         };
-        Self(pick(self.0, x.0, limit.0), pick(self.1, x.1, limit.1))
-    }
-
-    #[inline(always)]
-    fn times_power(self, rounded: Self) -> Self {
-        let scale = |value: float64x2_t, rounded: float64x2_t| unsafe {
-            let k = vshlq_n_u64::<52>(vreinterpretq_u64_f64(rounded));
-            vreinterpretq_f64_u64(vaddq_u64(vreinterpretq_u64_f64(value), k))
+        select_by_sign(self, negative, positive) = {
+            let pick = |sign: float64x2_t, negative: float64x2_t, positive: float64x2_t| unsafe {
+                let is_negative = vcltzq_s64(vreinterpretq_s64_f64(sign));
+                vbslq_f64(is_negative, negative, positive)
+            };
+            Self(pick(self.0, negative.0, positive.0), pick(self.1, negative.1, positive.1))
         };
-        Self(scale(self.0, rounded.0), scale(self.1, rounded.1))
+        zero_unless_above(self, x, limit) = {
+            let pick = |value: float64x2_t, x: float64x2_t, limit: float64x2_t| unsafe {
+                let bits = vandq_u64(vreinterpretq_u64_f64(value), vcgtq_f64(x, limit));
+                vreinterpretq_f64_u64(bits)
+            };
+            Self(pick(self.0, x.0, limit.0), pick(self.1, x.1, limit.1))
+        };
+        mul_power_of_two(self, rounded) = {
+            let scale = |value: float64x2_t, rounded: float64x2_t| unsafe {
+                let k = vshlq_n_u64::<52>(vreinterpretq_u64_f64(rounded));
+                vreinterpretq_f64_u64(vaddq_u64(vreinterpretq_u64_f64(value), k))
+            };
+            Self(scale(self.0, rounded.0), scale(self.1, rounded.1))
+        };
     }
 
     #[inline(always)]
-    fn sums([a, b, c, d]: [Self; 4]) -> Self {
+    fn lane_sums([a, b, c, d]: [Self; 4]) -> Self {
         let sums_of_two = |a: Self, b: Self| unsafe {
-            // Neighbours of two registers: a₀ + a₁ and b₀ + b₁, then those of the other halves.
+            // Sums of neighbours of two registers: a₀ + a₁ and b₀ + b₁, then the same of the other halves.
             vaddq_f64(vpaddq_f64(a.0, b.0), vpaddq_f64(a.1, b.1))
         };
         Self(sums_of_two(a, b), sums_of_two(c, d))

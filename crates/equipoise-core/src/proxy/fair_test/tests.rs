@@ -17,7 +17,7 @@ fn fit_alone(rows: &Rows) -> Result<(Vec<f64>, Separation), Error> {
     fit_unregularised(rows, rows)
 }
 
-/// The direction proves it: no row is behind its plane, and one is in front.
+/// The direction proves separation: no row is on the wrong side, and one is on its side.
 fn assert_proves_separation(rows: &Rows, direction: &[f64]) {
     let distances = signed_distances(rows, direction);
     let largest = distances.iter().copied().fold(0.0, f64::max);
@@ -42,7 +42,7 @@ fn complete_separation_is_proved() {
 }
 
 #[test]
-fn a_single_class_is_complete_separation_where_there_is_an_intercept() {
+fn a_single_class_is_complete_separation_with_an_intercept() {
     let one_class =
         rows(true, &[(&[2.0], true, true), (&[-3.0], false, true), (&[0.1], true, true)]);
     let (direction, separation) = fit_alone(&one_class).unwrap();
@@ -87,7 +87,7 @@ fn linearly_dependent_columns_have_a_model() {
 }
 
 #[test]
-fn a_direction_that_only_noise_sees_does_not_hide_the_verdict() {
+fn a_direction_fitted_to_noise_does_not_change_the_verdict() {
     // The data has x_3 = x_1 + x_2 exactly; the proxy has it up to noise that a model can fit.
     let (base, data) = (random_rows(3, 400, 2, true), random_rows(4, 500, 2, true));
     let with_sum = |rows: &Rows, noise: f64| {
@@ -105,13 +105,13 @@ fn a_direction_that_only_noise_sees_does_not_hide_the_verdict() {
             test_fair_proxy(&with_sum(&base, noise), &with_sum(&data, 0.0), Fairness::SP, 0.0)
                 .unwrap();
         assert_eq!(found.separation, Separation::None, "noise {noise}");
-        // What the noise explains by chance, at 400 rows, is small.
+        // Noise explains little by chance with 400 rows.
         assert!((found.violation - plain.violation).abs() < 0.02, "noise {noise}: {found:?}");
     }
 }
 
 #[test]
-fn one_row_moved_to_the_wrong_side_ends_separation() {
+fn rows_on_the_wrong_side_end_separation() {
     let line: Vec<(f64, bool)> =
         (1..40).flat_map(|i| [(f64::from(i), true), (-f64::from(i), false)]).collect();
     let build = |line: &[(f64, bool)]| {
@@ -128,7 +128,7 @@ fn one_row_moved_to_the_wrong_side_ends_separation() {
 }
 
 #[test]
-fn the_verdict_follows_the_tolerance_and_the_data() {
+fn the_verdict_depends_on_the_tolerance() {
     let (proxy, data) = (random_rows(1, 300, 3, true), random_rows(2, 400, 3, true));
     let test = |epsilon| test_fair_proxy(&proxy, &data, Fairness::SP, epsilon).unwrap();
     let violation = test(0.0).violation;
@@ -162,8 +162,8 @@ fn the_verdict_does_not_depend_on_the_units_of_a_feature() {
 }
 
 #[test]
-fn large_noise_features_do_not_hide_that_the_label_follows_the_group() {
-    // Features are noise of any size; the label is the group, but for every fifth row.
+fn large_noise_features_do_not_hide_an_unfair_label() {
+    // Features are noise of any size. The label is the group, except in every fifth row.
     for scale in [1.0, 1e4, 1e8, 1e11] {
         let x: Vec<f64> = (0..300).map(|i| scale * (f64::from(i) * 1.7).sin()).collect();
         let s: Vec<bool> = (0..300).map(|i| i % 2 == 0).collect();

@@ -42,7 +42,7 @@ fn fails(text: &str, options: &InferOptions, parts: &[&str]) {
 }
 
 #[test]
-fn each_column_gets_the_encoding_that_suits_it() {
+fn each_column_gets_a_suitable_encoding() {
     let inferred = run(TABLE, &options()).unwrap();
     let columns: Vec<&str> = inferred.schema.features.iter().map(|f| f.column.as_str()).collect();
     assert_eq!(columns, ["lsat", "fulltime", "tier", "region"]);
@@ -68,14 +68,14 @@ fn each_column_gets_the_encoding_that_suits_it() {
 }
 
 #[test]
-fn notes_tell_what_to_look_at() {
+fn notes_list_what_to_review() {
     let notes = run(TABLE, &options()).unwrap().notes;
     for part in [
-        "label column `grade` has 3 values: `A`, `B`, `C`; everything but `A` counts as negative",
-        "sensitive column `race` has 3 values: `Asian`, `Black`, `White`; everything but `White` counts as unprivileged",
-        "column `lsat` has 1 missing value(s) and the schema has no `fill`",
+        "label column `grade` has 3 values: `A`, `B`, `C`. Every value except `A` counts as negative",
+        "sensitive column `race` has 3 values: `Asian`, `Black`, `White`. Every value except `White` counts as unprivileged",
+        "column `lsat` has 1 missing value(s) and no `fill` in the schema",
         "column `constant` is always `7`",
-        "column `empty` has no values at all",
+        "column `empty` has no values, so it is",
     ] {
         assert!(notes.iter().any(|note| note.contains(part)), "{part}: {notes:?}");
     }
@@ -83,7 +83,7 @@ fn notes_tell_what_to_look_at() {
 }
 
 #[test]
-fn overrides_decide_against_the_look_of_a_column() {
+fn options_override_the_inferred_kind() {
     let mut codes = options();
     codes.categorical = vec!["tier".into()];
     assert_eq!(
@@ -100,7 +100,7 @@ fn overrides_decide_against_the_look_of_a_column() {
 }
 
 #[test]
-fn what_cannot_be_inferred_is_an_error() {
+fn rejects_tables_that_do_not_fit_the_options() {
     let with = |change: fn(&mut InferOptions)| {
         let mut changed = options();
         change(&mut changed);
@@ -119,9 +119,13 @@ fn what_cannot_be_inferred_is_an_error() {
     fails(
         TABLE,
         &with(|o| o.label.0 = "grades".into()),
-        &["no column `grades`", "Did you mean `grade`?", "`fulltime`"],
+        &["column `grades`: the table has no such column", "Did you mean `grade`?", "`fulltime`"],
     );
-    fails(TABLE, &with(|o| o.drop.push("nothing".into())), &["no column `nothing`", "`region`"]);
+    fails(
+        TABLE,
+        &with(|o| o.drop.push("nothing".into())),
+        &["column `nothing`: the table has no such column", "`region`"],
+    );
     fails(TABLE, &with(|o| o.drop.push("grade".into())), &["`grade`", "twice"]);
     fails(TABLE, &with(|o| o.numeric = vec!["id".into()]), &["`id`", "twice"]);
     fails(
@@ -134,7 +138,7 @@ fn what_cannot_be_inferred_is_an_error() {
 }
 
 #[test]
-fn a_hundred_levels_are_enough() {
+fn a_hundred_levels_are_the_maximum() {
     let table = |n: usize| {
         let rows: String = (0..n).map(|i| format!("{i},A,White,name{i}\n")).collect();
         format!("id,grade,race,name\n{rows}")
@@ -144,7 +148,7 @@ fn a_hundred_levels_are_enough() {
 }
 
 #[test]
-fn the_table_can_be_read_with_the_schema_it_gave() {
+fn the_table_can_be_read_with_its_inferred_schema() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("bank.csv");
     std::fs::write(&path, TABLE.replace("White,,0", "White,35,0")).unwrap();

@@ -56,7 +56,7 @@ fn fails(bytes: &[u8], parts: &[&str]) {
 }
 
 #[test]
-fn marks_line_ends_quotes_and_blanks_are_understood() {
+fn handles_byte_order_marks_line_ends_quotes_and_blanks() {
     let (columns, rows) =
         run("\u{feff}\"a\", b \r\n 1 ,\"x, \"\"y\"\"\"\r\n?,é\r\n\r\nnull,\"two\nlines\""
             .as_bytes())
@@ -72,13 +72,13 @@ fn a_header_alone_is_a_table_without_rows() {
 }
 
 #[test]
-fn what_is_not_a_table_is_refused_with_the_place() {
+fn rejects_malformed_tables_with_the_location() {
     fails(b"a,b\n1,2\n3\n", &["row 2", "line 3", "1 cells", "2 columns"]);
     fails(b"a,b\n\"1\n\",2\n3,4,5\n", &["row 2", "line 4", "3 cells"]);
     fails(b"a,b\n1,2\n3,caf\xe9\n", &["line 3", "UTF-8"]);
     fails(b"a,caf\xe9\n1,2\n", &["line 1", "UTF-8"]);
-    fails(b"a,b,a\n1,2,3\n", &["`a` twice"]);
-    fails(b"a, a\n1,2\n", &["`a` twice"]);
+    fails(b"a,b,a\n1,2,3\n", &["column `a`: the header has this column twice"]);
+    fails(b"a, a\n1,2\n", &["column `a`: the header has this column twice"]);
     fails(b",a\n0,2\n", &["column 1", "no name"]);
     fails(b"\n\n", &["is empty"]);
 }
@@ -89,8 +89,8 @@ fn a_damaged_gz_file_is_an_error() {
     let path = dir.path().join("bank.csv.gz");
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     gz.write_all(b"a,b\n1,2\n3,4\n").unwrap();
-    let sound = gz.finish().unwrap();
-    for damaged in [&sound[..sound.len() - 5], b"a,b\n1,2\n"] {
+    let valid = gz.finish().unwrap();
+    for damaged in [&valid[..valid.len() - 5], b"a,b\n1,2\n"] {
         std::fs::write(&path, damaged).unwrap();
         let message = read(&path).unwrap_err().to_string();
         assert!(message.contains("bank.csv.gz: cannot be read"), "{message}");
@@ -98,7 +98,7 @@ fn a_damaged_gz_file_is_an_error() {
 }
 
 #[test]
-fn numbers_are_short_and_read_back() {
+fn numbers_are_short_and_read_back_exactly() {
     for (value, text) in [
         (1.0, "1"),
         (-0.0, "-0"),

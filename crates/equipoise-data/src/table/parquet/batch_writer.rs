@@ -1,4 +1,4 @@
-//! Writes a Parquet file one row group after the other.
+//! Writes a Parquet file row group by row group.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use parquet::file::properties::WriterProperties;
 
 use crate::output_table::{ColumnValues, OutputColumn};
 
-/// A file on its way. The same pieces give the same bytes: there are no dictionaries, whose hashing could
-/// also merge 0 and −0.
+/// A Parquet writer. The same row groups give the same bytes: there are no dictionaries, whose hashing could also
+/// merge 0 and −0.
 pub(crate) struct BatchWriter<W: Write + Send> {
-    /// The place to write to, until the first piece tells the columns.
+    /// The output, until the first row group determines the columns.
     out: Option<W>,
     writer: Option<ArrowWriter<W>>,
 }
@@ -24,7 +24,7 @@ impl<W: Write + Send> BatchWriter<W> {
         Self { out: Some(out), writer: None }
     }
 
-    /// Writes rows as a row group of their own.
+    /// Writes rows as one row group.
     pub(crate) fn write(&mut self, columns: &[OutputColumn]) -> io::Result<()> {
         let batch = RecordBatch::try_from_iter_with_nullable(
             columns.iter().map(|column| (column.name.as_str(), array(&column.values), false)),
@@ -61,7 +61,7 @@ fn array(values: &ColumnValues) -> ArrayRef {
     }
 }
 
-/// What the system said, where it was the system: a full disk must be told from other failures.
+/// The system's own error if there is one, so that a full disk can be recognised.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {

@@ -58,7 +58,7 @@ fn mixed() -> Vec<u8> {
 }
 
 #[test]
-fn every_usable_type_becomes_a_cell() {
+fn every_supported_type_becomes_a_cell() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("mixed.parquet");
     std::fs::write(&path, mixed()).unwrap();
@@ -110,7 +110,7 @@ fn every_usable_type_becomes_a_cell() {
 }
 
 #[test]
-fn other_types_are_refused_only_where_they_are_used() {
+fn other_types_are_rejected_only_in_used_columns() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("mixed.parquet");
     std::fs::write(&path, mixed()).unwrap();
@@ -123,14 +123,14 @@ fn other_types_are_refused_only_where_they_are_used() {
 }
 
 #[test]
-fn what_is_no_parquet_file_is_an_error() {
+fn rejects_a_file_that_is_not_parquet() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("bank.parquet");
     for content in ["a,b\n1,2\n", "PAR1", "PAR1PAR1", "PAR1\0\0\0\0PAR1"] {
         std::fs::write(&path, content).unwrap();
         let text = read(&path, &["a"]).unwrap_err().to_string();
         assert!(
-            text.contains("bank.parquet") && text.contains("not a sound Parquet file"),
+            text.contains("bank.parquet") && text.contains("not a valid Parquet file"),
             "{text}"
         );
     }
@@ -140,7 +140,7 @@ fn what_is_no_parquet_file_is_an_error() {
 fn rows_are_numbered_through_all_batches() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("long.parquet");
-    let n = 2 * BATCH as i64 + 5;
+    let n = 2 * MAX_BATCH_ROWS as i64 + 5;
     std::fs::write(&path, bytes_of(vec![("i", Arc::new(Int64Array::from_iter_values(1..=n)))]))
         .unwrap();
     let table = open_table(&path).unwrap();
@@ -158,7 +158,7 @@ fn damaged_files_never_panic() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("damaged.parquet");
     let columns = ["float", "long", "bool", "text", "category"];
-    let sound = mixed();
+    let valid = mixed();
     let small = {
         let mut bytes = Vec::new();
         let floats = OutputColumn::new("float", ColumnValues::Numbers(vec![0.5, -1.0]));
@@ -186,8 +186,8 @@ fn damaged_files_never_panic() {
         (state >> 33) as usize % below
     };
     for _ in 0..4000 {
-        let mut bytes = sound.clone();
-        bytes[random(sound.len())] = random(256) as u8;
+        let mut bytes = valid.clone();
+        bytes[random(valid.len())] = random(256) as u8;
         check(&bytes, &columns);
     }
     for at in 0..small.len() {

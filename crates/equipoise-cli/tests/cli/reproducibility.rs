@@ -1,9 +1,9 @@
-//! Two runs, any number of threads and any memory write the same bytes.
+//! Repeated runs write the same bytes, with any number of threads and any memory limit.
 
 use crate::world::World;
 
 #[test]
-fn threads_memory_and_repetition_change_nothing_but_the_seconds() {
+fn outcomes_do_not_depend_on_threads_or_memory_except_for_the_timing() {
     let world = World::with_proxies();
     for (folder, how) in [
         ("one", "--threads 1"),
@@ -29,7 +29,7 @@ fn threads_memory_and_repetition_change_nothing_but_the_seconds() {
 }
 
 #[test]
-fn proxies_are_the_same_bytes_for_one_seed_and_others_for_another() {
+fn proxies_depend_only_on_the_seed() {
     let world = World::new();
     let make = |name: &str, more: &str| {
         let options = format!("--schema schema.toml --fairness sp --rows 60 {more} -o {name}");

@@ -1,0 +1,25 @@
+//! The user's files: read with their names in every error, and never overwritten by their own results.
+
+use std::path::Path;
+
+use anyhow::{Context, ensure};
+use equipoise_data::check_output;
+
+/// Reads a text file.
+pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Refuses an output that exists, for commands without `--force`.
+pub(crate) fn refuse_existing(output: &Path) -> anyhow::Result<()> {
+    ensure!(!output.exists(), "{} already exists; choose another name", output.display());
+    Ok(check_output(output, false)?)
+}
+
+/// Refuses an output that is also an input: `--force` replaces results, never the files they come from.
+pub(crate) fn refuse_input_as_output(output: &Path, inputs: &[&Path]) -> anyhow::Result<()> {
+    let Ok(target) = output.canonicalize() else { return Ok(()) };
+    let is_input = inputs.iter().any(|input| input.canonicalize().is_ok_and(|path| path == target));
+    ensure!(!is_input, "{} is an input of this command; choose another output", output.display());
+    Ok(())
+}
