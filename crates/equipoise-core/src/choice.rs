@@ -102,6 +102,7 @@ mod tests {
 
     use super::*;
     use crate::defense::Defense;
+    use crate::outcome::Termination::*;
 
     fn names_are_those_in_json<T: Choice + Serialize>() {
         for choice in T::ALL {
@@ -119,5 +120,8 @@ mod tests {
         names_are_those_in_json::<RootWeighting>();
         names_are_those_in_json::<Criterion>();
         names_are_those_in_json::<ProxyStart>();
+        for termination in [Converged, ScheduleCompleted, IterationLimit, Direct, FellBack] {
+            assert_eq!(serde_json::to_value(termination).unwrap(), termination.name());
+        }
     }
 }

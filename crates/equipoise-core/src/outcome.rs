@@ -87,6 +87,19 @@ pub enum Termination {
     FellBack,
 }
 
+impl Termination {
+    /// Its name, as in files.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Converged => "converged",
+            Self::ScheduleCompleted => "schedule-completed",
+            Self::IterationLimit => "iteration-limit",
+            Self::Direct => "direct",
+            Self::FellBack => "fell-back",
+        }
+    }
+}
+
 /// What a solve took.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Counts {

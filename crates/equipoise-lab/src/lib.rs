@@ -17,7 +17,7 @@ pub use demo::{Demo, DemoSettings};
 pub use error::Error;
 pub use experiment::{
     Ablation, Cell, CellKey, CellSummary, Change, DefenseResult, Experiment, ExperimentSettings,
-    OnCell, Spread, Variant, json_name, run_experiment, summarise, write_results_csv,
+    OnCell, Spread, Variant, run_experiment, summarise, write_results_csv,
 };
 pub use fetch::{FetchProblem, FetchSettings, Fetched, OnBytes};
 pub use population::{COLUMNS, LABEL, Person, SENSITIVE, make_population};

@@ -1,10 +1,9 @@
 //! Ablations: the same rounds with one setting changed.
 
-use equipoise_core::RootWeighting;
+use equipoise_core::{Choice, RootWeighting};
 use serde::{Deserialize, Serialize};
 
 use super::settings::ExperimentSettings;
-use super::summary::json_name;
 use crate::dataset::Preprocessing;
 use crate::scenario::ProxySize;
 use crate::source::{OWN_TABLE, SYNTHETIC};
@@ -92,9 +91,9 @@ impl Change {
     /// Name and value, such as `root-share=0.01`.
     pub fn label(self) -> String {
         match self {
-            Self::RootWeighting(weighting) => format!("root-weighting={}", json_name(&weighting)),
+            Self::RootWeighting(weighting) => format!("root-weighting={}", weighting.name()),
             Self::Preprocessing(preprocessing) => {
-                format!("preprocessing={}", json_name(&preprocessing))
+                format!("preprocessing={}", preprocessing.name())
             }
             Self::RootShare(share) => format!("root-share={share}"),
             Self::ProxySize(ProxySize::Rows(rows)) => format!("proxy-rows={rows}"),

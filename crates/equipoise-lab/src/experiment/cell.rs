@@ -1,8 +1,8 @@
 //! One cell of the grid: a round and the result of every defense.
 
 use equipoise_core::{
-    Criterion, Defense, InnerSettings, Metrics, NoopObserver, Round, Rows, Termination, TracePoint,
-    fit_logistic, solve,
+    Choice, Criterion, Defense, InnerSettings, Metrics, NoopObserver, Round, Rows, Termination,
+    TracePoint, fit_logistic, solve,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,6 @@ use std::time::Instant;
 
 use super::ablation::Change;
 use super::settings::{ExperimentSettings, fairness_of};
-use super::summary::json_name;
 use crate::error::Error;
 use crate::scenario::{Scenario, ScenarioKind, unfairness};
 
@@ -137,7 +136,7 @@ impl DefenseResult {
 
 impl std::fmt::Display for CellKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (fairness, scenario) = (json_name(&self.fairness), json_name(&self.scenario));
+        let (fairness, scenario) = (self.fairness.name(), self.scenario.name());
         write!(f, "{}, {fairness}, {scenario}, unreliable {}", self.dataset, self.unreliable)?;
         write!(f, ", seed {}", self.seed)?;
         self.change.iter().try_for_each(|change| write!(f, ", {}", change.label()))
