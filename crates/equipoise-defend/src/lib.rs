@@ -52,7 +52,7 @@ pub struct Context<'a> {
 #[derive(Debug)]
 pub struct Defended {
     /// `outcome.json`.
-    pub outcome: OutcomeFile,
+    pub file: OutcomeFile,
     /// `model.json`.
     pub model: Model,
     /// `report.html`.
@@ -93,11 +93,11 @@ pub fn defend(
     let warnings = loaded.warnings.iter().cloned().chain(context.warnings).collect();
     let recorded = if context.timing == Timing::Recorded { seconds } else { 0.0 };
     let overlaps = loaded.overlaps.clone();
-    let outcome = OutcomeFile::new(schema, outcome, warnings, overlaps, recorded)?;
+    let file = OutcomeFile::new(schema, outcome, warnings, overlaps, recorded)?;
     let unreliable = context.unreliable;
     let title = "Outcome of a round";
-    let page = OutcomeReport { title, file: &outcome, unreliable, measured }.render();
-    Ok(Defended { outcome, model, page, metrics, seconds })
+    let page = OutcomeReport { title, file: &file, unreliable, measured }.render();
+    Ok(Defended { file, model, page, metrics, seconds })
 }
 
 impl Defended {
@@ -105,9 +105,9 @@ impl Defended {
     pub fn write_files(&self, folder: &Path) -> Result<(), Error> {
         let page = self.page.as_bytes();
         write_atomically(&folder.join("report.html"), false, |out| out.write_all(page))?;
-        self.outcome.write(&folder.join("outcome.json"), false)?;
+        self.file.write(&folder.join("outcome.json"), false)?;
         self.model.write(&folder.join("model.json"), false)?;
-        let clients = &self.outcome.outcome.clients;
+        let clients = &self.file.outcome.clients;
         let ids = clients.iter().map(|client| client.id.clone()).collect();
         let weights = clients.iter().map(|client| client.weight).collect();
         let rows = clients.iter().map(|client| client.proxy_rows as u64).collect();

@@ -55,21 +55,21 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     loaded.warnings.iter().for_each(|warning| output.warn(warning));
     warn_of_overlaps(&loaded.overlaps, output);
 
-    let solved = {
+    let defended = {
         let mut bar = Bar::new(output);
         defend(&schema, &loaded, &settings, Context::default(), &mut bar)
     };
-    let solved = solved.map_err(|error| {
+    let defended = defended.map_err(|error| {
         let equipoise_defend::Error::Solve(error) = error else { return error.into() };
         let of_root = matches!(error, Error::RootGroup { .. } | Error::RootPositives { .. });
         let folder = if of_root { &args.root } else { &args.proxies };
         anyhow::Error::from(error).context(folder.display().to_string())
     })?;
     let folder = OutputFolder::create(&args.output, args.force)?;
-    solved.write_files(folder.path())?;
+    defended.write_files(folder.path())?;
     folder.commit()?;
 
-    let outcome = &solved.outcome.outcome;
+    let outcome = &defended.file.outcome;
     outcome.warnings.iter().skip(loaded.warnings.len()).for_each(|warning| output.warn(warning));
     let rho_max = settings.outer.rho.max;
     if settings.defense == Defense::Bilevel && outcome.rho > 0.0 && outcome.rho < rho_max {
@@ -80,8 +80,8 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
         ));
     }
     output.note(format!("wrote {}", args.output.display()));
-    let document = report::document(&args.output, &solved.outcome)?;
-    output.result(&document, || report::text(&solved.outcome, &schema))?;
+    let document = report::document(&args.output, &defended.file)?;
+    output.result(&document, || report::text(&defended.file, &schema))?;
     Ok(Answer::holds(outcome.termination != Termination::IterationLimit))
 }
 

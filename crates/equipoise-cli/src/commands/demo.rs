@@ -76,11 +76,11 @@ pub(crate) fn run(args: &DemoArgs, output: &Output) -> anyhow::Result<Answer> {
         let context =
             Context { unreliable: &unreliable, test: Some(&demo.test), ..Context::default() };
         let mut bar = Bar::new(output);
-        let solved = defend(&demo.schema, &demo.loaded, &settings, context, &mut bar)?;
-        let place = folder.path().join(defense.name());
-        std::fs::create_dir(&place)?;
-        solved.write_files(&place)?;
-        runs.push(solved);
+        let defended = defend(&demo.schema, &demo.loaded, &settings, context, &mut bar)?;
+        let path = folder.path().join(defense.name());
+        std::fs::create_dir(&path)?;
+        defended.write_files(&path)?;
+        runs.push(defended);
     }
     let summary = summary::Summary::new(&path, &demo, &runs);
     write_json(&folder.path().join("demo.json"), &summary, false)?;

@@ -1,4 +1,4 @@
-//! States of the solver in words.
+//! Descriptions of the solver's state.
 
 use equipoise_core::Termination;
 

@@ -46,10 +46,10 @@ pub(super) fn solve_and_publish(
     let settings = spec.settings.validate()?;
     let context =
         Context { warnings: warnings(&list), timing: Timing::Omitted, ..Context::default() };
-    let solved = defend(&schema, &loaded, &settings, context, observer)?;
+    let defended = defend(&schema, &loaded, &settings, context, observer)?;
 
     let folder = scratch.result();
-    solved.write_files(&folder)?;
+    defended.write_files(&folder)?;
     write_text(&folder.join("schema.toml"), &spec.schema_toml)?;
     write_text(&folder.join("submissions.json"), &list.to_json())?;
     write_json(&folder.join("settings.json"), &spec.settings, false)?;
@@ -70,8 +70,8 @@ pub(super) fn solve_and_publish(
 
     move_into_place(store, round, &folder)?;
     store.crash().at("after_artefacts");
-    store.publish(round, &statement, statement_sha256, solved.seconds)?;
-    Ok(solved.seconds)
+    store.publish(round, &statement, statement_sha256, defended.seconds)?;
+    Ok(defended.seconds)
 }
 
 /// Warnings about absent clients and suspicious submissions.

@@ -55,7 +55,7 @@ async fn a_full_roster_closes_the_round_and_gives_the_model_of_defend() {
     assert_eq!(String::from_utf8_lossy(&files["model.json"]), own.model.to_json());
     let outcome = String::from_utf8_lossy(&files["outcome.json"]).into_owned();
     let outcome = OutcomeFile::from_json(&outcome, "outcome.json".as_ref()).unwrap();
-    assert_eq!(outcome, own.outcome);
+    assert_eq!(outcome, own.file);
     assert_eq!(outcome.overlaps, [], "random proxies have no notable overlap");
 
     let trusted = Trusted { server_key: Some(server.store.key().public()), receipts: Vec::new() };

@@ -67,7 +67,7 @@ impl<'a> Summary<'a> {
 
 impl<'a> DefenseSummary<'a> {
     fn new(demo: &Demo, run: &'a Defended) -> Self {
-        let outcome = &run.outcome.outcome;
+        let outcome = &run.file.outcome;
         let clients = outcome.clients.iter();
         Self {
             defense: outcome.settings.defense,
@@ -109,7 +109,7 @@ pub(super) fn text(demo: &Demo, runs: &[Defended], path: &Path) -> String {
 const BAR: usize = 20;
 
 fn clients(demo: &Demo, runs: &[Defended]) -> String {
-    let mut outcomes = runs.iter().map(|run| &run.outcome.outcome);
+    let mut outcomes = runs.iter().map(|run| &run.file.outcome);
     let method = outcomes.find(|outcome| outcome.settings.defense == Defense::default());
     let weights = method.map(Outcome::weights).unwrap_or_default();
     let largest = weights.iter().copied().fold(0.0, f64::max);
@@ -127,7 +127,7 @@ fn clients(demo: &Demo, runs: &[Defended]) -> String {
 
 fn defenses(demo: &Demo, runs: &[Defended]) -> String {
     let rows = runs.iter().map(|run| {
-        let (metrics, outcome) = (&run.metrics, &run.outcome.outcome);
+        let (metrics, outcome) = (&run.metrics, &run.file.outcome);
         let unreliable = demo.scenario.unreliable_weight(&outcome.weights());
         vec![
             outcome.settings.defense.to_string(),
