@@ -171,9 +171,10 @@ fn agrees_with_reference_projections() {
     for case in reference()["projections"].as_array().unwrap() {
         let n = case["n"].as_u64().unwrap() as usize;
         let projection = RangeProjection::new(&numbers(&case["triangle"]), n);
-        // A null vector is as accurate as rounding relative to the smallest pivot allows.
+        // Eigenvectors and pivots define the same null space up to the ratio of the eigenvalues on the two sides of the
+        // limit: 1e-11 to 1e-9 in this case, 0 in the others.
         let near_limit = case["name"] == "eigenvalues around the limit";
-        let tolerance = if near_limit { 1e-6 } else { 1e-11 };
+        let tolerance = if near_limit { 1e-2 } else { 1e-11 };
         assert_close(&projection.entries, &numbers(&case["projection"]), tolerance, case);
         let v: Vec<f64> = (0..n).map(|i| i as f64 - 1.5).collect();
         let once = projection.apply(&v);
