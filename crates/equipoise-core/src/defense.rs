@@ -47,11 +47,9 @@ impl Choice for Defense {
             Self::Bilevel => {
                 ("bilevel", "Weights that make the model accurate and fair on the root")
             }
-            Self::Pooled => ("pooled", "All proxies count alike: no defense"),
-            Self::Fedasl => {
-                ("fedasl", "Local models averaged, those with a loss near the median most")
-            }
-            Self::Fednolowe => ("fednolowe", "Local models averaged, those with a low loss most"),
+            Self::Pooled => ("pooled", "All proxies pooled: no defense"),
+            Self::Fedasl => ("fedasl", "Local models averaged; losses near the median weigh most"),
+            Self::Fednolowe => ("fednolowe", "Local models averaged; low losses weigh most"),
             Self::RootOnly => ("root-only", "The root alone, without any proxy"),
         }
     }
