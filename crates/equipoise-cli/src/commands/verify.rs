@@ -148,9 +148,9 @@ fn print_checks(
     let document = Document { verified, path: path.map(PathBuf::as_path), checks };
     output.result(&document, || {
         let mut text = String::new();
-        for Check { what, holds, detail } in checks {
+        for Check { claim, holds, detail } in checks {
             let detail = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
-            text += &format!("{}  {what}{detail}\n", if *holds { "ok" } else { "NO" });
+            text += &format!("{}  {claim}{detail}\n", if *holds { "ok" } else { "NO" });
         }
         text + &match verified {
             true => "verified\n".to_owned(),
