@@ -1,13 +1,13 @@
-//! Figures and tables for people: few digits, aligned columns, nothing that needs colour.
+//! Figures and tables as text: few digits, aligned columns, no colour.
 
 use comfy_table::{CellAlignment, Table, presets};
 
-/// A rate or a weight with three decimals; a dash where there is none.
+/// A rate or a weight with three decimals; a dash if missing.
 pub(crate) fn rate(value: Option<f64>) -> String {
     value.map_or_else(|| "—".to_string(), |value| format!("{value:.3}"))
 }
 
-/// A signed difference with its 95 % interval.
+/// A signed difference with its 95 % confidence interval.
 pub(crate) fn difference(value: Option<f64>, standard_error: Option<f64>) -> String {
     match (value, standard_error) {
         (Some(value), Some(error)) => format!("{} ± {:.3}", signed(value), 1.96 * error),
@@ -16,7 +16,7 @@ pub(crate) fn difference(value: Option<f64>, standard_error: Option<f64>) -> Str
     }
 }
 
-/// Four significant digits, with an exponent where the number is far from 1.
+/// Four significant digits, with an exponent if the number is very large or small.
 pub(crate) fn number(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
@@ -38,12 +38,12 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
 pub(crate) fn bar(share: f64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * (8 * width) as f64).round() as usize;
-    // What is not nothing shall be seen.
+    // A nonzero share is always visible.
     let eighths = if share > 0.0 { eighths.max(1) } else { 0 };
     format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
 }
 
-/// An aligned table: a header, then rows. `numbers` are the columns aligned to the right.
+/// An aligned table: a header, then rows. The columns `numbers` are aligned to the right.
 pub(crate) fn table(header: &[&str], rows: Vec<Vec<String>>, numbers: &[usize]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -53,7 +53,7 @@ pub(crate) fn table(header: &[&str], rows: Vec<Vec<String>>, numbers: &[usize]) 
     table.add_rows(rows);
     let n_columns = table.column_count();
     for (i, column) in table.column_iter_mut().enumerate() {
-        // Two blanks between columns, none in front of the first.
+        // Two spaces between columns, none before the first.
         column.set_padding((0, if i + 1 < n_columns { 2 } else { 0 }));
         if numbers.contains(&i) {
             column.set_cell_alignment(CellAlignment::Right);
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_keep_four_digits_and_stay_short() {
+    fn numbers_have_four_significant_digits() {
         let cases = [
             (0.0, "0"),
             (0.123456, "0.1235"),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_are_as_long_as_their_share_and_never_vanish() {
+    fn bars_are_proportional_and_never_vanish() {
         assert_eq!(bar(1.0, 3), "███");
         assert_eq!(bar(0.5, 3), "█▌");
         assert_eq!(bar(1e-9, 3), "▏");
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_aligned_without_trailing_blanks() {
+    fn tables_are_aligned_without_trailing_spaces() {
         let rows = vec![vec!["a".into(), "1".into()], vec!["long".into(), "10".into()]];
         assert_eq!(table(&["id", "n"], rows, &[1]), "id     n\na      1\nlong  10\n");
     }

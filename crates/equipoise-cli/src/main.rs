@@ -3,6 +3,7 @@
 //! Exit codes: 0 success; 1 the command ran, but the answer is "no" (not fair, not converged, not verified);
 //! 2 bad usage or input.
 
+mod choice_args;
 mod cli;
 mod commands;
 mod failure;

@@ -1,4 +1,4 @@
-//! The ways to get from proxies and root to a model, behind one interface.
+//! The defenses: methods that turn proxies and root into a model, behind one interface.
 
 mod fallback;
 mod local_models;
@@ -8,46 +8,63 @@ pub use local_models::{fedasl_weights, fednolowe_weights};
 
 use serde::{Deserialize, Serialize};
 
+use crate::choice::Choice;
 use crate::error::Error;
 use crate::inner_fit::{Fit, FitPoint, InnerProblem, ridge};
 use crate::observer::Observer;
-use crate::outcome::{Counts, Termination, TracePoint, Warning};
+use crate::outcome::{Counts, Termination, TracePoint};
 use crate::round::Round;
 use crate::settings::Settings;
 use crate::solve::learn_weights;
 use crate::statistics::ClientStatistics;
+use crate::warning::Warning;
 use fallback::fall_back;
 
-/// A way to get from proxies and root to a model.
+/// A method that turns proxies and root into a model. Command-line values, folder names, tables and texts all
+/// derive from this enum: a new defense needs a file in `defense/` and its lines here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Defense {
-    /// The method: weights that make the model accurate and fair on the root.
+    /// The method of this project: weights that make the model accurate and fair on the root.
     #[default]
     Bilevel,
-    /// All proxies in one pot, no defense: the paper's baseline.
+    /// All proxies pooled, no defense: the paper's baseline.
     Pooled,
     /// Local models averaged with weights that prefer losses near the median.
     Fedasl,
     /// Local models averaged with weights that fall linearly with the loss.
     Fednolowe,
-    /// The root alone, no proxy: the floor that any defense must beat.
+    /// The root without any proxy: the floor that every defense must beat.
     RootOnly,
 }
 
-impl Defense {
-    /// Every defense, the method first.
-    pub const ALL: [Self; 5] =
-        [Self::Bilevel, Self::Pooled, Self::Fedasl, Self::Fednolowe, Self::RootOnly];
+impl Choice for Defense {
+    const ALL: &'static [Self] =
+        &[Self::Bilevel, Self::Pooled, Self::Fedasl, Self::Fednolowe, Self::RootOnly];
 
-    /// Its name in files, on the command line and in reports.
-    pub fn name(&self) -> &'static str {
+    fn describe(&self) -> (&'static str, &'static str) {
         match self {
-            Self::Bilevel => "bilevel",
-            Self::Pooled => "pooled",
-            Self::Fedasl => "fedasl",
-            Self::Fednolowe => "fednolowe",
-            Self::RootOnly => "root-only",
+            Self::Bilevel => {
+                ("bilevel", "Weights that make the model accurate and fair on the root")
+            }
+            Self::Pooled => ("pooled", "All proxies count alike: no defense"),
+            Self::Fedasl => {
+                ("fedasl", "Local models averaged, those with a loss near the median most")
+            }
+            Self::Fednolowe => ("fednolowe", "Local models averaged, those with a low loss most"),
+            Self::RootOnly => ("root-only", "The root alone, without any proxy"),
+        }
+    }
+}
+
+impl Defense {
+    /// Its name in running text and tables.
+    pub fn title(&self) -> &'static str {
+        match self {
+            Self::Fedasl => "FedASL",
+            Self::Fednolowe => "FedNolowe",
+            Self::RootOnly => "root\u{a0}only",
+            other => other.name(),
         }
     }
 
@@ -89,7 +106,7 @@ pub(crate) struct Solved {
 }
 
 impl Solved {
-    /// The result of a defense that has a formula for its weights.
+    /// The result of a defense that computes its weights by a formula.
     fn direct(weights: Vec<f64>, theta: Vec<f64>, counts: Counts) -> Self {
         Self {
             weights,
@@ -112,7 +129,7 @@ fn fit_from_scratch(
 ) -> Result<Fit, Error> {
     let problem = InnerProblem { rows, weights, ridge: ridge(settings.lambda, rows.n()) };
     let fit = problem.fit(FitPoint::origin(rows)?, &settings.inner)?;
-    // The origin's own pass comes on top of the fit's.
+    // The pass at the origin is not part of the fit.
     counts.passes += 1;
     counts.add_fit(&fit);
     counts.final_inner_gradient_norm = counts.final_inner_gradient_norm.max(fit.gradient_norm);

@@ -60,6 +60,18 @@ impl Fairness {
     }
 }
 
+impl std::fmt::Display for Fairness {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.criterion {
+            Criterion::Sp => f.write_str("statistical parity"),
+            Criterion::Eo => f.write_str("equal opportunity"),
+            Criterion::Both => {
+                write!(f, "statistical parity and equal opportunity, ν = {}", self.nu)
+            }
+        }
+    }
+}
+
 /// Both covariances of a model on given rows, signed.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Violation {

@@ -46,12 +46,13 @@
 //! };
 //! let round = Round::new(vec![client("bank-a", 0.0)?, client("bank-b", 0.4)?])?;
 //! let outcome = solve(&round, &Settings::new(Fairness::SP).validate()?, &mut NoopObserver)?;
-//! assert!((outcome.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+//! assert!((outcome.weights().iter().sum::<f64>() - 1.0).abs() < 1e-9);
 //! # Ok::<(), equipoise_core::Error>(())
 //! ```
 
 mod adam;
 mod bilevel;
+mod choice;
 mod defense;
 mod error;
 mod fairness;
@@ -74,14 +75,16 @@ mod solve;
 mod statistics;
 #[cfg(test)]
 mod test_rows;
+mod warning;
 
+pub use choice::Choice;
 pub use defense::{Defense, fedasl_weights, fednolowe_weights};
 pub use error::Error;
 pub use fairness::{Covariance, Criterion, Fairness, Violation};
 pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic};
 pub use metrics::{GroupMetrics, Groups, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
-pub use outcome::{Counts, Outcome, Termination, TracePoint, Warning};
+pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};
 pub use packed_rows::{BlockKeeper, ClientPacker, PackedClient, PackedRows, Spill, SpillError};
 pub use proxy::{
     Closeness, Distances, FairProxyTest, GeneratedProxy, ProxySettings, ProxySolver, ProxyStart,
@@ -90,7 +93,8 @@ pub use proxy::{
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};
 pub use rows::{Layout, MAX_ABS_VALUE, Rows};
-pub use settings::{CheckedSettings, OuterSettings, OuterSolver, RhoSchedule, Settings};
+pub use settings::{CheckedSettings, OuterSettings, OuterSolver, Profile, RhoSchedule, Settings};
 pub use simplex::project_onto_simplex;
 pub use solve::{objective_at, solve};
 pub use statistics::{ClientStatistics, Order, Statistics};
+pub use warning::{TableRole, Warning, WarningCode};

@@ -142,19 +142,16 @@ pub(crate) struct RangeProjection {
     entries: Vec<f64>,
 }
 
-/// Eigenvalues at or below this share of the largest count as 0.
-const NULL_EIGENVALUE: f64 = 1e-10;
+/// Pivots at or below this share of the largest diagonal entry count as 0.
+const NULL_PIVOT: f64 = 1e-10;
 
 impl RangeProjection {
     /// From the lower triangle of the matrix.
     pub(crate) fn new(triangle: &[f64], n: usize) -> Self {
-        let (values, vectors) = eigen(triangle, n);
-        let largest = values.iter().copied().fold(0.0, f64::max);
-        let mut entries = identity(n);
-        for k in (0..n).filter(|&k| values[k] <= NULL_EIGENVALUE * largest) {
-            let v = &vectors[k * n..][..n];
-            for (row, vi) in entries.chunks_exact_mut(n).zip(v) {
-                row.iter_mut().zip(v).for_each(|(entry, vj)| *entry -= vi * vj);
+        let mut entries: Vec<f64> = (0..n * n).map(|at| f64::from(at / n == at % n)).collect();
+        for v in null_space(triangle, n) {
+            for (row, vi) in entries.chunks_exact_mut(n).zip(&v) {
+                row.iter_mut().zip(&v).for_each(|(entry, vj)| *entry -= vi * vj);
             }
         }
         Self { n, entries }
@@ -171,61 +168,57 @@ impl RangeProjection {
     }
 }
 
-/// More than any matrix needs: the off-diagonal entries vanish quadratically after a few sweeps.
-const MAX_SWEEPS: usize = 40;
-
-/// Eigenvalues and eigenvectors, one after the other, of a positive semidefinite matrix: cyclic Jacobi rotations.
-///
-/// An off-diagonal entry is rotated away until it is below rounding relative to both of its diagonal entries, so small
-/// eigenvalues of a matrix with columns of different sizes are accurate. Below [`NULL_EIGENVALUE`] no accuracy is needed.
-fn eigen(triangle: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
-    let mut a: Vec<f64> = (0..n * n).map(|at| symmetric_entry(triangle, at / n, at % n)).collect();
-    let mut vectors = identity(n);
-    let largest = (0..n).map(|i| a[i * n + i]).fold(0.0, f64::max);
-    for _ in 0..MAX_SWEEPS {
-        let mut rotated = false;
-        for p in 0..n {
-            for q in p + 1..n {
-                let (app, aqq, apq) = (a[p * n + p], a[q * n + q], a[p * n + q]);
-                let size = (app * aqq).abs().sqrt().max(NULL_EIGENVALUE * largest);
-                if apq.abs() <= f64::EPSILON * size {
-                    continue;
-                }
-                rotated = true;
-                let tau = (aqq - app) / (2.0 * apq);
-                let tan = tau.signum() / (tau.abs() + tau.hypot(1.0));
-                rotate(&mut a, n, (p, q), tan);
-                rotate(&mut vectors, n, (p, q), tan);
-                a[p * n + p] = app - tan * apq;
-                a[q * n + q] = aqq + tan * apq;
-                a[p * n + q] = 0.0;
-                a[q * n + p] = 0.0;
-                for k in (0..n).filter(|&k| k != p && k != q) {
-                    a[k * n + p] = a[p * n + k];
-                    a[k * n + q] = a[q * n + k];
-                }
+/// An orthonormal basis of the null space of a positive semidefinite matrix, by a Cholesky factorisation with diagonal
+/// pivoting: `A = [L₁; L₂] [L₁; L₂]ᵀ` up to the order of the rows, and `L₁ᵀ x₁ = −L₂ᵀ x₂` for every null vector.
+fn null_space(triangle: &[f64], n: usize) -> Vec<Vec<f64>> {
+    let mut diagonal: Vec<f64> = (0..n).map(|i| symmetric_entry(triangle, i, i)).collect();
+    let threshold = NULL_PIVOT * diagonal.iter().copied().fold(0.0, f64::max);
+    let mut factor = vec![vec![0.0; n]; n];
+    let mut order: Vec<usize> = (0..n).collect();
+    let mut rank = 0;
+    while rank < n {
+        let mut next = rank;
+        for k in rank..n {
+            if diagonal[order[k]] > diagonal[order[next]] {
+                next = k;
             }
         }
-        if !rotated {
+        if diagonal[order[next]] <= threshold {
             break;
         }
+        order.swap(rank, next);
+        let pivot = order[rank];
+        let pivot_row = factor[pivot][..rank].to_vec();
+        let root = diagonal[pivot].sqrt();
+        factor[pivot][rank] = root;
+        for &i in &order[rank + 1..] {
+            let row = &mut factor[i];
+            let rest = symmetric_entry(triangle, i, pivot) - product(&row[..rank], &pivot_row);
+            row[rank] = rest / root;
+            diagonal[i] -= row[rank] * row[rank];
+        }
+        rank += 1;
     }
-    ((0..n).map(|i| a[i * n + i]).collect(), vectors)
-}
-
-/// Rotates rows `p < q` of an `n × n` matrix.
-fn rotate(matrix: &mut [f64], n: usize, (p, q): (usize, usize), tan: f64) {
-    let cos = 1.0 / tan.hypot(1.0);
-    let sin = tan * cos;
-    let (above, below) = matrix.split_at_mut(q * n);
-    for (x, y) in above[p * n..][..n].iter_mut().zip(&mut below[..n]) {
-        (*x, *y) = (cos * *x - sin * *y, sin * *x + cos * *y);
+    let (range, null) = order.split_at(rank);
+    let mut basis: Vec<Vec<f64>> = Vec::with_capacity(null.len());
+    for &free in null {
+        let mut right: Vec<f64> = factor[free][..rank].iter().map(|l| -l).collect();
+        let mut v = vec![0.0; n];
+        v[free] = 1.0;
+        for (k, &i) in range.iter().enumerate().rev() {
+            v[i] = right[k] / factor[i][k];
+            right[..k].iter_mut().zip(&factor[i]).for_each(|(r, l)| *r -= v[i] * l);
+        }
+        // Twice, because once leaves what cancellation has left.
+        for other in basis.iter().chain(&basis) {
+            let share = dot(&v, other);
+            v.iter_mut().zip(other).for_each(|(v, o)| *v -= share * o);
+        }
+        let length = norm(&v);
+        v.iter_mut().for_each(|v| *v /= length);
+        basis.push(v);
     }
-}
-
-/// All `n × n` entries of the identity.
-fn identity(n: usize) -> Vec<f64> {
-    (0..n * n).map(|at| f64::from(at / n == at % n)).collect()
+    basis
 }
 
 /// `‖A x − b‖ / ‖b‖` with `A = triangle + shift·I`, or 0 if `b` is 0.

@@ -2,6 +2,8 @@
 //!
 //! A row is selected if `a·θ > 0`. A rate over no rows is `None`.
 
+use std::array::from_fn;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -65,29 +67,34 @@ impl Metrics {
             return Err(Error::Features { expected: n, found: theta.len() });
         }
         let scores: Vec<f64> = rows.values().chunks_exact(n).map(|a| dot(a, theta)).collect();
-        let mut groups = [Tally::default(); 2];
+        // Row counts by group, label and decision.
+        let mut counts = [[[0; 2]; 2]; 2];
         for (i, &score) in scores.iter().enumerate() {
-            groups[usize::from(rows.is_privileged(i))]
-                .count(rows.is_positive(i), is_selected(score));
+            let (group, label) = (rows.is_privileged(i), rows.is_positive(i));
+            counts[usize::from(group)][usize::from(label)][usize::from(is_selected(score))] += 1;
         }
-        let [others, privileged] = groups;
-        let all = others.plus(privileged);
+        let all = from_fn(|y| from_fn(|d| counts[0][y][d] + counts[1][y][d]));
+        let all = GroupMetrics::of(all);
+        let [unprivileged, privileged] = counts.map(GroupMetrics::of);
+        let [unprivileged_positives, privileged_positives] =
+            counts.map(|group| group[1].iter().sum());
+        let tpr_and_fpr = all.true_positive_rate.zip(all.false_positive_rate);
         Ok(Self {
             rows: rows.len(),
-            accuracy: all.accuracy(),
-            balanced_accuracy: all.tpr().zip(all.fpr()).map(|(tpr, fpr)| 0.5 * (tpr + 1.0 - fpr)),
+            accuracy: all.accuracy,
+            balanced_accuracy: tpr_and_fpr.map(|(tpr, fpr)| 0.5 * (tpr + 1.0 - fpr)),
             auc: area_under_curve(&scores, rows.labels()),
-            spd: difference(privileged.selection_rate(), others.selection_rate()),
+            spd: difference(privileged.selection_rate, unprivileged.selection_rate),
             spd_standard_error: standard_error(
-                (privileged.selection_rate(), privileged.rows()),
-                (others.selection_rate(), others.rows()),
+                (privileged.selection_rate, privileged.rows),
+                (unprivileged.selection_rate, unprivileged.rows),
             ),
-            eod: difference(privileged.tpr(), others.tpr()),
+            eod: difference(privileged.true_positive_rate, unprivileged.true_positive_rate),
             eod_standard_error: standard_error(
-                (privileged.tpr(), privileged.positives()),
-                (others.tpr(), others.positives()),
+                (privileged.true_positive_rate, privileged_positives),
+                (unprivileged.true_positive_rate, unprivileged_positives),
             ),
-            groups: Groups { privileged: privileged.metrics(), unprivileged: others.metrics() },
+            groups: Groups { privileged, unprivileged },
         })
     }
 
@@ -117,55 +124,21 @@ pub fn is_selected(score: f64) -> bool {
     score > 0.0
 }
 
-/// Row counts of one group, by label and decision.
-#[derive(Debug, Clone, Copy, Default)]
-struct Tally {
-    /// `[positive][selected]`.
-    cells: [[usize; 2]; 2],
-}
-
-impl Tally {
-    fn count(&mut self, positive: bool, selected: bool) {
-        self.cells[usize::from(positive)][usize::from(selected)] += 1;
-    }
-
-    fn plus(self, other: Self) -> Self {
-        let sum = |p: usize, s: usize| self.cells[p][s] + other.cells[p][s];
-        Self { cells: [[sum(0, 0), sum(0, 1)], [sum(1, 0), sum(1, 1)]] }
-    }
-
-    fn rows(&self) -> usize {
-        self.cells.as_flattened().iter().sum()
-    }
-
-    fn positives(&self) -> usize {
-        self.cells[1].iter().sum()
-    }
-
-    fn selection_rate(&self) -> Option<f64> {
-        rate(self.cells[0][1] + self.cells[1][1], self.rows())
-    }
-
-    fn tpr(&self) -> Option<f64> {
-        rate(self.cells[1][1], self.positives())
-    }
-
-    fn fpr(&self) -> Option<f64> {
-        rate(self.cells[0][1], self.cells[0].iter().sum())
-    }
-
-    fn accuracy(&self) -> Option<f64> {
-        rate(self.cells[0][0] + self.cells[1][1], self.rows())
-    }
-
-    fn metrics(&self) -> GroupMetrics {
-        GroupMetrics {
-            rows: self.rows(),
-            base_rate: rate(self.positives(), self.rows()),
-            selection_rate: self.selection_rate(),
-            true_positive_rate: self.tpr(),
-            false_positive_rate: self.fpr(),
-            accuracy: self.accuracy(),
+impl GroupMetrics {
+    /// From row counts by label and decision.
+    fn of(
+        [[true_negatives, false_positives], [false_negatives, true_positives]]: [[usize; 2]; 2],
+    ) -> Self {
+        let (negatives, positives) =
+            (true_negatives + false_positives, false_negatives + true_positives);
+        let rows = negatives + positives;
+        Self {
+            rows,
+            base_rate: rate(positives, rows),
+            selection_rate: rate(false_positives + true_positives, rows),
+            true_positive_rate: rate(true_positives, positives),
+            false_positive_rate: rate(false_positives, negatives),
+            accuracy: rate(true_negatives + true_positives, rows),
         }
     }
 }
@@ -174,8 +147,8 @@ fn rate(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-fn difference(privileged: Option<f64>, others: Option<f64>) -> Option<f64> {
-    Some(privileged? - others?)
+fn difference(privileged: Option<f64>, unprivileged: Option<f64>) -> Option<f64> {
+    Some(privileged? - unprivileged?)
 }
 
 fn standard_error(a: (Option<f64>, usize), b: (Option<f64>, usize)) -> Option<f64> {

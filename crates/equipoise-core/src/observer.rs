@@ -1,11 +1,11 @@
-//! Where progress goes: the maths never prints.
+//! Progress reports: the maths never prints.
 
-/// A step of a loop that takes long.
+/// A step of a long-running loop.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
     /// Steps done.
     pub done: usize,
-    /// Most steps there can be.
+    /// Maximum number of steps.
     pub of: usize,
     /// The objective at this step.
     pub objective: f64,
@@ -13,17 +13,17 @@ pub struct Progress<'a> {
     pub violation: f64,
     /// ρ of this step.
     pub rho: f64,
-    /// The weights at this step; empty where the loop has none.
+    /// The weights at this step; empty if the loop has none.
     pub weights: &'a [f64],
 }
 
-/// Told of each step, on a thread of the solve's own choosing.
+/// Is notified of each step, on a thread of the solver's choice.
 pub trait Observer: Send {
     /// Called once per step, in order.
     fn on_step(&mut self, progress: Progress<'_>);
 }
 
-/// An observer that looks away.
+/// An observer that does nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoopObserver;
 

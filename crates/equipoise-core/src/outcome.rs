@@ -1,17 +1,19 @@
-//! What a solve gives: weights, model, how it stopped, and everything an auditor would ask next.
+//! The outcome of a solve: weights, model, how it stopped, and everything an auditor would ask next.
 
 use serde::{Deserialize, Serialize};
 
 use crate::fairness::Violation;
 use crate::inner_fit::Fit;
+use crate::metrics::Metrics;
 use crate::settings::Settings;
+use crate::warning::{Warning, WarningCode};
 
-/// The result of a defense on a round.
+/// The result of a defense on a round. `outcome.json` is this type plus what only its file knows, and the report
+/// renders from it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// One weight per client, in the order of the clients, on the simplex. All 0 where the defense does
-    /// not use the proxies.
-    pub weights: Vec<f64>,
+    /// The clients with their weights, sorted by id.
+    pub clients: Vec<ClientOutcome>,
     /// The model `θ`.
     pub theta: Vec<f64>,
     /// `P`: root loss, regulariser and penalty of the model at the last ρ.
@@ -26,17 +28,45 @@ pub struct Outcome {
     pub violations: Violation,
     /// How the solve stopped.
     pub termination: Termination,
-    /// What a feasible direction promises to lower `P` by at most, to first order, as a share of
-    /// `max(1, P)`; 0 where none descends. `None` for a defense that does not optimise its weights.
+    /// The Frank–Wolfe gap: the largest predicted decrease of `P` in a feasible direction, to first order, as a
+    /// share of `max(1, P)`. `None` for a defense that does not optimise its weights.
     pub gap: Option<f64>,
-    /// What it took.
+    /// What the solve took.
     pub counts: Counts,
-    /// The way there; empty for a defense without an outer loop.
-    pub trace: Vec<TracePoint>,
-    /// What the reader of the result must know.
-    pub warnings: Vec<Warning>,
+    /// The model on all root rows: few rows, so noisy figures.
+    pub root_metrics: Metrics,
     /// The settings used.
     pub settings: Settings,
+    /// What the reader must know about the data and the solve.
+    pub warnings: Vec<Warning>,
+    /// The weight trajectory. Empty for a defense without an outer loop.
+    pub trace: Vec<TracePoint>,
+}
+
+/// One client's part of an outcome.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClientOutcome {
+    /// The client.
+    pub id: String,
+    /// Rows of its proxy.
+    pub proxy_rows: usize,
+    /// Rows of its root.
+    pub root_rows: usize,
+    /// Its weight, on the simplex. All weights are 0 if the model does not use the proxies.
+    pub weight: f64,
+}
+
+impl Outcome {
+    /// The weights, in the order of the clients.
+    pub fn weights(&self) -> Vec<f64> {
+        self.clients.iter().map(|client| client.weight).collect()
+    }
+
+    /// Whether any proxy has influence on the model.
+    pub fn uses_proxies(&self) -> bool {
+        self.clients.iter().any(|client| client.weight > 0.0)
+    }
 }
 
 /// How a solve stopped.
@@ -45,21 +75,35 @@ pub struct Outcome {
 pub enum Termination {
     /// The weights are stationary to the tolerance, at the last ρ.
     Converged,
-    /// Every step of a schedule without a convergence test was done, as the paper does it.
+    /// All steps of a schedule without a convergence test were done, as in the paper.
     ScheduleCompleted,
-    /// The steps ran out, or could not be told from rounding, before the weights were stationary.
+    /// The solver ran out of steps, or reached the limit of floating-point precision, before the weights were
+    /// stationary.
     IterationLimit,
-    /// The defense has a formula for its weights: there was nothing to iterate.
+    /// The defense computes its weights by a formula, without iterating.
     Direct,
-    /// The weights were found, and the root alone gave a clearly better model than they do: see
-    /// [`Warning::FellBack`].
+    /// The root-only model was clearly better than the clients' model and replaced it: see
+    /// [`WarningCode::FellBack`].
     FellBack,
+}
+
+impl Termination {
+    /// Its name, as in files.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Converged => "converged",
+            Self::ScheduleCompleted => "schedule-completed",
+            Self::IterationLimit => "iteration-limit",
+            Self::Direct => "direct",
+            Self::FellBack => "fell-back",
+        }
+    }
 }
 
 /// What a solve took.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Counts {
-    /// How often `P` and its gradient were evaluated.
+    /// Evaluations of `P` and its gradient.
     pub evaluations: usize,
     /// Passes over all proxy rows.
     pub passes: usize,
@@ -69,7 +113,7 @@ pub struct Counts {
     pub inner_iterations: usize,
     /// Inner fits that stopped before their tolerance; their last iterate was used.
     pub inner_not_converged: usize,
-    /// Norm of the inner gradient at the resulting model; the largest one where it is an average of models.
+    /// Norm of the inner gradient at the resulting model; the largest one if the model is an average.
     pub final_inner_gradient_norm: f64,
     /// Largest relative residual of a linear solve for the hypergradient.
     pub largest_residual: f64,
@@ -77,12 +121,12 @@ pub struct Counts {
     pub diagonals_raised: usize,
 }
 
-/// One step of the outer loop, before the weights moved.
+/// One step of the outer loop, before the weights move.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TracePoint {
     /// The step, counted from 1.
     pub iteration: usize,
-    /// The descent it belongs to: 0 started from uniform weights, later ones from single clients.
+    /// The descent it belongs to: number 0 starts from uniform weights, later ones from single clients.
     pub start: usize,
     /// ρ of this step.
     pub rho: f64,
@@ -95,89 +139,17 @@ pub struct TracePoint {
 }
 
 impl TracePoint {
-    /// At most `most` steps of a trace, evenly apart, the first and the last among them.
-    pub fn thinned(trace: &[Self], most: usize) -> Vec<&Self> {
-        if trace.len() <= most {
+    /// At most `max` evenly spaced steps of a trace, including the first and the last.
+    pub fn thinned(trace: &[Self], max: usize) -> Vec<&Self> {
+        if trace.len() <= max {
             return trace.iter().collect();
         }
-        (0..most).map(|i| &trace[i * (trace.len() - 1) / (most - 1)]).collect()
+        (0..max).map(|i| &trace[i * (trace.len() - 1) / (max - 1)]).collect()
     }
 }
 
-/// Something that went differently than hoped, without stopping the solve.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "code")]
-#[non_exhaustive]
-pub enum Warning {
-    /// Inner fits ended above their tolerance.
-    InnerNotConverged {
-        /// How many.
-        fits: usize,
-        /// Out of how many.
-        of: usize,
-    },
-    /// The linear system of a hypergradient was solved badly.
-    InaccurateHypergradient {
-        /// Largest relative residual.
-        residual: f64,
-    },
-    /// Hessians were singular to rounding.
-    DiagonalRaised {
-        /// How many.
-        factorisations: usize,
-    },
-    /// The root alone gave a clearly better model than all clients together: it is the one in the outcome, and no
-    /// client has a weight.
-    FellBack {
-        /// Mean loss of the clients' model on the root.
-        clients_loss: f64,
-        /// Mean loss of models of parts of the root on the other rows.
-        root_loss: f64,
-        /// Root rows.
-        rows: usize,
-    },
-    /// The outer loop ran out of steps.
-    NotStationary {
-        /// The gap that is left.
-        gap: f64,
-    },
-}
-
-impl std::fmt::Display for Warning {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::InnerNotConverged { fits, of } => write!(
-                f,
-                "{fits} of {of} inner fits stopped above their tolerance; their last iterate was used, \
-                 and the gradient of the weights means little there"
-            ),
-            Self::InaccurateHypergradient { residual } => write!(
-                f,
-                "the linear system behind the gradient of the weights was solved to a relative \
-                 residual of {residual:.1e} only"
-            ),
-            Self::DiagonalRaised { factorisations } => write!(
-                f,
-                "{factorisations} factorisations of the inner Hessian needed a small addition to the \
-                 diagonal: some columns are nearly linear combinations of others"
-            ),
-            Self::FellBack { clients_loss, root_loss, rows } => write!(
-                f,
-                "no client counts: on the {rows} root rows the best model of the clients has a mean loss of \
-                 {clients_loss:.3}, models of parts of the root have {root_loss:.3} on the other rows. The model is \
-                 that of the root alone"
-            ),
-            Self::NotStationary { gap } => write!(
-                f,
-                "the weights are not stationary (a feasible direction still \
-                 promises {gap:.1e} of the objective)"
-            ),
-        }
-    }
-}
-
-/// Residual of a linear solve above which the reader is warned.
-const RESIDUAL_WORTH_A_WARNING: f64 = 1e-8;
+/// Relative residual of a linear solve above which the reader is warned.
+const RESIDUAL_TOLERANCE: f64 = 1e-8;
 
 impl Counts {
     /// Counts an inner fit.
@@ -189,20 +161,37 @@ impl Counts {
         self.diagonals_raised += fit.diagonals_raised;
     }
 
-    /// The warnings that the counts call for.
+    /// Warnings about the numerical quality of the solve.
     pub(crate) fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        if self.inner_not_converged > 0 {
-            let (fits, of) = (self.inner_not_converged, self.inner_fits);
-            warnings.push(Warning::InnerNotConverged { fits, of });
+        let mut warn = |code, message| warnings.push(Warning::new(code, message));
+        let Self { inner_fits, inner_not_converged, largest_residual, diagonals_raised, .. } = self;
+        if *inner_not_converged > 0 {
+            warn(
+                WarningCode::InnerNotConverged,
+                format!(
+                    "{inner_not_converged} of {inner_fits} inner fits stopped above their tolerance; their last \
+                     iterate was used, so the gradient of the weights is unreliable there"
+                ),
+            );
         }
-        if self.largest_residual > RESIDUAL_WORTH_A_WARNING {
-            let residual = self.largest_residual;
-            warnings.push(Warning::InaccurateHypergradient { residual });
+        if *largest_residual > RESIDUAL_TOLERANCE {
+            warn(
+                WarningCode::InaccurateHypergradient,
+                format!(
+                    "the linear system for the gradient of the weights was solved only to a relative residual \
+                     of {largest_residual:.1e}"
+                ),
+            );
         }
-        if self.diagonals_raised > 0 {
-            let factorisations = self.diagonals_raised;
-            warnings.push(Warning::DiagonalRaised { factorisations });
+        if *diagonals_raised > 0 {
+            warn(
+                WarningCode::DiagonalRaised,
+                format!(
+                    "{diagonals_raised} factorisations of the inner Hessian needed a small addition to the \
+                     diagonal: some columns are nearly linear combinations of others"
+                ),
+            );
         }
         warnings
     }

@@ -37,6 +37,11 @@ pub struct Root {
 }
 
 impl Root {
+    /// The root rows of all clients in one table.
+    pub fn all_rows(&self) -> Result<Rows, Error> {
+        Rows::concat(&self.tables)
+    }
+
     /// The root rows of each client, in the order of the clients. A client may have none, but both groups must occur.
     pub fn new(tables: Vec<Rows>) -> Result<Self, Error> {
         let packed = PackedRows::unmerged(&tables)?;

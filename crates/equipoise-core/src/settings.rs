@@ -1,5 +1,5 @@
-//! What a solve can be told. Plain values with visible defaults; [`Settings::validate`] turns them into
-//! the checked type that [`solve`](crate::solve()) takes.
+//! The settings of a solve: plain values with visible defaults. [`Settings::validate`] turns them into the checked
+//! type that [`solve`](crate::solve()) takes.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,46 +13,45 @@ use crate::root::RootWeighting;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// How to get from proxies and root to a model. Default: the bilevel method.
+    /// The defense. Default: the bilevel method.
     pub defense: Defense,
-    /// Which fairness is asked for. No default: it is the coordinator's choice.
+    /// The fairness requested. No default: it is the coordinator's choice.
     pub fairness: Fairness,
     /// How the clients' root rows count. Default: pooled.
     pub root_weighting: RootWeighting,
     /// λ of the regulariser `(λ/2n²)‖θ‖²`. Above 0, so that every model is unique. Default: 1e-4.
     pub lambda: f64,
-    /// The inner problem, `θ(w)`. Default: Newton to 1e-11, for Gauss–Newton compares values of `P` that
-    /// a large ρ magnifies; profile `paper`: 1e-7.
+    /// The inner problem, `θ(w)`. Default: Newton to 1e-11, because Gauss–Newton compares values of `P` in which a
+    /// large ρ magnifies errors; profile `paper`: 1e-7.
     pub inner: InnerSettings,
     /// The outer problem, `w`.
     pub outer: OuterSettings,
-    /// Whether the bilevel method gives a model of the root alone where that is clearly better, on root rows that it
-    /// has not seen, than the best model of the clients. Default: true; profile `paper`: false.
+    /// Whether the bilevel method falls back to a root-only model if that is clearly better, on held-out root rows,
+    /// than the best model of the clients. Default: true; profile `paper`: false.
     #[serde(default)]
     pub fall_back: bool,
 }
 
-/// How the weights are found.
+/// How the solver finds the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OuterSettings {
     /// The method. Default: Gauss–Newton.
     pub solver: OuterSolver,
-    /// Most steps, over all stages of the schedule, of a descent; Gauss–Newton may repeat the last stage from
-    /// other starts. At least 1. Default: 400; the paper's: 2000.
+    /// Maximum number of steps of a descent, over all stages of the schedule. Gauss–Newton may repeat the last stage
+    /// from other starts. At least 1. Default: 400; the paper's: 2000.
     pub iterations: usize,
     /// Adam's step size; Gauss–Newton finds its own. Above 0. Default: 0.1.
     pub learning_rate: f64,
     /// The penalty parameter over the iterations.
     pub rho: RhoSchedule,
-    /// Weights are stationary when no feasible direction promises to lower `P` by more than this share of it
-    /// (the Frank–Wolfe gap over `max(1, P)`); at least 0. Adam ends a stage of the schedule there. Gauss–Newton
-    /// ends earlier stages at 1e-3 already, and goes on in the last one as long as its model promises 1e-9.
-    /// `None`: Adam does every step of the schedule. Default: 1e-5.
+    /// Weights are stationary when the Frank–Wolfe gap is at most this share of `max(1, P)`. At least 0. Adam ends a
+    /// stage of the schedule there. Gauss–Newton ends earlier stages at 1e-3, and continues the last one until the
+    /// predicted decrease falls below 1e-9. `None`: Adam does every step of the schedule. Default: 1e-5.
     pub gap_tolerance: Option<f64>,
 }
 
-/// The methods that find the weights.
+/// The methods that optimise the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OuterSolver {
@@ -67,7 +66,7 @@ pub enum OuterSolver {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RhoSchedule {
-    /// The first value; 0 switches the penalty off for good. Default: 10.
+    /// The first value; 0 disables the penalty. Default: 10.
     pub start: f64,
     /// Above 1. Default: 10.
     pub factor: f64,
@@ -75,6 +74,17 @@ pub struct RhoSchedule {
     pub every: usize,
     /// The last value, at least `start`. Default: 1e4.
     pub max: f64,
+}
+
+/// Which settings to start from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Profile {
+    /// [`Settings::new`].
+    #[default]
+    Default,
+    /// [`Settings::paper`].
+    Paper,
 }
 
 /// Steps taken at one ρ.
@@ -99,9 +109,9 @@ impl Settings {
         }
     }
 
-    /// The profile `paper`: the constants of the paper's experiments, all 2000 Adam steps, and the weights
-    /// after the last of them. The inner problem is solved to the paper's tolerance, by Newton's method
-    /// unless L-BFGS is asked for: its minimiser is unique, so the choice is one of speed.
+    /// The profile `paper`: the constants of the paper's experiments, all 2000 Adam steps, and the weights after the
+    /// last one. The inner problem is solved to the paper's tolerance, by Newton's method unless L-BFGS is requested:
+    /// the minimiser is unique, so the choice affects only speed.
     pub fn paper(fairness: Fairness) -> Self {
         let outer = OuterSettings {
             solver: OuterSolver::Adam,
@@ -113,7 +123,15 @@ impl Settings {
         Self { inner: InnerSettings::default(), outer, fall_back: false, ..Self::new(fairness) }
     }
 
-    /// Checks every range once.
+    /// The settings of a profile.
+    pub fn of_profile(profile: Profile, fairness: Fairness) -> Self {
+        match profile {
+            Profile::Default => Self::new(fairness),
+            Profile::Paper => Self::paper(fairness),
+        }
+    }
+
+    /// Checks the range of every setting.
     pub fn validate(self) -> Result<CheckedSettings, Error> {
         let outer = &self.outer;
         above_zero("lambda", self.lambda)?;
@@ -152,12 +170,12 @@ impl Default for RhoSchedule {
 }
 
 impl RhoSchedule {
-    /// ρ = 0 throughout: accuracy on the root alone.
+    /// ρ = 0 throughout: only accuracy on the root counts.
     pub fn off() -> Self {
         Self { start: 0.0, max: 0.0, ..Self::default() }
     }
 
-    /// The stages that `iterations` steps fall into; steps at one ρ are one stage.
+    /// The stages of a schedule of `iterations` steps, one per ρ.
     pub(crate) fn stages(&self, iterations: usize) -> Vec<Stage> {
         let mut stages: Vec<Stage> = Vec::new();
         let mut rho = self.start;
@@ -172,13 +190,13 @@ impl RhoSchedule {
         stages
     }
 
-    /// ρ after the last of `iterations` steps: the one that objectives are compared at.
+    /// ρ at the last of `iterations` steps, at which objectives are compared.
     pub fn last(&self, iterations: usize) -> f64 {
         self.stages(iterations).last().map_or(self.start, |stage| stage.rho)
     }
 }
 
-/// Settings whose every range has been checked.
+/// Settings whose ranges have been checked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CheckedSettings(Settings);
 
@@ -198,7 +216,7 @@ fn at_least_one(name: &'static str, value: usize) -> Result<(), Error> {
     in_range(name, value as f64, value >= 1, "at least 1")
 }
 
-/// NaN and infinity are in no range.
+/// NaN and infinity are out of every range.
 pub(crate) fn in_range(
     name: &'static str,
     found: f64,
@@ -221,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schedule_that_is_off_or_cut_short_keeps_its_number_of_steps() {
+    fn a_disabled_or_shortened_schedule_keeps_its_number_of_steps() {
         assert_eq!(RhoSchedule::off().stages(7), [Stage { rho: 0.0, iterations: 7 }]);
         let short = RhoSchedule::default().stages(100);
         assert_eq!(short.iter().map(|stage| stage.iterations).sum::<usize>(), 100);
@@ -229,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn every_setting_out_of_range_is_named() {
+    fn the_error_names_the_setting_that_is_out_of_range() {
         type Change = fn(&mut Settings);
         let changes: [(&str, Change); 8] = [
             ("lambda", |s| s.lambda = 0.0),
@@ -250,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_is_refused() {
+    fn rejects_an_unknown_key() {
         let mut json = serde_json::to_value(Settings::new(Fairness::EO)).unwrap();
         assert_eq!(
             serde_json::from_value::<Settings>(json.clone()).unwrap(),

@@ -21,12 +21,14 @@ use crate::bilevel::{Bilevel, Evaluation};
 use crate::defense::{Defense, Solved};
 use crate::error::Error;
 use crate::inner_fit::{InnerSettings, ridge};
+use crate::metrics::Metrics;
 use crate::observer::Observer;
-use crate::outcome::{Outcome, Termination, Warning};
+use crate::outcome::{ClientOutcome, Outcome, Termination};
 use crate::root::{OuterObjective, RootWeighting};
 use crate::round::Round;
 use crate::settings::{CheckedSettings, OuterSolver, Settings};
 use crate::simplex::project_onto_simplex;
+use crate::warning::{Warning, WarningCode};
 use trace::TraceRecorder;
 
 /// Runs the defense on a round. The same round and settings give the same outcome, bit for bit, whatever the number
@@ -131,15 +133,25 @@ fn measure_on_root(
     let mut warnings = solved.counts.warnings();
     warnings.extend(solved.warnings);
     if let (Termination::IterationLimit, Some(gap)) = (solved.termination, solved.gap) {
-        warnings.push(Warning::NotStationary { gap });
+        warnings.push(Warning::new(
+            WarningCode::NotStationary,
+            format!("the weights are not stationary: the gap is {gap:.1e} of the objective"),
+        ));
     }
+    let clients = solved.weights.iter().enumerate().map(|(c, &weight)| ClientOutcome {
+        id: round.client_ids()[c].clone(),
+        proxy_rows: round.proxies().n_rows(c),
+        root_rows: round.root().tables()[c].len(),
+        weight,
+    });
     Ok(Outcome {
+        clients: clients.collect(),
         objective,
         root_loss: measured.loss,
         rho,
         violation: measured.violation.size(settings.fairness),
         violations: measured.violation,
-        weights: solved.weights,
+        root_metrics: Metrics::of(&solved.theta, &round.root().all_rows()?)?,
         theta: solved.theta,
         termination: solved.termination,
         gap: solved.gap,

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use equipoise_core::Rows;
+use equipoise_core::{Rows, TableRole, Warning};
 
 use crate::error::{Error, Purpose};
 use crate::raw_rows::{EncodedTable, read_rows};
 use crate::schema::Schema;
 use crate::table::split_name;
-use crate::warning::Warning;
 
 /// A client's root.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,7 +54,9 @@ pub fn read_folder(dir: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
 pub fn read_roots(dir: &Path, schema: &Schema) -> Result<Vec<Client>, Error> {
     let client = |(id, path): (String, PathBuf)| {
         let EncodedTable { rows, mut warnings } = read_rows(&path, schema, Purpose::Root)?;
-        warnings.iter_mut().for_each(|warning| warning.client = Some(id.clone()));
+        for warning in &mut warnings {
+            (warning.client, warning.table) = (Some(id.clone()), Some(TableRole::Root));
+        }
         Ok(Client { id, rows, warnings })
     };
     read_folder(dir)?.into_iter().map(client).collect()

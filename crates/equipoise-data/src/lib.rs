@@ -10,7 +10,7 @@
 
 mod digest;
 mod distinct;
-mod distinct_rows;
+mod distinct_row_counter;
 mod error;
 mod folder;
 mod memory;
@@ -32,12 +32,12 @@ mod value;
 mod warning;
 
 pub use digest::{Digest, DigestProblem, Hasher, hex};
-pub use distinct_rows::DistinctRows;
+pub use distinct_row_counter::DistinctRowCounter;
 pub use error::{Error, Purpose, TableProblem};
 pub use folder::{Client, match_clients, read_folder, read_roots};
 pub use memory::Memory;
 pub use model::{Model, Prediction};
-pub use outcome::{OutcomeClient, OutcomeFile, OutcomeProblem, OutcomeWarning, WarnedTable};
+pub use outcome::{OutcomeFile, OutcomeProblem};
 pub use output_file::{check_output, write_atomically, write_json};
 pub use output_folder::OutputFolder;
 pub use output_table::{ColumnValues, OutputColumn, write_table};
@@ -50,4 +50,3 @@ pub use schema::{
     Encoding, Feature, InferOptions, Inferred, Label, Schema, SchemaProblem, Sensitive, infer,
 };
 pub use table::{Cell, Table, TableKind, open_table};
-pub use warning::{Warning, WarningKind};

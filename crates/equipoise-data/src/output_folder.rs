@@ -1,17 +1,18 @@
-//! Folders that are there as a whole or not at all.
+//! Output folders that appear complete or not at all.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use equipoise_core::{Choice, Defense};
 use tempfile::TempDir;
 
 use crate::error::Error;
 use crate::output_file::{builder, parent, sync_folder};
 
-/// Everything that an output folder of this program may hold, at its top. A folder with anything else in
-/// it is somebody's work, and is never replaced.
-const OURS: [&str; 16] = [
+/// Everything that an output folder of this program may hold at its top level, besides a folder per defense. A folder
+/// that holds anything else is someone's work and is never replaced.
+const OUR_NAMES: [&str; 11] = [
     "outcome.json",
     "model.json",
     "weights.csv",
@@ -22,19 +23,14 @@ const OURS: [&str; 16] = [
     "data",
     "root",
     "proxies",
-    "bilevel",
-    "pooled",
-    "fedasl",
-    "fednolowe",
-    "root-only",
     "demo.json",
 ];
 
-/// Of these, a folder to be replaced must hold one: they are written by nothing else.
-const MARKS: [&str; 2] = ["outcome.json", "demo.json"];
+/// A folder to be replaced must hold one of these, which no other program writes.
+const MARKERS: [&str; 2] = ["outcome.json", "demo.json"];
 
-/// A folder under construction, beside the place where it will be. Dropped without
-/// [`commit`](Self::commit), it is gone.
+/// A folder under construction, next to its final location. It is removed if dropped without
+/// [`commit`](Self::commit).
 #[derive(Debug)]
 pub struct OutputFolder {
     temporary: TempDir,
@@ -43,8 +39,8 @@ pub struct OutputFolder {
 }
 
 impl OutputFolder {
-    /// Begins a folder. An existing one is replaced only with `force`, only at the commit, and only if it
-    /// is empty or an output of this program: not the home folder, nor the one that the user is in.
+    /// Starts a folder. An existing folder is replaced only with `force`, only at the commit, and only if it is empty
+    /// or an output of this program, and never if it contains the current directory.
     pub fn create(path: &Path, force: bool) -> Result<Self, Error> {
         let folder = parent(path)?;
         check_target(path, force)?;
@@ -54,33 +50,33 @@ impl OutputFolder {
         Ok(Self { temporary, target: path.to_path_buf(), force })
     }
 
-    /// Where to write the files until the commit.
+    /// The folder to write the files to before the commit.
     pub fn path(&self) -> &Path {
         self.temporary.path()
     }
 
-    /// Puts the folder in its place; gives that place.
+    /// Moves the folder to its final location and returns that.
     pub fn commit(self) -> Result<PathBuf, Error> {
-        // Again, for much may have happened since.
+        // Check again: the target may have changed since.
         check_target(&self.target, self.force)?;
         let target = self.target;
         let failed = |source| Error::Write { file: target.clone(), source };
         let folder = parent(&target)?;
         if target.symlink_metadata().is_ok() {
-            let attic = builder(0o700).tempdir_in(&folder).map_err(failed)?;
-            let old = attic.path().join("old");
+            let backup = builder(0o700).tempdir_in(&folder).map_err(failed)?;
+            let old = backup.path().join("old");
             fs::rename(&target, &old).map_err(failed)?;
             if let Err(error) = fs::rename(self.temporary.path(), &target) {
-                // The rename that did not work is what to report, whether or not this one does.
+                // Report the rename that failed, whether or not this one succeeds.
                 let _ = fs::rename(&old, &target);
                 return Err(failed(error));
             }
-            attic.close().map_err(failed)?;
+            backup.close().map_err(failed)?;
         } else {
             fs::rename(self.temporary.path(), &target).map_err(failed)?;
         }
         sync_folder(&folder);
-        // The folder is elsewhere now: there is nothing left to remove.
+        // The folder was moved: there is nothing left to remove.
         let _ = self.temporary.keep();
         Ok(target)
     }
@@ -95,7 +91,7 @@ fn check_target(path: &Path, force: bool) -> Result<(), Error> {
         Ok(_) if !force => {
             return Err(Error::Exists { file: path.to_path_buf() });
         }
-        // A link to a folder is somebody's arrangement, too.
+        // A link to a folder is never replaced.
         Ok(found) if !found.is_dir() => return Err(refused()),
         Ok(_) => {}
     }
@@ -107,14 +103,17 @@ fn check_target(path: &Path, force: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// Empty, or with a file that only our outputs have and with nothing that they do not have.
+/// Whether a folder is empty, or has a marker file and nothing that this program does not write.
 fn looks_like_ours(folder: &Path) -> io::Result<bool> {
     let names = fs::read_dir(folder)?
         .map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned()))
         .collect::<io::Result<Vec<String>>>()?;
-    let marked = names.iter().any(|name| MARKS.contains(&name.as_str()));
-    let ours = names.iter().all(|name| OURS.contains(&name.as_str()));
-    Ok(names.is_empty() || (marked && ours))
+    let is_ours = |name: &String| {
+        OUR_NAMES.contains(&name.as_str())
+            || Defense::ALL.iter().any(|defense| defense.name() == name)
+    };
+    let marked = names.iter().any(|name| MARKERS.contains(&name.as_str()));
+    Ok(names.is_empty() || (marked && names.iter().all(is_ours)))
 }
 
 #[cfg(test)]

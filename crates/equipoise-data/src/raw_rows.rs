@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use equipoise_core::Rows;
+use equipoise_core::{Rows, Warning, WarningCode};
 
 use crate::distinct::Distinct;
 use crate::error::{Error, Purpose, TableProblem};
 use crate::schema::{Encoder, Schema};
 use crate::table::{Cell, Table, open_table};
-use crate::warning::{self, MAX_NAMED, Warning, WarningKind};
+use crate::warning::{self, MAX_NAMED};
 
 /// Encoded rows and warnings about them.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,16 +53,12 @@ fn read(
     }
 
     let rows = Rows::new(schema.layout(), &reading.x, &reading.privileged, &reading.positive)?;
-    let mut kinds: Vec<WarningKind> = Vec::new();
-    kinds.extend(warning::many_labels(schema, &reading.label_values));
-    kinds.extend(warning::many_groups(schema, &reading.sensitive_values));
+    let mut warnings: Vec<Warning> = Vec::new();
+    warnings.extend(warning::many_labels(&file, schema, &reading.label_values));
+    warnings.extend(warning::many_groups(&file, schema, &reading.sensitive_values));
     // Rows to be scored have no labels, so only their groups can be one-sided.
-    let one_sided = warning::one_sided(schema, rows.cell_counts()).into_iter();
-    kinds.extend(
-        one_sided.filter(|kind| with_labels || matches!(kind, WarningKind::OneGroup { .. })),
-    );
-    let warnings =
-        kinds.into_iter().map(|kind| Warning { file: file.clone(), client: None, kind }).collect();
+    let one_sided = warning::one_sided(&file, schema, rows.cell_counts()).into_iter();
+    warnings.extend(one_sided.filter(|w| with_labels || w.code == WarningCode::OneGroup));
     Ok(EncodedTable { rows, warnings })
 }
 

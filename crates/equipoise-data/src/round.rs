@@ -1,46 +1,35 @@
-//! From two folders, one of proxies and one of roots, to a round that can be solved.
+//! Reads a folder of proxies and a folder of roots into a round.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use equipoise_core::{BlockKeeper, ClientPacker, PackedClient, PackedRows, Root, Round};
+use equipoise_core::{
+    BlockKeeper, ClientPacker, PackedClient, PackedRows, Root, Round, TableRole, Warning,
+};
 
 use crate::error::Error;
 use crate::folder::{match_clients, read_folder, read_roots};
 use crate::memory::{Memory, Shares};
-use crate::outcome::{OutcomeWarning, WarnedTable};
 use crate::overlap::{Overlaps, find_overlaps};
 use crate::proxy::visit_proxy;
 use crate::read_limits::ReadLimits;
 use crate::row_sketch::{RowSketch, RowSketcher};
 use crate::schema::Schema;
-use crate::warning::{self, Warning};
+use crate::warning;
 
-/// A round and what was noticed while it was read.
+/// A round, and what was noticed while reading it.
 pub struct LoadedRound {
     /// The round.
     pub round: Round,
-    /// What deserves a look among the proxies; each names its client.
-    pub proxy_warnings: Vec<Warning>,
-    /// What deserves a look among the roots; each names its client.
-    pub root_warnings: Vec<Warning>,
+    /// Warnings about the proxies, then about the roots; each names its client.
+    pub warnings: Vec<Warning>,
     /// Clients whose proxies have rows in common.
     pub overlaps: Overlaps,
 }
 
-impl LoadedRound {
-    /// The warnings as an outcome keeps them: without paths, which mean nothing elsewhere.
-    pub fn outcome_warnings(&self) -> Vec<OutcomeWarning> {
-        let of = |table: WarnedTable| move |warning| OutcomeWarning::of_table(warning, table);
-        let proxies = self.proxy_warnings.iter().map(of(WarnedTable::Proxy));
-        let roots = self.root_warnings.iter().map(of(WarnedTable::Root));
-        proxies.chain(roots).collect()
-    }
-}
-
-/// Reads a folder of proxies (encoded rows) and a folder of roots (raw rows), one file per client in each. How much
-/// memory there is decides where the rows of the proxies are kept, and nothing else.
+/// Reads a folder of proxies (encoded rows) and a folder of roots (raw rows), one file per client in each. The memory
+/// limit determines only where the rows of the proxies are kept.
 pub fn load_round(
     proxies_dir: &Path,
     root_dir: &Path,
@@ -64,14 +53,15 @@ fn load_files(
         pack_proxies(&files, schema, &shares)?.into_iter().unzip();
     let roots = read_roots(root_dir, schema)?;
 
-    let (mut proxy_warnings, mut root_warnings) = (Vec::new(), Vec::new());
+    let mut warnings = Vec::new();
     for ((id, file), proxy) in files.iter().zip(&proxies) {
-        let kinds = warning::one_sided(schema, proxy.cell_counts());
-        let of_client = |kind| Warning { file: file.clone(), client: Some(id.clone()), kind };
-        proxy_warnings.extend(kinds.into_iter().map(of_client));
+        for warning in warning::one_sided(file, schema, proxy.cell_counts()) {
+            let (client, table) = (Some(id.clone()), Some(TableRole::Proxy));
+            warnings.push(Warning { client, table, ..warning });
+        }
     }
     let root_rows = roots.into_iter().map(|root| {
-        root_warnings.extend(root.warnings);
+        warnings.extend(root.warnings);
         root.rows
     });
     let root = Root::new(root_rows.collect()).map_err(|error| match error {
@@ -87,13 +77,13 @@ fn load_files(
     drop(sketches);
     let proxies = Box::new(PackedRows::new(proxies, shares.keeper)?);
     let round = Round::from_parts(client_ids, proxies, root)?;
-    Ok(LoadedRound { round, proxy_warnings, root_warnings, overlaps })
+    Ok(LoadedRound { round, warnings, overlaps })
 }
 
 /// Reads and packs the proxies, several at a time. Each file is decoded once.
 ///
-/// Files are begun in their order, and none behind one that failed: the error is that of the first file that
-/// has one, whatever the number of readers.
+/// Files are started in order, and none after one that failed, so the error is always that of the first bad file,
+/// whatever the number of readers.
 fn pack_proxies(
     files: &[(String, PathBuf)],
     schema: &Schema,
@@ -105,11 +95,11 @@ fn pack_proxies(
     let read = || {
         while !failed.load(Ordering::Relaxed) {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let (Some((_, path)), Some(place)) = (files.get(at), packed.get(at)) else { break };
+            let (Some((_, path)), Some(slot)) = (files.get(at), packed.get(at)) else { break };
             let client = pack_proxy(path, schema, &shares.keeper);
             failed.fetch_or(client.is_err(), Ordering::Relaxed);
-            // Nobody else has this place.
-            let _ = place.set(client);
+            // No other reader has this slot.
+            let _ = slot.set(client);
         }
     };
     std::thread::scope(|scope| {
@@ -130,13 +120,13 @@ fn pack_proxy(
     let mut sketcher = RowSketcher::new();
     visit_proxy(path, schema, ReadLimits::NONE, |rows| {
         sketcher.add(rows);
-        packer.push(rows).map_err(of_packing)
+        packer.push(rows).map_err(packing_error)
     })?;
-    Ok((packer.finish().map_err(of_packing)?, sketcher.finish()))
+    Ok((packer.finish().map_err(packing_error)?, sketcher.finish()))
 }
 
-/// What stopped the packing: the scratch file, if it was that.
-fn of_packing(error: equipoise_core::Error) -> Error {
+/// The error of the scratch file, if that is what stopped the packing.
+fn packing_error(error: equipoise_core::Error) -> Error {
     match error {
         equipoise_core::Error::Source(source) => match source.downcast::<Error>() {
             Ok(error) => *error,

@@ -1,142 +1,71 @@
-//! What is allowed but deserves a look.
+//! Warnings about tables.
 
-use std::path::PathBuf;
+use std::path::Path;
+
+use equipoise_core::{Warning, WarningCode};
 
 use crate::distinct::Distinct;
 use crate::error::list;
 use crate::schema::Schema;
 
-/// The most values that a warning names.
+/// Maximum number of values that a warning names.
 pub(crate) const MAX_NAMED: usize = 10;
 
-/// Something about a table that is allowed but deserves a look.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Warning {
-    /// The file.
-    pub file: PathBuf,
-    /// The client, where the table came out of a folder of clients.
-    pub client: Option<String>,
-    /// What it is.
-    pub kind: WarningKind,
+/// A warning about a file.
+fn warning(file: &Path, code: WarningCode, message: String) -> Warning {
+    Warning { file: Some(file.to_path_buf()), ..Warning::new(code, message) }
 }
 
-/// What deserves a look.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum WarningKind {
-    /// The label column has more than two values.
-    #[error(
-        "label column `{column}` has more than two values: {}; everything but `{positive}` counts as negative",
-        list(values)
-    )]
-    ManyLabelValues {
-        /// The label column.
-        column: String,
-        /// The positive value.
-        positive: String,
-        /// Values, at most ten, then "…".
-        values: Vec<String>,
-    },
-    /// The sensitive column has more than two values.
-    #[error(
-        "sensitive column `{column}` has more than two values: {}; everything but `{privileged}` counts as unprivileged",
-        list(values)
-    )]
-    ManySensitiveValues {
-        /// The sensitive column.
-        column: String,
-        /// The privileged value.
-        privileged: String,
-        /// Values, at most ten, then "…".
-        values: Vec<String>,
-    },
-    /// All rows have the same label.
-    #[error(
-        "all {n_rows} row(s) have a {} label in column `{column}`",
-        if *positive { "positive" } else { "negative" }
-    )]
-    OneClass {
-        /// The label column.
-        column: String,
-        /// Which label.
-        positive: bool,
-        /// Number of rows.
-        n_rows: usize,
-    },
-    /// All rows are of the same group.
-    #[error(
-        "all {n_rows} row(s) are {} in column `{column}`: fairness cannot be measured on them",
-        if *privileged { "privileged" } else { "unprivileged" }
-    )]
-    OneGroup {
-        /// The sensitive column.
-        column: String,
-        /// Which group.
-        privileged: bool,
-        /// Number of rows.
-        n_rows: usize,
-    },
-}
-
-impl WarningKind {
-    /// A name that programs can go by.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::ManyLabelValues { .. } => "many-label-values",
-            Self::ManySensitiveValues { .. } => "many-sensitive-values",
-            Self::OneClass { .. } => "one-class",
-            Self::OneGroup { .. } => "one-group",
-        }
-    }
-}
-
-impl std::fmt::Display for Warning {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.client {
-            Some(client) => write!(f, "client `{client}` ({}): {}", self.file.display(), self.kind),
-            None => write!(f, "{}: {}", self.file.display(), self.kind),
-        }
-    }
-}
-
-/// Whether a class or a group is not there at all, from how many rows each cell has.
-pub(crate) fn one_sided(schema: &Schema, cell_counts: [[usize; 2]; 2]) -> Vec<WarningKind> {
+/// Warnings about a table that lacks a class or a group, from the number of rows in each cell.
+pub(crate) fn one_sided(
+    file: &Path,
+    schema: &Schema,
+    cell_counts: [[usize; 2]; 2],
+) -> Vec<Warning> {
     let [unprivileged, privileged] = cell_counts;
-    let n_rows = cell_counts.as_flattened().iter().sum();
-    let mut kinds = Vec::new();
+    let n_rows: usize = cell_counts.as_flattened().iter().sum();
+    let mut warnings = Vec::new();
     let n_positive = unprivileged[1] + privileged[1];
     if n_positive == 0 || n_positive == n_rows {
-        kinds.push(WarningKind::OneClass {
-            column: schema.label.column.clone(),
-            positive: n_positive > 0,
-            n_rows,
-        });
+        let label = if n_positive > 0 { "positive" } else { "negative" };
+        let column = &schema.label.column;
+        let message = format!("all {n_rows} row(s) have a {label} label in column `{column}`");
+        warnings.push(warning(file, WarningCode::OneClass, message));
     }
     let n_privileged = privileged[0] + privileged[1];
     if n_privileged == 0 || n_privileged == n_rows {
-        kinds.push(WarningKind::OneGroup {
-            column: schema.sensitive.column.clone(),
-            privileged: n_privileged > 0,
-            n_rows,
-        });
+        let group = if n_privileged > 0 { "privileged" } else { "unprivileged" };
+        let column = &schema.sensitive.column;
+        let message = format!(
+            "all {n_rows} row(s) are {group} in column `{column}`: fairness cannot be measured on them"
+        );
+        warnings.push(warning(file, WarningCode::OneGroup, message));
     }
-    kinds
+    warnings
 }
 
-/// Whether the label column has values beyond a positive and a negative one.
-pub(crate) fn many_labels(schema: &Schema, seen: &Distinct) -> Option<WarningKind> {
-    (seen.len() > 2).then(|| WarningKind::ManyLabelValues {
-        column: schema.label.column.clone(),
-        positive: schema.label.positive.clone(),
-        values: seen.names(),
-    })
+/// A warning about a label column with more than two values.
+pub(crate) fn many_labels(file: &Path, schema: &Schema, seen: &Distinct) -> Option<Warning> {
+    let (column, positive) = (&schema.label.column, &schema.label.positive);
+    let message = || {
+        let values = list(&seen.names());
+        format!(
+            "label column `{column}` has more than two values: {values}; everything but `{positive}` counts as \
+             negative"
+        )
+    };
+    (seen.len() > 2).then(|| warning(file, WarningCode::ManyLabelValues, message()))
 }
 
-/// Whether the sensitive column has values beyond a privileged and an unprivileged one.
-pub(crate) fn many_groups(schema: &Schema, seen: &Distinct) -> Option<WarningKind> {
-    (seen.len() > 2).then(|| WarningKind::ManySensitiveValues {
-        column: schema.sensitive.column.clone(),
-        privileged: schema.sensitive.privileged.clone(),
-        values: seen.names(),
-    })
+/// A warning about a sensitive column with more than two values.
+pub(crate) fn many_groups(file: &Path, schema: &Schema, seen: &Distinct) -> Option<Warning> {
+    let (column, privileged) = (&schema.sensitive.column, &schema.sensitive.privileged);
+    let message = || {
+        let values = list(&seen.names());
+        format!(
+            "sensitive column `{column}` has more than two values: {values}; everything but `{privileged}` counts \
+             as unprivileged"
+        )
+    };
+    (seen.len() > 2).then(|| warning(file, WarningCode::ManySensitiveValues, message()))
 }

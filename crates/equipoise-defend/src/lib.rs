@@ -1,78 +1,122 @@
-//! From a round that was read to the files of its outcome: solve, measure, write.
+//! From a round to the files of its outcome: solve, measure, render, write.
 //!
-//! The command `defend`, the demo and the round server all come through here, so that the same files give
-//! the same model, bit for bit, on every way.
+//! `defend`, the demo and the round server all take this path, so the same inputs give the same files everywhere.
 
-mod files;
-pub mod page;
-
+use std::path::Path;
 use std::time::Instant;
 
-use equipoise_core::{CheckedSettings, Observer, Outcome, solve};
-use equipoise_data::{LoadedRound, Model, OutcomeFile, OutcomeWarning, Schema};
-
-pub use files::write_files;
-use page::PageContext;
+use equipoise_core::{
+    CheckedSettings, Defense, Metrics, NoopObserver, Observer, Rows, Settings, Warning, solve,
+};
+use equipoise_data::{
+    ColumnValues, LoadedRound, Model, OutcomeFile, OutputColumn, Schema, write_atomically,
+    write_table,
+};
+use equipoise_report::{Measured, OutcomeReport};
 
 /// Why a round could not be defended.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The maths could not be done.
+    /// The solve failed.
     #[error(transparent)]
     Solve(#[from] equipoise_core::Error),
-    /// What came out does not hold together, or could not be written.
+    /// The outcome is inconsistent, or could not be written.
     #[error(transparent)]
     Data(#[from] equipoise_data::Error),
 }
 
-/// Whether the outcome tells how long the solve took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whether the outcome contains the duration of the solve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Timing {
-    /// It does: no two outcomes are the same bytes.
+    /// It does, so no two outcomes have the same bytes.
+    #[default]
     Recorded,
-    /// `seconds` is 0: the same inputs give the same bytes, which a signed outcome needs.
+    /// `seconds` is 0: the same inputs give the same bytes, as a signed outcome requires.
     Omitted,
 }
 
-/// What a solve gave, ready to be written.
+/// What only the caller knows about a round.
+#[derive(Default)]
+pub struct Context<'a> {
+    /// Warnings besides those about its tables.
+    pub warnings: Vec<Warning>,
+    /// Whether the outcome contains the duration of the solve.
+    pub timing: Timing,
+    /// Ids of clients known to be unreliable: in a demo, never in a real round.
+    pub unreliable: &'a [&'a str],
+    /// Rows on which the report measures the models. Default: the root.
+    pub test: Option<&'a Rows>,
+}
+
+/// A solved round, ready to be written.
 #[derive(Debug)]
 pub struct Defended {
-    /// What the solve gave.
-    pub outcome: Outcome,
     /// `outcome.json`.
     pub file: OutcomeFile,
     /// `model.json`.
     pub model: Model,
     /// `report.html`.
     pub page: String,
-    /// How long the solve took.
+    /// Figures of the model on the rows of the report.
+    pub metrics: Metrics,
+    /// Duration of the solve.
     pub seconds: f64,
 }
 
-/// Solves a round. `notes` are put before the solve's own warnings in the outcome and on the page.
+/// Solves a round and renders its report, which compares the model with the pooled one.
 pub fn defend(
-    schema: Schema,
+    schema: &Schema,
     loaded: &LoadedRound,
     settings: &CheckedSettings,
-    notes: Vec<OutcomeWarning>,
-    timing: Timing,
+    context: Context<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Defended, Error> {
+    let round = &loaded.round;
     let started = Instant::now();
-    let outcome = solve(&loaded.round, settings, observer)?;
+    let outcome = solve(round, settings, observer)?;
     let seconds = started.elapsed().as_secs_f64();
-    let told = if timing == Timing::Recorded { seconds } else { 0.0 };
-    let said = notes.iter().map(|note| note.message.clone()).collect();
-    let warnings = loaded.outcome_warnings().into_iter().chain(notes).collect();
-    let file = OutcomeFile::new(&schema, &loaded.round, &outcome, warnings, told)?
-        .with_overlaps(loaded.overlaps.clone())?;
-    let context = PageContext {
-        unreliable: &[],
-        measured: page::measured_on_root(&loaded.round, &file)?,
-        notes: said,
-        timing,
+    let model = Model::new(schema.clone(), outcome.theta.clone())?;
+
+    let root = round.root().all_rows()?;
+    let (rows, table) = context.test.map_or((&root, "the root"), |rows| (rows, "the test rows"));
+    let measure = |defense, theta: &[f64]| -> Result<Measured, Error> {
+        Ok(Measured { defense, rows: table.to_owned(), metrics: Metrics::of(theta, rows)? })
     };
-    let page = page::render(&file, &outcome, context);
-    let model = Model::new(schema, outcome.theta.clone())?;
-    Ok(Defended { outcome, file, model, page, seconds })
+    let mut measured = vec![measure(settings.defense, &outcome.theta)?];
+    let metrics = measured[0].metrics.clone();
+    if settings.defense != Defense::Pooled {
+        let pooled = Settings { defense: Defense::Pooled, ..**settings }.validate()?;
+        let theta = solve(round, &pooled, &mut NoopObserver)?.theta;
+        measured.push(measure(Defense::Pooled, &theta)?);
+    }
+
+    let warnings = loaded.warnings.iter().cloned().chain(context.warnings).collect();
+    let recorded = if context.timing == Timing::Recorded { seconds } else { 0.0 };
+    let overlaps = loaded.overlaps.clone();
+    let file = OutcomeFile::new(schema, outcome, warnings, overlaps, recorded)?;
+    let unreliable = context.unreliable;
+    let title = "Outcome of a round";
+    let page = OutcomeReport { title, file: &file, unreliable, measured }.render();
+    Ok(Defended { file, model, page, metrics, seconds })
+}
+
+impl Defended {
+    /// Writes outcome.json, model.json, weights.csv and report.html to a folder that exists.
+    pub fn write_files(&self, folder: &Path) -> Result<(), Error> {
+        let page = self.page.as_bytes();
+        write_atomically(&folder.join("report.html"), false, |out| out.write_all(page))?;
+        self.file.write(&folder.join("outcome.json"), false)?;
+        self.model.write(&folder.join("model.json"), false)?;
+        let clients = &self.file.outcome.clients;
+        let ids = clients.iter().map(|client| client.id.clone()).collect();
+        let weights = clients.iter().map(|client| client.weight).collect();
+        let rows = clients.iter().map(|client| client.proxy_rows as u64).collect();
+        let columns = [
+            OutputColumn::new("client", ColumnValues::Texts(ids)),
+            OutputColumn::new("weight", ColumnValues::Numbers(weights)),
+            OutputColumn::new("rows", ColumnValues::Counts(rows)),
+        ];
+        write_table(&folder.join("weights.csv"), &columns, false)?;
+        Ok(())
+    }
 }

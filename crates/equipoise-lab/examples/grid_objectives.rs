@@ -68,5 +68,5 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn final_objectives(round: &Round, settings: Settings) -> Result<(f64, f64), Box<dyn Error>> {
     let settings = settings.validate()?;
     let outcome = solve(round, &settings, &mut NoopObserver)?;
-    Ok((objective_at(round, &settings, &outcome.weights)?, outcome.objective))
+    Ok((objective_at(round, &settings, &outcome.weights())?, outcome.objective))
 }

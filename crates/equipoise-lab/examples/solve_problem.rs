@@ -65,7 +65,7 @@ fn shorten(settings: &mut Settings, steps: usize) {
 }
 
 /// The weights at the start of each step and at the end.
-fn trajectory(outcome: &Outcome) -> Vec<&[f64]> {
-    let steps = outcome.trace.iter().map(|point| point.weights.as_slice());
-    steps.chain([outcome.weights.as_slice()]).collect()
+fn trajectory(outcome: &Outcome) -> Vec<Vec<f64>> {
+    let steps = outcome.trace.iter().map(|point| point.weights.clone());
+    steps.chain([outcome.weights()]).collect()
 }

@@ -1,31 +1,31 @@
-//! The demo: a made-up population becomes a round, and every defense meets the same round.
+//! The demo: a synthetic population becomes a round on which every defense is run.
 //!
-//! What is written is what a consortium would have: a schema, each client's own rows, the root, and one
-//! proxy per client. So each step of the demo can be done again by hand with the other commands.
+//! It writes what a consortium would have: a schema, each client's own rows, the root, and one proxy per client. Each
+//! step can be repeated with the other commands.
 
-use equipoise_core::{Defense, Fairness, Metrics, Observer, Outcome, Round, Rows, Settings, solve};
+use equipoise_core::{Fairness, Rows};
 use equipoise_data::{
-    Purpose, Schema, infer, open_table, read_rows, write_atomically, write_proxy,
+    LoadedRound, Memory, Purpose, Schema, infer, load_round, open_table, read_rows,
+    write_atomically, write_proxy,
 };
 use std::path::Path;
-use std::time::Instant;
 
 use crate::error::Error;
 use crate::population::{Person, infer_options, make_population, write_people};
 use crate::scenario::{OnClient, Scenario, ScenarioKind, ScenarioSettings};
 
-/// What the demo can be told.
+/// Settings of the demo.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DemoSettings {
     /// People in the population. Default: 20,000.
     pub n_people: usize,
-    /// Clients that they are shared among; at least 2. Default: 5.
+    /// Number of clients that share the population; at least 2. Default: 5.
     pub n_clients: usize,
-    /// Share of clients that send their biased rows as they are, between 0 and 1. Default: 0.6.
+    /// Share of unreliable clients, which send their biased rows unchanged, from 0 to 1. Default: 0.6.
     pub unreliable_share: f64,
     /// Share of each client's training rows in the root. Above 0, at most 1. Default: 1.5 %.
     pub root_share: f64,
-    /// The fairness asked for. Default: statistical parity.
+    /// The fairness requested. Default: statistical parity.
     pub fairness: Fairness,
     /// Seed of population, split and proxies. Default: 1.
     pub seed: u64,
@@ -44,31 +44,18 @@ impl Default for DemoSettings {
     }
 }
 
-/// The round of the demo, before any defense.
+/// The round of the demo, before any defense is run.
 pub struct Demo {
     /// The settings it was made with.
     pub settings: DemoSettings,
-    /// What all clients agreed on.
+    /// The schema of all tables.
     pub schema: Schema,
     /// The clients and what they send.
     pub scenario: Scenario,
-    /// What the server sees of them.
-    pub round: Round,
-    /// Rows that the defenses are judged on: the reliable clients' test rows.
+    /// The round, read back from the files, as `defend` reads it.
+    pub loaded: LoadedRound,
+    /// The reliable clients' test rows, on which the defenses are measured.
     pub test: Rows,
-}
-
-/// A defense on the demo's round.
-#[derive(Debug, Clone)]
-pub struct DefenseRun {
-    /// Which one.
-    pub defense: Defense,
-    /// What it gave.
-    pub outcome: Outcome,
-    /// Its model on the test rows.
-    pub metrics: Metrics,
-    /// How long the solve took.
-    pub seconds: f64,
 }
 
 impl DemoSettings {
@@ -90,8 +77,8 @@ impl DemoSettings {
 }
 
 impl Demo {
-    /// Makes the population, splits it, makes the proxies, and writes all files into `folder`, which must
-    /// exist.
+    /// Makes the population, splits it, makes the proxies, writes all files to `folder`, which must exist, and reads
+    /// the round back.
     pub fn build(
         settings: DemoSettings,
         folder: &Path,
@@ -119,26 +106,13 @@ impl Demo {
         let scenario = Scenario::build(&rows, &scenario_settings, on_client)?;
         write_clients(folder, &people, &scenario, &schema)?;
         let test = scenario.test_rows()?;
-        let round = scenario.round()?;
-        Ok(Self { settings, schema, scenario, round, test })
-    }
-
-    /// Runs a defense on the round, with the default profile.
-    pub fn defend(
-        &self,
-        defense: Defense,
-        observer: &mut dyn Observer,
-    ) -> Result<DefenseRun, Error> {
-        let settings = Settings { defense, ..Settings::new(self.settings.fairness) }.validate()?;
-        let started = Instant::now();
-        let outcome = solve(&self.round, &settings, observer)?;
-        let seconds = started.elapsed().as_secs_f64();
-        let metrics = Metrics::of(&outcome.theta, &self.test)?;
-        Ok(DefenseRun { defense, outcome, metrics, seconds })
+        let (proxies, root) = (folder.join("proxies"), folder.join("root"));
+        let loaded = load_round(&proxies, &root, &schema, &Memory::unlimited())?;
+        Ok(Self { settings, schema, scenario, loaded, test })
     }
 }
 
-/// `data/`, `root/` and `proxies/` with a file per client, and the test rows that count in `test.csv`.
+/// Writes `data/`, `root/` and `proxies/` with a file per client, and the reliable clients' test rows to `test.csv`.
 fn write_clients(
     folder: &Path,
     people: &[Person],

@@ -15,8 +15,8 @@ mod summary;
 pub use ablation::{Ablation, Change};
 pub use cell::{Cell, CellKey, DefenseResult, Variant};
 pub(crate) use figures::{Figures, split_weights};
-pub use settings::{ExperimentSettings, Profile};
-pub use summary::{CellSummary, Spread, json_name, summarise, write_results_csv};
+pub use settings::ExperimentSettings;
+pub use summary::{CellSummary, Spread, summarise, write_results_csv};
 
 use equipoise_core::Rows;
 use rayon::prelude::*;

@@ -1,6 +1,7 @@
 //! Scenarios (populations split into reliable and unreliable clients) and experiments (grids of such rounds and their
 //! results page).
 
+mod choices;
 mod dataset;
 mod demo;
 mod error;
@@ -12,11 +13,11 @@ mod scenario;
 mod source;
 
 pub use dataset::{DATASETS, Dataset, Preprocessing};
-pub use demo::{DefenseRun, Demo, DemoSettings};
+pub use demo::{Demo, DemoSettings};
 pub use error::Error;
 pub use experiment::{
     Ablation, Cell, CellKey, CellSummary, Change, DefenseResult, Experiment, ExperimentSettings,
-    OnCell, Profile, Spread, Variant, json_name, run_experiment, summarise, write_results_csv,
+    OnCell, Spread, Variant, run_experiment, summarise, write_results_csv,
 };
 pub use fetch::{FetchProblem, FetchSettings, Fetched, OnBytes};
 pub use population::{COLUMNS, LABEL, Person, SENSITIVE, make_population};

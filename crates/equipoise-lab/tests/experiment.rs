@@ -2,10 +2,10 @@
 //! page.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use equipoise_core::{Criterion, Defense};
+use equipoise_core::{Choice, Criterion, Defense, Profile};
 use equipoise_lab::{
-    Ablation, Error, Experiment, ExperimentSettings, Profile, ProxySize, Results, SYNTHETIC,
-    ScenarioKind, Sources, Variant, run_experiment, summarise,
+    Ablation, Error, Experiment, ExperimentSettings, ProxySize, Results, SYNTHETIC, ScenarioKind,
+    Sources, Variant, run_experiment, summarise,
 };
 use std::path::{Path, PathBuf};
 
@@ -95,7 +95,7 @@ fn threads_and_interruptions_change_no_byte_of_the_results() {
 #[test]
 fn the_page_has_every_table_and_figure() {
     let folder = tempfile::tempdir().unwrap();
-    run_synthetic(folder.path(), &Ablation::ALL, 2);
+    run_synthetic(folder.path(), Ablation::ALL, 2);
     let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
     let text = std::fs::read_to_string(folder.path().join("RESULTS.md")).unwrap();
     for heading in [

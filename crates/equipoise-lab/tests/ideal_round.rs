@@ -39,14 +39,14 @@ fn replicas_get_equal_weights_and_unreliable_clients_none_in_most_seeds() {
             let reliable: Vec<f64> = scenario
                 .clients
                 .iter()
-                .zip(&outcome.weights)
+                .zip(&outcome.weights())
                 .filter(|(client, _)| client.reliable)
                 .map(|(_, &w)| w)
                 .collect();
             let spread = reliable.iter().copied().fold(f64::NEG_INFINITY, f64::max)
                 - reliable.iter().copied().fold(f64::INFINITY, f64::min);
-            let unreliable = scenario.unreliable_weight(&outcome.weights);
-            println!("{share} unreliable, seed {seed}: weights {:.3?}", outcome.weights);
+            let unreliable = scenario.unreliable_weight(&outcome.weights());
+            println!("{share} unreliable, seed {seed}: weights {:.3?}", outcome.weights());
             held += usize::from(spread <= 0.02 && unreliable <= 0.06);
         }
         assert!(held >= 3, "{held} of 5 seeds at {share}");

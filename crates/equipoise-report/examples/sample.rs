@@ -8,10 +8,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let paths: Vec<String> = std::env::args().skip(1).collect();
     let [outcome, blocks] = &paths[..] else { return ExitCode::from(2) };
-    let features = sample_pages::features();
-    let made_up = sample_pages::outcome(6);
-    let page = sample_pages::report(&made_up, &features, "bank").render();
+    let made_up = sample_pages::outcome(6, "bank");
+    let page = sample_pages::report(&made_up, &["bank 3", "bank 6"]).render();
     let written = std::fs::write(outcome, page)
-        .and_then(|()| std::fs::write(blocks, sample_pages::one_of_each("bank").render()));
+        .and_then(|()| std::fs::write(blocks, sample_pages::every_block("bank").render()));
     if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -5,28 +5,26 @@
 mod html_check;
 mod sample_pages;
 
-use equipoise_core::{Defense, Groups, Metrics, Outcome, Termination};
+use equipoise_core::{Defense, Groups, Metrics, Termination};
 use equipoise_report::{
     Axis, Bar, Bars, Block, Chart, ChartKind, Format, GroupedBars, Heatmap, Lines, Measured, Page,
-    Point, Quantity, ReportClient, Scatter, ScatterSeries, Section, Series, Table,
+    Point, Quantity, Scatter, ScatterSeries, Section, Series, Table,
 };
 use html_check::{Tag, read_balanced};
-use sample_pages::{features, metrics, one_of_each, outcome, report};
+use sample_pages::{every_block, metrics, outcome, report};
 
 const HOSTILE: &str = "<script>alert(1)</script>&\"'";
 
 fn sample_html(name: &str) -> [String; 2] {
-    let outcome = outcome(6);
-    let mut features = features();
-    features[0] = name.to_owned();
-    let mut report = report(&outcome, &features, name);
-    report.title = name.to_owned();
-    report.round = name.to_owned();
-    report.clients[2].tag = Some(name.to_owned());
-    report.measured[0].name = format!("bilevel on {name}");
-    report.measured.push(Measured { name: name.to_owned(), metrics: metrics(0.5, 0.5, 10, 0.1) });
-    report.warnings.push(name.to_owned());
-    [report.render(), one_of_each(name).render()]
+    let mut file = outcome(6, name);
+    file.features[0] = name.to_owned();
+    file.outcome.warnings[0].message += name;
+    let unreliable = file.outcome.clients[2].id.clone();
+    let unreliable = [unreliable.as_str()];
+    let mut report = report(&file, &unreliable);
+    report.title = name;
+    report.measured[0].rows = name.to_owned();
+    [report.render(), every_block(name).render()]
 }
 
 fn checked(html: &str) -> Vec<Tag> {
@@ -114,54 +112,53 @@ fn ids_are_unique_and_header_cells_have_scopes() {
 }
 
 #[test]
-fn a_direct_defense_has_no_path_to_show() {
-    let mut direct: Outcome = outcome(3);
-    direct.trace.clear();
-    direct.gap = None;
-    direct.termination = Termination::Direct;
-    direct.settings.defense = Defense::RootOnly;
-    let features = features();
-    let html = report(&direct, &features, "bank").render();
+fn direct_defenses_have_no_convergence_charts() {
+    let mut file = outcome(3, "bank");
+    file.outcome.trace.clear();
+    file.outcome.gap = None;
+    file.outcome.termination = Termination::Direct;
+    file.outcome.settings.defense = Defense::RootOnly;
+    file.outcome.clients.iter_mut().for_each(|client| client.weight = 0.0);
+    let html = report(&file, &[]).render();
     checked(&html);
-    assert!(html.contains("there is no path to show"));
+    assert!(html.contains("there is no trajectory to show"));
     assert!(html.contains("Computed directly") && html.contains("uses no proxy"));
 }
 
 #[test]
-fn rows_in_common_are_listed_below_the_weights_where_there_are_any() {
-    let (outcome, features) = (outcome(6), features());
-    let mut report = report(&outcome, &features, "bank");
-    let html = report.render();
+fn shared_rows_are_listed_below_the_weights() {
+    let mut file = outcome(6, "bank");
+    let html = report(&file, &[]).render();
     checked(&html);
-    assert!(html.contains("5 pairs of clients have in common at least a tenth"));
-    assert!(html.contains("bank 3 and bank 5") && html.contains("are estimates"));
+    assert!(html.contains("5 pairs of clients share at least a tenth"));
+    assert!(html.contains("bank 3 and bank 5") && html.contains("are estimated"));
     assert!(html.contains("about 1204") && html.contains("about 38.1\u{202f}%"));
     assert!(html.contains("there are 4 more"));
-    report.more_overlaps = 0;
-    report.overlaps[0].estimated = false;
-    let html = report.render();
-    assert!(html.contains("1 pair of clients has in common") && !html.contains("about 1"));
-    report.overlaps.clear();
-    assert!(!report.render().contains("in common"));
+    file.more_overlaps = 0;
+    file.overlaps[0].estimated = false;
+    let html = report(&file, &[]).render();
+    assert!(html.contains("1 pair of clients shares") && !html.contains("about 1"));
+    file.overlaps.clear();
+    assert!(!report(&file, &[]).render().contains("in common"));
 }
 
 #[test]
-fn one_client_is_enough() {
-    let (outcome, features) = (outcome(1), features());
-    let html = report(&outcome, &features, "bank").render();
+fn reports_on_a_single_client() {
+    let file = outcome(1, "bank");
+    let html = report(&file, &[]).render();
     checked(&html);
     assert!(html.contains("1 client sent one proxy"), "{}", &html[..200]);
     assert!(html.contains("1 of 1 client has more"));
 }
 
 #[test]
-fn of_many_clients_the_largest_are_drawn_and_all_are_listed() {
-    let (outcome, features) = (outcome(200), features());
-    let report = report(&outcome, &features, "bank");
+fn draws_the_largest_weights_and_lists_all_of_them() {
+    let file = outcome(200, "bank");
+    let report = report(&file, &[]);
     let html = report.render();
     checked(&html);
-    assert!(html.contains("Shown are the 30 largest of 200 weights"));
-    let heading = |section: &Section| section.heading == "Who counted how much";
+    assert!(html.contains("The chart shows the 30 largest of 200 weights"));
+    let heading = |section: &Section| section.heading == "Client weights";
     let page = report.page();
     let section = page.sections.iter().find(|section| heading(section)).unwrap();
     let [Block::Chart(Chart { kind: ChartKind::Bars(bars), table, .. }), ..] = &section.blocks[..]
@@ -173,15 +170,14 @@ fn of_many_clients_the_largest_are_drawn_and_all_are_listed() {
 }
 
 #[test]
-fn figures_that_there_are_none_of_are_dashes() {
-    let mut outcome = outcome(2);
-    outcome.objective = f64::NAN;
-    outcome.theta[1] = f64::NAN;
-    outcome.trace[3].objective = f64::NAN;
-    outcome.trace[4].violation = 0.0;
-    let features = features();
-    let mut report = report(&outcome, &features, "bank");
-    report.seconds = None;
+fn missing_figures_are_dashes() {
+    let mut file = outcome(2, "bank");
+    file.outcome.objective = f64::NAN;
+    file.outcome.theta[1] = f64::NAN;
+    file.outcome.trace[3].objective = f64::NAN;
+    file.outcome.trace[4].violation = 0.0;
+    file.seconds = 0.0;
+    let mut report = report(&file, &[]);
     let full = metrics(0.5, 0.4, 10, f64::NAN);
     let mut group = full.groups.unprivileged.clone();
     group.rows = 0;
@@ -189,7 +185,8 @@ fn figures_that_there_are_none_of_are_dashes() {
     group.true_positive_rate = None;
     let groups = Groups { unprivileged: group, ..full.groups.clone() };
     let none = Metrics { accuracy: None, spd: None, eod: None, auc: None, groups, ..full };
-    report.measured = vec![Measured { name: "bilevel on the root".to_owned(), metrics: none }];
+    let rows = "the root".to_owned();
+    report.measured = vec![Measured { defense: Defense::Bilevel, rows, metrics: none }];
     let html = report.render();
     checked(&html);
     assert!(html.contains("<dd class=\"value\">–</dd>"));
@@ -197,14 +194,15 @@ fn figures_that_there_are_none_of_are_dashes() {
 }
 
 #[test]
-fn nothing_measured_is_a_page_without_those_sections() {
-    let (outcome, features) = (outcome(4), Vec::new());
-    let mut report = report(&outcome, &features, "bank");
+fn omits_sections_without_measurements() {
+    let mut file = outcome(4, "bank");
+    file.features.clear();
+    file.outcome.clients.clear();
+    let mut report = report(&file, &[]);
     report.measured.clear();
-    report.clients = Vec::<ReportClient>::new();
     let html = report.render();
     checked(&html);
-    assert!(!html.contains("How fair it is") && html.contains("coefficient 1"));
+    assert!(!html.contains("Differences compare") && html.contains("coefficient 1"));
 }
 
 #[test]

@@ -213,10 +213,11 @@ impl Verifier<'_> {
             }
         };
         let digest = schema.digest();
-        let agree = model.theta() == outcome.theta
+        let agree = model.theta() == outcome.outcome.theta
             && model.schema().digest() == digest
             && outcome.schema_digest == digest.to_string();
         self.add("outcome, model and schema agree", agree, "");
+        let outcome = outcome.outcome;
         let weighed = outcome.clients.iter().map(|c| (c.id.as_str(), c.proxy_rows as u64));
         let listed = list.submissions.iter().map(|s| (s.client.as_str(), s.rows));
         self.add("the outcome covers exactly the listed submissions", weighed.eq(listed), "");

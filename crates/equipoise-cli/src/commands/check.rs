@@ -9,7 +9,7 @@ use equipoise_data::{Purpose, Schema, read_proxy, read_rows};
 use serde::Serialize;
 
 use crate::commands::setting::name_the_option;
-use crate::fairness_args::{self, FairnessArgs};
+use crate::fairness_args::FairnessArgs;
 use crate::figures::{count, number};
 use crate::output::{Answer, Output};
 
@@ -102,7 +102,7 @@ fn describe(document: &Document<'_>, fairness: Fairness) -> String {
     };
     format!(
         "{verdict}\n  {}, measured on {}\n  {reason} ({})\n",
-        fairness_args::in_words(fairness),
+        fairness,
         count(document.data_rows, "row"),
         count(document.proxy_rows, "proxy row"),
     )

@@ -4,12 +4,12 @@ pub(crate) mod memory_args;
 mod report;
 pub(crate) mod settings_args;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use equipoise_core::{Defense, Error, Termination};
 use equipoise_data::{OutputFolder, Overlaps, Schema, load_round};
-use equipoise_defend::{Defended, Timing, defend, write_files};
+use equipoise_defend::{Context, defend};
 
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
@@ -17,21 +17,20 @@ use crate::progress::Bar;
 /// Weigh the proxies by the root and publish one model
 ///
 /// Reads one proxy and one root per client, finds the weights whose model is accurate and fair on the
-/// root, and writes outcome.json, model.json, weights.csv and report.html, a page for
-/// people, into a new folder. Exit code 1 means that
-/// the steps ran out before the weights were stationary; the folder is written all the same.
+/// root, and writes outcome.json, model.json, weights.csv and report.html to a new folder. Exit code 1
+/// means that the solver ran out of steps before the weights were stationary; the folder is still written.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
   equipoise defend --proxies proxies --root roots --schema schema.toml --fairness sp -o outcome")]
 pub(crate) struct DefendArgs {
-    /// Folder of proxies, one table per client, named by the client
+    /// Folder of proxies, one table per client, named after the client
     #[arg(long, value_name = "DIR")]
     proxies: PathBuf,
-    /// Folder of roots, tables of raw rows, one per client
+    /// Folder of roots, one table of raw rows per client
     #[arg(long, value_name = "DIR")]
     root: PathBuf,
-    /// The schema that all agreed on
+    /// The schema that all parties agreed on
     #[arg(long, value_name = "FILE")]
     schema: PathBuf,
     #[command(flatten)]
@@ -49,39 +48,40 @@ pub(crate) struct DefendArgs {
 /// Runs the command.
 pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> {
     let settings = args.settings.resolve()?;
-    // Made and dropped: what cannot be written is refused before the solve and not after it.
+    // Created and dropped, so that a folder that cannot be written is an error before the solve.
     drop(OutputFolder::create(&args.output, args.force)?);
     let schema = Schema::read(&args.schema)?;
     let loaded = load_round(&args.proxies, &args.root, &schema, &args.memory.resolve())?;
-    let warnings = loaded.proxy_warnings.iter().chain(&loaded.root_warnings);
-    warnings.for_each(|warning| output.warn(warning));
+    loaded.warnings.iter().for_each(|warning| output.warn(warning));
     warn_of_overlaps(&loaded.overlaps, output);
 
-    let solved = {
+    let defended = {
         let mut bar = Bar::new(output);
-        defend(schema, &loaded, &settings, Vec::new(), Timing::Recorded, &mut bar)
+        defend(&schema, &loaded, &settings, Context::default(), &mut bar)
     };
-    let defended = solved.map_err(|error| {
+    let defended = defended.map_err(|error| {
         let equipoise_defend::Error::Solve(error) = error else { return error.into() };
         let of_root = matches!(error, Error::RootGroup { .. } | Error::RootPositives { .. });
-        let place = if of_root { &args.root } else { &args.proxies };
-        anyhow::Error::from(error).context(place.display().to_string())
+        let folder = if of_root { &args.root } else { &args.proxies };
+        anyhow::Error::from(error).context(folder.display().to_string())
     })?;
-    write(&args.output, args.force, &defended)?;
-    let Defended { outcome, file, model, .. } = &defended;
+    let folder = OutputFolder::create(&args.output, args.force)?;
+    defended.write_files(folder.path())?;
+    folder.commit()?;
 
-    outcome.warnings.iter().for_each(|warning| output.warn(warning));
+    let outcome = &defended.file.outcome;
+    outcome.warnings.iter().skip(loaded.warnings.len()).for_each(|warning| output.warn(warning));
     let rho_max = settings.outer.rho.max;
     if settings.defense == Defense::Bilevel && outcome.rho > 0.0 && outcome.rho < rho_max {
         output.note(format!(
-            "the steps ended at ρ = {}, before --rho-max {rho_max}: fairness counts for less than \
-             it would with more --iterations",
+            "the steps ended at ρ = {}, before --rho-max {rho_max}: with more --iterations, fairness \
+             would count for more",
             outcome.rho
         ));
     }
     output.note(format!("wrote {}", args.output.display()));
-    let report = report::Report::new(&args.output, file);
-    output.result(&report, || report::in_words(file, model.schema()))?;
+    let document = report::document(&args.output, &defended.file)?;
+    output.result(&document, || report::text(&defended.file, &schema))?;
     Ok(Answer::holds(outcome.termination != Termination::IterationLimit))
 }
 
@@ -91,12 +91,4 @@ fn warn_of_overlaps(overlaps: &Overlaps, output: &Output) {
     if overlaps.more > 0 {
         output.warn(format!("{} more pairs of clients share rows", overlaps.more));
     }
-}
-
-/// All files, or none of them.
-fn write(path: &Path, force: bool, defended: &Defended) -> anyhow::Result<()> {
-    let folder = OutputFolder::create(path, force)?;
-    write_files(folder.path(), &defended.file, &defended.model, &defended.page)?;
-    folder.commit()?;
-    Ok(())
 }

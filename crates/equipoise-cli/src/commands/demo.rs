@@ -1,26 +1,24 @@
-//! `equipoise demo`: a whole round on a made-up population, every defense on the same proxies.
+//! `equipoise demo`: a whole round on a synthetic population, every defense on the same proxies.
 
-mod story;
+mod summary;
 
 use std::path::PathBuf;
 
 use clap::Args;
-use equipoise_core::Defense;
-use equipoise_data::{Model, OutcomeFile, OutputFolder, write_json};
-use equipoise_defend::page::{self, PageContext};
-use equipoise_defend::{Timing, write_files};
-use equipoise_lab::{DefenseRun, Demo, DemoSettings};
-use equipoise_report::Measured;
+use equipoise_core::{Choice, Defense, Settings};
+use equipoise_data::{OutputFolder, write_json};
+use equipoise_defend::{Context, defend};
+use equipoise_lab::{Demo, DemoSettings};
 
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
 
-/// See a whole round happen on a made-up population
+/// See a whole round on a synthetic population
 ///
 /// Makes about 20,000 loan applicants of two groups, shares them among clients, and ranks the clients by
-/// how unfair a model of their own rows is. The worst are unreliable: they send their rows as they are. The
-/// others send fair proxies. Every defense then meets the same round and is judged on the test rows of the
-/// reliable clients. All files are kept, so that each step can be done again by hand.
+/// how unfair a model of their own rows is. The most unfair are unreliable: they send their rows unchanged.
+/// The others send fair proxies. Every defense is then run on this round and measured on the test rows of
+/// the reliable clients. All files are kept, so that each step can be repeated with the other commands.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
@@ -29,19 +27,19 @@ Example:
       --fairness sp -o loans/again
   equipoise evaluate loans/again/model.json loans/test.csv")]
 pub(crate) struct DemoArgs {
-    /// Clients that the people are shared among
+    /// Number of clients that share the population
     #[arg(long, value_name = "K", default_value_t = 5)]
     clients: usize,
-    /// Share of clients that are unreliable
+    /// Share of unreliable clients
     #[arg(long, value_name = "SHARE", default_value_t = 0.6)]
     unreliable: f64,
     /// Share of each client's training rows that the server holds as root
     #[arg(long, value_name = "SHARE", default_value_t = 0.015)]
     root_share: f64,
-    /// Seed of everything random
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Folder to write to [default: equipoise-demo, where an earlier demo is replaced]
+    /// Folder to write to [default: equipoise-demo, which replaces an earlier demo]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Replace the folder if it is an earlier output
@@ -69,52 +67,24 @@ pub(crate) fn run(args: &DemoArgs, output: &Output) -> anyhow::Result<Answer> {
             bar.show(done, of, || "making fair proxies".to_owned());
         })?
     };
+    let clients = &demo.scenario.clients;
+    let unreliable: Vec<&str> =
+        clients.iter().filter(|client| !client.reliable).map(|client| client.id.as_str()).collect();
     let mut runs = Vec::new();
-    for defense in Defense::ALL {
-        runs.push(demo.defend(defense, &mut Bar::new(output))?);
+    for &defense in Defense::ALL {
+        let settings = Settings { defense, ..Settings::new(demo.settings.fairness) }.validate()?;
+        let context =
+            Context { unreliable: &unreliable, test: Some(&demo.test), ..Context::default() };
+        let mut bar = Bar::new(output);
+        let defended = defend(&demo.schema, &demo.loaded, &settings, context, &mut bar)?;
+        let path = folder.path().join(defense.name());
+        std::fs::create_dir(&path)?;
+        defended.write_files(&path)?;
+        runs.push(defended);
     }
-    runs.iter().try_for_each(|run| write_run(&demo, run, &runs, &folder))?;
-    let story = story::Story::new(&path, &demo, &runs);
-    write_json(&folder.path().join("demo.json"), &story, false)?;
+    let summary = summary::Summary::new(&path, &demo, &runs);
+    write_json(&folder.path().join("demo.json"), &summary, false)?;
     folder.commit()?;
-    output.result(&story, || story::in_words(&demo, &runs, &path))?;
+    output.result(&summary, || summary::text(&demo, &runs, &path))?;
     Ok(Answer::Done)
-}
-
-/// A folder per defense, as `defend` writes it; the page compares with the pooled model on the test rows.
-fn write_run(
-    demo: &Demo,
-    run: &DefenseRun,
-    runs: &[DefenseRun],
-    folder: &OutputFolder,
-) -> anyhow::Result<()> {
-    let place = folder.path().join(run.defense.name());
-    std::fs::create_dir(&place)?;
-    let file = OutcomeFile::new(&demo.schema, &demo.round, &run.outcome, Vec::new(), run.seconds)?;
-    let model = Model::new(demo.schema.clone(), run.outcome.theta.clone())?;
-    let compared = runs
-        .iter()
-        .filter(|other| other.defense == Defense::Pooled && other.defense != run.defense);
-    let measured = std::iter::once(run)
-        .chain(compared)
-        .map(|run| Measured {
-            name: format!("{} on the test rows", run.defense),
-            metrics: run.metrics.clone(),
-        })
-        .collect();
-    let unreliable: Vec<&str> = demo
-        .scenario
-        .clients
-        .iter()
-        .filter(|client| !client.reliable)
-        .map(|client| client.id.as_str())
-        .collect();
-    let context = PageContext {
-        unreliable: &unreliable,
-        measured,
-        notes: Vec::new(),
-        timing: Timing::Recorded,
-    };
-    let page = page::render(&file, &run.outcome, context);
-    Ok(write_files(&place, &file, &model, &page)?)
 }

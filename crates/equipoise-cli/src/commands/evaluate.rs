@@ -1,4 +1,4 @@
-//! `equipoise evaluate`: how good and how fair a model is on a table.
+//! `equipoise evaluate`: accuracy and fairness of a model on a table.
 
 use std::path::PathBuf;
 
@@ -13,15 +13,15 @@ use crate::output::{Answer, Output};
 /// Measure a model on a table: accuracy and fairness
 ///
 /// Encodes the rows by the schema inside the model and prints accuracy, balanced accuracy and AUC, the
-/// differences between the groups with their 95 % intervals, and the rates of each group. SPD is the
-/// difference of selection rates, EOD that of true positive rates, privileged group minus the rest.
+/// differences between the groups with their 95 % confidence intervals, and the rates of each group. SPD is
+/// the difference in selection rates and EOD in true positive rates, privileged group minus the rest.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
   equipoise evaluate outcome/model.json test.csv
   equipoise evaluate outcome/model.json test.csv --json")]
 pub(crate) struct EvaluateArgs {
-    /// The model, a model.json
+    /// The model, a model.json file
     model: PathBuf,
     /// Table of raw rows with labels
     data: PathBuf,
@@ -34,11 +34,11 @@ pub(crate) fn run(args: &EvaluateArgs, output: &Output) -> anyhow::Result<Answer
     data.warnings.iter().for_each(|warning| output.warn(warning));
     let metrics =
         Metrics::of(model.theta(), &data.rows).with_context(|| args.data.display().to_string())?;
-    output.result(&metrics, || in_words(&metrics, model.schema()))?;
+    output.result(&metrics, || text(&metrics, model.schema()))?;
     Ok(Answer::Done)
 }
 
-/// SPD and EOD with what they compare.
+/// SPD and EOD, and what they compare.
 pub(crate) fn difference_lines(metrics: &Metrics, schema: &Schema) -> Vec<Vec<String>> {
     let [privileged, _] = group_names(schema);
     let line = |name: &str, value: String, what: &str| {
@@ -50,7 +50,7 @@ pub(crate) fn difference_lines(metrics: &Metrics, schema: &Schema) -> Vec<Vec<St
     ]
 }
 
-fn in_words(metrics: &Metrics, schema: &Schema) -> String {
+fn text(metrics: &Metrics, schema: &Schema) -> String {
     let line = |name: &str, value: String| vec![name.to_string(), value];
     let mut overall = vec![
         line("rows", metrics.rows.to_string()),

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use clap::Args;
-use equipoise_lab::{CellSummary, Results, Sources, json_name, run_experiment, summarise};
+use equipoise_core::Choice;
+use equipoise_lab::{CellSummary, Results, Sources, run_experiment, summarise};
 use serde::Serialize;
 
 use crate::figures::{number, table};
@@ -97,8 +98,8 @@ fn describe(summaries: &[CellSummary]) -> String {
     let rows = summaries.iter().map(|cell| {
         vec![
             cell.dataset.clone(),
-            json_name(&cell.fairness),
-            json_name(&cell.scenario),
+            cell.fairness.name().to_owned(),
+            cell.scenario.name().to_owned(),
             format!("{:.0} %", 100.0 * cell.unreliable),
             cell.defense.to_owned(),
             format!("{:.2} ± {:.2}", cell.accuracy_mean, cell.accuracy_std),

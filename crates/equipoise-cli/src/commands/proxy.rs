@@ -4,14 +4,14 @@ mod summary;
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use equipoise_core::{
-    Error, ProxySettings, ProxyStart, Separation, generate_proxy, test_fair_proxy,
+    Choice, Error, ProxySettings, ProxyStart, Separation, WarningCode, generate_proxy,
+    test_fair_proxy,
 };
-use equipoise_data::{
-    Purpose, Schema, TableKind, WarningKind, check_output, read_rows, write_proxy,
-};
+use equipoise_data::{Purpose, Schema, TableKind, check_output, read_rows, write_proxy};
 
+use crate::choice_args::choice;
 use crate::commands::setting::name_the_option;
 use crate::fairness_args::FairnessArgs;
 use crate::files::refuse_input_as_output;
@@ -46,8 +46,13 @@ pub(crate) struct ProxyArgs {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Where the rows start from
-    #[arg(long, value_enum, default_value_t = InitArg::Smoothed, value_name = "START")]
-    init: InitArg,
+    #[arg(
+        long,
+        value_parser = choice::<ProxyStart>(),
+        default_value = ProxyStart::default().name(),
+        value_name = "START"
+    )]
+    init: ProxyStart,
     /// Regularisation strength of the proxy's model [default: 1e-4]
     #[arg(long, value_name = "L", allow_negative_numbers = true)]
     lambda: Option<f64>,
@@ -59,24 +64,13 @@ pub(crate) struct ProxyArgs {
     force: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum InitArg {
-    /// A smoothed sample of the data
-    Smoothed,
-    /// The data itself; for experiments only
-    Data,
-}
-
 impl ProxyArgs {
     fn settings(&self) -> anyhow::Result<ProxySettings> {
         let defaults = ProxySettings::new(self.fairness.resolve()?);
         Ok(ProxySettings {
             rows: self.rows,
             epsilon: self.epsilon,
-            start: match self.init {
-                InitArg::Smoothed => ProxyStart::Smoothed,
-                InitArg::Data => ProxyStart::Data,
-            },
+            start: self.init,
             lambda: self.lambda.unwrap_or(defaults.lambda),
             seed: self.seed.unwrap_or(defaults.seed),
             ..defaults
@@ -93,7 +87,7 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     let data = read_rows(&args.data, &schema, Purpose::Data)?;
     for warning in &data.warnings {
         // Data of a single class or group is refused below, with the reason.
-        if !matches!(warning.kind, WarningKind::OneClass { .. } | WarningKind::OneGroup { .. }) {
+        if !matches!(warning.code, WarningCode::OneClass | WarningCode::OneGroup) {
             output.warn(warning);
         }
     }

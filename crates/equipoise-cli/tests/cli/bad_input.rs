@@ -285,7 +285,7 @@ fn rejects_impossible_memory_limits_and_suggests_a_fix() {
             name: "too little",
             spoil: nothing,
             command: "defend --proxies proxies --root roots --schema schema.toml --fairness sp -o OUT --memory 1MiB",
-            says: &["1 MiB of memory", "at least", "MiB are needed", "raise --memory"],
+            says: &["memory limit 1 MiB", "at least", "MiB is required", "raise --memory"],
         },
         Case {
             name: "scratch folder that does not exist",

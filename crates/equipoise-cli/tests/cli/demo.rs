@@ -1,5 +1,7 @@
 //! The demo: its output, and that its steps can be repeated by hand.
 
+use equipoise_core::{Choice, Defense};
+
 use crate::world::World;
 
 /// `outcome.json` up to its timing, which comes last.
@@ -12,7 +14,7 @@ fn every_step_can_be_repeated_by_hand_with_identical_results() {
     let world = World::new();
     let demo = world.run("demo --seed 3 --out demo --json --threads 2").expect(0).json();
     assert_eq!(demo["clients"].as_array().unwrap().len(), 5);
-    assert_eq!(demo["defenses"].as_array().unwrap().len(), 5);
+    assert_eq!(demo["defenses"].as_array().unwrap().len(), Defense::ALL.len());
 
     // The proxies and roots it wrote are those of the round it solved, with one thread or several.
     let inputs = "--proxies demo/proxies --root demo/root --schema demo/schema.toml --fairness sp";

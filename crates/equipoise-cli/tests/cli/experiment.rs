@@ -72,7 +72,7 @@ fn rejects_invalid_settings() {
     let world = World::new();
     let run = |arguments: &str| world.run(&format!("experiment {arguments} -o results")).expect(2);
     run("--dataset law-school --data nowhere").says(&["law-school", "nowhere", "data fetch"]);
-    run("--dataset lawschool").says(&["lawschool", "law-school, dutch, synthetic and csv"]);
+    run("--dataset lawschool").says(&["lawschool", "law-school, dutch, synthetic or csv"]);
     run("--dataset csv --data own.csv").says(&["--schema"]);
     run("--dataset csv --schema schema.toml --data own.csv").says(&["own.csv"]);
     run("--dataset synthetic,synthetic").says(&["synthetic", "twice"]);

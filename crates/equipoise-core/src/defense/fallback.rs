@@ -10,11 +10,12 @@ use crate::error::Error;
 use crate::linalg::Cholesky;
 use crate::logistic::{dot, loss};
 use crate::newton::{self, Iterate, NewtonSettings, Objective};
-use crate::outcome::{Termination, Warning};
+use crate::outcome::Termination;
 use crate::root::{OuterObjective, OuterValue, Root, RootWeighting};
 use crate::round::Round;
 use crate::rows::Rows;
 use crate::settings::Settings;
+use crate::warning::{Warning, WarningCode};
 
 const FOLDS: usize = 5;
 
@@ -37,7 +38,7 @@ pub(super) fn fall_back(
     settings: &Settings,
     solved: Solved,
 ) -> Result<Solved, Error> {
-    let all = Rows::concat(round.root().tables())?;
+    let all = round.root().all_rows()?;
     if all.len() < MIN_ROWS {
         return Ok(solved);
     }
@@ -62,7 +63,14 @@ pub(super) fn fall_back(
     let (clients_loss, rows) = (mean(&clients), all.len());
     let root_loss = clients_loss - gain.mean;
     let mut warnings = solved.warnings;
-    warnings.push(Warning::FellBack { clients_loss, root_loss, rows });
+    warnings.push(Warning::new(
+        WarningCode::FellBack,
+        format!(
+            "no client counts: on the {rows} root rows the best model of the clients has a mean loss of \
+             {clients_loss:.3}, while models of parts of the root have {root_loss:.3} on the rows that they have \
+             not seen. The root-only model is used instead"
+        ),
+    ));
     Ok(Solved {
         weights: vec![0.0; round.n_clients()],
         theta,

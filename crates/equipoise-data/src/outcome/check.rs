@@ -1,4 +1,6 @@
-//! Whether an outcome holds together.
+//! Consistency checks of an outcome.
+
+use std::collections::BTreeMap;
 
 use super::{FORMAT, OutcomeFile, VERSION};
 use crate::overlap::Overlap;
@@ -7,7 +9,7 @@ use crate::overlap::Overlap;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutcomeProblem {
-    /// The file is of another kind.
+    /// The file has another format.
     #[error(
         "has format `{found}`, but an outcome has `{FORMAT}`. Give the path of an outcome.json."
     )]
@@ -15,13 +17,13 @@ pub enum OutcomeProblem {
         /// The format found.
         found: String,
     },
-    /// A version that this program does not know.
-    #[error("outcome version {found} is not known here, only {VERSION}. Use a newer program.")]
+    /// A version that this program does not support.
+    #[error("outcome version {found} is not supported, only {VERSION}. Use a newer program.")]
     Version {
         /// The version found.
         found: u32,
     },
-    /// θ and its names are of different lengths.
+    /// θ and its names differ in length.
     #[error("`theta` has {theta} entries, but `features` has {features}.")]
     Length {
         /// Entries of θ.
@@ -35,21 +37,21 @@ pub enum OutcomeProblem {
         /// Its key.
         key: &'static str,
     },
-    /// `weights` and `clients` do not say the same.
-    #[error("`weights` and `clients` do not agree about client `{client}`.")]
+    /// `weights` and `clients` differ.
+    #[error("`weights` and `clients` disagree about client `{client}`.")]
     Client {
         /// The client.
         client: String,
     },
-    /// The clients are not sorted, or one comes twice.
-    #[error("`clients` must be sorted by id, each once: `{client}` is out of place.")]
+    /// The clients are not sorted, or one is listed twice.
+    #[error("`clients` must be sorted by id, without repetition: `{client}` is out of order.")]
     ClientOrder {
         /// The client.
         client: String,
     },
     /// The weights are not on the simplex.
     #[error(
-        "the weights must be at least 0 and have sum 1 (or all be 0); found a smallest of {smallest} and a sum of {sum}."
+        "the weights must be at least 0 and sum to 1, or all be 0; found a minimum of {smallest} and a sum of {sum}."
     )]
     Weights {
         /// The smallest weight.
@@ -57,10 +59,10 @@ pub enum OutcomeProblem {
         /// Their sum.
         sum: f64,
     },
-    /// An overlap is not one of two clients, or its share is none.
+    /// An overlap does not name two clients, or its share is out of range.
     #[error(
         "`overlaps` names clients `{first}` and `{second}` with a share of {share}: they must be two of the clients, \
-         sorted, and the share from 0 to 1."
+         sorted, and the share must be from 0 to 1."
     )]
     Overlap {
         /// One client.
@@ -70,7 +72,7 @@ pub enum OutcomeProblem {
         /// The share.
         share: f64,
     },
-    /// A point of the trace has weights of another number of clients.
+    /// A point of the trace has the wrong number of weights.
     #[error("iteration {iteration} of `trace` has {found} weights for {expected} clients.")]
     Trace {
         /// The iteration.
@@ -82,7 +84,7 @@ pub enum OutcomeProblem {
     },
 }
 
-/// How far the sum of the weights may be from 1: rounding of many clients, not more.
+/// How far the sum of the weights may be from 1, to allow for rounding.
 const SUM_TOLERANCE: f64 = 1e-9;
 
 pub(super) fn stamp(format: &str, version: u32) -> Result<(), OutcomeProblem> {
@@ -105,23 +107,24 @@ impl OutcomeFile {
     }
 
     fn check_figures(&self) -> Result<(), OutcomeProblem> {
-        let (theta, features) = (self.theta.len(), self.features.len());
+        let outcome = &self.outcome;
+        let (theta, features) = (outcome.theta.len(), self.features.len());
         if theta != features {
             return Err(OutcomeProblem::Length { theta, features });
         }
         let figures = [
-            ("objective", self.objective),
-            ("root_loss", self.root_loss),
-            ("rho", self.rho),
-            ("violation", self.violation),
-            ("violations", self.violations.sp),
-            ("violations", self.violations.eo),
-            ("gap", self.gap.unwrap_or(0.0)),
-            ("counts", self.counts.final_inner_gradient_norm),
-            ("counts", self.counts.largest_residual),
+            ("objective", outcome.objective),
+            ("root_loss", outcome.root_loss),
+            ("rho", outcome.rho),
+            ("violation", outcome.violation),
+            ("violations", outcome.violations.sp),
+            ("violations", outcome.violations.eo),
+            ("gap", outcome.gap.unwrap_or(0.0)),
+            ("counts", outcome.counts.final_inner_gradient_norm),
+            ("counts", outcome.counts.largest_residual),
             ("seconds", self.seconds),
         ];
-        let theta = self.theta.iter().map(|&entry| ("theta", entry));
+        let theta = outcome.theta.iter().map(|&entry| ("theta", entry));
         match figures.into_iter().chain(theta).find(|(_, figure)| !figure.is_finite()) {
             Some((key, _)) => Err(OutcomeProblem::NotFinite { key }),
             None => Ok(()),
@@ -129,28 +132,38 @@ impl OutcomeFile {
     }
 
     fn check_clients(&self) -> Result<(), OutcomeProblem> {
-        if let Some(pair) = self.clients.windows(2).find(|pair| pair[0].id >= pair[1].id) {
-            return Err(OutcomeProblem::ClientOrder { client: pair[1].id.clone() });
-        }
-        for client in &self.clients {
-            if self.weights.get(&client.id) != Some(&client.weight) {
-                return Err(OutcomeProblem::Client { client: client.id.clone() });
-            }
-        }
-        let known = |id: &&String| self.clients.iter().any(|client| client.id == **id);
-        match self.weights.keys().find(|id| !known(id)) {
-            Some(id) => Err(OutcomeProblem::Client { client: id.clone() }),
+        match self.outcome.clients.windows(2).find(|pair| pair[0].id >= pair[1].id) {
+            Some(pair) => Err(OutcomeProblem::ClientOrder { client: pair[1].id.clone() }),
             None => Ok(()),
         }
     }
 
+    /// Checks the key `weights` of the file against the clients.
+    pub(super) fn check_weights_by_id(
+        &self,
+        weights: &BTreeMap<String, f64>,
+    ) -> Result<(), OutcomeProblem> {
+        let clients = &self.outcome.clients;
+        let differing =
+            clients.iter().find(|client| weights.get(&client.id) != Some(&client.weight));
+        let unknown = weights.keys().find(|id| !self.has_client(id));
+        match differing.map(|client| &client.id).or(unknown) {
+            Some(client) => Err(OutcomeProblem::Client { client: client.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    fn has_client(&self, id: &str) -> bool {
+        self.outcome.clients.binary_search_by(|client| client.id.as_str().cmp(id)).is_ok()
+    }
+
     fn check_overlaps(&self) -> Result<(), OutcomeProblem> {
-        let sound = |overlap: &&Overlap| {
+        let is_valid = |overlap: &&Overlap| {
             let [first, second] = &overlap.clients;
-            let known = overlap.clients.iter().all(|id| self.weights.contains_key(id));
+            let known = overlap.clients.iter().all(|id| self.has_client(id));
             known && first < second && (0.0..=1.0).contains(&overlap.share)
         };
-        match self.overlaps.iter().find(|overlap| !sound(overlap)) {
+        match self.overlaps.iter().find(|overlap| !is_valid(overlap)) {
             Some(Overlap { clients: [first, second], share, .. }) => Err(OutcomeProblem::Overlap {
                 first: first.clone(),
                 second: second.clone(),
@@ -161,16 +174,16 @@ impl OutcomeFile {
     }
 
     fn check_weights(&self) -> Result<(), OutcomeProblem> {
-        let smallest = self.weights.values().copied().fold(f64::INFINITY, f64::min);
-        let sum: f64 = self.weights.values().sum();
-        let none = self.weights.values().all(|&weight| weight == 0.0);
+        let weights = self.outcome.weights();
+        let smallest = weights.iter().copied().fold(f64::INFINITY, f64::min);
+        let sum: f64 = weights.iter().sum();
         // Written so that NaN fails.
         let on_simplex = smallest >= 0.0 && (sum - 1.0).abs() <= SUM_TOLERANCE;
-        if !none && !on_simplex {
+        if !on_simplex && weights.iter().any(|&weight| weight != 0.0) {
             return Err(OutcomeProblem::Weights { smallest, sum });
         }
-        let expected = self.clients.len();
-        match self.trace.iter().find(|point| point.weights.len() != expected) {
+        let expected = weights.len();
+        match self.outcome.trace.iter().find(|point| point.weights.len() != expected) {
             Some(point) => Err(OutcomeProblem::Trace {
                 iteration: point.iteration,
                 expected,

@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used)]
 
-use equipoise_core::{Client, Fairness, NoopObserver, solve};
+use equipoise_core::{
+    Client, Fairness, NoopObserver, Round, Rows, Settings, TableRole, WarningCode, solve,
+};
 
 use super::*;
 
@@ -21,6 +23,10 @@ scale = 1.0
 "#;
 
 fn solved() -> OutcomeFile {
+    solved_with(Overlaps::default())
+}
+
+fn solved_with(overlaps: Overlaps) -> OutcomeFile {
     let schema = Schema::from_toml(SCHEMA, Path::new("schema.toml")).unwrap();
     // A fixed pattern: positive where x plus a wave is high, so that no plane separates the labels.
     let rows = |n: usize, phase: f64| {
@@ -42,30 +48,33 @@ fn solved() -> OutcomeFile {
     .unwrap();
     let settings = Settings::new(Fairness::SP).validate().unwrap();
     let outcome = solve(&round, &settings, &mut NoopObserver).unwrap();
-    let warning = OutcomeWarning {
-        code: "one-class".into(),
+    let warning = Warning {
         client: Some("a".into()),
-        table: Some(WarnedTable::Root),
-        message: "all 12 row(s) have a positive label in column `pass`".into(),
+        table: Some(TableRole::Root),
+        file: Some("roots/a.csv".into()),
+        ..Warning::new(
+            WarningCode::OneClass,
+            "all 12 row(s) have a positive label in column `pass`",
+        )
     };
-    OutcomeFile::new(&schema, &round, &outcome, vec![warning], 0.25).unwrap()
+    OutcomeFile::new(&schema, outcome, vec![warning], overlaps, 0.25).unwrap()
 }
 
 fn overlapping() -> OutcomeFile {
     let clients = ["a", "c"].map(String::from);
     let overlap = Overlap { clients, shared_rows: 12, share: 0.3, estimated: false };
-    solved().with_overlaps(Overlaps { listed: vec![overlap], more: 2 }).unwrap()
+    solved_with(Overlaps { listed: vec![overlap], more: 2 })
 }
 
 #[test]
-fn overlaps_are_written_where_there_are_any_and_read_where_there_are_none() {
+fn overlaps_are_optional_in_the_file() {
     let name = Path::new("o.json");
     let text = serde_json::to_string(&overlapping()).unwrap();
-    let told = r#""overlaps":[{"clients":["a","c"],"shared_rows":12,"share":0.3,"estimated":false}],"more_overlaps":2,"#;
-    assert!(text.contains(told), "{text}");
+    let written = r#""overlaps":[{"clients":["a","c"],"shared_rows":12,"share":0.3,"estimated":false}],"more_overlaps":2,"#;
+    assert!(text.contains(written), "{text}");
     assert_eq!(OutcomeFile::from_json(&text, name).unwrap(), overlapping());
-    // As outcomes were written before there were overlaps.
-    let without = text.replace(told, "");
+    // As written by versions without overlaps.
+    let without = text.replace(written, "");
     assert_eq!(without, serde_json::to_string(&solved()).unwrap());
     assert_eq!(OutcomeFile::from_json(&without, name).unwrap(), solved());
 }
@@ -79,14 +88,32 @@ fn an_outcome_reads_back_equal_and_ends_with_the_seconds() {
     assert_eq!(OutcomeFile::read(&path).unwrap(), outcome);
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.ends_with("\"seconds\": 0.25\n}\n"), "{text}");
-    assert_eq!(outcome.weights.keys().collect::<Vec<_>>(), ["a", "b", "c"]);
-    assert_eq!(outcome.clients[1].proxy_rows, 40);
+    let clients = &outcome.outcome.clients;
+    assert_eq!(clients.iter().map(|client| &client.id).collect::<Vec<_>>(), ["a", "b", "c"]);
+    assert_eq!(clients[1].proxy_rows, 40);
     assert_eq!(outcome.features, ["lsat", "race", "(intercept)"]);
-    assert_eq!(outcome.root_metrics.rows, 36);
+    assert_eq!(outcome.outcome.root_metrics.rows, 36);
 }
 
 #[test]
-fn each_contradiction_is_refused_and_named() {
+fn the_file_has_the_keys_of_version_1() {
+    let value = serde_json::to_value(overlapping()).unwrap();
+    let keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    let expected = "clients counts evaluations features format gap more_overlaps objective overlaps rho root_loss \
+                    root_metrics schema_digest seconds settings termination theta trace version violation violations \
+                    warnings weights";
+    assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
+    let warning = serde_json::json!({
+        "code": "one-class", "client": "a", "table": "root",
+        "message": "all 12 row(s) have a positive label in column `pass`",
+    });
+    assert_eq!(value["warnings"][0], warning);
+    assert_eq!(value["weights"]["b"], value["clients"][1]["weight"]);
+    assert_eq!(value["evaluations"], value["counts"]["evaluations"]);
+}
+
+#[test]
+fn rejects_an_inconsistent_outcome_and_names_the_problem() {
     type Change = fn(&mut serde_json::Value);
     let cases: [(&str, Change); 13] = [
         ("format `equipoise-model`", |v| v["format"] = "equipoise-model".into()),
@@ -96,9 +123,9 @@ fn each_contradiction_is_refused_and_named() {
             v.as_object_mut().unwrap().remove("theta");
         }),
         ("`theta` has 1 entries, but `features` has 3", |v| v["theta"] = vec![1.0].into()),
-        ("do not agree about client `b`", |v| v["weights"]["b"] = 0.123.into()),
-        ("do not agree about client `z`", |v| v["weights"]["z"] = 0.0.into()),
-        ("`a` is out of place", |v| {
+        ("disagree about client `b`", |v| v["weights"]["b"] = 0.123.into()),
+        ("disagree about client `z`", |v| v["weights"]["z"] = 0.0.into()),
+        ("`a` is out of order", |v| {
             v["clients"][1]["id"] = "a".into();
             v["clients"][0]["id"] = "b".into();
         }),

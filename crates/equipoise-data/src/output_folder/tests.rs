@@ -12,7 +12,7 @@ fn names(dir: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_folder_appears_at_the_commit_and_not_before() {
+fn the_folder_appears_only_at_the_commit() {
     let dir = tempfile::tempdir().unwrap();
     let target = dir.path().join("out");
     let folder = OutputFolder::create(&target, false).unwrap();
@@ -24,7 +24,7 @@ fn a_folder_appears_at_the_commit_and_not_before() {
 }
 
 #[test]
-fn without_a_commit_nothing_is_left() {
+fn leaves_nothing_without_a_commit() {
     let dir = tempfile::tempdir().unwrap();
     let folder = OutputFolder::create(&dir.path().join("out"), false).unwrap();
     fs::write(folder.path().join("outcome.json"), "{}").unwrap();
@@ -33,7 +33,7 @@ fn without_a_commit_nothing_is_left() {
 }
 
 #[test]
-fn our_own_folder_is_replaced_with_force_and_only_at_the_commit() {
+fn replaces_our_own_folder_with_force_and_only_at_the_commit() {
     let dir = tempfile::tempdir().unwrap();
     let target = dir.path().join("out");
     fs::create_dir(&target).unwrap();
@@ -42,11 +42,12 @@ fn our_own_folder_is_replaced_with_force_and_only_at_the_commit() {
 
     fs::write(target.join("demo.json"), "old").unwrap();
     fs::create_dir(target.join("proxies")).unwrap();
+    fs::create_dir(target.join("pooled")).unwrap();
     let folder = OutputFolder::create(&target, true).unwrap();
     fs::write(folder.path().join("outcome.json"), "new").unwrap();
-    assert_eq!(names(&target), ["demo.json", "proxies"]);
+    assert_eq!(names(&target), ["demo.json", "pooled", "proxies"]);
     drop(folder);
-    assert_eq!(names(&target), ["demo.json", "proxies"]);
+    assert_eq!(names(&target), ["demo.json", "pooled", "proxies"]);
 
     let folder = OutputFolder::create(&target, true).unwrap();
     fs::write(folder.path().join("outcome.json"), "new").unwrap();
@@ -56,7 +57,7 @@ fn our_own_folder_is_replaced_with_force_and_only_at_the_commit() {
 }
 
 #[test]
-fn an_empty_folder_may_be_replaced() {
+fn replaces_an_empty_folder() {
     let dir = tempfile::tempdir().unwrap();
     let target = dir.path().join("out");
     fs::create_dir(&target).unwrap();
@@ -67,7 +68,7 @@ fn an_empty_folder_may_be_replaced() {
 }
 
 #[test]
-fn somebody_elses_work_is_never_replaced() {
+fn never_replaces_other_peoples_work() {
     let dir = tempfile::tempdir().unwrap();
     let refuses = |path: &Path| {
         let text = OutputFolder::create(path, true).unwrap_err().to_string();
@@ -77,7 +78,7 @@ fn somebody_elses_work_is_never_replaced() {
     fs::create_dir(&thesis).unwrap();
     fs::write(thesis.join("thesis.tex"), "").unwrap();
     refuses(&thesis);
-    // Our own names beside somebody's file, and a project that only looks like a round.
+    // Our own names next to another file, and a project that only looks like a round.
     let outcome = dir.path().join("outcome");
     fs::create_dir(&outcome).unwrap();
     fs::write(outcome.join("outcome.json"), "").unwrap();
@@ -108,7 +109,7 @@ fn somebody_elses_work_is_never_replaced() {
 }
 
 #[test]
-fn what_appears_meanwhile_is_not_replaced() {
+fn does_not_replace_what_appeared_in_the_meantime() {
     let dir = tempfile::tempdir().unwrap();
     let target = dir.path().join("out");
     let folder = OutputFolder::create(&target, false).unwrap();
@@ -124,7 +125,7 @@ fn what_appears_meanwhile_is_not_replaced() {
 }
 
 #[test]
-fn the_folder_around_it_must_exist() {
+fn the_parent_folder_must_exist() {
     let dir = tempfile::tempdir().unwrap();
     let text = OutputFolder::create(&dir.path().join("no/out"), false).unwrap_err().to_string();
     assert!(text.contains("no does not exist"), "{text}");

@@ -1,10 +1,10 @@
-//! Rounds that do not fit into memory: the same outcome to the last bit, and clear errors.
+//! Rounds that do not fit into memory: the same outcome bit for bit, and clear errors.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int8Array, RecordBatch};
-use equipoise_core::{Fairness, NoopObserver, Rows, Settings, solve};
+use equipoise_core::{Fairness, NoopObserver, Rows, Settings, WarningCode, solve};
 use parquet::arrow::arrow_writer::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ fn schema() -> Schema {
     Schema::from_toml(text, Path::new("schema.toml")).unwrap()
 }
 
-/// A proxy to be: how many rows, how many distinct ones at most, and in what kind of file.
+/// A proxy to write: its number of rows, the maximum number of distinct rows, and the kind of file.
 #[derive(Debug, Clone)]
 struct Shape {
     n_rows: usize,
@@ -47,7 +47,7 @@ fn rows(shape: &Shape, seed: usize) -> Rows {
     Rows::new(schema().layout(), &x, &group, &labels).unwrap()
 }
 
-/// Parquet with row groups of 1000 rows, as a large file has them.
+/// Parquet with row groups of 1000 rows, as in a large file.
 fn write_row_groups(path: &Path, rows: &Rows) {
     let numbers = |k: usize| -> ArrayRef {
         Arc::new(Float64Array::from_iter_values((0..rows.len()).map(|i| rows.x(i)[k])))
@@ -87,7 +87,7 @@ fn write_round(shapes: &[Shape]) -> TempDir {
     dir
 }
 
-/// All that a round gives, as text that tells every bit; the folder's name is not in it.
+/// The outcome of a round as text, exact to the last bit, without the folder's name.
 fn outcome(dir: &Path, shares: Shares, n_threads: usize) -> String {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
     pool.install(|| {
@@ -95,9 +95,9 @@ fn outcome(dir: &Path, shares: Shares, n_threads: usize) -> String {
         let loaded = load_files(read_folder(&proxies).unwrap(), &roots, &schema(), shares).unwrap();
         let settings = Settings::new(Fairness::SP).validate().unwrap();
         let outcome = solve(&loaded.round, &settings, &mut NoopObserver).unwrap();
-        let warnings = loaded.outcome_warnings();
-        let file = OutcomeFile::new(&schema(), &loaded.round, &outcome, warnings, 0.0).unwrap();
-        serde_json::to_string(&file).unwrap() + &format!("{:?}", outcome.theta)
+        let file = OutcomeFile::new(&schema(), outcome, loaded.warnings, loaded.overlaps, 0.0);
+        let file = file.unwrap();
+        serde_json::to_string(&file).unwrap() + &format!("{:?}", file.outcome.theta)
     })
 }
 
@@ -121,7 +121,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn where_rows_are_kept_changes_no_bit(
+    fn storage_of_rows_does_not_change_the_outcome(
         shapes in prop::collection::vec(shape(), 1..5),
         room in 0..400_000usize,
     ) {
@@ -136,7 +136,7 @@ proptest! {
 }
 
 #[test]
-fn the_least_memory_works_and_less_says_what_would() {
+fn the_minimum_memory_works_and_less_is_an_error_that_names_the_minimum() {
     let dir = write_round(&[
         Shape { n_rows: 9001, n_kinds: usize::MAX, kind: "parquet" },
         Shape { n_rows: 3, n_kinds: 1, kind: "csv" },
@@ -149,8 +149,9 @@ fn the_least_memory_works_and_less_says_what_would() {
         panic!("1 MiB is too little");
     };
     let loaded = load(required, dir.path()).unwrap();
-    let about: Vec<&str> = loaded.proxy_warnings.iter().map(|w| w.kind.code()).collect();
-    assert_eq!(about, ["one-class", "one-group"], "of the second client");
+    let proxies = loaded.warnings.iter().filter(|w| w.table == Some(TableRole::Proxy));
+    let codes: Vec<WarningCode> = proxies.map(|w| w.code).collect();
+    assert_eq!(codes, [WarningCode::OneClass, WarningCode::OneGroup], "of the second client");
     let text = load(1 << 20, dir.path()).err().unwrap().to_string();
     assert!(text.contains("1 MiB") && text.contains("at least"), "{text}");
     let nowhere = dir.path().join("nowhere");
@@ -159,7 +160,7 @@ fn the_least_memory_works_and_less_says_what_would() {
 }
 
 #[test]
-fn the_first_file_with_an_error_is_named_whatever_the_number_of_readers() {
+fn names_the_first_bad_file_whatever_the_number_of_readers() {
     let shape = Shape { n_rows: 200, n_kinds: usize::MAX, kind: "csv" };
     let dir = write_round(&vec![shape; 12]);
     let proxies = dir.path().join("proxies");

@@ -1,10 +1,9 @@
 //! Ablations: the same rounds with one setting changed.
 
-use equipoise_core::RootWeighting;
+use equipoise_core::{Choice, RootWeighting};
 use serde::{Deserialize, Serialize};
 
 use super::settings::ExperimentSettings;
-use super::summary::json_name;
 use crate::dataset::Preprocessing;
 use crate::scenario::ProxySize;
 use crate::source::{OWN_TABLE, SYNTHETIC};
@@ -42,10 +41,6 @@ pub enum Change {
 }
 
 impl Ablation {
-    /// All ablations, in the order of the page.
-    pub const ALL: [Self; 5] =
-        [Self::RootWeighting, Self::Intercept, Self::RootShare, Self::ProxySize, Self::Lambda];
-
     /// The values tried, usually including the experiment's own.
     pub fn changes(self) -> Vec<Change> {
         match self {
@@ -96,9 +91,9 @@ impl Change {
     /// Name and value, such as `root-share=0.01`.
     pub fn label(self) -> String {
         match self {
-            Self::RootWeighting(weighting) => format!("root-weighting={}", json_name(&weighting)),
+            Self::RootWeighting(weighting) => format!("root-weighting={}", weighting.name()),
             Self::Preprocessing(preprocessing) => {
-                format!("preprocessing={}", json_name(&preprocessing))
+                format!("preprocessing={}", preprocessing.name())
             }
             Self::RootShare(share) => format!("root-share={share}"),
             Self::ProxySize(ProxySize::Rows(rows)) => format!("proxy-rows={rows}"),

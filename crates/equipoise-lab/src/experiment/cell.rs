@@ -1,8 +1,8 @@
 //! One cell of the grid: a round and the result of every defense.
 
 use equipoise_core::{
-    Criterion, Defense, InnerSettings, Metrics, NoopObserver, Round, Rows, Termination, TracePoint,
-    fit_logistic, solve,
+    Choice, Criterion, Defense, InnerSettings, Metrics, NoopObserver, Round, Rows, Termination,
+    TracePoint, fit_logistic, solve,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,6 @@ use std::time::Instant;
 
 use super::ablation::Change;
 use super::settings::{ExperimentSettings, fairness_of};
-use super::summary::json_name;
 use crate::error::Error;
 use crate::scenario::{Scenario, ScenarioKind, unfairness};
 
@@ -40,26 +39,6 @@ pub enum Variant {
     Defense(Defense),
     /// The method with ρ = 0 throughout: accuracy on the root alone.
     BilevelWithoutPenalty,
-}
-
-impl Variant {
-    /// Every defense, and the method without its penalty.
-    pub const ALL: [Self; 6] = [
-        Self::Defense(Defense::Bilevel),
-        Self::BilevelWithoutPenalty,
-        Self::Defense(Defense::Pooled),
-        Self::Defense(Defense::Fedasl),
-        Self::Defense(Defense::Fednolowe),
-        Self::Defense(Defense::RootOnly),
-    ];
-
-    /// Its name in tables.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Defense(defense) => defense.name(),
-            Self::BilevelWithoutPenalty => "bilevel-rho0",
-        }
-    }
 }
 
 /// A finished cell.
@@ -138,7 +117,7 @@ impl DefenseResult {
             objective: outcome.objective,
             violation: outcome.violation,
             termination: outcome.termination,
-            weights: outcome.weights,
+            weights: outcome.weights(),
             seconds,
             trace: match traced {
                 true => {
@@ -157,7 +136,7 @@ impl DefenseResult {
 
 impl std::fmt::Display for CellKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (fairness, scenario) = (json_name(&self.fairness), json_name(&self.scenario));
+        let (fairness, scenario) = (self.fairness.name(), self.scenario.name());
         write!(f, "{}, {fairness}, {scenario}, unreliable {}", self.dataset, self.unreliable)?;
         write!(f, ", seed {}", self.seed)?;
         self.change.iter().try_for_each(|change| write!(f, ", {}", change.label()))

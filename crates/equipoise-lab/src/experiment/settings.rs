@@ -1,6 +1,8 @@
 //! The settings of an experiment.
 
-use equipoise_core::{Criterion, Defense, Fairness, RhoSchedule, RootWeighting, Settings};
+use equipoise_core::{
+    Choice, Criterion, Defense, Fairness, Profile, RhoSchedule, RootWeighting, Settings,
+};
 use serde::{Deserialize, Serialize};
 
 use super::ablation::{Ablation, Change};
@@ -9,17 +11,6 @@ use crate::dataset::{DATASETS, Preprocessing};
 use crate::error::Error;
 use crate::scenario::{Generator, ProxySize, ScenarioKind, ScenarioSettings};
 use crate::source::{OWN_TABLE, SYNTHETIC};
-
-/// The method's constants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Profile {
-    /// Gauss–Newton until stationary.
-    Default,
-    /// The paper's 2000 Adam steps.
-    #[default]
-    Paper,
-}
 
 /// A larger number of seeds is surely a typing error.
 const MAX_SEEDS: u64 = 100_000;
@@ -178,7 +169,8 @@ impl ExperimentSettings {
             // The method without its penalty is not part of ablations.
             Some(_) => Self {
                 variants: Variant::ALL
-                    .into_iter()
+                    .iter()
+                    .copied()
                     .filter(|variant| self.variants.contains(variant))
                     .filter(|variant| *variant != Variant::BilevelWithoutPenalty)
                     .collect(),
@@ -224,11 +216,7 @@ impl ExperimentSettings {
 
     /// The settings of a solve.
     pub(super) fn solve(&self, criterion: Criterion, variant: Variant) -> Settings {
-        let fairness = fairness_of(criterion);
-        let mut settings = match self.profile {
-            Profile::Default => Settings::new(fairness),
-            Profile::Paper => Settings::paper(fairness),
-        };
+        let mut settings = Settings::of_profile(self.profile, fairness_of(criterion));
         settings.lambda = self.lambda;
         settings.root_weighting = self.root_weighting;
         (settings.defense, settings.outer.rho) = match variant {

@@ -1,6 +1,6 @@
 //! Summaries over all seeds, and the table of all cells.
 
-use equipoise_core::Criterion;
+use equipoise_core::{Choice, Criterion};
 use equipoise_data::write_atomically;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -122,12 +122,8 @@ pub fn write_results_csv(path: &Path, cells: &[Cell]) -> Result<(), Error> {
             let key = &cell.key;
             let figure = |value: Option<f64>| value.map(|v| v.to_string()).unwrap_or_default();
             let weights: Vec<String> = result.weights.iter().map(f64::to_string).collect();
-            let names = [
-                json_name(&key.fairness),
-                json_name(&key.scenario),
-                json_name(&result.termination),
-            ];
-            let [fairness, scenario, termination] = &names;
+            let (fairness, scenario) = (key.fairness.name(), key.scenario.name());
+            let termination = result.termination.name();
             // Writing to a string cannot fail.
             let _ = writeln!(
                 text,
@@ -150,12 +146,4 @@ pub fn write_results_csv(path: &Path, cells: &[Cell]) -> Result<(), Error> {
         }
     }
     Ok(write_atomically(path, true, |writer| writer.write_all(text.as_bytes()))?)
-}
-
-/// The name of a value in JSON: `sp`, `realistic`, `converged`.
-pub fn json_name(value: &impl Serialize) -> String {
-    serde_json::to_value(value)
-        .ok()
-        .and_then(|value| value.as_str().map(str::to_owned))
-        .unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! Ablations: a table each, and a conclusion.
 
-use equipoise_core::RootWeighting;
+use equipoise_core::{Choice, RootWeighting};
 use equipoise_report::{Block, Cell, Section, Table};
 
 use super::Results;
@@ -16,7 +16,7 @@ impl Results<'_> {
         if !self.experiment.settings.variants.contains(&METHOD) {
             return None;
         }
-        let ablations = Ablation::ALL.into_iter();
+        let ablations = Ablation::ALL.iter().copied();
         let requested = ablations.filter(|ablation| self.experiment.ablations.contains(ablation));
         let blocks: Vec<Block> =
             requested.flat_map(|ablation| self.ablation_blocks(ablation)).collect();

@@ -2,7 +2,7 @@
 //!
 //! A paragraph appears only if the rounds it discusses were run as the paper ran them.
 
-use equipoise_core::{Criterion, RootWeighting};
+use equipoise_core::{Criterion, Profile, RootWeighting};
 use equipoise_report::{Block, Section};
 
 use super::Results;
@@ -10,7 +10,7 @@ use super::figures::{Combination, FEDNOLOWE, METHOD, POOLED};
 use super::paper;
 use super::wording::range;
 use crate::dataset::{Dataset, Preprocessing};
-use crate::experiment::{Ablation, ExperimentSettings, Figures, Profile, Variant};
+use crate::experiment::{Ablation, ExperimentSettings, Figures, Variant};
 use crate::scenario::{Generator, ProxySize, ScenarioKind};
 
 const LAW_SP: Combination<'static> = ("law-school", Criterion::Sp);

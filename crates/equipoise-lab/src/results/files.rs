@@ -1,5 +1,6 @@
 //! The files of an experiment.
 
+use equipoise_core::Choice;
 use equipoise_data::write_atomically;
 use equipoise_report::{Block, Page, Table};
 use std::collections::BTreeMap;
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::Results;
 use super::figures::METHOD;
 use crate::error::Error;
-use crate::experiment::{Cell, json_name, write_results_csv};
+use crate::experiment::{Cell, write_results_csv};
 
 impl Results<'_> {
     /// Writes `report.html`, `RESULTS.md`, `results.csv`, `ablations.csv`, `traces.csv` and a CSV file for
@@ -119,8 +120,8 @@ fn traces_csv(cells: &[Cell]) -> String {
                 text,
                 "{},{},{},{},{},{},{},{},{},{},{}",
                 cell.key.dataset,
-                json_name(&cell.key.fairness),
-                json_name(&cell.key.scenario),
+                cell.key.fairness.name(),
+                cell.key.scenario.name(),
                 cell.key.unreliable,
                 cell.key.seed,
                 point.iteration,

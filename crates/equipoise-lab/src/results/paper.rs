@@ -79,7 +79,7 @@ pub(super) fn performance(
         Variant::Defense(Defense::Bilevel) => row[2],
         Variant::Defense(Defense::Fedasl) => row[3],
         Variant::Defense(Defense::Fednolowe) => row[4],
-        Variant::Defense(Defense::RootOnly) => return None,
+        Variant::Defense(_) => return None,
     };
     Some(Published { accuracy, fairness })
 }

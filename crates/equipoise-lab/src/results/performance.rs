@@ -1,10 +1,10 @@
 //! Tables II and III: accuracy and fairness in the realistic scenarios, ours beside the paper's.
 
-use equipoise_core::Defense;
+use equipoise_core::Choice;
 use equipoise_report::{Block, Cell, Section, Table};
 
 use super::Results;
-use super::figures::{Combination, FEDASL, FEDNOLOWE, METHOD, POOLED};
+use super::figures::{Combination, METHOD, POOLED};
 use super::paper::{self, Published};
 use super::wording::{columns, difference, measure, number, share, title, variant_name};
 use crate::experiment::{Figures, Variant};
@@ -22,12 +22,16 @@ impl Results<'_> {
 
     /// Table III.
     pub(super) fn robust_section(&self) -> Option<Section> {
+        let in_table_ii =
+            |variant: &Variant| matches!(variant, &POOLED | Variant::BilevelWithoutPenalty);
+        let defenses: Vec<Variant> =
+            Variant::ALL.iter().copied().filter(|v| !in_table_ii(v)).collect();
         self.performance_section(
             "Table III: the method against robust averaging",
             "Realistic scenarios. FedASL and FedNolowe weight clients by the loss of their local models and average \
              these models; neither considers fairness. “Root only” trains on the few root rows without any proxy and \
              is not in the paper.",
-            &[METHOD, FEDASL, FEDNOLOWE, Variant::Defense(Defense::RootOnly)],
+            &defenses,
         )
     }
 

@@ -1,5 +1,6 @@
 //! Figure 3: accuracy against fairness, one point per defense.
 
+use equipoise_core::Choice;
 use equipoise_report::{
     Axis, Block, Cell, Chart, ChartKind, Format, Point, Scatter, ScatterSeries, Section, Table,
 };
@@ -30,7 +31,8 @@ impl Results<'_> {
 
     fn trade_off_chart(&self, combination: Combination<'_>, unreliable: f64) -> Option<Chart> {
         let found: Vec<Row> = Variant::ALL
-            .into_iter()
+            .iter()
+            .copied()
             .filter(|variant| self.experiment.settings.variants.contains(variant))
             .filter_map(|variant| {
                 let figures = self.experiment.realistic(combination, unreliable, variant)?;

@@ -34,10 +34,7 @@ pub(super) fn variant_name(variant: Variant) -> &'static str {
     match variant {
         Variant::Defense(Defense::Bilevel) => "the\u{a0}method",
         Variant::BilevelWithoutPenalty => "the\u{a0}method, ρ\u{a0}=\u{a0}0",
-        Variant::Defense(Defense::Pooled) => "pooled",
-        Variant::Defense(Defense::Fedasl) => "FedASL",
-        Variant::Defense(Defense::Fednolowe) => "FedNolowe",
-        Variant::Defense(Defense::RootOnly) => "root\u{a0}only",
+        Variant::Defense(defense) => defense.title(),
     }
 }
 

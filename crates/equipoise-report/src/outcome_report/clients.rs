@@ -1,8 +1,8 @@
 //! The clients and their weights.
 
-use equipoise_core::{Defense, Termination};
+use equipoise_core::{ClientOutcome, Termination};
 
-use super::{MAX_BARS, OutcomeReport, ReportClient};
+use super::{MAX_BARS, OutcomeReport};
 use crate::block::Block;
 use crate::chart::{Axis, Bar, Bars, Chart, ChartKind, Reference};
 use crate::format::{Format, count, counted, listed};
@@ -10,21 +10,21 @@ use crate::page::Section;
 use crate::table::{Cell, Column, Table};
 
 const SHARE: Format = Format::Percent(1);
-/// So many clients are named in a sentence; more are counted.
+/// Maximum number of clients that a sentence names; more are counted.
 const MAX_NAMES: usize = 5;
 
 impl OutcomeReport<'_> {
     pub(super) fn clients_section(&self) -> Section {
-        let lead = "A weight says how much a client's proxy counts in the model; all weights add up \
-                    to 100\u{202f}%. A proxy of weight 0 had no influence at all.";
+        let lead = "A weight is the share of a client's proxy in the model; all weights add up to \
+                    100\u{202f}%. A proxy of weight 0 had no influence.";
         let mut blocks = vec![Block::Chart(self.weights_chart())];
         blocks.extend(self.overlap_blocks());
-        Section { heading: "Who counted how much".to_owned(), lead: lead.to_owned(), blocks }
+        Section { heading: "Client weights".to_owned(), lead: lead.to_owned(), blocks }
     }
 
     fn weights_chart(&self) -> Chart {
-        let n_clients = self.clients.len();
-        let mut shown: Vec<&ReportClient> = self.clients.iter().collect();
+        let n_clients = self.clients().len();
+        let mut shown: Vec<&ClientOutcome> = self.clients().iter().collect();
         if n_clients > MAX_BARS {
             shown.sort_by(|a, b| b.weight.total_cmp(&a.weight));
             shown.truncate(MAX_BARS);
@@ -32,7 +32,7 @@ impl OutcomeReport<'_> {
         let bars = shown.iter().map(|client| Bar {
             label: client.id.clone(),
             value: Some(client.weight),
-            tag: client.tag.clone(),
+            tag: self.tag(client).map(str::to_owned),
         });
         let equal_share = Reference::new(1.0 / n_clients.max(1) as f64, "equal share");
         Chart {
@@ -48,27 +48,27 @@ impl OutcomeReport<'_> {
     }
 
     fn weights_sentence(&self) -> String {
-        let Some(heaviest) = self.clients.iter().max_by(|a, b| a.weight.total_cmp(&b.weight))
+        let Some(heaviest) = self.clients().iter().max_by(|a, b| a.weight.total_cmp(&b.weight))
         else {
             return "There are no clients to show.".to_owned();
         };
-        if self.outcome.settings.defense == Defense::RootOnly {
+        if self.outcome().termination == Termination::FellBack {
+            return "This is the root-only model, so every weight is 0.".to_owned();
+        }
+        if !self.outcome().uses_proxies() {
             return "This defense uses no proxy, so every weight is 0.".to_owned();
         }
-        if self.outcome.termination == Termination::FellBack {
-            return "The model is that of the root alone, so every weight is 0.".to_owned();
-        }
         let mut sentence = format!(
-            "{} of {} more than 1\u{202f}% of the weight; the largest weight is {}, of {}.",
+            "{} of {} more than 1\u{202f}% of the weight; the largest is {}, of {}.",
             count(self.n_counting_clients()),
-            counted(self.clients.len(), "client has", "clients have"),
+            counted(self.clients().len(), "client has", "clients have"),
             SHARE.write(Some(heaviest.weight)),
             heaviest.id,
         );
-        if self.clients.len() > MAX_BARS {
+        if self.clients().len() > MAX_BARS {
             sentence += &format!(
-                " Shown are the {MAX_BARS} largest of {} weights; the table has all of them.",
-                count(self.clients.len())
+                " The chart shows the {MAX_BARS} largest of {} weights; the table lists all.",
+                count(self.clients().len())
             );
         }
         sentence + &self.tags_sentence()
@@ -76,22 +76,26 @@ impl OutcomeReport<'_> {
 
     fn tags_sentence(&self) -> String {
         let tagged: Vec<String> = self
-            .clients
+            .clients()
             .iter()
             .filter_map(|client| {
-                let tag = client.tag.as_ref()?;
+                let tag = self.tag(client)?;
                 Some(format!("{} ({tag}, {})", client.id, SHARE.write(Some(client.weight))))
             })
             .collect();
         match tagged.len() {
             0 => String::new(),
             1..=MAX_NAMES => format!(" Hatched: {}.", listed(&tagged)),
-            n => format!(" Hatched: {} clients with a remark.", count(n)),
+            n => format!(" Hatched: {} unreliable clients.", count(n)),
         }
     }
 
+    fn tag(&self, client: &ClientOutcome) -> Option<&'static str> {
+        self.unreliable.contains(&client.id.as_str()).then_some("unreliable")
+    }
+
     fn clients_table(&self) -> Table {
-        let tagged = self.clients.iter().any(|client| client.tag.is_some());
+        let tagged = !self.unreliable.is_empty();
         let mut columns = vec![
             Column::text("Client"),
             Column::number("Weight"),
@@ -101,7 +105,7 @@ impl OutcomeReport<'_> {
         if tagged {
             columns.push(Column::text("Remark"));
         }
-        let row = |client: &ReportClient| {
+        let row = |client: &ClientOutcome| {
             let mut row = vec![
                 Cell::text(&client.id),
                 Cell::number(client.weight, Format::Percent(2)),
@@ -109,11 +113,11 @@ impl OutcomeReport<'_> {
                 Cell::text(count(client.root_rows)),
             ];
             if tagged {
-                row.push(Cell::text(client.tag.as_deref().unwrap_or("")));
+                row.push(Cell::text(self.tag(client).unwrap_or("")));
             }
             row
         };
-        let rows = self.clients.iter().map(row).collect();
+        let rows = self.clients().iter().map(row).collect();
         Table { caption: "Weights and rows of every client".to_owned(), columns, rows }
     }
 }

@@ -1,4 +1,4 @@
-//! How the solver got there.
+//! How the solver converged.
 
 use super::{OutcomeReport, wording};
 use crate::block::Block;
@@ -8,26 +8,31 @@ use crate::page::Section;
 
 impl OutcomeReport<'_> {
     pub(super) fn convergence_section(&self) -> Section {
-        let (stopped, how) = wording::termination(self.outcome.termination);
+        let outcome = self.outcome();
+        let (stopped, how) = wording::termination(outcome.termination);
         let mut lead = format!("{stopped}. {how}");
-        if let Some(gap) = self.outcome.gap {
+        if let Some(gap) = outcome.gap {
             lead += &format!(
-                " To first order, what is left to gain is at most {} of the objective.",
+                " To first order, the objective can be lowered by at most {} of its value.",
                 Format::Percent(4).write(Some(gap))
             );
         }
-        let blocks = if self.outcome.trace.is_empty() {
-            let text = "This defense does not search step by step, so there is no path to show.";
+        let blocks = if outcome.trace.is_empty() {
+            let text = "This defense does not iterate, so there is no trajectory to show.";
             vec![Block::Paragraph(text.to_owned())]
         } else {
             let convergence = Convergence {
-                trace: &self.outcome.trace,
-                objective: self.outcome.objective,
-                violation: self.outcome.violation,
-                clients: self.clients.iter().map(|client| (&*client.id, client.weight)).collect(),
+                trace: &outcome.trace,
+                objective: outcome.objective,
+                violation: outcome.violation,
+                clients: outcome
+                    .clients
+                    .iter()
+                    .map(|client| (&*client.id, client.weight))
+                    .collect(),
             };
             convergence.charts().map(Block::Chart).to_vec()
         };
-        Section { heading: "How the solver got there".to_owned(), lead, blocks }
+        Section { heading: "Convergence".to_owned(), lead, blocks }
     }
 }

@@ -1,6 +1,6 @@
-//! How fair the model is, against the pooled model where that was measured on the same rows.
+//! How fair the model is, compared with the pooled model if that was measured on the same rows.
 
-use equipoise_core::{GroupMetrics, Metrics};
+use equipoise_core::{Choice, Defense, GroupMetrics, Metrics};
 
 use super::key_figures::{eod, spd};
 use super::{Measured, OutcomeReport, Z95, wording};
@@ -25,23 +25,21 @@ impl OutcomeReport<'_> {
         }
         blocks.push(Block::Table(self.measured_table()));
         let lead = "Differences compare the privileged group with the other: 0 means that both are \
-                    treated alike, above 0 that the privileged group fares better. The thin lines are \
-                    95\u{202f}% intervals: few rows make them wide.";
-        Some(Section { heading: "How fair it is".to_owned(), lead: lead.to_owned(), blocks })
+                    treated alike, a positive value that the privileged group fares better. Thin lines are \
+                    95\u{202f}% confidence intervals: with few rows they are wide.";
+        Some(Section { heading: "Fairness".to_owned(), lead: lead.to_owned(), blocks })
     }
 
     pub(super) fn groups_section(&self) -> Option<Section> {
         let primary = self.primary()?;
-        let (_, rows) = primary.parts();
-        let pooled =
-            self.on(rows).into_iter().find(|m| m.parts().0 == "pooled" && m.name != primary.name);
-        let charts = pooled.into_iter().chain([primary]).map(|m| Block::Chart(rates(m)));
+        let pooled = self.on(&primary.rows).into_iter();
+        let pooled = pooled.filter(|m| m.defense == Defense::Pooled && *m != primary);
+        let charts = pooled.chain([primary]).map(|m| Block::Chart(rates(m)));
         Some(Section {
-            heading: "What each group experiences".to_owned(),
-            lead: "The selection rate is the share of all rows that the model decides in favour of, \
-                   the true positive rate that share among rows labelled positive. Statistical \
-                   parity asks for equal selection rates, equal opportunity for equal true positive \
-                   rates."
+            heading: "Groups".to_owned(),
+            lead: "The selection rate is the share of rows that the model selects; the true positive rate \
+                   is that share among rows labelled positive. Statistical parity requires equal selection \
+                   rates, equal opportunity equal true positive rates."
                 .to_owned(),
             blocks: charts.collect(),
         })
@@ -50,18 +48,18 @@ impl OutcomeReport<'_> {
     /// The tables that were measured on, each once, in the order given.
     fn tables_measured(&self) -> Vec<&str> {
         let mut tables: Vec<&str> = Vec::new();
-        for (_, rows) in self.measured.iter().map(Measured::parts) {
-            if !tables.contains(&rows) {
-                tables.push(rows);
+        for measured in &self.measured {
+            if !tables.contains(&measured.rows.as_str()) {
+                tables.push(&measured.rows);
             }
         }
         tables
     }
 
     fn on(&self, rows: &str) -> Vec<&Measured> {
-        let mut on: Vec<&Measured> = self.measured.iter().filter(|m| m.parts().1 == rows).collect();
-        // Before, then after.
-        on.sort_by_key(|m| m.parts().0 != "pooled");
+        let mut on: Vec<&Measured> = self.measured.iter().filter(|m| m.rows == rows).collect();
+        // Before the defense, then after.
+        on.sort_by_key(|m| m.defense != Defense::Pooled);
         on
     }
 
@@ -73,16 +71,12 @@ impl OutcomeReport<'_> {
             ("Selection rates (SPD)".to_owned(), spds.collect()),
             ("True positive rates (EOD)".to_owned(), eods.collect()),
         ];
-        let title = match rows {
-            "" => "Differences between the groups".to_owned(),
-            rows => format!("Differences between the groups on {rows}"),
-        };
         Chart {
-            title,
+            title: format!("Differences between the groups on {rows}"),
             sentence: self.differences_sentence(rows, &models),
             kind: ChartKind::GroupedBars(GroupedBars {
                 axis: Axis::new("Privileged group minus the other", DIFFERENCE),
-                series: models.iter().map(|m| m.parts().0.to_owned()).collect(),
+                series: models.iter().map(|m| m.defense.to_string()).collect(),
                 groups,
             }),
             table: differences_table(&models),
@@ -90,13 +84,12 @@ impl OutcomeReport<'_> {
     }
 
     fn differences_sentence(&self, rows: &str, models: &[&Measured]) -> String {
-        let own = self.outcome.settings.defense.name();
-        let find = |name: &str| models.iter().find(|m| m.parts().0 == name);
-        let on = if rows.is_empty() { String::new() } else { format!("On {rows}, ") };
-        let (sentence, last) = match (find("pooled"), find(own)) {
-            (Some(pooled), Some(this)) if own != "pooled" => (
+        let own = self.outcome().settings.defense;
+        let find = |defense| models.iter().find(|m| m.defense == defense);
+        let (sentence, last) = match (find(Defense::Pooled), find(own)) {
+            (Some(pooled), Some(this)) if own != Defense::Pooled => (
                 format!(
-                    "{on}SPD is {} with all proxies pooled and {} with {own}; EOD is {} and {}.",
+                    "On {rows}, SPD is {} with all proxies pooled and {} with {own}; EOD is {} and {}.",
                     spd(&pooled.metrics),
                     spd(&this.metrics),
                     eod(&pooled.metrics),
@@ -109,14 +102,14 @@ impl OutcomeReport<'_> {
                     return "Nothing was measured.".to_owned();
                 };
                 let (spd, eod) = (spd(&this.metrics), eod(&this.metrics));
-                (format!("{on}SPD of {} is {spd} and EOD is {eod}.", this.parts().0), this)
+                (format!("On {rows}, SPD of {} is {spd} and EOD is {eod}.", this.defense), this)
             }
         };
         let interval =
             last.metrics.spd.zip(last.metrics.spd_standard_error).map(|(value, error)| {
                 format!(
                     " The interval of SPD with {} {}",
-                    last.parts().0,
+                    last.defense,
                     wording::zero_in_interval(value, Z95 * error)
                 )
             });
@@ -124,12 +117,11 @@ impl OutcomeReport<'_> {
     }
 
     fn measured_table(&self) -> Table {
-        let primary = self.primary().map(|m| &m.name);
         let row = |m: &Measured| {
             let metrics = &m.metrics;
-            let name = Cell::text(&m.name);
+            let name = Cell::text(m.to_string());
             vec![
-                if Some(&m.name) == primary { name.strong() } else { name },
+                if Some(m) == self.primary() { name.strong() } else { name },
                 Cell::text(count(metrics.rows)),
                 Cell::number(metrics.accuracy, RATE),
                 Cell::number(metrics.balanced_accuracy, RATE),
@@ -139,7 +131,7 @@ impl OutcomeReport<'_> {
             ]
         };
         Table {
-            caption: "Everything that was measured; ± gives 95\u{202f}% intervals".to_owned(),
+            caption: "All measurements; ± is a 95\u{202f}% confidence interval".to_owned(),
             columns: vec![
                 Column::text("Model and rows"),
                 Column::number("Rows"),
@@ -161,7 +153,7 @@ fn with_error(value: Option<f64>, standard_error: Option<f64>) -> Quantity {
 fn differences_table(models: &[&Measured]) -> Table {
     let row = |m: &&Measured| {
         vec![
-            Cell::text(m.parts().0),
+            Cell::text(m.defense.name()),
             Cell::number(m.metrics.spd, DIFFERENCE),
             Cell::number(m.metrics.spd_standard_error, DIFFERENCE),
             Cell::number(m.metrics.eod, DIFFERENCE),
@@ -173,9 +165,9 @@ fn differences_table(models: &[&Measured]) -> Table {
         columns: vec![
             Column::text("Model"),
             Column::number("SPD"),
-            Column::number("its standard error"),
+            Column::number("Standard error of SPD"),
             Column::number("EOD"),
-            Column::number("its standard error"),
+            Column::number("Standard error of EOD"),
         ],
         rows: models.iter().map(row).collect(),
     }
@@ -198,7 +190,7 @@ fn rates(measured: &Measured) -> Chart {
         [rate(&groups.privileged), rate(&groups.unprivileged)]
     };
     Chart {
-        title: format!("Rates by group: {}", measured.name),
+        title: format!("Rates by group: {measured}"),
         sentence: rates_sentence(&measured.metrics),
         kind: ChartKind::GroupedBars(GroupedBars {
             axis: Axis::new("Share of rows", RATE),

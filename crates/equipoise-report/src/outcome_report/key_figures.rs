@@ -1,4 +1,4 @@
-//! The tiles at the top.
+//! The key figures at the top.
 
 use equipoise_core::Metrics;
 
@@ -6,21 +6,21 @@ use super::{OutcomeReport, Z95, wording};
 use crate::block::Figure;
 use crate::format::{Format, MISSING, count, counted};
 
-/// A client with at most this share of the weight hardly counts.
-const LITTLE_WEIGHT: f64 = 0.01;
+/// Clients with a larger share of the weight count.
+const NEGLIGIBLE_WEIGHT: f64 = 0.01;
 
 impl OutcomeReport<'_> {
     pub(super) fn key_figures(&self) -> Vec<Figure> {
         let mut figures = Vec::new();
         if let Some(primary) = self.primary() {
             let metrics = &primary.metrics;
-            let measured_on = format!("{}, {}", primary.name, counted(metrics.rows, "row", "rows"));
+            let measured_on = format!("{primary}, {}", counted(metrics.rows, "row", "rows"));
             figures.extend([
                 figure("Accuracy", Format::Percent(1).write(metrics.accuracy), &measured_on),
                 figure(
                     "Balanced accuracy",
                     Format::Percent(1).write(metrics.balanced_accuracy),
-                    "50\u{202f}% is what a model reaches that always says the same",
+                    "a constant model reaches 50\u{202f}%",
                 ),
                 figure("Statistical parity (SPD)", spd(metrics), &spd_note(metrics)),
                 figure(
@@ -31,20 +31,20 @@ impl OutcomeReport<'_> {
             ]);
         }
         let counting = self.n_counting_clients();
-        let (stopped, how) = wording::termination(self.outcome.termination);
+        let (stopped, how) = wording::termination(self.outcome().termination);
         figures.extend([
             figure(
                 "Clients that count",
-                format!("{} of {}", count(counting), count(self.clients.len())),
+                format!("{} of {}", count(counting), count(self.clients().len())),
                 "with more than 1\u{202f}% of the weight",
             ),
-            figure("How the solver stopped", stopped.to_owned(), how),
+            figure("Solver status", stopped.to_owned(), how),
         ]);
         figures
     }
 
     pub(super) fn n_counting_clients(&self) -> usize {
-        self.clients.iter().filter(|client| client.weight > LITTLE_WEIGHT).count()
+        self.clients().iter().filter(|client| client.weight > NEGLIGIBLE_WEIGHT).count()
     }
 }
 
@@ -60,7 +60,7 @@ fn spd_note(metrics: &Metrics) -> String {
     let rate = |rate| Format::Percent(1).write(rate);
     let groups = &metrics.groups;
     format!(
-        "selected: {} of the privileged group, {} of the other; 0 is equal",
+        "selects {} of the privileged group and {} of the other; 0 is equal",
         rate(groups.privileged.selection_rate),
         rate(groups.unprivileged.selection_rate)
     )

@@ -10,11 +10,10 @@ use crate::table::{Cell, Column, Table};
 impl OutcomeReport<'_> {
     pub(super) fn model_section(&self) -> Section {
         Section {
-            heading: "The model".to_owned(),
-            lead:
-                "A row is selected when the sum of its feature values times these coefficients is \
-                   above 0. Coefficients compare only between features on the same scale."
-                    .to_owned(),
+            heading: "Model".to_owned(),
+            lead: "A row is selected if the sum of its feature values times these coefficients is \
+                   above 0. Only coefficients of features on the same scale can be compared."
+                .to_owned(),
             blocks: vec![Block::Chart(self.coefficients_chart())],
         }
     }
@@ -29,8 +28,8 @@ impl OutcomeReport<'_> {
         }
         let mut sentence = match all.iter().max_by(|a, b| size(a.1).total_cmp(&size(b.1))) {
             Some((name, value)) => format!(
-                "{}; the largest in size is “{name}” with {}. Bars to the right speak for selection, \
-                 bars to the left against it.",
+                "{}; the largest in absolute value is “{name}” with {}. Bars to the right favour selection, \
+                 bars to the left count against it.",
                 counted(all.len(), "coefficient", "coefficients"),
                 Format::Auto.write(Some(*value))
             ),
@@ -38,7 +37,7 @@ impl OutcomeReport<'_> {
         };
         if all.len() > MAX_BARS {
             sentence += &format!(
-                " Shown are the {MAX_BARS} largest in size of {}; the table has all of them.",
+                " The chart shows the {MAX_BARS} largest of {} in absolute value; the table lists all.",
                 count(all.len())
             );
         }
@@ -51,7 +50,7 @@ impl OutcomeReport<'_> {
                 reference: None,
             }),
             table: Table {
-                caption: "Every coefficient of the model".to_owned(),
+                caption: "All coefficients of the model".to_owned(),
                 columns: vec![Column::text("Feature"), Column::number("Coefficient")],
                 rows: all
                     .iter()
@@ -63,11 +62,11 @@ impl OutcomeReport<'_> {
         }
     }
 
-    /// Names and values; a coefficient without a name gets its number.
+    /// Names and values; a coefficient without a name is numbered.
     fn coefficients(&self) -> Vec<(String, f64)> {
         let name = |i: usize| {
-            self.features.get(i).cloned().unwrap_or_else(|| format!("coefficient {}", i + 1))
+            self.file.features.get(i).cloned().unwrap_or_else(|| format!("coefficient {}", i + 1))
         };
-        self.outcome.theta.iter().enumerate().map(|(i, &value)| (name(i), value)).collect()
+        self.outcome().theta.iter().enumerate().map(|(i, &value)| (name(i), value)).collect()
     }
 }

@@ -1,6 +1,8 @@
-//! What the solve was told, and what it took.
+//! The settings of the solve, and what it took.
 
-use super::{OutcomeReport, wording};
+use equipoise_core::Choice;
+
+use super::OutcomeReport;
 use crate::block::Block;
 use crate::format::{Format, count};
 use crate::page::Section;
@@ -9,22 +11,21 @@ use crate::table::{Cell, Column, Table};
 impl OutcomeReport<'_> {
     pub(super) fn settings_section(&self) -> Section {
         Section {
-            heading: "Settings and effort".to_owned(),
-            lead: "With the same proxies, root and settings, anyone can repeat this result."
-                .to_owned(),
+            heading: "Settings".to_owned(),
+            lead: "The same proxies, root and settings reproduce this result.".to_owned(),
             blocks: vec![Block::Table(self.settings_table()), Block::Table(self.effort_table())],
         }
     }
 
     fn settings_table(&self) -> Table {
-        let settings = &self.outcome.settings;
+        let settings = &self.outcome().settings;
         let (inner, outer) = (&settings.inner, &settings.outer);
         let number = |value: f64| Format::Auto.write(Some(value));
         let rho = if outer.rho.max == 0.0 {
-            "0: fairness was not asked for".to_owned()
+            "0: no penalty on unfairness".to_owned()
         } else {
             format!(
-                "from {}, times {} after at most {} steps, up to {}",
+                "starts at {}, multiplied by {} after at most {} steps, up to {}",
                 number(outer.rho.start),
                 number(outer.rho.factor),
                 count(outer.rho.every),
@@ -32,31 +33,33 @@ impl OutcomeReport<'_> {
             )
         };
         let stop = match outer.gap_tolerance {
-            Some(tolerance) => format!("when at most {} of it can be gained", number(tolerance)),
-            None => "after the last step, without a test".to_owned(),
+            Some(tolerance) => format!("when the relative gap is at most {}", number(tolerance)),
+            None => "after the last step, without a convergence test".to_owned(),
         };
         let rows = [
             ("Defense", settings.defense.name().to_owned()),
-            ("Fairness asked for", wording::fairness(settings.fairness)),
-            ("Root rows", wording::root_weighting(settings.root_weighting).to_owned()),
+            ("Fairness", settings.fairness.to_string()),
+            ("Root rows", settings.root_weighting.description().to_owned()),
             ("Regulariser λ", number(settings.lambda)),
             ("Penalty ρ", rho),
-            ("Weights are sought by", wording::outer_solver(outer.solver).to_owned()),
-            ("Steps at most", count(outer.iterations)),
+            ("Outer solver", outer.solver.description().to_owned()),
+            ("Maximum number of steps", count(outer.iterations)),
             ("Step size (Adam only)", number(outer.learning_rate)),
-            ("The search stops", stop),
-            ("Models are fitted by", wording::inner_solver(inner.solver).to_owned()),
-            ("Tolerance of a fit", number(inner.tolerance)),
-            ("Iterations of a fit at most", count(inner.max_iterations)),
+            ("The solver stops", stop),
+            ("Inner solver", inner.solver.description().to_owned()),
+            ("Tolerance of an inner fit", number(inner.tolerance)),
+            ("Maximum iterations of an inner fit", count(inner.max_iterations)),
         ];
         table("Settings used", "Setting", Column::text("Value"), rows)
     }
 
     fn effort_table(&self) -> Table {
-        let (outcome, counts) = (self.outcome, &self.outcome.counts);
+        let (outcome, counts) = (self.outcome(), &self.outcome().counts);
+        // 0 if the outcome omits its timing.
+        let seconds = Some(self.file.seconds).filter(|&seconds| seconds > 0.0);
         let number = |value: f64| Format::Auto.write(Some(value));
         let rows = [
-            ("Seconds", Format::Auto.write(self.seconds)),
+            ("Seconds", Format::Auto.write(seconds)),
             ("Objective of the result", number(outcome.objective)),
             ("Mean loss on the root", number(outcome.root_loss)),
             ("Violation on the root", number(outcome.violation)),
@@ -65,14 +68,14 @@ impl OutcomeReport<'_> {
             ("ρ of the result", number(outcome.rho)),
             ("Evaluations of the objective", count(counts.evaluations)),
             ("Passes over all proxy rows", count(counts.passes)),
-            ("Model fits", count(counts.inner_fits)),
-            ("Iterations of all fits", count(counts.inner_iterations)),
-            ("Fits that ended above their tolerance", count(counts.inner_not_converged)),
-            ("Gradient left at the model", number(counts.final_inner_gradient_norm)),
+            ("Inner fits", count(counts.inner_fits)),
+            ("Iterations of all inner fits", count(counts.inner_iterations)),
+            ("Inner fits above their tolerance", count(counts.inner_not_converged)),
+            ("Gradient norm at the model", number(counts.final_inner_gradient_norm)),
             ("Largest residual of a linear solve", number(counts.largest_residual)),
-            ("Factorisations that needed help", count(counts.diagonals_raised)),
+            ("Factorisations with a raised diagonal", count(counts.diagonals_raised)),
         ];
-        table("What the solve took and gave", "Count", Column::number("Value"), rows)
+        table("Result and effort of the solve", "Quantity", Column::number("Value"), rows)
     }
 }
 

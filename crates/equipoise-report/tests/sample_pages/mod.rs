@@ -2,17 +2,17 @@
 #![allow(dead_code)]
 
 use equipoise_core::{
-    Counts, Fairness, GroupMetrics, Groups, Metrics, Outcome, Settings, Termination, TracePoint,
-    Violation, Warning,
+    ClientOutcome, Counts, Defense, Fairness, GroupMetrics, Groups, Metrics, Outcome, Settings,
+    TableRole, Termination, TracePoint, Violation, Warning, WarningCode,
 };
+use equipoise_data::{OutcomeFile, Overlap};
 use equipoise_report::{
     Axis, Bar, Bars, Block, Cell, Chart, ChartKind, Column, Figure, Format, GroupedBars, Heatmap,
-    Lines, Marker, Measured, NoticeKind, OutcomeReport, Page, Point, Quantity, Reference,
-    ReportClient, ReportOverlap, Scatter, ScatterSeries, Section, Series, Table,
+    Lines, Marker, Measured, NoticeKind, OutcomeReport, Page, Point, Quantity, Reference, Scatter,
+    ScatterSeries, Section, Series, Table,
 };
 
-/// Names of the coefficients of [`outcome`].
-pub(crate) fn features() -> Vec<String> {
+fn features() -> Vec<String> {
     [
         "decile, first year",
         "decile, third year",
@@ -28,10 +28,24 @@ pub(crate) fn features() -> Vec<String> {
     .to_vec()
 }
 
-/// An outcome for `n` clients, every third of which is unreliable.
-pub(crate) fn outcome(n: usize) -> Outcome {
-    let weights = last_weights(n);
-    Outcome {
+/// An outcome for `n` clients called `name` and a number, every third of which is unreliable.
+pub(crate) fn outcome(n: usize, name: &str) -> OutcomeFile {
+    let weights = final_weights(n);
+    let trace = trace(n, &weights);
+    let clients = weights.into_iter().enumerate().map(|(c, weight)| ClientOutcome {
+        id: format!("{name} {}", c + 1),
+        weight,
+        proxy_rows: 3120 + 17 * c,
+        root_rows: 17,
+    });
+    let rough = Warning {
+        client: Some(format!("{name} 2")),
+        table: Some(TableRole::Root),
+        ..Warning::new(WarningCode::OneClass, "all 17 row(s) have a positive label")
+    };
+    let not_converged = "1 of 74 inner fits stopped above their tolerance";
+    let outcome = Outcome {
+        clients: clients.collect(),
         theta: vec![0.41, -0.12, 0.66, 0.31, -0.07, 0.052, 0.23, 0.015, 1.84],
         objective: 0.3312,
         root_loss: 0.3129,
@@ -50,10 +64,25 @@ pub(crate) fn outcome(n: usize) -> Outcome {
             largest_residual: 4.0e-15,
             diagonals_raised: 0,
         },
-        trace: trace(n, &weights),
-        warnings: vec![Warning::InnerNotConverged { fits: 1, of: 74 }],
+        root_metrics: metrics(0.861, 0.872, 83, 0.081),
         settings: Settings::new(Fairness::SP),
-        weights,
+        warnings: vec![rough, Warning::new(WarningCode::InnerNotConverged, not_converged)],
+        trace,
+    };
+    OutcomeFile {
+        format: "equipoise-outcome".to_owned(),
+        version: 1,
+        schema_digest: String::new(),
+        features: features(),
+        overlaps: vec![Overlap {
+            clients: [3, 5].map(|c| format!("{name} {c}")),
+            shared_rows: 1204,
+            share: 0.381,
+            estimated: true,
+        }],
+        more_overlaps: 4,
+        outcome,
+        seconds: 1.84,
     }
 }
 
@@ -61,7 +90,7 @@ fn is_unreliable(client: usize) -> bool {
     client % 3 == 2
 }
 
-fn last_weights(n: usize) -> Vec<f64> {
+fn final_weights(n: usize) -> Vec<f64> {
     let raw: Vec<f64> =
         (0..n).map(|c| if is_unreliable(c) { 0.0 } else { 1.0 + (c * 7 % 5) as f64 }).collect();
     let sum: f64 = raw.iter().sum();
@@ -112,46 +141,26 @@ pub(crate) fn metrics(privileged: f64, other: f64, rows: usize, error: f64) -> M
     }
 }
 
-/// A report on the outcome, its clients called `name` and a number.
-pub(crate) fn report<'a>(
-    outcome: &'a Outcome,
-    features: &'a [String],
-    name: &str,
-) -> OutcomeReport<'a> {
-    let clients = outcome.weights.iter().enumerate().map(|(c, &weight)| ReportClient {
-        id: format!("{name} {}", c + 1),
-        weight,
-        proxy_rows: 3120 + 17 * c,
-        root_rows: 17,
-        tag: is_unreliable(c).then(|| "unreliable".to_owned()),
-    });
-    let measured = |name: &str, metrics| Measured { name: name.to_owned(), metrics };
+/// A report on the outcome. `unreliable` are some of its clients.
+pub(crate) fn report<'a>(file: &'a OutcomeFile, unreliable: &'a [&'a str]) -> OutcomeReport<'a> {
+    let measured =
+        |defense, rows: &str, metrics| Measured { defense, rows: rows.to_owned(), metrics };
+    let (bilevel, pooled) = (Defense::Bilevel, Defense::Pooled);
     OutcomeReport {
-        title: "Bar passage, spring collection".to_owned(),
-        round: "made-up figures".to_owned(),
-        clients: clients.collect(),
-        overlaps: vec![ReportOverlap {
-            clients: [3, 5].map(|c| format!("{name} {c}")),
-            shared_rows: 1204,
-            share: 0.381,
-            estimated: true,
-        }],
-        more_overlaps: 4,
-        outcome,
-        features,
+        title: "Bar passage, spring collection",
+        file,
+        unreliable,
         measured: vec![
-            measured("bilevel on the test rows", metrics(0.871, 0.832, 4160, 0.0141)),
-            measured("pooled on the test rows", metrics(0.932, 0.568, 4160, 0.0193)),
-            measured("bilevel on the root", metrics(0.861, 0.872, 83, 0.081)),
-            measured("pooled on the root", metrics(0.941, 0.601, 83, 0.112)),
+            measured(bilevel, "the test rows", metrics(0.871, 0.832, 4160, 0.0141)),
+            measured(pooled, "the test rows", metrics(0.932, 0.568, 4160, 0.0193)),
+            measured(bilevel, "the root", metrics(0.861, 0.872, 83, 0.081)),
+            measured(pooled, "the root", metrics(0.941, 0.601, 83, 0.112)),
         ],
-        warnings: vec![format!("The root of {name} 2 holds 17 rows: its figures are rough.")],
-        seconds: Some(1.84),
     }
 }
 
 /// A page with one of each block. `name` appears in every text.
-pub(crate) fn one_of_each(name: &str) -> Page {
+pub(crate) fn every_block(name: &str) -> Page {
     let s = |text: &str| format!("{text} {name}");
     let blocks = vec![
         Block::Paragraph(s("A paragraph about")),

@@ -1,7 +1,6 @@
 //! The results of a published round: key figures, files and verification.
 
-use equipoise_core::Termination;
-use equipoise_report::{Format, Markup};
+use equipoise_report::{Format, Markup, termination_label};
 
 use super::frame::{code, figure, section};
 use super::participation::server_options;
@@ -52,18 +51,13 @@ pub(super) fn write_results(markup: &mut Markup, view: &RoundView) {
 }
 
 fn write_figures(markup: &mut Markup, view: &RoundView) {
-    let Some(outcome) = &view.outcome else { return };
+    let Some(file) = &view.outcome else { return };
+    let outcome = &file.outcome;
     let metrics = &outcome.root_metrics;
-    let weighted = outcome.weights.values().filter(|weight| **weight > NEGLIGIBLE_WEIGHT).count();
+    let weighted = outcome.clients.iter().filter(|c| c.weight > NEGLIGIBLE_WEIGHT).count();
     let on_root = format!("on the {} rows of the trusted root", metrics.rows);
-    let stopped = match outcome.termination {
-        Termination::Converged => "Converged",
-        Termination::ScheduleCompleted => "Schedule completed",
-        Termination::IterationLimit => "Iteration limit reached",
-        Termination::Direct => "Computed directly",
-        Termination::FellBack => "Root-only fallback",
-    };
-    let clients = format!("{weighted} of {}", outcome.weights.len());
+    let stopped = termination_label(outcome.termination);
+    let clients = format!("{weighted} of {}", outcome.clients.len());
     markup.element("dl", &[("class", &"figures")], |markup| {
         figure(markup, "Accuracy", &Format::Percent(1).write(metrics.accuracy), &on_root);
         let spd = Format::Fixed(3).write(metrics.spd);

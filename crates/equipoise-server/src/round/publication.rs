@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use equipoise_core::Observer;
-use equipoise_data::{Memory, OutcomeWarning, load_round, write_atomically, write_json};
-use equipoise_defend::{Timing, defend, write_files};
+use equipoise_core::{Observer, Warning, WarningCode};
+use equipoise_data::{Memory, load_round, write_atomically, write_json};
+use equipoise_defend::{Context, Timing, defend};
 
 use super::solver::SolveError;
 use super::spec::RoundSpec;
@@ -44,10 +44,12 @@ pub(super) fn solve_and_publish(
     let memory = Memory::at_most(memory_bytes, scratch.0.clone());
     let loaded = load_round(&scratch.proxies(), &scratch.roots(), &schema, &memory)?;
     let settings = spec.settings.validate()?;
-    let defended = defend(schema, &loaded, &settings, warnings(&list), Timing::Omitted, observer)?;
+    let context =
+        Context { warnings: warnings(&list), timing: Timing::Omitted, ..Context::default() };
+    let defended = defend(&schema, &loaded, &settings, context, observer)?;
 
     let folder = scratch.result();
-    write_files(&folder, &defended.file, &defended.model, &defended.page)?;
+    defended.write_files(&folder)?;
     write_text(&folder.join("schema.toml"), &spec.schema_toml)?;
     write_text(&folder.join("submissions.json"), &list.to_json())?;
     write_json(&folder.join("settings.json"), &spec.settings, false)?;
@@ -73,29 +75,27 @@ pub(super) fn solve_and_publish(
 }
 
 /// Warnings about absent clients and suspicious submissions.
-fn warnings(list: &SubmissionList) -> Vec<OutcomeWarning> {
-    let warning = |code: &str, client: &Name, message: String| OutcomeWarning {
-        code: code.to_owned(),
+fn warnings(list: &SubmissionList) -> Vec<Warning> {
+    let warning = |code, client: &Name, message: String| Warning {
         client: Some(client.to_string()),
-        table: None,
-        message,
+        ..Warning::new(code, message)
     };
     let absent = list.absent.iter().map(|client| {
         let message = format!(
             "client `{client}` is on the roster but did not submit. The outcome excludes it"
         );
-        warning("no-submission", client, message)
+        warning(WarningCode::NoSubmission, client, message)
     });
     let copies = list.submissions.iter().filter_map(|submission| {
         let (client, twin) = (&submission.client, submission.same_table_as.as_ref()?);
         let message = format!("client `{client}` sent the same rows as client `{twin}`");
-        Some(warning("same-table", client, message))
+        Some(warning(WarningCode::SameTable, client, message))
     });
     let repeated = list.submissions.iter().filter(|s| s.distinct_rows * 2 < s.rows).map(|s| {
         let (client, rows, distinct) = (&s.client, s.rows, s.distinct_rows);
         let message =
             format!("only {distinct} of the {rows} rows of client `{client}` are distinct");
-        warning("repeated-rows", client, message)
+        warning(WarningCode::RepeatedRows, client, message)
     });
     absent.chain(copies).chain(repeated).collect()
 }

@@ -3,7 +3,9 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use equipoise_data::{DistinctRows, Error, Hasher, ProxyWriter, ReadLimits, Schema, visit_proxy};
+use equipoise_data::{
+    DistinctRowCounter, Error, Hasher, ProxyWriter, ReadLimits, Schema, visit_proxy,
+};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::{Job, Verdict};
@@ -54,7 +56,7 @@ fn check(job: &Job) -> Result<Verdict, Error> {
     let file = std::fs::File::create(&job.canonical).map_err(failed)?;
     let mut out = BufWriter::new(Hashed { file, hasher: &mut hasher });
     let mut writer = ProxyWriter::new(&mut out, &job.schema);
-    let mut distinct = DistinctRows::default();
+    let mut distinct = DistinctRowCounter::default();
     let rows = visit_proxy(&job.file, &job.schema, limits(job), |rows| {
         distinct.add(rows);
         writer.push(rows).map_err(failed)

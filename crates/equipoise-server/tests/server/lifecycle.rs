@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use equipoise_core::{Fairness, NoopObserver, Settings};
+use equipoise_core::{Fairness, NoopObserver, Settings, WarningCode};
 use equipoise_data::{Memory, OutcomeFile, load_round};
-use equipoise_defend::{Timing, defend};
+use equipoise_defend::{Context, Timing, defend};
 use equipoise_server::protocol::{PublicKey, RoundState};
 use equipoise_server::verification::{Trusted, verify};
 use jiff::Timestamp;
@@ -50,8 +50,8 @@ async fn a_full_roster_closes_the_round_and_gives_the_model_of_defend() {
         load_round(&proxies, &world.dir.path().join("roots"), &schema(), &Memory::unlimited())
             .unwrap();
     let settings = Settings::new(Fairness::SP).validate().unwrap();
-    let own = defend(schema(), &loaded, &settings, Vec::new(), Timing::Omitted, &mut NoopObserver)
-        .unwrap();
+    let context = Context { timing: Timing::Omitted, ..Context::default() };
+    let own = defend(&schema(), &loaded, &settings, context, &mut NoopObserver).unwrap();
     assert_eq!(String::from_utf8_lossy(&files["model.json"]), own.model.to_json());
     let outcome = String::from_utf8_lossy(&files["outcome.json"]).into_owned();
     let outcome = OutcomeFile::from_json(&outcome, "outcome.json".as_ref()).unwrap();
@@ -125,8 +125,10 @@ async fn closing_requires_the_minimum_and_names_absent_clients() {
     let files = published(&server).await;
     let outcome = String::from_utf8(files["outcome.json"].clone()).unwrap();
     let outcome = OutcomeFile::from_json(&outcome, "outcome.json".as_ref()).unwrap();
+    let outcome = outcome.outcome;
     assert_eq!(outcome.clients.len(), 2);
-    let absent: Vec<_> = outcome.warnings.iter().filter(|w| w.code == "no-submission").collect();
+    let code = WarningCode::NoSubmission;
+    let absent: Vec<_> = outcome.warnings.iter().filter(|w| w.code == code).collect();
     assert_eq!(absent[0].client.as_deref(), Some("south"));
     assert!(String::from_utf8_lossy(&files["report.html"]).contains("did not submit"));
     assert_eq!(problems(&files, &Trusted::default()), Vec::<String>::new());

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use equipoise_core::{Fairness, NoopObserver, Settings};
 use equipoise_data::{Memory, Schema, load_round};
-use equipoise_defend::{Defended, Timing, defend};
+use equipoise_defend::{Context, Defended, Timing, defend};
 use equipoise_server::round::SubmissionLimits;
 use equipoise_server::validator::{Job, Verdict, check_file};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
@@ -53,7 +53,8 @@ fn solved(proxies: &Path, roots: &Path) -> Defended {
     let memory = Memory::at_most(128 << 20, roots.to_path_buf());
     let loaded = load_round(proxies, roots, &schema(), &memory).unwrap();
     let settings = Settings::new(Fairness::SP).validate().unwrap();
-    defend(schema(), &loaded, &settings, Vec::new(), Timing::Omitted, &mut NoopObserver).unwrap()
+    let context = Context { timing: Timing::Omitted, ..Context::default() };
+    defend(&schema(), &loaded, &settings, context, &mut NoopObserver).unwrap()
 }
 
 #[test]

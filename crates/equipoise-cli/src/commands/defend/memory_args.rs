@@ -1,29 +1,29 @@
-//! How much memory a round may take, as it is typed.
+//! The memory limit of a round.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use equipoise_data::Memory;
 
-/// Memory, and where rows go that do not fit into it.
+/// The memory limit, and where rows beyond it are kept.
 #[derive(Debug, Args)]
 pub(crate) struct MemoryArgs {
-    /// Memory to take at most, as 512MiB or 2GB; proxies that do not fit are put on disk [default: no limit]
+    /// Memory limit, such as 512MiB or 2GB; proxies that do not fit are kept on disk [default: no limit]
     ///
-    /// Bounds the whole program, which itself takes about 50 MiB, and some 2.5 MiB per column while it reads: from 256MiB
-    /// on it stays below the limit, for tables of up to about 50 columns. Below that it takes as little as it can. The
-    /// result is the same to the last bit, whatever the limit; only the time is not.
+    /// Applies to the whole program, which itself takes about 50 MiB, and about 2.5 MiB per column while reading. From
+    /// 256MiB on, it stays below the limit for tables of up to about 50 columns. Below that, it takes as little as it
+    /// can. The limit affects only the time, not a single bit of the result.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Memory")]
     memory: Option<usize>,
-    /// Folder on a disk, with room for what does not fit into --memory [default: the system's temporary folder]
+    /// Folder on disk for what does not fit into --memory [default: the system's temporary folder]
     ///
-    /// Takes 8 bytes for every number of every proxy, in a file without a name that is gone when the program ends.
+    /// Needs 8 bytes for every number of every proxy, in an unnamed file that disappears when the program ends.
     #[arg(long, value_name = "DIR", requires = "memory", help_heading = "Memory")]
     scratch: Option<PathBuf>,
 }
 
 impl MemoryArgs {
-    /// The memory that the round may take.
+    /// The memory limit of the round.
     pub(crate) fn resolve(&self) -> Memory {
         match self.memory {
             Some(bytes) => {

@@ -1,13 +1,12 @@
 //! The options that select the cells of the grid and how they are run.
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use equipoise_core::{Criterion, RootWeighting};
+use equipoise_core::{Choice, Criterion, Profile, RootWeighting};
 use equipoise_lab::{
-    Ablation, ExperimentSettings, Generator, Preprocessing, Profile, ProxySize, ScenarioKind,
-    Variant, json_name,
+    Ablation, ExperimentSettings, Generator, Preprocessing, ProxySize, ScenarioKind, Variant,
 };
-use serde::de::DeserializeOwned;
+
+use crate::choice_args::{Chosen, choice, choice_among, choice_or_group, distinct};
 
 /// Which cells to run, and how.
 #[derive(Debug, Args)]
@@ -16,12 +15,15 @@ pub(super) struct ExperimentOptions {
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "law-school,dutch")]
     dataset: Vec<String>,
     /// What reliable clients send: each its own fair proxy (realistic), or all the same one (ideal)
-    #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "realistic,ideal")]
-    #[arg(value_parser = one_of::<ScenarioKind>(&["realistic", "ideal"]))]
+    #[arg(long, value_parser = choice::<ScenarioKind>(), value_delimiter = ',', default_value = "realistic,ideal")]
     scenario: Vec<ScenarioKind>,
     /// Fairness criteria; dutch is omitted under eo, as in the paper, unless it is the only combination
-    #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "sp,eo")]
-    #[arg(value_parser = one_of::<Criterion>(&["sp", "eo"]))]
+    #[arg(
+        long,
+        value_parser = choice_among(&[Criterion::Sp, Criterion::Eo]),
+        value_delimiter = ',',
+        default_value = "sp,eo"
+    )]
     fairness: Vec<Criterion>,
     /// Shares of unreliable clients
     #[arg(long, value_delimiter = ',', value_name = "SHARE,…", default_value = "0.2,0.4,0.6")]
@@ -30,12 +32,15 @@ pub(super) struct ExperimentOptions {
     #[arg(long, value_name = "N", default_value_t = 5)]
     seeds: u64,
     /// Defenses; bilevel-rho0 is bilevel without its fairness penalty
-    #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = ALL)]
-    #[arg(value_parser = PossibleValuesParser::new([ALL].into_iter().chain(Variant::ALL.map(|v| v.name()))))]
-    defenses: Vec<String>,
+    #[arg(
+        long,
+        value_parser = choice_or_group(&[("all", Variant::ALL)]),
+        value_delimiter = ',',
+        default_value = "all"
+    )]
+    defenses: Vec<Chosen<Variant>>,
     /// Settings of the method: the paper's, or the defaults of `defend`
-    #[arg(long, value_name = "NAME", default_value = "paper")]
-    #[arg(value_parser = one_of::<Profile>(&["paper", "default"]))]
+    #[arg(long, value_parser = choice::<Profile>(), default_value = "paper")]
     profile: Profile,
     /// Number of clients that each dataset is split among
     #[arg(long, value_name = "K", default_value_t = 5)]
@@ -46,44 +51,30 @@ pub(super) struct ExperimentOptions {
     /// Number of rows in a fair proxy [default: as many as the client's training rows]
     #[arg(long, value_name = "N")]
     proxy_rows: Option<usize>,
-    /// How fair proxies are generated: by Adam from the data, as in the paper, or smoothed, as `proxy` does
-    #[arg(long, value_name = "NAME", default_value = "adam")]
-    #[arg(value_parser = one_of::<Generator>(&["adam", "smoothed"]))]
+    /// How fair proxies are generated
+    #[arg(long, value_parser = choice::<Generator>(), default_value = "adam")]
     generator: Generator,
-    /// How columns become features: as in the paper, with an intercept, or with codes one-hot and an intercept
-    ///
-    /// Your own table (--dataset csv) is always encoded by its schema.
-    #[arg(long, value_name = "NAME", default_value = "paper")]
-    #[arg(value_parser = one_of::<Preprocessing>(&["paper", "intercept", "one-hot"]))]
+    /// How columns become features; your own table (--dataset csv) is always encoded by its schema
+    #[arg(long, value_parser = choice::<Preprocessing>(), default_value = "paper")]
     preprocessing: Preprocessing,
     /// Regularisation strength of the model
     #[arg(long, value_name = "L", default_value_t = 1e-4)]
     lambda: f64,
-    /// How root rows are weighted: all equally, or by their client's weight
-    #[arg(long, value_name = "NAME", default_value = "pooled")]
-    #[arg(value_parser = one_of::<RootWeighting>(&["pooled", "client"]))]
+    /// How root rows are weighted
+    #[arg(long, value_parser = choice::<RootWeighting>(), default_value = "pooled")]
     root_weighting: RootWeighting,
     /// Ablations to add, each a table in the report: the method with one setting changed
-    #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "none")]
-    #[arg(value_parser = PossibleValuesParser::new(ABLATIONS))]
-    ablations: Vec<String>,
-}
-
-/// Stands for every defense or ablation.
-const ALL: &str = "all";
-
-const ABLATIONS: [&str; 7] =
-    ["none", ALL, "root-weighting", "intercept", "root-share", "proxy-size", "lambda"];
-
-/// Parses one of these names, each the JSON name of a value.
-fn one_of<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
-where
-    T: DeserializeOwned + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(names).try_map(|name| serde_json::from_value(name.into()))
+    #[arg(
+        long,
+        value_parser = choice_or_group(&[("none", &[]), ("all", Ablation::ALL)]),
+        value_delimiter = ',',
+        default_value = "none"
+    )]
+    ablations: Vec<Chosen<Ablation>>,
 }
 
 impl ExperimentOptions {
+    /// The requested settings.
     pub(super) fn resolve(&self) -> ExperimentSettings {
         ExperimentSettings {
             datasets: self.dataset.clone(),
@@ -91,7 +82,7 @@ impl ExperimentOptions {
             scenarios: self.scenario.clone(),
             unreliable: self.unreliable.clone(),
             seeds: self.seeds,
-            variants: select(&self.defenses, &Variant::ALL, |variant| variant.name().to_owned()),
+            variants: distinct(&self.defenses),
             profile: self.profile,
             n_clients: self.clients,
             root_share: self.root_share,
@@ -103,20 +94,8 @@ impl ExperimentOptions {
         }
     }
 
+    /// The requested ablations.
     pub(super) fn ablations(&self) -> Vec<Ablation> {
-        select(&self.ablations, &Ablation::ALL, json_name)
+        distinct(&self.ablations)
     }
-}
-
-/// The values with these names, each once, in the order of their first appearance.
-fn select<T: Copy + PartialEq>(names: &[String], all: &[T], name_of: fn(&T) -> String) -> Vec<T> {
-    let mut selected = Vec::new();
-    for name in names {
-        for value in all {
-            if (name == ALL || *name == name_of(value)) && !selected.contains(value) {
-                selected.push(*value);
-            }
-        }
-    }
-    selected
 }

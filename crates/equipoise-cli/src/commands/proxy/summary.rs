@@ -10,7 +10,6 @@ use equipoise_data::{Digest, Schema};
 use serde::Serialize;
 
 use crate::commands::check::describe_separation;
-use crate::fairness_args;
 use crate::figures::{count, number, table};
 use crate::output::Output;
 
@@ -140,7 +139,7 @@ impl<'a> Summary<'a> {
         format!(
             "{} for {}\n\n{quality}\n{closeness}\n{verdict}",
             count(self.rows, "proxy row"),
-            fairness_args::in_words(self.fairness),
+            self.fairness,
         )
     }
 }

@@ -1,38 +1,38 @@
-//! What the demo tells: who sent what, whom the method trusted, and how fair each model came out.
+//! The summary of the demo: what each client sent, its weight, and how fair each model is.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use equipoise_core::{Defense, Metrics, Termination};
-use equipoise_lab::{DefenseRun, Demo};
+use equipoise_core::{Defense, Metrics, Outcome, Termination};
+use equipoise_defend::Defended;
+use equipoise_lab::Demo;
 use serde::Serialize;
 
-use crate::fairness_args;
 use crate::figures::{bar, count, difference, rate, table};
 
 /// The demo in JSON.
 #[derive(Serialize)]
-pub(super) struct Story<'a> {
+pub(super) struct Summary<'a> {
     path: &'a Path,
     people: usize,
     seed: u64,
     test_rows: usize,
-    clients: Vec<ClientStory<'a>>,
-    defenses: Vec<DefenseStory<'a>>,
+    clients: Vec<ClientSummary<'a>>,
+    defenses: Vec<DefenseSummary<'a>>,
 }
 
 #[derive(Serialize)]
-struct ClientStory<'a> {
+struct ClientSummary<'a> {
     id: &'a str,
     reliable: bool,
-    /// |SPD| on its own test rows of a model on its own training rows.
+    /// |SPD| of a model of its own training rows on its own test rows.
     unfairness: f64,
     proxy_rows: usize,
     root_rows: usize,
 }
 
 #[derive(Serialize)]
-struct DefenseStory<'a> {
+struct DefenseSummary<'a> {
     defense: Defense,
     weights: BTreeMap<&'a str, f64>,
     unreliable_weight: f64,
@@ -42,8 +42,8 @@ struct DefenseStory<'a> {
     metrics: &'a Metrics,
 }
 
-impl<'a> Story<'a> {
-    pub(super) fn new(path: &'a Path, demo: &'a Demo, runs: &'a [DefenseRun]) -> Self {
+impl<'a> Summary<'a> {
+    pub(super) fn new(path: &'a Path, demo: &'a Demo, runs: &'a [Defended]) -> Self {
         let clients = &demo.scenario.clients;
         Self {
             path,
@@ -52,7 +52,7 @@ impl<'a> Story<'a> {
             test_rows: demo.test.len(),
             clients: clients
                 .iter()
-                .map(|client| ClientStory {
+                .map(|client| ClientSummary {
                     id: &client.id,
                     reliable: client.reliable,
                     unfairness: client.unfairness,
@@ -60,33 +60,34 @@ impl<'a> Story<'a> {
                     root_rows: client.root.len(),
                 })
                 .collect(),
-            defenses: runs
-                .iter()
-                .map(|run| DefenseStory {
-                    defense: run.defense,
-                    weights: clients
-                        .iter()
-                        .map(|client| client.id.as_str())
-                        .zip(run.outcome.weights.iter().copied())
-                        .collect(),
-                    unreliable_weight: demo.scenario.unreliable_weight(&run.outcome.weights),
-                    termination: run.outcome.termination,
-                    seconds: run.seconds,
-                    metrics: &run.metrics,
-                })
-                .collect(),
+            defenses: runs.iter().map(|run| DefenseSummary::new(demo, run)).collect(),
         }
     }
 }
 
-/// The demo for people.
-pub(super) fn in_words(demo: &Demo, runs: &[DefenseRun], path: &Path) -> String {
+impl<'a> DefenseSummary<'a> {
+    fn new(demo: &Demo, run: &'a Defended) -> Self {
+        let outcome = &run.file.outcome;
+        let clients = outcome.clients.iter();
+        Self {
+            defense: outcome.settings.defense,
+            weights: clients.map(|client| (client.id.as_str(), client.weight)).collect(),
+            unreliable_weight: demo.scenario.unreliable_weight(&outcome.weights()),
+            termination: outcome.termination,
+            seconds: run.seconds,
+            metrics: &run.metrics,
+        }
+    }
+}
+
+/// The demo as text.
+pub(super) fn text(demo: &Demo, runs: &[Defended], path: &Path) -> String {
     let unreliable = demo.scenario.clients.iter().filter(|client| !client.reliable).count();
     let path = path.display();
     format!(
         "{} people, {}, {unreliable} of them unreliable; {}, seed {}\n\n\
-         What each client sent, and the weight that the method gave it:\n{}\n\
-         Every defense on this same round, judged on {} of the reliable clients:\n{}\n\
+         What each client sent, and its weight in the method's model:\n{}\n\
+         Every defense on this round, measured on {} of the reliable clients:\n{}\n\
          SPD and EOD: group A minus group B, ± 1.96 standard errors; 0 is fair.\n\
          Files are in {path}. Try:\n  \
          equipoise evaluate {path}/bilevel/model.json {path}/test.csv\n  \
@@ -94,7 +95,7 @@ pub(super) fn in_words(demo: &Demo, runs: &[DefenseRun], path: &Path) -> String 
          --schema {path}/schema.toml --fairness sp --epsilon 0.01\n",
         demo.settings.n_people,
         count(demo.settings.n_clients, "client"),
-        fairness_args::in_words(demo.settings.fairness),
+        demo.settings.fairness,
         demo.settings.seed,
         clients(demo, runs),
         count(demo.test.len(), "test row"),
@@ -107,18 +108,16 @@ pub(super) fn in_words(demo: &Demo, runs: &[DefenseRun], path: &Path) -> String 
 /// Characters of the longest bar.
 const BAR: usize = 20;
 
-fn clients(demo: &Demo, runs: &[DefenseRun]) -> String {
-    let weights = runs
-        .iter()
-        .find(|run| run.defense == Defense::Bilevel)
-        .map(|run| run.outcome.weights.as_slice())
-        .unwrap_or_default();
+fn clients(demo: &Demo, runs: &[Defended]) -> String {
+    let mut outcomes = runs.iter().map(|run| &run.file.outcome);
+    let method = outcomes.find(|outcome| outcome.settings.defense == Defense::default());
+    let weights = method.map(Outcome::weights).unwrap_or_default();
     let largest = weights.iter().copied().fold(0.0, f64::max);
-    let rows = demo.scenario.clients.iter().zip(weights).map(|(client, &weight)| {
+    let rows = demo.scenario.clients.iter().zip(weights).map(|(client, weight)| {
         vec![
             client.id.clone(),
             rate(Some(client.unfairness)),
-            if client.reliable { "a fair proxy" } else { "its rows as they are" }.to_owned(),
+            if client.reliable { "a fair proxy" } else { "its rows unchanged" }.to_owned(),
             format!("{weight:.3}"),
             bar(weight / largest, BAR),
         ]
@@ -126,21 +125,17 @@ fn clients(demo: &Demo, runs: &[DefenseRun]) -> String {
     table(&["client", "own |SPD|", "sent", "weight", ""], rows.collect(), &[1, 3])
 }
 
-fn defenses(demo: &Demo, runs: &[DefenseRun]) -> String {
+fn defenses(demo: &Demo, runs: &[Defended]) -> String {
     let rows = runs.iter().map(|run| {
-        let metrics = &run.metrics;
-        let unreliable = demo.scenario.unreliable_weight(&run.outcome.weights);
+        let (metrics, outcome) = (&run.metrics, &run.file.outcome);
+        let unreliable = demo.scenario.unreliable_weight(&outcome.weights());
         vec![
-            run.defense.to_string(),
+            outcome.settings.defense.to_string(),
             rate(metrics.accuracy),
             rate(metrics.balanced_accuracy),
             difference(metrics.spd, metrics.spd_standard_error),
             difference(metrics.eod, metrics.eod_standard_error),
-            if run.defense == Defense::RootOnly {
-                "—".to_owned()
-            } else {
-                rate(Some(unreliable))
-            },
+            rate(outcome.uses_proxies().then_some(unreliable)),
         ]
     });
     let header = ["defense", "accuracy", "balanced", "SPD", "EOD", "weight on unreliable"];

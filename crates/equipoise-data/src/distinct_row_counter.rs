@@ -12,19 +12,19 @@ const MAX_DIGESTS: usize = 5 << 20;
 ///
 /// Digests are sorted, not hashed into a table: rows crafted to collide only lower their sender's count.
 #[derive(Debug)]
-pub struct DistinctRows {
+pub struct DistinctRowCounter {
     digests: Vec<u64>,
     max_digests: usize,
     level: u32,
 }
 
-impl Default for DistinctRows {
+impl Default for DistinctRowCounter {
     fn default() -> Self {
         Self::with_max(MAX_DIGESTS)
     }
 }
 
-impl DistinctRows {
+impl DistinctRowCounter {
     fn with_max(max_digests: usize) -> Self {
         Self { digests: Vec::new(), max_digests, level: 0 }
     }
@@ -69,11 +69,11 @@ impl DistinctRows {
 
 #[cfg(test)]
 mod tests {
-    use super::DistinctRows;
+    use super::DistinctRowCounter;
     use crate::row_sketch::row_digest;
 
     fn count(max_digests: usize, rows: impl Iterator<Item = u32>) -> u64 {
-        let mut distinct = DistinctRows::with_max(max_digests);
+        let mut distinct = DistinctRowCounter::with_max(max_digests);
         rows.for_each(|i| distinct.add_digest(row_digest(&[f64::from(i), 1.0], true)));
         assert!(distinct.digests.capacity() <= max_digests);
         distinct.count()

@@ -1,0 +1,127 @@
+//! Settings that are one of a few named values: the one list from which command-line values, file names and
+//! texts derive.
+
+use crate::fairness::Criterion;
+use crate::inner_fit::InnerSolver;
+use crate::proxy::ProxyStart;
+use crate::root::RootWeighting;
+use crate::settings::{OuterSolver, Profile};
+
+/// A setting that is one of a few named values.
+pub trait Choice: Copy + Send + Sync + 'static {
+    /// Every value, in the order in which they are listed.
+    const ALL: &'static [Self];
+
+    /// Its name, as in files and on the command line, and a one-line description.
+    fn describe(&self) -> (&'static str, &'static str);
+
+    /// Its name, as in files and on the command line.
+    fn name(&self) -> &'static str {
+        self.describe().0
+    }
+
+    /// A one-line description.
+    fn description(&self) -> &'static str {
+        self.describe().1
+    }
+}
+
+impl Choice for Profile {
+    const ALL: &'static [Self] = &[Self::Default, Self::Paper];
+
+    fn describe(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Default => ("default", "Gauss–Newton steps until the weights are stationary"),
+            Self::Paper => {
+                ("paper", "The paper's experiments: all 2000 Adam steps, no convergence test")
+            }
+        }
+    }
+}
+
+impl Choice for OuterSolver {
+    const ALL: &'static [Self] = &[Self::GaussNewton, Self::Adam];
+
+    fn describe(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::GaussNewton => ("gauss-newton", "Gauss–Newton on the simplex"),
+            Self::Adam => ("adam", "Adam with projection onto the simplex"),
+        }
+    }
+}
+
+impl Choice for InnerSolver {
+    const ALL: &'static [Self] = &[Self::Newton, Self::Lbfgs];
+
+    fn describe(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Newton => ("newton", "Newton's method"),
+            Self::Lbfgs => ("lbfgs", "L-BFGS, as in the paper; only with the paper profile"),
+        }
+    }
+}
+
+impl Choice for RootWeighting {
+    const ALL: &'static [Self] = &[Self::Pooled, Self::Client];
+
+    fn describe(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Pooled => ("pooled", "Every root row counts the same"),
+            Self::Client => ("client", "Root rows are weighted by their client's weight"),
+        }
+    }
+}
+
+impl Choice for Criterion {
+    const ALL: &'static [Self] = &[Self::Sp, Self::Eo, Self::Both];
+
+    fn describe(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Sp => ("sp", "Statistical parity: equal selection rates"),
+            Self::Eo => ("eo", "Equal opportunity: equal true positive rates"),
+            Self::Both => ("both", "Both, balanced by ν"),
+        }
+    }
+}
+
+impl Choice for ProxyStart {
+    const ALL: &'static [Self] = &[Self::Smoothed, Self::Data];
+
+    fn describe(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Smoothed => ("smoothed", "A sample from a smoothed model of the data"),
+            Self::Data => ("data", "The data itself: for experiments only"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use serde::Serialize;
+
+    use super::*;
+    use crate::defense::Defense;
+    use crate::outcome::Termination::*;
+
+    fn names_are_those_in_json<T: Choice + Serialize>() {
+        for choice in T::ALL {
+            assert_eq!(serde_json::to_value(choice).unwrap(), choice.name());
+            assert!(!choice.description().is_empty());
+        }
+    }
+
+    #[test]
+    fn names_in_files_and_on_the_command_line_are_the_same() {
+        names_are_those_in_json::<Defense>();
+        names_are_those_in_json::<Profile>();
+        names_are_those_in_json::<OuterSolver>();
+        names_are_those_in_json::<InnerSolver>();
+        names_are_those_in_json::<RootWeighting>();
+        names_are_those_in_json::<Criterion>();
+        names_are_those_in_json::<ProxyStart>();
+        for termination in [Converged, ScheduleCompleted, IterationLimit, Direct, FellBack] {
+            assert_eq!(serde_json::to_value(termination).unwrap(), termination.name());
+        }
+    }
+}

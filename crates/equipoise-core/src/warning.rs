@@ -1,0 +1,93 @@
+//! Warnings: one type for everything that a reader must know about a table, a round or a solve.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Something unusual that did not stop the program. To add one, add a [`WarningCode`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Warning {
+    /// What kind of warning it is.
+    pub code: WarningCode,
+    /// The client concerned, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// Which of the client's tables is concerned, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<TableRole>,
+    /// The file concerned. Not stored: paths mean nothing elsewhere.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
+    /// The warning as a sentence, without the client, table or file.
+    pub message: String,
+}
+
+/// The kinds of warnings, by which programs recognise them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum WarningCode {
+    /// Inner fits stopped above their tolerance.
+    InnerNotConverged,
+    /// The linear system of a hypergradient was solved inaccurately.
+    InaccurateHypergradient,
+    /// Hessians were singular to rounding.
+    DiagonalRaised,
+    /// The root-only model was clearly better than the clients' model and replaced it.
+    FellBack,
+    /// The outer solver ran out of steps.
+    NotStationary,
+    /// The label column has more than two values.
+    ManyLabelValues,
+    /// The sensitive column has more than two values.
+    ManySensitiveValues,
+    /// All rows have the same label.
+    OneClass,
+    /// All rows belong to the same group.
+    OneGroup,
+    /// A client on the roster submitted nothing.
+    NoSubmission,
+    /// Two clients submitted the same table.
+    SameTable,
+    /// Fewer than half of a client's rows are distinct.
+    RepeatedRows,
+    /// A code from a newer version of this program.
+    #[serde(other)]
+    Unknown,
+}
+
+/// The two tables of a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableRole {
+    /// What the client sent.
+    Proxy,
+    /// What the server trusts.
+    Root,
+}
+
+impl Warning {
+    /// A warning about the whole round.
+    pub fn new(code: WarningCode, message: impl Into<String>) -> Self {
+        Self { code, client: None, table: None, file: None, message: message.into() }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.client, &self.file, self.table) {
+            (Some(client), Some(file), _) => write!(f, "client `{client}` ({}): ", file.display())?,
+            (None, Some(file), _) => write!(f, "{}: ", file.display())?,
+            (Some(client), None, Some(TableRole::Proxy)) => {
+                write!(f, "proxy of client `{client}`: ")?
+            }
+            (Some(client), None, Some(TableRole::Root)) => {
+                write!(f, "root of client `{client}`: ")?
+            }
+            _ => {}
+        }
+        f.write_str(&self.message)
+    }
+}

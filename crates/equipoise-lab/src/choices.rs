@@ -1,0 +1,98 @@
+//! Names and descriptions of the experiment's choices.
+
+use equipoise_core::{Choice, Defense};
+
+use crate::dataset::Preprocessing;
+use crate::experiment::{Ablation, Variant};
+use crate::scenario::{Generator, ScenarioKind};
+
+/// Number of variants: every defense, and the method without its penalty.
+const N_VARIANTS: usize = Defense::ALL.len() + 1;
+
+impl Choice for Variant {
+    /// The method, the method without its penalty, then the other defenses.
+    const ALL: &'static [Self] = &{
+        let mut all = [Self::BilevelWithoutPenalty; N_VARIANTS];
+        all[0] = Self::Defense(Defense::ALL[0]);
+        let mut i = 2;
+        while i < N_VARIANTS {
+            all[i] = Self::Defense(Defense::ALL[i - 1]);
+            i += 1;
+        }
+        all
+    };
+
+    fn describe(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Defense(defense) => defense.describe(),
+            Self::BilevelWithoutPenalty => {
+                ("bilevel-rho0", "The method without its penalty, ρ = 0")
+            }
+        }
+    }
+}
+
+impl Choice for ScenarioKind {
+    const ALL: &'static [Self] = &[Self::Realistic, Self::Ideal];
+
+    fn describe(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Realistic => ("realistic", "Each reliable client sends its own fair proxy"),
+            Self::Ideal => ("ideal", "All reliable clients send the same fair proxy"),
+        }
+    }
+}
+
+impl Choice for Generator {
+    const ALL: &'static [Self] = &[Self::Adam, Self::Smoothed];
+
+    fn describe(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Adam => {
+                ("adam", "By Adam from the client's own rows, as the paper's figures suggest")
+            }
+            Self::Smoothed => ("smoothed", "As `proxy` does, from a smoothed model of the data"),
+        }
+    }
+}
+
+impl Choice for Preprocessing {
+    const ALL: &'static [Self] = &[Self::Paper, Self::Intercept, Self::OneHot];
+
+    fn describe(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Paper => ("paper", "Codes taken as numbers, no intercept, as in the paper"),
+            Self::Intercept => ("intercept", "The same with an intercept"),
+            Self::OneHot => ("one-hot", "Codes as one-hot columns, with an intercept"),
+        }
+    }
+}
+
+impl Choice for Ablation {
+    const ALL: &'static [Self] =
+        &[Self::RootWeighting, Self::Intercept, Self::RootShare, Self::ProxySize, Self::Lambda];
+
+    fn describe(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::RootWeighting => ("root-weighting", "Root rows pooled, or weighted by client"),
+            Self::Intercept => ("intercept", "Without and with an intercept"),
+            Self::RootShare => ("root-share", "The size of the root"),
+            Self::ProxySize => ("proxy-size", "The size of fair proxies"),
+            Self::Lambda => ("lambda", "The regulariser λ"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_defense_is_a_variant_and_no_variant_is_repeated() {
+        let without = Variant::ALL.iter().filter(|v| **v == Variant::BilevelWithoutPenalty);
+        assert_eq!(without.count(), 1);
+        for &defense in Defense::ALL {
+            assert!(Variant::ALL.contains(&Variant::Defense(defense)), "{defense}");
+        }
+    }
+}
