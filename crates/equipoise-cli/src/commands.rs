@@ -13,7 +13,7 @@ pub(crate) mod proxy;
 pub(crate) mod round;
 pub(crate) mod schema;
 pub(crate) mod serve;
-mod setting;
+pub(crate) mod setting;
 pub(crate) mod status;
 pub(crate) mod submit;
 pub(crate) mod validate_proxy;

@@ -5,6 +5,7 @@ use clap::Args;
 use equipoise_core::{Choice, Criterion, Fairness};
 
 use crate::choice_args::choice;
+use crate::commands::setting::name_the_option;
 
 /// The requested fairness.
 #[derive(Debug, Clone, Copy, Args)]
@@ -22,7 +23,7 @@ impl FairnessArgs {
     pub(crate) fn resolve(&self) -> anyhow::Result<Fairness> {
         if let Some(nu) = self.nu {
             // The range of ν is checked first, whatever the criterion.
-            Fairness::both(nu).map_err(|error| anyhow::anyhow!("--{error}"))?;
+            Fairness::both(nu).map_err(name_the_option)?;
         }
         match (self.fairness, self.nu) {
             (Criterion::Sp, None | Some(0.0)) => Ok(Fairness::SP),
