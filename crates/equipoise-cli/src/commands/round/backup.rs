@@ -14,7 +14,7 @@ use crate::output::{Answer, Output};
 ///
 /// Copies a consistent snapshot of the database, every file it refers to, and the server's key. Then runs the same
 /// checks on the copy as a server does at startup, and lists all files with their digests in backup.json. Uploads in
-/// progress are not included; their clients will have to send again.
+/// progress are not included; their clients must submit again.
 ///
 /// The backup contains the server's private key and the clients' proxies: protect it like the server itself. Keep the
 /// printed digest somewhere else and pass it to `round restore --sha256`.
