@@ -43,7 +43,7 @@ pub struct Experiment {
     /// The grid's cells, sorted.
     pub grid: Vec<Cell>,
     /// The cells of the ablations, sorted by change.
-    pub changed: Vec<Cell>,
+    pub ablation_cells: Vec<Cell>,
 }
 
 /// Runs the grid, then the ablations, skipping cells that are already in the folder's journal.
@@ -88,8 +88,13 @@ pub fn run_experiment(
     let changes: Vec<Change> = ablations.iter().flat_map(|ablation| ablation.changes()).collect();
     let mut cells = run.lock().1.clone();
     cells.sort_by_key(|cell| cell.key.order(settings, &changes));
-    let (grid, changed) = cells.into_iter().partition(|cell| cell.key.change.is_none());
-    Ok(Experiment { settings: settings.clone(), ablations: ablations.to_vec(), grid, changed })
+    let (grid, ablation_cells) = cells.into_iter().partition(|cell| cell.key.change.is_none());
+    Ok(Experiment {
+        settings: settings.clone(),
+        ablations: ablations.to_vec(),
+        grid,
+        ablation_cells,
+    })
 }
 
 /// Datasets as encoded rows, by preprocessing.

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::commands::setting::name_the_option;
 use crate::fairness_args::FairnessArgs;
-use crate::figures::{count, number};
+use crate::formatting::{count, number};
 use crate::output::{Answer, Output};
 
 /// Check whether a proxy is fair on a client's data

@@ -7,7 +7,7 @@ use clap::Args;
 use equipoise_core::{GroupMetrics, Metrics};
 use equipoise_data::{Model, Purpose, Schema, read_rows};
 
-use crate::figures::{difference, rate, table};
+use crate::formatting::{difference, rate, table};
 use crate::output::{Answer, Output};
 
 /// Measure a model on a table: accuracy and fairness

@@ -11,7 +11,7 @@ use equipoise_core::Choice;
 use equipoise_lab::{CellSummary, Results, Sources, run_experiment, summarise};
 use serde::Serialize;
 
-use crate::figures::{number, table};
+use crate::formatting::{number, table};
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
 use crate::shell::quoted;
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answ
     let summaries = summarise(&experiment.grid, &settings.variants);
     let document = Document {
         cells: &summaries,
-        ablations: summarise(&experiment.changed, &settings.variants),
+        ablations: summarise(&experiment.ablation_cells, &settings.variants),
     };
     output.note(format!("wrote {}", page.display()));
     output.result(&document, || describe(&summaries))

@@ -56,7 +56,7 @@ impl Results<'_> {
     ) -> Option<Table> {
         let settings = &self.experiment.settings;
         let was_run = |change: Change| {
-            self.experiment.changed.iter().any(|cell| {
+            self.experiment.ablation_cells.iter().any(|cell| {
                 (&*cell.key.dataset, cell.key.fairness) == combination
                     && cell.key.change == Some(change)
             })

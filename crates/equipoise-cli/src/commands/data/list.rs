@@ -4,7 +4,7 @@ use clap::Args;
 use equipoise_lab::{DATASETS, Dataset};
 use serde_json::json;
 
-use crate::figures::table;
+use crate::formatting::table;
 use crate::output::{Answer, Output};
 
 /// List the datasets used by `equipoise experiment`

@@ -7,7 +7,7 @@ use equipoise_data::{OutcomeFile, Schema};
 use serde_json::Value;
 
 use crate::commands::evaluate::difference_lines;
-use crate::figures::{bar, count, number, rate, table};
+use crate::formatting::{bar, count, number, rate, table};
 
 /// outcome.json without the settings and the trace, with the path of its folder.
 pub(super) fn document(path: &Path, file: &OutcomeFile) -> anyhow::Result<Value> {

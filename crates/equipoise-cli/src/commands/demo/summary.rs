@@ -8,7 +8,7 @@ use equipoise_defend::Defended;
 use equipoise_lab::Demo;
 use serde::Serialize;
 
-use crate::figures::{bar, count, difference, rate, table};
+use crate::formatting::{bar, count, difference, rate, table};
 
 /// The demo in JSON.
 #[derive(Serialize)]

@@ -10,7 +10,7 @@ use equipoise_data::{Digest, Schema};
 use serde::Serialize;
 
 use crate::commands::check::describe_separation;
-use crate::figures::{count, number, table};
+use crate::formatting::{count, number, table};
 use crate::output::Output;
 
 /// The summary, for JSON and as text.

@@ -7,7 +7,7 @@ use equipoise_server::protocol::Digest;
 use equipoise_server::store::{Backup, back_up, restore as restore_to};
 use serde_json::{Value, json};
 
-use crate::figures::count;
+use crate::formatting::count;
 use crate::output::{Answer, Output};
 
 /// Back up a data directory, even while the server is running

@@ -12,8 +12,8 @@ use serde_json::json;
 
 use super::limits::LimitArgs;
 use crate::commands::defend::settings_args::SettingsArgs;
-use crate::figures::count;
 use crate::files::{read_text, refuse_existing};
+use crate::formatting::count;
 use crate::output::{Answer, Output};
 use crate::round_client::read_public_key;
 
