@@ -9,7 +9,7 @@ use crate::choice_args::choice;
 /// The requested fairness.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct FairnessArgs {
-    /// Which fairness is requested
+    /// Fairness criterion
     #[arg(long, value_parser = choice::<Criterion>(), value_name = "CRITERION")]
     fairness: Criterion,
     /// Share of equal opportunity, ν, from 0 to 1; required with `--fairness both`

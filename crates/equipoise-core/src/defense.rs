@@ -47,7 +47,7 @@ impl Choice for Defense {
             Self::Bilevel => {
                 ("bilevel", "Weights that make the model accurate and fair on the root")
             }
-            Self::Pooled => ("pooled", "All proxies count alike: no defense"),
+            Self::Pooled => ("pooled", "All proxies count equally: no defense"),
             Self::Fedasl => {
                 ("fedasl", "Local models averaged, those with a loss near the median most")
             }
@@ -94,7 +94,7 @@ impl std::fmt::Display for Defense {
     }
 }
 
-/// What a defense returns: an outcome that has not been measured on the root.
+/// What a defense returns: an outcome that has not yet been measured on the root.
 pub(crate) struct Solved {
     pub(crate) weights: Vec<f64>,
     pub(crate) theta: Vec<f64>,
@@ -120,7 +120,7 @@ impl Solved {
     }
 }
 
-/// Fits rows with the given weights from scratch, and counts it.
+/// Fits rows with the given weights from scratch, and counts the fit.
 fn fit_from_scratch(
     rows: &dyn ClientStatistics,
     weights: &[f64],

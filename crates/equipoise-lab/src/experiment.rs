@@ -156,7 +156,7 @@ impl Run<'_> {
         })
     }
 
-    /// An ablation may need more rows than there are, which is recorded. In the grid it is an error.
+    /// An ablation may need more rows than there are. That failure is recorded; in the grid, it is an error.
     fn give_up(&self, keys: &[&CellKey], problem: Error) -> Result<(), Error> {
         match keys {
             [key, ..] if key.change.is_none() => {

@@ -26,7 +26,7 @@ pub enum ScenarioKind {
     Ideal,
 }
 
-/// How fair proxies are made.
+/// How fair proxies are generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Generator {
@@ -74,7 +74,7 @@ pub struct ScenarioSettings {
     pub root_share: f64,
     /// How many rows a fair proxy has.
     pub proxy_size: ProxySize,
-    /// How fair proxies are made.
+    /// How fair proxies are generated.
     pub generator: Generator,
     /// λ of the local models and of the generator.
     pub lambda: f64,

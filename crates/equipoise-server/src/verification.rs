@@ -28,7 +28,7 @@ pub struct Check {
     pub detail: String,
 }
 
-/// What the verifier trusts: input from other sources than the published files.
+/// What the verifier trusts: input from sources other than the published files.
 #[derive(Debug, Clone, Default)]
 pub struct Trusted {
     /// The server's key.

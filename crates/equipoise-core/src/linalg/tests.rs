@@ -1,4 +1,4 @@
-//! Factors, solutions and projections against their definitions and against an independent program's.
+//! Factors, solutions and projections against their definitions and against those of an independent program.
 #![allow(clippy::unwrap_used)]
 
 use rand::SeedableRng;
@@ -140,7 +140,7 @@ fn agrees_with_reference_factors_and_solutions() {
         let cholesky = Cholesky::new(&numbers(&case["triangle"]), n, 0.0).unwrap();
         let expected = numbers(&case["lower"]);
         for (i, found) in cholesky.lower().iter().enumerate() {
-            // Row by row: those of a graded matrix differ in size.
+            // Row by row, because the rows of a graded matrix differ in size.
             let error = distance(found, row(&expected, i));
             assert!(error <= 1e-14 * norm(row(&expected, i)), "{}, row {i}", case["name"]);
         }

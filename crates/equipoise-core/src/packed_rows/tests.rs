@@ -52,8 +52,8 @@ fn each_client_is_summed_to_its_requested_order_and_completed_later() {
     let rows = PackedRows::merged(&clients).unwrap();
     let theta = [0.1, 0.2, -0.3, 0.4, 0.2, -0.1];
     let all = rows.evaluate(&theta, Order::Hessian).unwrap();
-    let wanted = [Some(Order::Hessian), Some(Order::Gradient), None];
-    let mut some = rows.evaluate_each(&theta, &wanted).unwrap();
+    let orders = [Some(Order::Hessian), Some(Order::Gradient), None];
+    let mut some = rows.evaluate_each(&theta, &orders).unwrap();
     assert_eq!(some.gradient(1), all.gradient(1));
     assert_eq!(some.losses().last(), Some(0.0));
     let rest = [None, Some(Order::Hessian), Some(Order::Hessian)];

@@ -78,7 +78,7 @@ fn adam_makes_fair_proxies_but_moves_rows_further() {
 
 #[test]
 fn linear_relations_of_the_data_hold_in_the_proxy() {
-    // Two one-hot columns that add up to 1 beside an intercept, and a constant column.
+    // Two one-hot columns that add up to 1, an intercept, and a constant column.
     let base = random_rows(18, 900, 2, true);
     let x: Vec<f64> = (0..900)
         .flat_map(|i| {

@@ -187,7 +187,7 @@ fn parquet_and_csv_report_a_bad_cell_alike() {
         let mut values = vec![vec![0.25; n_rows], vec![0.0; n_rows], vec![1.0; n_rows]];
         values.extend([vec![1.0; n_rows], vec![-1.0; n_rows]]);
         values[column][row - 1] = value;
-        // A later row and a later column are as bad, and not named.
+        // A later row and a later column are also bad, but are not named.
         values[4][n_rows - 1] = 7.0;
         let columns: Vec<OutputColumn> = columns(&schema)
             .into_iter()

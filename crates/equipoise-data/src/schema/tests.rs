@@ -91,7 +91,7 @@ fn the_digest_depends_on_meaning_not_on_spelling() {
 
 #[test]
 fn the_digest_is_pinned() {
-    // Computed apart from this program, from the description at the head of digest.rs.
+    // Computed independently, from the description at the top of digest.rs.
     // A change here makes every agreed schema and every stored model differ: it needs a new version.
     assert_eq!(
         law().digest().to_string(),

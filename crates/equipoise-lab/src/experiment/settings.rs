@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::scenario::{Generator, ProxySize, ScenarioKind, ScenarioSettings};
 use crate::source::{OWN_TABLE, SYNTHETIC};
 
-/// A larger number of seeds is surely a typing error.
+/// More seeds than this are surely a typo.
 const MAX_SEEDS: u64 = 100_000;
 
 /// A grid of scenarios, and how each is run.
@@ -39,13 +39,13 @@ pub struct ExperimentSettings {
     pub root_share: f64,
     /// Rows of a fair proxy.
     pub proxy_size: ProxySize,
-    /// How fair proxies are made.
+    /// How fair proxies are generated.
     pub generator: Generator,
     /// How columns become features.
     pub preprocessing: Preprocessing,
     /// λ throughout.
     pub lambda: f64,
-    /// How root rows count.
+    /// How root rows are weighted.
     pub root_weighting: RootWeighting,
 }
 

@@ -82,7 +82,7 @@ pub(super) fn fitted_text(markup: &mut Markup, at: Xy, anchor: Anchor, width: f6
 
 /// Writes text centred at x, moved or shortened to stay within the drawing.
 pub(super) fn centred_text(markup: &mut Markup, at: Xy, width: f64, class: &str, content: &str) {
-    // Axis titles are bold, hence a little wider than estimated.
+    // Axis titles are bold, so they are a little wider than estimated.
     let shown = fit(content, 0.88 * width);
     let half = (0.55 * text_width(&shown)).min(width / 2.0);
     text(markup, (at.0.clamp(half, width - half), at.1), Anchor::Middle, class, &shown);

@@ -6,7 +6,7 @@ use super::{OutcomeReport, Z95, wording};
 use crate::block::Figure;
 use crate::format::{Format, MISSING, count, counted};
 
-/// Clients with a larger share of the weight count.
+/// Clients with a larger share of the weight are contributing clients.
 const NEGLIGIBLE_WEIGHT: f64 = 0.01;
 
 impl OutcomeReport<'_> {
@@ -34,7 +34,7 @@ impl OutcomeReport<'_> {
         let (stopped, how) = wording::termination(self.outcome().termination);
         figures.extend([
             figure(
-                "Clients that count",
+                "Contributing clients",
                 format!("{} of {}", count(counting), count(self.clients().len())),
                 "with more than 1\u{202f}% of the weight",
             ),

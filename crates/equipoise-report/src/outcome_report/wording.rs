@@ -1,4 +1,4 @@
-//! States of the solver in words.
+//! Describes how a solve stopped.
 
 use equipoise_core::Termination;
 

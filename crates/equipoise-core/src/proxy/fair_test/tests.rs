@@ -17,7 +17,7 @@ fn fit_alone(rows: &Rows) -> Result<(Vec<f64>, Separation), Error> {
     fit_unregularised(rows, rows)
 }
 
-/// The direction proves separation: no row is on the wrong side, and one is on its side.
+/// The direction proves separation: no row is on the wrong side, and at least one is strictly on the right side.
 fn assert_proves_separation(rows: &Rows, direction: &[f64]) {
     let distances = signed_distances(rows, direction);
     let largest = distances.iter().copied().fold(0.0, f64::max);
