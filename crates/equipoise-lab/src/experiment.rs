@@ -2,7 +2,7 @@
 //!
 //! The unit of work is a split: one dataset, one fairness, one seed. Its cells, one per scenario kind and share of
 //! unreliable clients, use the same clients and the same fair proxies. A finished cell is appended to
-//! `results.jsonl` at once, so that an interrupted run resumes. At the end all cells are written, sorted and
+//! `results.jsonl` immediately, so that an interrupted run can resume. At the end all cells are written, sorted and
 //! without timings, to `results.csv`, whose bytes do not depend on threads or order.
 
 mod ablation;

@@ -149,7 +149,7 @@ pub struct Scenario {
 /// Called for each proxy with the number done and the total.
 pub type OnClient<'a> = dyn FnMut(usize, usize) + 'a;
 
-/// A population split among ranked clients, before unreliable clients are chosen. Fair proxies are made once, when a
+/// A population split among ranked clients, before unreliable clients are chosen. Fair proxies are generated once, when a
 /// scenario first needs them.
 #[derive(Debug, Clone)]
 pub struct Split {
@@ -178,7 +178,7 @@ impl Split {
         Ok(Self { settings: *settings, clients, by_unfairness, fair })
     }
 
-    /// Makes the fair proxies that these scenarios (kind and unreliable share) need, in parallel.
+    /// Generates the fair proxies that these scenarios (kind and unreliable share) need, in parallel.
     pub fn make_proxies(&self, scenarios: &[(ScenarioKind, f64)]) -> Result<(), Error> {
         let mut sources: Vec<usize> =
             scenarios.iter().flat_map(|&(kind, share)| self.proxy_sources(kind, share)).collect();
@@ -212,7 +212,7 @@ impl Split {
         ScenarioSettings { unreliable_share, ..self.settings }.n_unreliable()
     }
 
-    /// For each reliable client, the one whose fair proxy it sends.
+    /// For each reliable client, the client whose fair proxy it sends.
     fn proxy_sources(&self, kind: ScenarioKind, unreliable_share: f64) -> Vec<usize> {
         let reliable = &self.by_unfairness[self.n_unreliable(unreliable_share)..];
         match kind {
@@ -221,7 +221,7 @@ impl Split {
         }
     }
 
-    /// Two concurrent threads may both make the proxy, which depends only on the seed.
+    /// Two concurrent threads may both generate the proxy, which depends only on the seed.
     fn fair_proxy(&self, client: usize) -> Result<(Rows, ProxySummary), Error> {
         if let Some(made) = self.fair[client].get() {
             return Ok(made.clone());
@@ -232,7 +232,7 @@ impl Split {
 }
 
 impl Scenario {
-    /// Splits `population` and makes the proxies.
+    /// Splits `population` and generates the proxies.
     pub fn build(
         population: &Rows,
         settings: &ScenarioSettings,

@@ -49,7 +49,7 @@ fn files(folder: &Path) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn threads_and_interruptions_change_no_byte_of_the_results() {
+fn threads_and_interruptions_do_not_change_the_results() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let experiment = run_synthetic(&path("one"), &ABLATIONS, 1);

@@ -91,8 +91,8 @@ impl OutcomeReport<'_> {
         let defense = self.outcome().settings.defense;
         let lead = format!(
             "{} sent one proxy dataset each, {} rows in total, and the server held {} trusted root rows. The \
-             defense “{defense}” made one model from them ({}). This page shows how accurate and how fair that \
-             model is, how much each client counted, and how far the result can be relied on.",
+             defense “{defense}” turned them into one model ({}). This page shows how accurate and how fair that \
+             model is, how much weight each client has, and how far the result can be relied on.",
             counted(self.clients().len(), "client", "clients"),
             count(proxy_rows),
             count(root_rows),

@@ -2,7 +2,7 @@
 
 use equipoise_core::Error;
 
-/// Replaces the name of the setting by the name of its option, if it has one.
+/// Replaces the name of the setting with the name of its option, if it has one.
 pub(crate) fn name_the_option(error: Error) -> anyhow::Error {
     let Error::Setting { name, found, range } = &error else { return error.into() };
     let option = match *name {

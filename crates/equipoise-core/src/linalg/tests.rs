@@ -60,14 +60,14 @@ fn check_backward_errors(triangle: &[f64], n: usize) {
 }
 
 #[test]
-fn backward_errors_of_random_matrices_are_rounding() {
+fn backward_errors_of_random_matrices_are_rounding_errors() {
     for n in (1..=200).chain([511]) {
         check_backward_errors(&random_gram(n as u64, n, n + 2, 0.01), n);
     }
 }
 
 #[test]
-fn backward_errors_of_ill_conditioned_matrices_are_rounding() {
+fn backward_errors_of_ill_conditioned_matrices_are_rounding_errors() {
     (1..=11).for_each(|n| check_backward_errors(&hilbert(n), n));
     for n in [2, 33, 100] {
         let plain = random_gram(7, n, n + 2, 0.1);

@@ -112,7 +112,7 @@ fn packed_in_chunks(clients: &[Rows], chunk: usize, keeper: &BlockKeeper) -> Pac
 }
 
 #[test]
-fn neither_chunks_nor_room_change_a_bit() {
+fn chunks_and_memory_do_not_change_the_result() {
     let odd = random_rows(5, 9001, 3, true);
     let few = random_rows(6, 1500, 3, true);
     let repeated = few.select(&(0..7003).map(|i| i * i % 1500).collect::<Vec<_>>());
@@ -129,7 +129,7 @@ fn neither_chunks_nor_room_change_a_bit() {
     };
     for (room, chunk) in [(0, 1), (0, 4096), (100_000, 777), (200_000, 1024), (usize::MAX, 3)] {
         let shelf = std::sync::Arc::new(Shelf::default());
-        let keeper = BlockKeeper::with_room(room, shelf.clone());
+        let keeper = BlockKeeper::with_memory_limit(room, shelf.clone());
         let packed = packed_in_chunks(&clients, chunk, &keeper);
         assert_eq!(sums(&packed), sums(&expected), "room {room}, chunks of {chunk}");
         let in_memory = |(_, block): &&(usize, PackedBlock)| match &block.storage {
@@ -167,7 +167,7 @@ fn too_many_distinct_rows_are_not_merged() {
 #[test]
 fn reports_a_block_that_cannot_be_read() {
     let shelf = std::sync::Arc::new(Shelf::default());
-    let keeper = BlockKeeper::with_room(0, shelf.clone());
+    let keeper = BlockKeeper::with_memory_limit(0, shelf.clone());
     let packed = packed_in_chunks(&[random_rows(1, 5000, 3, true)], 512, &keeper);
     shelf.forget(2);
     let error = packed.evaluate(&[0.0; 5], Order::Loss).unwrap_err();

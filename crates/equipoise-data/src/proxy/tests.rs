@@ -157,7 +157,7 @@ fn rejects_malformed_proxies_with_the_location() {
 }
 
 #[test]
-fn rows_of_another_schema_or_none_are_not_written() {
+fn does_not_write_rows_of_another_schema_or_empty_proxies() {
     let (schema, rows) = small();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("p.parquet");
@@ -172,7 +172,7 @@ fn rows_of_another_schema_or_none_are_not_written() {
 }
 
 #[test]
-fn parquet_and_csv_report_a_bad_cell_alike() {
+fn parquet_and_csv_report_the_same_bad_cell() {
     use crate::table::{write_csv, write_parquet};
     let schema = schema(false);
     let n_rows = 5000;

@@ -149,7 +149,7 @@ fn mistakes_are_reported_with_the_file() {
 }
 
 #[test]
-fn a_syntax_error_has_its_line() {
+fn a_syntax_error_names_its_line() {
     let text = parse(&LAW.replace("scale = 5.5", "scale = \"wide\"")).unwrap_err().to_string();
     assert!(text.contains("line 15"), "{text}");
 }

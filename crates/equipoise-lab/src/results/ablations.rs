@@ -180,7 +180,7 @@ fn name_and_question(ablation: Ablation) -> (&'static str, &'static str) {
         Ablation::Intercept => (
             "Intercept",
             "Does an intercept matter? Without one, the decision threshold is tied to the features. Balanced accuracy \
-             is shown because where nearly all labels are positive, a model that says yes to everyone is accurate and \
+             is shown because if nearly all labels are positive, a model that says yes to everyone is accurate and \
              fair, but useless.",
         ),
         Ablation::RootShare => (

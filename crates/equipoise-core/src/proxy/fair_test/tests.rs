@@ -111,7 +111,7 @@ fn a_direction_fitted_to_noise_does_not_change_the_verdict() {
 }
 
 #[test]
-fn rows_on_the_wrong_side_end_separation() {
+fn rows_on_the_wrong_side_rule_out_separation() {
     let line: Vec<(f64, bool)> =
         (1..40).flat_map(|i| [(f64::from(i), true), (-f64::from(i), false)]).collect();
     let build = |line: &[(f64, bool)]| {
