@@ -223,11 +223,11 @@ impl Split {
 
     /// Two concurrent threads may both generate the proxy, which depends only on the seed.
     fn fair_proxy(&self, client: usize) -> Result<(Rows, ProxySummary), Error> {
-        if let Some(made) = self.fair[client].get() {
-            return Ok(made.clone());
+        if let Some(proxy) = self.fair[client].get() {
+            return Ok(proxy.clone());
         }
-        let made = make_fair_proxy(&self.clients[client], &self.settings)?;
-        Ok(self.fair[client].get_or_init(|| made).clone())
+        let proxy = make_fair_proxy(&self.clients[client], &self.settings)?;
+        Ok(self.fair[client].get_or_init(|| proxy).clone())
     }
 }
 

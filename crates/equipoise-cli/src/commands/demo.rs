@@ -77,9 +77,9 @@ pub(crate) fn run(args: &DemoArgs, output: &Output) -> anyhow::Result<Answer> {
             Context { unreliable: &unreliable, test: Some(&demo.test), ..Context::default() };
         let mut bar = Bar::new(output);
         let solved = defend(&demo.schema, &demo.loaded, &settings, context, &mut bar)?;
-        let place = folder.path().join(defense.name());
-        std::fs::create_dir(&place)?;
-        solved.write_files(&place)?;
+        let subfolder = folder.path().join(defense.name());
+        std::fs::create_dir(&subfolder)?;
+        solved.write_files(&subfolder)?;
         runs.push(solved);
     }
     let summary = summary::Summary::new(&path, &demo, &runs);

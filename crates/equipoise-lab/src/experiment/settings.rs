@@ -136,7 +136,7 @@ impl ExperimentSettings {
             self.fairness.iter().map(move |&fairness| (dataset.as_str(), fairness))
         });
         let alone = self.datasets.len() * self.fairness.len() == 1;
-        all.filter(|&place| alone || place != ("dutch", Criterion::Eo)).collect()
+        all.filter(|&pair| alone || pair != ("dutch", Criterion::Eo)).collect()
     }
 
     /// The grid, unit of work by unit of work.
@@ -180,7 +180,7 @@ impl ExperimentSettings {
         let splits = self
             .combinations()
             .into_iter()
-            .flat_map(|place| (1..=self.seeds).map(move |seed| (place, seed)));
+            .flat_map(|pair| (1..=self.seeds).map(move |seed| (pair, seed)));
         splits
             .map(|((dataset, fairness), seed)| Unit {
                 dataset: dataset.to_owned(),
