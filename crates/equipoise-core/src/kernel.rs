@@ -34,8 +34,8 @@ pub(crate) use vectors::Vectors;
 /// Panels processed together: enough independent chains to hide the latency of each.
 const GROUP: usize = 4;
 
-/// Row lengths up to which the scaled rows of 32 and of 16 panels fit into the L1 cache along with the other data, because
-/// they are read many times. Sub-blocks of longer rows have 8 panels.
+/// Row lengths up to which the scaled rows of 32 and of 16 panels fit into the L1 cache along with the other data,
+/// because they are read many times. Sub-blocks of longer rows have 8 panels.
 const MAX_FOR_32: usize = 20;
 const MAX_FOR_16: usize = 40;
 

@@ -82,7 +82,8 @@ pub(crate) fn minimise<O: Objective>(
     Ok(found)
 }
 
-/// The result at the first of the step lengths 1, ½, ¼, … that `accept` accepts; `None` if it accepts none of `max_trials`.
+/// The result at the first of the step lengths 1, ½, ¼, … that `accept` accepts; `None` if it accepts none of
+/// `max_trials`.
 pub(crate) fn backtrack<T>(
     max_trials: usize,
     mut accept: impl FnMut(f64) -> Result<Option<T>, Error>,

@@ -19,8 +19,8 @@ pub enum RootWeighting {
     /// Every root row counts the same, so the weights act only through the model. The default.
     #[default]
     Pooled,
-    /// The root rows of client `c` have weight `w_c`, as in the paper's formula read literally. The weights can then lower the
-    /// penalty by choosing root rows instead of making the model fair.
+    /// The root rows of client `c` have weight `w_c`, as in the paper's formula read literally. The weights can then
+    /// lower the penalty by choosing root rows instead of making the model fair.
     Client,
 }
 

@@ -54,8 +54,8 @@ impl ColumnValues {
     }
 }
 
-/// Writes columns atomically, in the format that the file extension names. The same values give the same bytes. Columns of
-/// unequal lengths are an [`Error::Write`].
+/// Writes columns atomically, in the format that the file extension names. The same values give the same bytes.
+/// Columns of unequal lengths are an [`Error::Write`].
 pub fn write_table(path: &Path, columns: &[OutputColumn], force: bool) -> Result<(), Error> {
     let kind = TableKind::of(path)?;
     write_atomically(path, force, |out| {

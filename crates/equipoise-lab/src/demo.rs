@@ -77,8 +77,8 @@ impl DemoSettings {
 }
 
 impl Demo {
-    /// Generates the population, splits it, generates the proxies, writes all files to `folder`, which must exist, and reads
-    /// the round back.
+    /// Generates the population, splits it, generates the proxies, writes all files to `folder`, which must exist,
+    /// and reads the round back.
     pub fn build(
         settings: DemoSettings,
         folder: &Path,

@@ -149,8 +149,8 @@ pub struct Scenario {
 /// Called for each proxy with the number done and the total.
 pub type OnClient<'a> = dyn FnMut(usize, usize) + 'a;
 
-/// A population split among ranked clients, before unreliable clients are chosen. Fair proxies are generated once, when a
-/// scenario first needs them.
+/// A population split among ranked clients, before unreliable clients are chosen. Fair proxies are generated once,
+/// when a scenario first needs them.
 #[derive(Debug, Clone)]
 pub struct Split {
     settings: ScenarioSettings,

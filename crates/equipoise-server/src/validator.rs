@@ -1,7 +1,8 @@
 //! Validation of uploaded files, in a separate process with resource limits, because a parser of untrusted input may
 //! crash or exhaust memory.
 //!
-//! [`check_file`] runs in the child. [`ChildValidator`] starts children. [`InProcess`] validates without a child, for tests.
+//! [`check_file`] runs in the child. [`ChildValidator`] starts children. [`InProcess`] validates without a child, for
+//! tests.
 
 mod child;
 mod parent;

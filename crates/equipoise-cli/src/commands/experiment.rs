@@ -19,8 +19,8 @@ use crate::shell::quoted;
 /// Reproduce the paper's experiments, or run them on your own data
 ///
 /// Splits each dataset among clients, makes the most unfair clients unreliable, and runs every defense on the same
-/// rounds for several seeds. Each finished cell is saved immediately, so the same command resumes an interrupted run, or
-/// adds ablations to a finished run.
+/// rounds for several seeds. Each finished cell is saved immediately, so the same command resumes an interrupted run,
+/// or adds ablations to a finished run.
 ///
 /// Writes report.html (the paper's tables and figures next to ours), RESULTS.md (the same as text), tables/ (each table
 /// as CSV), results.csv (every run, without timings), ablations.csv, traces.csv and results.jsonl (used to resume).

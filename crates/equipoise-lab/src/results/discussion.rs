@@ -133,8 +133,8 @@ const SPLITS: &str = "Splits. Rows are split at random, and the paper does not p
 const PROXIES: &str = "Fair proxies. The paper takes its generator from another paper and does not say where the \
      generated rows start. Its FedNolowe weights (Table I) show that its fair proxies have a lower loss than raw rows. \
      On Law School, proxies made by moving the client's own rows with Adam have this property, so they are used here; \
-     on Dutch they mostly do not. `equipoise proxy` does not generate such proxies: it starts from a smoothed model and \
-     moves rows no further than fairness requires (--generator smoothed). FedASL and FedNolowe judge clients by loss \
+     on Dutch they mostly do not. `equipoise proxy` does not generate such proxies: it starts from a smoothed model \
+     and moves rows no further than fairness requires (--generator smoothed). FedASL and FedNolowe judge clients by loss \
      alone, so their results depend on the generator at least as much as on the defense itself.";
 
 const DUTCH: &str = "Dutch. Every defense, including pooling, is more accurate and less fair here than in the paper. \
