@@ -6,7 +6,7 @@ weight 0 are skipped until their gradient is needed, and their Hessians are neve
 multiplied by their labels, in blocks that fit into the cache. The line search tests the slope instead of the value, which
 saves the logarithms.
 
-Before the timed runs, the peer measures several methods to make a pass on this problem and keeps the fastest: Hessians as
+Before the timed runs, the peer measures several methods of making a pass on this problem and keeps the fastest: Hessians as
 products A D Aᵀ by BLAS, or as sums of precomputed products a_i a_j if these fit into memory, on one thread or with the
 blocks shared among threads.
 """
@@ -148,7 +148,7 @@ class NumpyNewton:
         self.reset()
 
     def choose(self, threads):
-        """Times the methods to make a pass and keeps the fastest."""
+        """Times the methods of making a pass and keeps the fastest."""
         product_bytes = 8 * self.kept_rows * self.n * (self.n + 1) // 2
         hessians = ["blas"] + ["products"] * (product_bytes <= MAX_PRODUCT_BYTES)
         threads = [1] + [threads] * (threads > 1 and len(self.blocks) > 1)

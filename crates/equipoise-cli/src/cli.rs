@@ -112,7 +112,7 @@ Exit codes:
   1  the answer is \"no\": not fair, not converged, not verified
   2  bad usage or input";
 
-/// A larger number of threads is a typing error.
+/// More threads than this are surely a typo.
 const MAX_THREADS: usize = 1024;
 
 fn parse_threads(text: &str) -> Result<usize, String> {

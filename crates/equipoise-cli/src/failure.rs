@@ -30,7 +30,7 @@ pub(crate) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
         print_to_stderr("hint", hint);
     }
     if output.json {
-        // If stdout is closed, the message on stderr has to do.
+        // If stdout is closed, the message on stderr must suffice.
         let _ = print_json(&Document { error: &message, hint: hint.as_deref() });
     }
     ExitCode::from(BAD_INPUT)
@@ -93,7 +93,7 @@ fn core_hint(error: &equipoise_core::Error) -> Option<&'static str> {
              need them",
         ),
         Error::OneClass { .. } | Error::OneGroup { .. } => {
-            Some("check the positive and the privileged value in the schema")
+            Some("check the positive and privileged values in the schema")
         }
         _ => None,
     }
@@ -116,9 +116,9 @@ fn lab_hint(error: &equipoise_lab::Error) -> Option<String> {
             fetch_command(dataset, file)
         )),
         Error::DatasetDigest { dataset, file, .. } => {
-            let has_own_name = Dataset::named(dataset)
+            let has_standard_name = Dataset::named(dataset)
                 .is_some_and(|known| file.file_name().is_some_and(|name| name == known.file));
-            let (what, force) = match has_own_name {
+            let (what, force) = match has_standard_name {
                 true => ("replace it with the original", " --force"),
                 false => ("download the original", ""),
             };

@@ -10,7 +10,7 @@ use crate::commands::setting::name_the_option;
 /// The requested fairness.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct FairnessArgs {
-    /// Which fairness is requested
+    /// Fairness criterion
     #[arg(long, value_parser = choice::<Criterion>(), value_name = "CRITERION")]
     fairness: Criterion,
     /// Share of equal opportunity, ν, from 0 to 1; required with `--fairness both`

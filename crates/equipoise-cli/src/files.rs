@@ -1,4 +1,4 @@
-//! The user's files: read with their names in every error, and never overwritten by their own results.
+//! Helpers for the user's files: errors name the file, and a result never overwrites its input.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub(crate) fn refuse_existing(output: &Path) -> anyhow::Result<()> {
     Ok(check_output(output, false)?)
 }
 
-/// Refuses an output that is also an input: `--force` replaces results, never the files they come from.
+/// Refuses an output that is also an input: `--force` replaces results, never inputs.
 pub(crate) fn refuse_input_as_output(output: &Path, inputs: &[&Path]) -> anyhow::Result<()> {
     let Ok(target) = output.canonicalize() else { return Ok(()) };
     let is_input = inputs.iter().any(|input| input.canonicalize().is_ok_and(|path| path == target));

@@ -8,8 +8,8 @@ mod cli;
 mod commands;
 mod failure;
 mod fairness_args;
-mod figures;
 mod files;
+mod formatting;
 mod output;
 mod progress;
 mod round_client;
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Starts the thread pool with `n_threads` instead of one thread per core. Results do not depend on it.
+/// Starts the thread pool with `n_threads` instead of one thread per core. The number does not affect results.
 fn start_threads(n_threads: Option<usize>) -> anyhow::Result<()> {
     let Some(n_threads) = n_threads else { return Ok(()) };
     rayon::ThreadPoolBuilder::new()

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use equipoise_core::{Observer, Progress};
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
-use crate::figures::number;
+use crate::formatting::number;
 use crate::output::Output;
 
 /// A bar that appears after [`DELAY`] if stderr is a terminal, and disappears when dropped.

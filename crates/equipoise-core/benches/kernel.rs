@@ -51,7 +51,7 @@ fn hessian_of_counted_rows(bencher: Bencher<'_, '_>, (n_distinct, n): (usize, us
 const PASSES: usize = 50;
 
 /// Passes so short that several threads may not be worthwhile. Run with one and with two threads, this shows from how many
-/// rows on they are (`PARALLEL_NUMBERS`).
+/// rows on several threads are faster (`PARALLEL_NUMBERS`).
 #[divan::bench(args = [(1024, 12), (2048, 12), (3072, 12), (4096, 12), (8192, 12), (2048, 4), (8192, 4), (2048, 64)])]
 fn short_passes(bencher: Bencher<'_, '_>, (n_rows, n): (usize, usize)) {
     let rows = PackedRows::unmerged(&[common::rows(1, n_rows, n)]).unwrap();

@@ -63,7 +63,7 @@ fn main() {
 }
 
 /// Measures roofs and passes alternately, several times, and keeps the best of each, because the load of the machine changes
-/// and should affect both alike. The seconds are per size, order and number of threads.
+/// and should affect both equally. The seconds are per size, order and number of threads.
 fn measure(sizes: &[(usize, usize)], threads: usize) -> (Vec<Roof>, Vec<[Vec<f64>; 2]>) {
     let mut roofs: Vec<Roof> =
         (1..=threads).map(|threads| Roof { threads, gflops: 0.0, gigabytes: 0.0 }).collect();

@@ -1,13 +1,13 @@
-//! Adam's step, for any vector of variables (Kingma and Ba, with their constants).
+//! The Adam optimiser of Kingma and Ba, with the constants from their paper.
 
 /// Decay of the running mean of the gradient.
 const BETA1: f64 = 0.9;
-/// Decay of the running mean of its square.
+/// Decay of the running mean of the squared gradient.
 const BETA2: f64 = 0.999;
-/// Avoids a division by 0 if a gradient has always been 0.
+/// Avoids a division by 0 if all gradients so far were 0.
 const EPSILON: f64 = 1e-8;
 
-/// The running means.
+/// The running means and the number of steps.
 #[derive(Debug, Clone)]
 pub(crate) struct Adam {
     mean: Vec<f64>,
@@ -20,7 +20,7 @@ impl Adam {
         Self { mean: vec![0.0; n_variables], square: vec![0.0; n_variables], steps: 0 }
     }
 
-    /// Moves `variables` against `gradient`.
+    /// Takes one step.
     pub(crate) fn step(&mut self, variables: &mut [f64], gradient: &[f64], learning_rate: f64) {
         self.steps += 1;
         let mean_scale = 1.0 / (1.0 - BETA1.powi(self.steps));
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_step_is_as_long_as_the_learning_rate_for_any_gradient() {
+    fn the_first_step_has_the_size_of_the_learning_rate() {
         let mut x = [1.0, 1.0, 1.0];
         Adam::new(3).step(&mut x, &[1e-3, -50.0, 0.0], 0.1);
         for (found, expected) in x.iter().zip([0.9, 1.1, 1.0]) {

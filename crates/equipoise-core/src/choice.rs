@@ -1,5 +1,4 @@
-//! Settings that are one of a few named values: the one list from which command-line values, file names and
-//! texts derive.
+//! Settings with a few named values: the single source of command-line values, names in files and descriptions.
 
 use crate::fairness::Criterion;
 use crate::inner_fit::InnerSolver;

@@ -92,7 +92,7 @@ impl std::fmt::Display for Defense {
     }
 }
 
-/// What a defense returns: an outcome that has not been measured on the root.
+/// What a defense returns: an outcome that has not yet been measured on the root.
 pub(crate) struct Solved {
     pub(crate) weights: Vec<f64>,
     pub(crate) theta: Vec<f64>,
@@ -118,7 +118,7 @@ impl Solved {
     }
 }
 
-/// Fits rows with the given weights from scratch, and counts it.
+/// Fits rows with the given weights from scratch, and counts the fit.
 fn fit_from_scratch(
     rows: &dyn ClientStatistics,
     weights: &[f64],

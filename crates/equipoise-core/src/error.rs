@@ -50,7 +50,7 @@ pub enum Error {
     /// A round without clients.
     #[error("there are no clients")]
     NoClients,
-    /// Rows or a model of another length than expected.
+    /// Rows or a model of unexpected length.
     #[error("expected rows of {expected} entries, found {found}")]
     Features {
         /// Entries expected.
@@ -82,8 +82,8 @@ pub enum Error {
     },
     /// The root rows of all clients lack a group.
     #[error(
-        "the root has {rows} rows, {privileged} of them privileged: both groups must occur, or \
-         fairness cannot be measured on it"
+        "the root has {rows} rows, {privileged} of them privileged. Fairness can be measured only \
+         if both groups occur"
     )]
     RootGroup {
         /// Root rows of all clients.
@@ -133,8 +133,8 @@ pub enum Error {
     },
     /// All rows are in one group.
     #[error(
-        "all rows are in one group ({privileged} of {rows} are privileged): there is nothing to be \
-         fair between"
+        "all rows are in one group ({privileged} of {rows} are privileged), so fairness cannot be \
+         measured"
     )]
     OneGroup {
         /// Rows.

@@ -45,7 +45,7 @@ impl Default for InnerSettings {
     }
 }
 
-/// Step lengths that one Newton iteration tries.
+/// Maximum number of step lengths per Newton iteration.
 const MAX_TRIALS: usize = 50;
 /// Differences of `ℓ` below this share of its value are rounding errors.
 const VALUE_NOISE: f64 = 1e-13;
@@ -77,7 +77,7 @@ pub(crate) struct Fit {
     pub(crate) iterations: usize,
     /// Passes over the rows.
     pub(crate) passes: usize,
-    /// Hessians that could be factored only with something added to their diagonal.
+    /// Hessians whose diagonal had to be increased before they could be factored.
     pub(crate) diagonals_raised: usize,
 }
 
@@ -131,7 +131,7 @@ impl InnerProblem<'_> {
         Iterate { theta, value, gradient, state }
     }
 
-    /// Adds the Hessians of clients that had weight 0 when the point was computed and no longer have. Returns whether
+    /// Adds the Hessians of clients that had weight 0 when the point was computed but no longer do. Returns whether
     /// that took a pass, over the rows of these clients alone.
     pub(crate) fn complete(&self, point: &mut FitPoint) -> Result<bool, Error> {
         let missing = |client: usize| {

@@ -34,8 +34,8 @@ pub(crate) use vectors::Vectors;
 /// Panels processed together: enough independent chains to hide the latency of each.
 const GROUP: usize = 4;
 
-/// Row lengths up to which the scaled rows of 32 and of 16 panels fit into the L1 cache beside the other data, since they
-/// are read many times. Sub-blocks of longer rows have 8 panels.
+/// Row lengths up to which the scaled rows of 32 and of 16 panels fit into the L1 cache along with the other data,
+/// because they are read many times. Sub-blocks of longer rows have 8 panels.
 const MAX_FOR_32: usize = 20;
 const MAX_FOR_16: usize = 40;
 
@@ -177,7 +177,7 @@ fn reset(sums: &mut Vec<Quad>, size: usize) {
     sums.resize(size, Quad::default());
 }
 
-/// Adds loss and gradient of a sub-block and, if `ORDER` is that of a Hessian, stores its scaled rows.
+/// Adds loss and gradient of a sub-block and, if `ORDER` includes the Hessian, stores its scaled rows.
 ///
 /// Each step is a loop over all panels whose iterations are independent, so the processor overlaps them.
 #[inline(always)]

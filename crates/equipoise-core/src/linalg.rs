@@ -7,7 +7,7 @@ use crate::logistic::dot;
 /// The Cholesky factor of `A = L Lᵀ`.
 pub(crate) struct Cholesky {
     n: usize,
-    /// `L`, row by row, with the inverse of each diagonal entry in its stead.
+    /// `L`, row by row, with each diagonal entry replaced by its inverse.
     lower: Vec<f64>,
     /// What was added to the diagonal to make the matrix positive definite, usually 0.
     pub(crate) added_to_diagonal: f64,
@@ -108,7 +108,7 @@ fn product(a: &[f64], b: &[f64]) -> f64 {
     lanes + dot(&a[whole..], &b[whole..])
 }
 
-/// `a·b` for each of some rows `b`, as far as `a` goes, whose length is a multiple of four.
+/// `a·b` for each row `b`, cut to the length of `a`, which must be a multiple of four.
 #[inline(always)]
 fn lane_products<const R: usize>(a: &[f64], rows: [&[f64]; R]) -> [f64; R] {
     let a = a.as_chunks::<4>().0;
@@ -209,7 +209,7 @@ fn null_space(triangle: &[f64], n: usize) -> Vec<Vec<f64>> {
             v[i] = right[k] / factor[i][k];
             right[..k].iter_mut().zip(&factor[i]).for_each(|(r, l)| *r -= v[i] * l);
         }
-        // Twice, because once leaves what cancellation has left.
+        // Orthogonalise twice, because the first time leaves a residual from cancellation.
         for other in basis.iter().chain(&basis) {
             let share = dot(&v, other);
             v.iter_mut().zip(other).for_each(|(v, o)| *v -= share * o);

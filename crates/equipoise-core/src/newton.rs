@@ -45,7 +45,7 @@ pub(crate) struct Minimum<S> {
     pub(crate) iterations: usize,
     /// Points evaluated.
     pub(crate) evaluations: usize,
-    /// Hessians that could be factored only with something added to their diagonal.
+    /// Hessians whose diagonal had to be increased before they could be factored.
     pub(crate) diagonals_raised: usize,
 }
 
@@ -82,7 +82,8 @@ pub(crate) fn minimise<O: Objective>(
     Ok(found)
 }
 
-/// The result at the first of the step lengths 1, ½, ¼, … that `accept` accepts, if any of `max_trials` is.
+/// The result at the first of the step lengths 1, ½, ¼, … that `accept` accepts; `None` if it accepts none of
+/// `max_trials`.
 pub(crate) fn backtrack<T>(
     max_trials: usize,
     mut accept: impl FnMut(f64) -> Result<Option<T>, Error>,

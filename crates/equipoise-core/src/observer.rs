@@ -17,7 +17,7 @@ pub struct Progress<'a> {
     pub weights: &'a [f64],
 }
 
-/// Is notified of each step, on a thread of the solver's choice.
+/// Receives each step, on a thread of the solver's choice.
 pub trait Observer: Send {
     /// Called once per step, in order.
     fn on_step(&mut self, progress: Progress<'_>);

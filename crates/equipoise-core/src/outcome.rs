@@ -8,8 +8,8 @@ use crate::metrics::Metrics;
 use crate::settings::Settings;
 use crate::warning::{Warning, WarningCode};
 
-/// The result of a defense on a round. `outcome.json` is this type plus what only its file knows, and the report
-/// renders from it.
+/// The result of a defense on a round. `outcome.json` is this type plus data that only the file has, and the report
+/// is rendered from it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The clients with their weights, sorted by id.
@@ -33,7 +33,7 @@ pub struct Outcome {
     pub gap: Option<f64>,
     /// What the solve took.
     pub counts: Counts,
-    /// The model on all root rows: few rows, so noisy figures.
+    /// Metrics of the model on all root rows, which are noisy because the rows are few.
     pub root_metrics: Metrics,
     /// The settings used.
     pub settings: Settings,
@@ -117,7 +117,7 @@ pub struct Counts {
     pub final_inner_gradient_norm: f64,
     /// Largest relative residual of a linear solve for the hypergradient.
     pub largest_residual: f64,
-    /// Factorisations that needed something added to the diagonal.
+    /// Factorisations for which the diagonal had to be increased.
     pub diagonals_raised: usize,
 }
 

@@ -108,9 +108,9 @@ impl ClientStatistics for PackedRows {
         self.evaluate_each(theta, &vec![Some(order); self.n_clients()])
     }
 
-    fn evaluate_each(&self, theta: &[f64], wanted: &[Option<Order>]) -> Result<Statistics, Error> {
-        let mut statistics = Statistics::zeros_each(self.n, wanted);
-        let slot = |client: usize| (client, wanted[client]);
+    fn evaluate_each(&self, theta: &[f64], orders: &[Option<Order>]) -> Result<Statistics, Error> {
+        let mut statistics = Statistics::zeros_each(self.n, orders);
+        let slot = |client: usize| (client, orders[client]);
         self.sum_blocks(theta, &self.blocks, slot, &mut statistics)?;
         Ok(statistics)
     }

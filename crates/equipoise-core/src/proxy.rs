@@ -60,7 +60,7 @@ pub enum ProxyStart {
     /// Rows sampled from a shrunk Gaussian per (s, y) cell of the data.
     #[default]
     Smoothed,
-    /// The client's own rows. For experiments only, since the proxy is then close to a copy of the data.
+    /// The client's own rows. For experiments only, since the proxy is then nearly a copy of the data.
     Data,
 }
 
@@ -108,7 +108,7 @@ pub struct ProxySummary {
     pub epsilon_met: Option<bool>,
     /// The model.
     pub theta: Vec<f64>,
-    /// How close the proxy rows are to the data's.
+    /// How close the proxy rows are to rows of the data.
     pub closeness: Closeness,
 }
 

@@ -12,15 +12,15 @@ use crate::packed_rows::PackedRows;
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, triangle};
 
-/// How the clients' root rows count in the outer objective.
+/// How the clients' root rows are weighted in the outer objective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RootWeighting {
     /// Every root row counts the same, so the weights act only through the model. The default.
     #[default]
     Pooled,
-    /// The root rows of client `c` count `w_c`, as the paper's formula literally says. The weights can then lower the
-    /// penalty by choosing root rows instead of making the model fair.
+    /// The root rows of client `c` have weight `w_c`, as in the paper's formula read literally. The weights can then
+    /// lower the penalty by choosing root rows instead of making the model fair.
     Client,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct OuterObjective<'a> {
     pub root: &'a Root,
     /// The violation that is penalised.
     pub fairness: Fairness,
-    /// How the clients' root rows count.
+    /// How the clients' root rows are weighted.
     pub weighting: RootWeighting,
     /// `λ/n²`.
     pub ridge: f64,

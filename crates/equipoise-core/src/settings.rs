@@ -17,7 +17,7 @@ pub struct Settings {
     pub defense: Defense,
     /// The fairness requested. No default: it is the coordinator's choice.
     pub fairness: Fairness,
-    /// How the clients' root rows count. Default: pooled.
+    /// How the clients' root rows are weighted. Default: pooled.
     pub root_weighting: RootWeighting,
     /// λ of the regulariser `(λ/2n²)‖θ‖²`. Above 0, so that every model is unique. Default: 1e-4.
     pub lambda: f64,

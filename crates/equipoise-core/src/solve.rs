@@ -122,7 +122,7 @@ fn measure_on_root(
         ridge: ridge(settings.lambda, round.proxies().n()),
     };
     let measured = pooled.evaluate(&solved.theta, &solved.weights, rho)?;
-    // All root rows count alike, except in the objective of a method that minimised a weighted one.
+    // All root rows count equally, unless the method minimised an objective with weighted root rows.
     let objective = match settings.defense {
         Defense::Bilevel if solved.gap.is_some() => {
             let minimised = OuterObjective { weighting: settings.root_weighting, ..pooled };
@@ -166,7 +166,7 @@ fn measure_on_root(
 const TIGHT: f64 = 1e-13;
 
 /// `P` at the last ρ of the settings, at any weights on the simplex, to compare the weights of different solvers.
-/// Newton's method fits the model as tightly as floating-point precision allows, whatever the settings say about inner
+/// Newton's method fits the model as tightly as floating-point precision allows, regardless of the settings of inner
 /// fits. Under a large ρ, an [`Outcome::objective`] measured at a looser model may be off by far more than the last
 /// digits.
 pub fn objective_at(

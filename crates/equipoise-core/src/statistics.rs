@@ -1,8 +1,8 @@
 //! Client statistics: all that a solver ever reads of proxy data.
 //!
 //! For client `c` at `θ`: the loss `L_c = Σ_i log(1 + exp(−y_i a_i·θ))`, its gradient `g_c` and its Hessian
-//! `H_c`. They are sums over rows and depend on `θ`, not on the weights, so [`Statistics`] once computed serve any weights
-//! at the same `θ` without another pass over the rows.
+//! `H_c`. They are sums over rows and depend on `θ`, not on the weights, so the same [`Statistics`] serve
+//! any weights at that `θ` without another pass over the rows.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub enum Order {
 }
 
 /// Rows of several clients, wherever they are stored, that can be summed at a model `θ`. The number of threads must not
-/// change a bit of the result.
+/// change a single bit of the result.
 pub trait ClientStatistics: Send + Sync {
     /// Number of clients.
     fn n_clients(&self) -> usize;
@@ -66,7 +66,7 @@ pub trait ClientStatistics: Send + Sync {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistics {
     n: usize,
-    /// The order known of each client. What is not known is 0.
+    /// The order up to which each client's statistics are known. Higher orders are 0.
     known: Vec<Option<Order>>,
     /// Client by client: `L_c`, then `g_c`, then the lower triangle of `H_c` row by row, up to the highest order.
     sums: Vec<f64>,
@@ -106,7 +106,7 @@ impl Statistics {
         &self.sums[client * self.stride..(client + 1) * self.stride]
     }
 
-    /// Copies clients whose statistics at the same `θ` are known to a higher order in `other`.
+    /// Copies the statistics of clients that are known to a higher order in `other`, at the same `θ`.
     pub(crate) fn complete(&mut self, other: &Self) {
         let orders: Vec<_> = self.known.iter().zip(&other.known).map(|(a, b)| *a.max(b)).collect();
         let mut all = Self::zeros_each(self.n, &orders);

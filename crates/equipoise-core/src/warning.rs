@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 pub struct Warning {
     /// What kind of warning it is.
     pub code: WarningCode,
-    /// The client concerned, if it is one.
+    /// The client concerned, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// Which of the client's tables is concerned, if it is one.
+    /// Which of the client's tables is concerned, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<TableRole>,
     /// The file concerned. Not stored: paths mean nothing elsewhere.
@@ -24,7 +24,7 @@ pub struct Warning {
     pub message: String,
 }
 
-/// The kinds of warnings, by which programs recognise them.
+/// The kinds of warnings, for programs that handle them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

@@ -30,7 +30,7 @@ pub enum Error {
         /// The system's error.
         source: std::io::Error,
     },
-    /// A table, or one of its cells, is not as it must be.
+    /// A table, or one of its cells, is invalid.
     #[error("{file}{}: {problem}", location(*row, column))]
     Table {
         /// The file.
@@ -96,7 +96,7 @@ pub enum Error {
     OutcomeSyntax {
         /// The file.
         file: PathBuf,
-        /// What and where.
+        /// What is wrong, and where.
         source: serde_json::Error,
     },
     /// An outcome contradicts itself.
@@ -197,7 +197,7 @@ pub enum Error {
 /// What a table is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Raw rows of a client, or to test a model on.
+    /// Raw rows of a client, or raw rows to test a model on.
     Data,
     /// Raw rows that the server trusts.
     Root,

@@ -67,7 +67,8 @@ impl Memory {
         // Reading several files at once is worth part of the memory, but not all of it.
         let n_readers = (left / 2 / reader).clamp(1, n_threads);
         let room = left.saturating_sub(n_readers * reader);
-        let keeper = BlockKeeper::with_room(room, Arc::new(ScratchFile::create(scratch, block)?));
+        let keeper =
+            BlockKeeper::with_memory_limit(room, Arc::new(ScratchFile::create(scratch, block)?));
         Ok(Shares { n_readers, keeper })
     }
 }

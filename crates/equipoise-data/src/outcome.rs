@@ -19,7 +19,7 @@ use crate::schema::Schema;
 const FORMAT: &str = "equipoise-outcome";
 const VERSION: u32 = 1;
 
-/// `outcome.json`, version 1: an outcome and what only its file knows. [`new`](Self::new) and [`read`](Self::read)
+/// `outcome.json`, version 1: an outcome and data that only the file has. [`new`](Self::new) and [`read`](Self::read)
 /// check it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -35,13 +35,13 @@ pub struct OutcomeFile {
     /// Clients whose proxies have rows in common, largest share first, at most 20 pairs. Omitted if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<Overlap>,
-    /// Pairs beyond those. Omitted if 0.
+    /// Number of further pairs. Omitted if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more_overlaps: usize,
     /// The outcome itself. The file repeats its weights by id and its evaluations.
     #[serde(flatten, serialize_with = "with_derived_keys")]
     pub outcome: Outcome,
-    /// Duration of the solve. Last, because nothing else differs between two runs.
+    /// Duration of the solve. It comes last, because nothing else differs between two runs.
     pub seconds: f64,
 }
 
@@ -112,7 +112,7 @@ impl OutcomeFile {
         Ok(outcome)
     }
 
-    /// Writes the outcome file; it reads back equal.
+    /// Writes the outcome file. Reading it gives an equal value.
     pub fn write(&self, path: &Path, force: bool) -> Result<(), Error> {
         write_json(path, self, force)
     }

@@ -20,7 +20,7 @@ pub struct OutputColumn {
 /// The values of a column, which also determine its Parquet type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ColumnValues {
-    /// 64-bit floats; they read back bit for bit.
+    /// 64-bit floats, which round-trip bit for bit.
     Numbers(Vec<f64>),
     /// 8-bit integers.
     Codes(Vec<i8>),
@@ -48,14 +48,14 @@ impl ColumnValues {
         }
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Writes columns atomically, in the format of the file extension. The same values give the same bytes. Columns of
-/// unequal lengths are an [`Error::Write`].
+/// Writes columns atomically, in the format that the file extension names. The same values give the same bytes.
+/// Columns of unequal lengths are an [`Error::Write`].
 pub fn write_table(path: &Path, columns: &[OutputColumn], force: bool) -> Result<(), Error> {
     let kind = TableKind::of(path)?;
     write_atomically(path, force, |out| {

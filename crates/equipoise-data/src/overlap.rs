@@ -1,6 +1,6 @@
 //! Finds clients that sent the same rows.
 //!
-//! Clients with similar tables share rows, and if all columns are categorical, honest clients do so too. An overlap is a
+//! Clients with similar tables share rows, and if all columns are categorical, even honest clients do. An overlap is a
 //! fact about two tables and does not show who copied from whom.
 
 use std::cmp::Reverse;
@@ -30,13 +30,13 @@ pub struct Overlap {
     pub clients: [String; 2],
     /// Number of distinct rows in common.
     pub shared_rows: u64,
-    /// The same as a share of the distinct rows of the client that has fewer.
+    /// `shared_rows` as a share of the distinct rows of the client that has fewer of them.
     pub share: f64,
     /// Whether the numbers are estimates, as they are if a client has more than 4096 distinct rows.
     pub estimated: bool,
 }
 
-/// What clients share, largest share first: pairs with at least 10 rows and a tenth of the smaller client's.
+/// Pairs of clients that share at least 10 rows and a tenth of the smaller client's rows, largest share first.
 ///
 /// Rows that make up less than about 0.25 % of a client with more than 4096 distinct rows may be missed.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -60,7 +60,7 @@ impl std::fmt::Display for Overlap {
     }
 }
 
-/// Finds what clients share. Clients are sorted by id, and the sketches are in the same order.
+/// Finds the rows that clients share. Clients are sorted by id, and the sketches are in the same order.
 pub(crate) fn find_overlaps(ids: &[String], sketches: &[RowSketch]) -> Overlaps {
     find_within(MAX_STEPS, ids, sketches)
 }

@@ -1,5 +1,5 @@
 //! Proxies: tables of encoded rows. One column per encoded feature, then the sensitive attribute as 0 or 1 and
-//! the label as −1 or 1. Values are read back bit for bit.
+//! the label as −1 or 1. Values round-trip bit for bit.
 
 mod reader;
 mod writer;
@@ -18,7 +18,7 @@ pub(crate) use reader::CHUNK_ROWS;
 pub use reader::{read_proxy, visit_proxy};
 pub use writer::ProxyWriter;
 
-/// Writes a proxy in the format of the file extension. The same rows give the same bytes.
+/// Writes a proxy in the format that the file extension names. The same rows give the same bytes.
 pub fn write_proxy(path: &Path, rows: &Rows, schema: &Schema, force: bool) -> Result<(), Error> {
     check_layout(rows, schema)?;
     if rows.is_empty() {
@@ -50,7 +50,7 @@ fn columns(schema: &Schema) -> Vec<String> {
     columns
 }
 
-/// Checks that the rows can have been encoded with the schema.
+/// Checks that the rows have the schema's layout.
 pub(crate) fn check_layout(rows: &Rows, schema: &Schema) -> Result<(), Error> {
     let (expected, found) = (schema.layout(), rows.layout());
     if expected == found {

@@ -122,7 +122,7 @@ const ROOTS: [u64; 4] =
     [0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1];
 
 /// Digest of a row and its label, from the bits of the numbers; 0 and −0 are equal. It is the same on every
-/// machine, and fast rather than cryptographic: hiding a copy takes no more than changing a last digit anyway.
+/// machine, and fast rather than cryptographic: changing a last digit is enough to hide a copy anyway.
 pub(crate) fn row_digest(a: &[f64], positive: bool) -> u64 {
     let bits = |value: f64| (value + 0.0).to_bits();
     let mut state = ROOTS[1] ^ u64::from(positive);
@@ -133,7 +133,7 @@ pub(crate) fn row_digest(a: &[f64], positive: bool) -> u64 {
     for value in last {
         state = fold(state ^ bits(*value), ROOTS[0]);
     }
-    // Every bit of the state must reach the highest bits, by which digests are sorted.
+    // Every bit of the state must affect the highest bits, because digests are sorted.
     for root in [ROOTS[2], ROOTS[3]] {
         state = (state ^ (state >> 32)).wrapping_mul(root);
     }

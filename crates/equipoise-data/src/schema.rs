@@ -38,7 +38,7 @@ pub struct Schema {
     pub version: u32,
     /// Whether an encoded row ends with a constant 1.
     pub intercept: bool,
-    /// Columns that raw tables may have and that are not used.
+    /// Columns that raw tables may contain but that are not used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignore: Vec<String>,
     /// What the model predicts.

@@ -93,7 +93,7 @@ impl std::fmt::Debug for Table {
     }
 }
 
-/// What the reader of a file delivers at once.
+/// What the reader of a file delivers at a time.
 pub(crate) enum Part<'a> {
     /// A row number, counted from 1, and the row's cells.
     Row(u64, &'a [Cell<'a>]),

@@ -46,7 +46,7 @@ fn main() -> Answer {
     Ok(())
 }
 
-/// Runs what is counted. Never inlined, so that callgrind can recognise it.
+/// Runs the code whose instructions are counted. Never inlined, so that callgrind can recognise it.
 #[inline(never)]
 fn measured<T>(work: impl FnOnce() -> T) -> T {
     black_box(work())

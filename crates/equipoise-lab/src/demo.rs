@@ -19,7 +19,7 @@ use crate::scenario::{OnClient, Scenario, ScenarioKind, ScenarioSettings};
 pub struct DemoSettings {
     /// People in the population. Default: 20,000.
     pub n_people: usize,
-    /// Number of clients that share the population; at least 2. Default: 5.
+    /// Number of clients to split the population among; at least 2. Default: 5.
     pub n_clients: usize,
     /// Share of unreliable clients, which send their biased rows unchanged, from 0 to 1. Default: 0.6.
     pub unreliable_share: f64,
@@ -77,8 +77,8 @@ impl DemoSettings {
 }
 
 impl Demo {
-    /// Makes the population, splits it, makes the proxies, writes all files to `folder`, which must exist, and reads
-    /// the round back.
+    /// Generates the population, splits it, generates the proxies, writes all files to `folder`, which must exist,
+    /// and reads the round back.
     pub fn build(
         settings: DemoSettings,
         folder: &Path,

@@ -52,7 +52,7 @@ pub enum Error {
         /// The file.
         name: &'static str,
     },
-    /// A list contains this twice.
+    /// A list contains this item twice.
     #[error("{0} is listed twice. List it once.")]
     Twice(String),
     /// No location was given for this dataset.

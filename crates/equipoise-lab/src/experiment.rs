@@ -2,7 +2,7 @@
 //!
 //! The unit of work is a split: one dataset, one fairness, one seed. Its cells, one per scenario kind and share of
 //! unreliable clients, use the same clients and the same fair proxies. A finished cell is appended to
-//! `results.jsonl` at once, so that an interrupted run resumes. At the end all cells are written, sorted and
+//! `results.jsonl` immediately, so that an interrupted run can resume. At the end all cells are written, sorted and
 //! without timings, to `results.csv`, whose bytes do not depend on threads or order.
 
 mod ablation;
@@ -43,7 +43,7 @@ pub struct Experiment {
     /// The grid's cells, sorted.
     pub grid: Vec<Cell>,
     /// The cells of the ablations, sorted by change.
-    pub changed: Vec<Cell>,
+    pub ablation_cells: Vec<Cell>,
 }
 
 /// Runs the grid, then the ablations, skipping cells that are already in the folder's journal.
@@ -88,8 +88,13 @@ pub fn run_experiment(
     let changes: Vec<Change> = ablations.iter().flat_map(|ablation| ablation.changes()).collect();
     let mut cells = run.lock().1.clone();
     cells.sort_by_key(|cell| cell.key.order(settings, &changes));
-    let (grid, changed) = cells.into_iter().partition(|cell| cell.key.change.is_none());
-    Ok(Experiment { settings: settings.clone(), ablations: ablations.to_vec(), grid, changed })
+    let (grid, ablation_cells) = cells.into_iter().partition(|cell| cell.key.change.is_none());
+    Ok(Experiment {
+        settings: settings.clone(),
+        ablations: ablations.to_vec(),
+        grid,
+        ablation_cells,
+    })
 }
 
 /// Datasets as encoded rows, by preprocessing.
@@ -151,7 +156,7 @@ impl Run<'_> {
         })
     }
 
-    /// An ablation may need more rows than there are, which is recorded. In the grid it is an error.
+    /// An ablation may need more rows than there are. That failure is recorded; in the grid, it is an error.
     fn give_up(&self, keys: &[&CellKey], problem: Error) -> Result<(), Error> {
         match keys {
             [key, ..] if key.change.is_none() => {

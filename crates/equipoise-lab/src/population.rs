@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_seed_decides_every_value() {
+    fn the_seed_determines_every_value() {
         assert_eq!(make_population(50, 3), make_population(50, 3));
         assert_ne!(make_population(50, 3), make_population(50, 4));
         assert_eq!(make_population(80, 3)[..50], make_population(50, 3)[..]);

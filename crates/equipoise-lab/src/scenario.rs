@@ -26,7 +26,7 @@ pub enum ScenarioKind {
     Ideal,
 }
 
-/// How fair proxies are made.
+/// How fair proxies are generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Generator {
@@ -74,7 +74,7 @@ pub struct ScenarioSettings {
     pub root_share: f64,
     /// How many rows a fair proxy has.
     pub proxy_size: ProxySize,
-    /// How fair proxies are made.
+    /// How fair proxies are generated.
     pub generator: Generator,
     /// λ of the local models and of the generator.
     pub lambda: f64,
@@ -149,8 +149,8 @@ pub struct Scenario {
 /// Called for each proxy with the number done and the total.
 pub type OnClient<'a> = dyn FnMut(usize, usize) + 'a;
 
-/// A population split among ranked clients, before unreliable clients are chosen. Fair proxies are made once, when a
-/// scenario first needs them.
+/// A population split among ranked clients, before unreliable clients are chosen. Fair proxies are generated once,
+/// when a scenario first needs them.
 #[derive(Debug, Clone)]
 pub struct Split {
     settings: ScenarioSettings,
@@ -178,7 +178,7 @@ impl Split {
         Ok(Self { settings: *settings, clients, by_unfairness, fair })
     }
 
-    /// Makes the fair proxies that these scenarios (kind and unreliable share) need, in parallel.
+    /// Generates the fair proxies that these scenarios (kind and unreliable share) need, in parallel.
     pub fn make_proxies(&self, scenarios: &[(ScenarioKind, f64)]) -> Result<(), Error> {
         let mut sources: Vec<usize> =
             scenarios.iter().flat_map(|&(kind, share)| self.proxy_sources(kind, share)).collect();
@@ -212,7 +212,7 @@ impl Split {
         ScenarioSettings { unreliable_share, ..self.settings }.n_unreliable()
     }
 
-    /// For each reliable client, the one whose fair proxy it sends.
+    /// For each reliable client, the client whose fair proxy it sends.
     fn proxy_sources(&self, kind: ScenarioKind, unreliable_share: f64) -> Vec<usize> {
         let reliable = &self.by_unfairness[self.n_unreliable(unreliable_share)..];
         match kind {
@@ -221,18 +221,18 @@ impl Split {
         }
     }
 
-    /// Two concurrent threads may both make the proxy, which depends only on the seed.
+    /// Two concurrent threads may both generate the proxy, which depends only on the seed.
     fn fair_proxy(&self, client: usize) -> Result<(Rows, ProxySummary), Error> {
-        if let Some(made) = self.fair[client].get() {
-            return Ok(made.clone());
+        if let Some(proxy) = self.fair[client].get() {
+            return Ok(proxy.clone());
         }
-        let made = make_fair_proxy(&self.clients[client], &self.settings)?;
-        Ok(self.fair[client].get_or_init(|| made).clone())
+        let proxy = make_fair_proxy(&self.clients[client], &self.settings)?;
+        Ok(self.fair[client].get_or_init(|| proxy).clone())
     }
 }
 
 impl Scenario {
-    /// Splits `population` and makes the proxies.
+    /// Splits `population` and generates the proxies.
     pub fn build(
         population: &Rows,
         settings: &ScenarioSettings,

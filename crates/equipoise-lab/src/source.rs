@@ -73,7 +73,7 @@ pub fn dataset_title(name: &str) -> &str {
     }
 }
 
-/// Digest of encoded rows. An experiment on other rows is another experiment.
+/// Digest of encoded rows, to detect that an experiment's data has changed.
 pub(crate) fn rows_digest(rows: &Rows) -> Digest {
     let mut hasher = Hasher::default();
     hasher.update((rows.layout().n() as u64).to_le_bytes());

@@ -49,13 +49,13 @@ fn files(folder: &Path) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn threads_and_interruptions_change_no_byte_of_the_results() {
+fn threads_and_interruptions_do_not_change_the_results() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let experiment = run_synthetic(&path("one"), &ABLATIONS, 1);
     assert_eq!(experiment.grid.len(), 4);
-    // Client-weighted, and an intercept, for two seeds; pooled without one is the grid's own.
-    assert_eq!(experiment.changed.len(), 4);
+    // Client weighting and an intercept, for two seeds each. Pooling without an intercept is part of the grid.
+    assert_eq!(experiment.ablation_cells.len(), 4);
     let one = files(&path("one"));
     run_synthetic(&path("two"), &ABLATIONS, 2);
     assert!(one == files(&path("two")), "two threads give different bytes");
@@ -182,9 +182,9 @@ fn your_own_table_is_encoded_by_its_schema() {
     };
     let experiment = run(&own).unwrap();
     assert_eq!(experiment.grid.len(), 4);
-    assert_eq!(experiment.changed.len(), 0, "the schema decides on the intercept");
+    assert_eq!(experiment.ablation_cells.len(), 0, "the schema decides on the intercept");
 
-    // Other rows are another experiment, and table and schema are both required.
+    // A folder cannot be reused for other rows, and table and schema are both required.
     std::fs::write(&own.data[0], "score,group,passed\n1,a,1\n2,b,0\n").unwrap();
     assert!(matches!(run(&own), Err(Error::OtherExperiment { .. })));
     assert!(matches!(run(&Sources { schema: None, ..own.clone() }), Err(Error::NoSchema)));

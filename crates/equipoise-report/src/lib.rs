@@ -1,8 +1,8 @@
-//! Renders figures as one self-contained HTML page, or as Markdown.
+//! Renders results as one self-contained HTML page, or as Markdown.
 //!
 //! There are two layers. In the lower one, a [`Page`] has [`Section`]s, a section has [`Block`]s
 //! (paragraphs, notices, key figures, tables, charts), and [`Page::render`] writes them. The upper one,
-//! [`OutcomeReport`], arranges one outcome into such a page for an auditor who does not program.
+//! [`OutcomeReport`], arranges one outcome into such a page for an auditor who is not a programmer.
 //!
 //! Every page
 //! - loads nothing: no external script, font, image or style, and its content security policy forbids any;

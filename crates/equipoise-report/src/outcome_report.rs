@@ -1,4 +1,4 @@
-//! The page about one outcome, for a reader who audits and does not program.
+//! The page about one outcome, for an auditor who is not a programmer.
 
 mod clients;
 mod convergence;
@@ -19,7 +19,7 @@ use crate::page::{Page, Section};
 
 pub use wording::termination_label;
 
-/// An outcome and what else its page shows.
+/// An outcome and everything else that its page shows.
 #[derive(Debug, Clone)]
 pub struct OutcomeReport<'a> {
     /// Heading of the page.
@@ -28,16 +28,16 @@ pub struct OutcomeReport<'a> {
     pub file: &'a OutcomeFile,
     /// Ids of clients known to be unreliable: in a demo, never in a real round.
     pub unreliable: &'a [&'a str],
-    /// Models measured on tables. The first of the outcome's own defense gives the key figures.
+    /// Models measured on tables. The first measurement of the outcome's own defense gives the key figures.
     pub measured: Vec<Measured>,
 }
 
 /// Figures of a model on a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// Whose model.
+    /// The defense whose model was measured.
     pub defense: Defense,
-    /// On which rows, such as "the test rows". Models on the same rows are compared.
+    /// The rows it was measured on, such as "the test rows". Models on the same rows are compared.
     pub rows: String,
     /// The figures.
     pub metrics: Metrics,
@@ -91,8 +91,8 @@ impl OutcomeReport<'_> {
         let defense = self.outcome().settings.defense;
         let lead = format!(
             "{} sent one proxy dataset each, {} rows in total, and the server held {} trusted root rows. The \
-             defense “{defense}” made one model from them ({}). This page shows how accurate and how fair that \
-             model is, how much each client counted, and how far the result can be relied on.",
+             defense “{defense}” turned them into one model ({}). This page shows how accurate and how fair that \
+             model is, how much weight each client has, and how far the result can be relied on.",
             counted(self.clients().len(), "client", "clients"),
             count(proxy_rows),
             count(root_rows),

@@ -29,7 +29,7 @@ pub struct Section {
 /// Pages with fewer sections have no table of contents.
 const MIN_SECTIONS_FOR_CONTENTS: usize = 4;
 
-/// Forbids the browser to fetch anything; only the inline style sheet applies.
+/// Forbids the browser from fetching anything; only the inline style sheet applies.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
                       form-action 'none'";
 

@@ -97,7 +97,7 @@ pub enum ConfigError {
         /// What is wrong, and where.
         source: Box<toml::de::Error>,
     },
-    /// No certificate, and no permission to do without.
+    /// No certificate, and plain HTTP is not enabled.
     #[error(
         "no certificate is configured. Set one under [tls], or set plain_http_on_loopback = true for plain HTTP on a loopback address."
     )]

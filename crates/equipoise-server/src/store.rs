@@ -141,7 +141,7 @@ impl Store {
         if let Err(StoreError::Database(error)) = &result
             && error.sqlite_error_code() == Some(rusqlite::ErrorCode::SystemIoFailure)
         {
-            (self.parts.fatal)(&format!("the database: {error}"));
+            (self.parts.fatal)(&format!("database error: {error}"));
         }
         result
     }

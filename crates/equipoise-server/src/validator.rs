@@ -1,7 +1,8 @@
 //! Validation of uploaded files, in a separate process with resource limits, because a parser of untrusted input may
 //! crash or exhaust memory.
 //!
-//! [`check_file`] runs in the child. [`ChildValidator`] starts children. [`InProcess`] does without one, for tests.
+//! [`check_file`] runs in the child. [`ChildValidator`] starts children. [`InProcess`] validates without a child, for
+//! tests.
 
 mod child;
 mod parent;
@@ -22,7 +23,7 @@ pub use parent::{ChildValidator, InProcess};
 /// The input of a validator.
 #[derive(Debug, Clone)]
 pub struct Job {
-    /// The file. Its extension names the format.
+    /// The file. Its extension determines the format.
     pub file: PathBuf,
     /// Where to write the canonical table, in an existing folder.
     pub canonical: PathBuf,

@@ -28,7 +28,7 @@ pub struct Check {
     pub detail: String,
 }
 
-/// What the verifier trusts: input from other sources than the published files.
+/// What the verifier trusts: input from sources other than the published files.
 #[derive(Debug, Clone, Default)]
 pub struct Trusted {
     /// The server's key.
@@ -218,9 +218,9 @@ impl Verifier<'_> {
             && outcome.schema_digest == digest.to_string();
         self.add("outcome, model and schema agree", agree, "");
         let outcome = outcome.outcome;
-        let weighed = outcome.clients.iter().map(|c| (c.id.as_str(), c.proxy_rows as u64));
+        let used = outcome.clients.iter().map(|c| (c.id.as_str(), c.proxy_rows as u64));
         let listed = list.submissions.iter().map(|s| (s.client.as_str(), s.rows));
-        self.add("the outcome covers exactly the listed submissions", weighed.eq(listed), "");
+        self.add("the outcome covers exactly the listed submissions", used.eq(listed), "");
         let settings =
             serde_json::from_str::<equipoise_core::Settings>(&self.text("settings.json"));
         let same = settings.is_ok_and(|settings| settings == outcome.settings);

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::commands::setting::name_the_option;
 use crate::fairness_args::FairnessArgs;
-use crate::figures::{count, number};
+use crate::formatting::{count, number};
 use crate::output::{Answer, Output};
 
 /// Check whether a proxy is fair on a client's data
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
     Ok(Answer::holds(test.fair))
 }
 
-/// Whether the proxy's labels are linearly separable, and what follows.
+/// Whether the proxy's labels are linearly separable, and what that implies.
 pub(crate) fn describe_separation(separation: Separation) -> &'static str {
     match separation {
         Separation::None => "the proxy's labels are not linearly separable, so its model exists",
@@ -73,7 +73,7 @@ pub(crate) fn describe_separation(separation: Separation) -> &'static str {
     }
 }
 
-/// On rows of a single group every model looks fair, so there is nothing to measure.
+/// Refuses data on which fairness cannot be measured, such as rows of a single group, on which every model looks fair.
 fn refuse_unmeasurable(data: &Rows, fairness: Fairness) -> Result<(), Error> {
     let [others, privileged] = data.cell_counts();
     let n_privileged = privileged.iter().sum();
@@ -98,7 +98,7 @@ fn describe(document: &Document<'_>, fairness: Fairness) -> String {
     };
     let reason = match test.separation {
         Separation::None => describe_separation(test.separation).to_string(),
-        _ => format!("the separating direction, scaled to length 1, has violation {violation}"),
+        _ => format!("the separating direction, scaled to unit length, has violation {violation}"),
     };
     format!(
         "{verdict}\n  {}, measured on {}\n  {reason} ({})\n",

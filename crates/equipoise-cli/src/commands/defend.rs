@@ -14,7 +14,7 @@ use equipoise_defend::{Context, defend};
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
 
-/// Weigh the proxies by the root and publish one model
+/// Weight the proxies using the root, and produce one model
 ///
 /// Reads one proxy and one root per client, finds the weights whose model is accurate and fair on the
 /// root, and writes outcome.json, model.json, weights.csv and report.html to a new folder. Exit code 1
@@ -48,7 +48,7 @@ pub(crate) struct DefendArgs {
 /// Runs the command.
 pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> {
     let settings = args.settings.resolve()?;
-    // Created and dropped, so that a folder that cannot be written is an error before the solve.
+    // Fail before the solve, not after it, if the folder cannot be written.
     drop(OutputFolder::create(&args.output, args.force)?);
     let schema = Schema::read(&args.schema)?;
     let loaded = load_round(&args.proxies, &args.root, &schema, &args.memory.resolve())?;
@@ -61,8 +61,8 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     };
     let defended = defended.map_err(|error| {
         let equipoise_defend::Error::Solve(error) = error else { return error.into() };
-        let of_root = matches!(error, Error::RootGroup { .. } | Error::RootPositives { .. });
-        let folder = if of_root { &args.root } else { &args.proxies };
+        let is_about_root = matches!(error, Error::RootGroup { .. } | Error::RootPositives { .. });
+        let folder = if is_about_root { &args.root } else { &args.proxies };
         anyhow::Error::from(error).context(folder.display().to_string())
     })?;
     let folder = OutputFolder::create(&args.output, args.force)?;
@@ -74,8 +74,8 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     let rho_max = settings.outer.rho.max;
     if settings.defense == Defense::Bilevel && outcome.rho > 0.0 && outcome.rho < rho_max {
         output.note(format!(
-            "the steps ended at ρ = {}, before --rho-max {rho_max}: with more --iterations, fairness \
-             would count for more",
+            "the solve stopped at ρ = {}, below --rho-max {rho_max}. More --iterations would give fairness \
+             more weight",
             outcome.rho
         ));
     }
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     Ok(Answer::holds(outcome.termination != Termination::IterationLimit))
 }
 
-/// Rows that clients have in common.
+/// Warns about rows that clients have in common.
 fn warn_of_overlaps(overlaps: &Overlaps, output: &Output) {
     overlaps.listed.iter().for_each(|overlap| output.warn(overlap));
     if overlaps.more > 0 {

@@ -13,9 +13,9 @@ use equipoise_lab::{Demo, DemoSettings};
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
 
-/// See a whole round on a synthetic population
+/// Run a whole round on a synthetic population
 ///
-/// Makes about 20,000 loan applicants of two groups, shares them among clients, and ranks the clients by
+/// Generates about 20,000 loan applicants of two groups, splits them among clients, and ranks the clients by
 /// how unfair a model of their own rows is. The most unfair are unreliable: they send their rows unchanged.
 /// The others send fair proxies. Every defense is then run on this round and measured on the test rows of
 /// the reliable clients. All files are kept, so that each step can be repeated with the other commands.
@@ -27,7 +27,7 @@ Example:
       --fairness sp -o loans/again
   equipoise evaluate loans/again/model.json loans/test.csv")]
 pub(crate) struct DemoArgs {
-    /// Number of clients that share the population
+    /// Number of clients to split the population among
     #[arg(long, value_name = "K", default_value_t = 5)]
     clients: usize,
     /// Share of unreliable clients
@@ -77,9 +77,9 @@ pub(crate) fn run(args: &DemoArgs, output: &Output) -> anyhow::Result<Answer> {
             Context { unreliable: &unreliable, test: Some(&demo.test), ..Context::default() };
         let mut bar = Bar::new(output);
         let defended = defend(&demo.schema, &demo.loaded, &settings, context, &mut bar)?;
-        let path = folder.path().join(defense.name());
-        std::fs::create_dir(&path)?;
-        defended.write_files(&path)?;
+        let subfolder = folder.path().join(defense.name());
+        std::fs::create_dir(&subfolder)?;
+        defended.write_files(&subfolder)?;
         runs.push(defended);
     }
     let summary = summary::Summary::new(&path, &demo, &runs);

@@ -7,12 +7,12 @@ use clap::Args;
 use equipoise_core::{GroupMetrics, Metrics};
 use equipoise_data::{Model, Purpose, Schema, read_rows};
 
-use crate::figures::{difference, rate, table};
+use crate::formatting::{difference, rate, table};
 use crate::output::{Answer, Output};
 
 /// Measure a model on a table: accuracy and fairness
 ///
-/// Encodes the rows by the schema inside the model and prints accuracy, balanced accuracy and AUC, the
+/// Encodes the rows with the model's schema and prints accuracy, balanced accuracy and AUC, the
 /// differences between the groups with their 95 % confidence intervals, and the rates of each group. SPD is
 /// the difference in selection rates and EOD in true positive rates, privileged group minus the rest.
 #[derive(Debug, Args)]

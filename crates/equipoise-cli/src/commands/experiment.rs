@@ -11,7 +11,7 @@ use equipoise_core::Choice;
 use equipoise_lab::{CellSummary, Results, Sources, run_experiment, summarise};
 use serde::Serialize;
 
-use crate::figures::{number, table};
+use crate::formatting::{number, table};
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
 use crate::shell::quoted;
@@ -19,8 +19,8 @@ use crate::shell::quoted;
 /// Reproduce the paper's experiments, or run them on your own data
 ///
 /// Splits each dataset among clients, makes the most unfair clients unreliable, and runs every defense on the same
-/// rounds for several seeds. Each finished cell is saved at once, so the same command resumes an interrupted run. It can
-/// also add ablations to a finished one.
+/// rounds for several seeds. Each finished cell is saved immediately, so the same command resumes an interrupted run,
+/// or adds ablations to a finished run.
 ///
 /// Writes report.html (the paper's tables and figures next to ours), RESULTS.md (the same as text), tables/ (each table
 /// as CSV), results.csv (every run, without timings), ablations.csv, traces.csv and results.jsonl (used to resume).
@@ -34,7 +34,7 @@ Examples:
   equipoise experiment --dataset csv --data people.csv \\
       --schema schema.toml -o own")]
 pub(crate) struct ExperimentArgs {
-    /// Folder with law_school.csv and dutch.csv, or the file of a dataset; may be repeated
+    /// Folder with law_school.csv and dutch.csv, or the path of a dataset file; may be repeated
     #[arg(long, value_name = "PATH", default_value = "data")]
     data: Vec<PathBuf>,
     /// Schema of your own table; only with --dataset csv
@@ -45,7 +45,7 @@ pub(crate) struct ExperimentArgs {
     people: usize,
     #[command(flatten)]
     options: options::ExperimentOptions,
-    /// Folder for the results; an interrupted run in it is resumed
+    /// Folder for the results; resumes a run that was interrupted there
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
 }
@@ -71,9 +71,9 @@ pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answ
     let experiment = {
         let bar = Mutex::new(Bar::new(output));
         let ablations = args.options.ablations();
-        run_experiment(&settings, &ablations, &sources, &args.output, &|done, of| {
+        run_experiment(&settings, &ablations, &sources, &args.output, &|done, total| {
             if let Ok(mut bar) = bar.lock() {
-                bar.show_with_time_left(done, of, "cells");
+                bar.show_with_time_left(done, total, "cells");
             }
         })?
     };
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answ
     let summaries = summarise(&experiment.grid, &settings.variants);
     let document = Document {
         cells: &summaries,
-        ablations: summarise(&experiment.changed, &settings.variants),
+        ablations: summarise(&experiment.ablation_cells, &settings.variants),
     };
     output.note(format!("wrote {}", page.display()));
     output.result(&document, || describe(&summaries))

@@ -22,7 +22,7 @@ Example:
 
 Send north.pub to the coordinator, and compare its second word with them over the phone.")]
 pub(crate) struct KeygenArgs {
-    /// Name of the client, as the round will know it
+    /// Name of the client in the round
     #[arg(value_name = "NAME")]
     name: Name,
     /// Folder to write both files to

@@ -9,8 +9,8 @@ use equipoise_data::{
 };
 use serde_json::json;
 
-use crate::figures::{count, rate};
 use crate::files::refuse_input_as_output;
+use crate::formatting::{count, rate};
 use crate::output::{Answer, Output};
 
 /// Score the rows of a table with a model

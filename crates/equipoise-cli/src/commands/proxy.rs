@@ -45,7 +45,7 @@ pub(crate) struct ProxyArgs {
     /// Random seed of the initial sample [default: 1]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Where the rows start from
+    /// How the initial rows are chosen
     #[arg(
         long,
         value_parser = choice::<ProxyStart>(),
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     }
     if settings.start == ProxyStart::Data {
         output.warn(
-            "--init data starts from the private rows, so the proxy is close to a copy of them. \
+            "--init data starts from the private rows, so the proxy is nearly a copy of them. \
              Use it for experiments only, and do not submit it.",
         );
     }

@@ -21,7 +21,7 @@ use crate::output::{Answer, Output};
 /// Run the round server: collect submissions, solve, publish
 ///
 /// Serves all rounds in a data directory over HTTPS. Closed rounds are solved in the background, and a restarted server
-/// resumes where it stopped. SIGTERM gives open requests 30 seconds to finish; SIGHUP reloads the certificate.
+/// resumes interrupted work. SIGTERM gives open requests 30 seconds to finish; SIGHUP reloads the certificate.
 /// Logs are JSON lines on stderr.
 ///
 /// With --dev, the server sets up everything itself: a synthetic population, three clients with keys and proxies, a
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &ServeArgs, output: &Output) -> anyhow::Result<Answer> {
         .init();
     let crash = args.crash_at.as_deref().map_or_else(Crash::default, Crash::parse);
     let parts = StoreParts { crash, ..StoreParts::default() };
-    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let program = std::env::current_exe().context("cannot locate this executable")?;
     let mut child_arguments = vec![validate_proxy::NAME.to_owned()];
     if args.crash_at.as_deref() == Some(validate_proxy::CRASH) {
         child_arguments.push("--crash".to_owned());

@@ -1,8 +1,8 @@
-//! Names the option in errors about settings that are out of range.
+//! Range errors that name the option instead of the setting.
 
 use equipoise_core::Error;
 
-/// The error, naming the option instead of the setting if the setting has one.
+/// Replaces the name of the setting with the name of its option, if it has one.
 pub(crate) fn name_the_option(error: Error) -> anyhow::Error {
     let Error::Setting { name, found, range } = &error else { return error.into() };
     let option = match *name {

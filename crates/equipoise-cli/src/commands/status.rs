@@ -7,7 +7,7 @@ use clap::Args;
 use equipoise_server::protocol::{RoundInfo, RoundState};
 use serde_json::Value;
 
-use crate::figures::table;
+use crate::formatting::table;
 use crate::output::{Answer, Output};
 use crate::round_client::{Connection, CoordinatorArgs, ServerArgs};
 

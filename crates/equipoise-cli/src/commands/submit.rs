@@ -8,7 +8,7 @@ use equipoise_data::{ReadLimits, Schema, check_output, visit_proxy, write_json};
 use equipoise_server::protocol::{Name, SignedReceipt};
 use serde::Serialize;
 
-use crate::figures::count;
+use crate::formatting::count;
 use crate::output::{Answer, Output};
 use crate::round_client::{Connection, ServerArgs, Submission, read_private_key};
 

@@ -8,10 +8,10 @@ use equipoise_server::validator::run_child;
 
 use crate::output::{Answer, Output, print};
 
-/// The name under which the server starts it.
+/// Name of the subcommand.
 pub(crate) const NAME: &str = "validate-proxy";
 
-/// The crash point of the tests that kills this process instead of the server.
+/// The crash point that kills this process instead of the server, for tests.
 pub(crate) const CRASH: &str = "in_validator";
 
 /// Validate a received file and print the verdict as one line of JSON
@@ -22,7 +22,7 @@ pub(crate) const CRASH: &str = "in_validator";
 Example:
   equipoise validate-proxy upload.parquet canonical.parquet schema.toml LIMITS")]
 pub(crate) struct ValidateProxyArgs {
-    /// The file as received; the extension gives its format
+    /// Received file; its extension determines the format
     file: PathBuf,
     /// Canonical table to write if the file is valid
     canonical: PathBuf,

@@ -11,8 +11,8 @@ use equipoise_server::round::{LOG_FILES, PUBLISHED_FILES};
 use equipoise_server::verification::{Check, Trusted, verify};
 use serde::Serialize;
 
-use crate::figures::count;
 use crate::files::{read_text, refuse_existing};
+use crate::formatting::count;
 use crate::output::{Answer, Output};
 use crate::round_client::{Connection, ServerArgs, read_public_key};
 

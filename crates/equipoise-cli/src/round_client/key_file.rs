@@ -1,4 +1,4 @@
-//! Keys in files.
+//! Reads key files.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -8,7 +8,7 @@ use equipoise_server::protocol::{PrivateKey, PublicKey};
 
 use crate::files::read_text;
 
-/// Reads a private key, and refuses one that other users can read.
+/// Reads a private key. Refuses a file that other users can read.
 pub(crate) fn read_private_key(path: &Path) -> anyhow::Result<PrivateKey> {
     let name = path.display().to_string();
     let key = PrivateKey::from_line(&read_text(path)?).with_context(|| name.clone())?;

@@ -1,4 +1,4 @@
-//! One submission: a file is signed, sent, resumed if need be, and acknowledged by a receipt.
+//! One submission: a file is signed, sent, resumed if necessary, and acknowledged by a receipt.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -72,7 +72,7 @@ impl Submission {
                 Ok(receipt) => return self.check(receipt, connection),
                 Err(error) => error,
             };
-            // The server's refusal of a file that has changed meanwhile would be misleading.
+            // If the file has changed in the meantime, the server's refusal would be misleading.
             ensure!(
                 length_and_digest(&self.path)? == (self.manifest.length, self.manifest.sha256),
                 "{}: the file changed while it was being sent and was not accepted. Run the command \

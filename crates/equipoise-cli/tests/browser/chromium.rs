@@ -70,7 +70,7 @@ impl Browser {
             .args(FLAGS)
             .arg(format!("--user-data-dir={}", profile.path().join("user").display()))
             .arg("about:blank")
-            // Keep its other files in the profile, too.
+            // Also keep its other files in the profile.
             .env("HOME", profile.path())
             .env("TMPDIR", profile.path())
             .env("XDG_CONFIG_HOME", profile.path().join("config"))

@@ -1,4 +1,4 @@
-// Looks at a page of ours as its reader does, and tells what is wrong with it, one sentence per fault.
+// Checks a rendered page as its reader sees it, and returns one sentence per fault.
 (expected) => {
   const faults = [];
   const require = (holds, fault) => { if (!holds) faults.push(fault); };
@@ -19,7 +19,7 @@
   for (const figure of figures) {
     const name = text(figure.querySelector("dt"));
     require(name !== "" && text(figure.querySelector("dd.value")) !== "" && shown(figure),
-      `key figure "${name}" says nothing`);
+      `key figure "${name}" is empty`);
   }
 
   // Charts.
@@ -27,7 +27,7 @@
     const [style, box] = [getComputedStyle(mark), mark.getBBox()];
     const area = box.width > 0 && box.height > 0;
     const filled = style.fill !== "none" && area;
-    // A line may be as thin as it likes; a shape without an area is not drawn at all.
+    // A line may have no width or no height. A shape without an area is not drawn at all.
     const extent = mark.matches("path, line") ? box.width > 0 || box.height > 0 : area;
     const stroked = style.stroke !== "none" && parseFloat(style.strokeWidth) > 0 && extent;
     return style.visibility === "visible" && style.opacity > 0 && (filled || stroked);
@@ -36,25 +36,25 @@
   require(charts.length >= expected.charts, `${charts.length} charts, not ${expected.charts}`);
   for (const chart of charts) {
     const name = `chart "${text(chart.querySelector("figcaption h3"))}"`;
-    // Swatches of a legend are drawings, too, but not the chart.
+    // The swatches of a legend are also drawings, but not the chart.
     const drawings = [...chart.querySelectorAll("svg:not(.swatch)")].filter(shown);
-    require(drawings.length === 1, `${name} has ${drawings.length} drawings that are shown, not 1`);
+    require(drawings.length === 1, `${name} has ${drawings.length} visible drawings, not 1`);
     for (const drawing of drawings) {
       const marks = [...drawing.querySelectorAll(".bar, .line, .mark, .heat")];
-      require(marks.some(painted), `${name} has no mark that is drawn`);
+      require(marks.some(painted), `${name} has no visible mark`);
     }
-    require(text(chart.querySelector("figcaption p")) !== "", `${name} has no sentence`);
+    require(text(chart.querySelector("figcaption p")) !== "", `${name} has no description`);
     const cells = [...chart.querySelectorAll("details table tbody td")];
-    require(cells.some((cell) => text(cell) !== ""), `${name} has no table behind it`);
+    require(cells.some((cell) => text(cell) !== ""), `${name} has no table of its numbers`);
   }
 
   // The page as a whole.
   const root = document.documentElement;
   require(root.scrollWidth <= innerWidth, `scrolls sideways: ${root.scrollWidth} px in ${innerWidth}`);
   require(innerWidth === expected.width, `is ${innerWidth} px wide, not ${expected.width}`);
-  require(matchMedia("print").matches === (expected.media === "Print"), `is not seen as ${expected.media}`);
+  require(matchMedia("print").matches === (expected.media === "Print"), `is not rendered as ${expected.media}`);
 
-  // Ink on paper, by the formula of WCAG 2.
+  // Contrast of the text, by the formula of WCAG 2.
   const luminance = (colour) => {
     const [red, green, blue] = colour.match(/[\d.]+/g).slice(0, 3).map((part) => {
       const share = part / 255;
@@ -65,8 +65,8 @@
   const style = getComputedStyle(document.body);
   const [ink, paper] = [luminance(style.color), luminance(style.backgroundColor)];
   const contrast = (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
-  require(contrast >= 7, `text and ground have a contrast of ${contrast.toFixed(1)}`);
-  require((paper < ink) === (expected.media === "Dark"), `the ground is wrong for ${expected.media}`);
+  require(contrast >= 7, `text and background have a contrast of ${contrast.toFixed(1)}`);
+  require((paper < ink) === (expected.media === "Dark"), `the background is wrong for ${expected.media}`);
 
   return { faults, charts: charts.length, figures: figures.length };
 }

@@ -178,7 +178,7 @@ fn refuses_contradictory_arguments() {
 }
 
 #[test]
-fn the_proxy_of_the_environment_is_used() {
+fn uses_the_proxy_from_the_environment() {
     let (world, server) = world_with(Reply::Content(b"another".to_vec()));
     let fetch = fetch(&server, "--ca-file server.pem");
     // Nothing listens on port 1.

@@ -26,7 +26,7 @@ fn accepts_large_files() {
 }
 
 fn run(n_clients: usize, bytes: usize, at_once: usize, longest: Duration) {
-    // One client more than submit, so that the solve does not start meanwhile.
+    // One more client than will submit, so that the solve does not start early.
     let fleet = Fleet::new(n_clients + 1);
     let server = fleet.start("");
     let pid = server.child.id();

@@ -74,7 +74,7 @@ fn refuses_a_file_that_crashes_the_validator() {
 }
 
 #[test]
-fn refuses_a_small_file_with_200_million_rows_at_once() {
+fn immediately_refuses_a_small_file_with_200_million_rows() {
     let fleet = Fleet::new(2);
     let _server = fleet.start("");
     let columns: Vec<String> = fleet.columns();

@@ -66,9 +66,9 @@ pub(super) fn fall_back(
     warnings.push(Warning::new(
         WarningCode::FellBack,
         format!(
-            "no client counts: on the {rows} root rows the best model of the clients has a mean loss of \
-             {clients_loss:.3}, while models of parts of the root have {root_loss:.3} on the rows that they have \
-             not seen. The root-only model is used instead"
+            "no client has any weight: on the {rows} root rows, the best model of the clients has a mean loss of \
+             {clients_loss:.3}, while models fitted to parts of the root have {root_loss:.3} on held-out rows. The \
+             root-only model is used instead"
         ),
     ));
     Ok(Solved {
@@ -91,7 +91,7 @@ struct Comparison<'a> {
     fold: Vec<usize>,
 }
 
-/// A model of the whole root, and the gain of its cross-validated loss over the clients' model.
+/// A model of the whole root, and how much lower its cross-validated loss is than the loss of the clients' model.
 struct Candidate {
     theta: Vec<f64>,
     gain: Gain,
@@ -160,7 +160,7 @@ impl Objective for RootObjective<'_> {
     }
 }
 
-/// By how much the loss of rows is lower under a second model.
+/// How much lower the loss of some rows is under a second model.
 #[derive(Debug, Clone, Copy)]
 struct Gain {
     mean: f64,

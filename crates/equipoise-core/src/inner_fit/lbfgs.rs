@@ -33,7 +33,7 @@ pub(super) fn fit(
     while norm(&here.gradient) > settings.tolerance && iterations < settings.max_iterations {
         iterations += 1;
         let direction = descent_direction(&pairs, &here.gradient);
-        // Without a pair, the length of the direction means nothing: the first step has length 1 at most.
+        // Without a pair, the length of the direction means nothing: the first step has at most length 1.
         let first = if pairs.is_empty() { norm(&direction).recip().min(1.0) } else { 1.0 };
         let Some(there) = line_search(problem, &here, &direction, first, &mut passes)? else {
             break;

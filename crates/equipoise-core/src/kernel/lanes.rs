@@ -65,7 +65,7 @@ pub(super) trait Lanes: Copy {
     fn zero_unless_above(self, x: Self, limit: Self) -> Self;
     /// `self · 2^k`, where the low bits of `rounded` hold `k` and the result is a normal number.
     fn mul_power_of_two(self, rounded: Self) -> Self;
-    /// The sums of the lanes of each of four, in the order of [`Quad::sum`].
+    /// The lane sums of four vectors, each in the order of [`Quad::sum`].
     fn lane_sums(four: [Self; 4]) -> Self;
     /// For numbers of at least 1: `(k, 2^−k)` with `self · 2^−k` between √½ and √2.
     fn split_exponent(self) -> (Self, Self);

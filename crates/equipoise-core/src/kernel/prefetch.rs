@@ -7,7 +7,7 @@ use super::lanes::Quad;
 use super::triangle;
 use crate::statistics::{Order, triangle as size_of_triangle};
 
-/// Time for the terms of a panel, in quads that the Hessian's update adds in the same time.
+/// Time to compute the terms of a panel, measured in quads that the Hessian's update adds in that time.
 const TERMS_TIME: usize = 80;
 
 /// Quads per cache line.
@@ -18,14 +18,14 @@ const TOGETHER: usize = 2;
 /// How many times to request [`TOGETHER`] cache lines.
 #[derive(Clone, Copy)]
 pub(super) struct Pace {
-    /// With the terms of two panels.
+    /// While computing the terms of two panels.
     terms: usize,
-    /// With each tile of the Hessian.
+    /// While updating a tile of the Hessian.
     tile: usize,
 }
 
 impl Pace {
-    /// The pace at which a sub-block of `P` panels requests the next `P` panels by the time it is done.
+    /// The pace at which a sub-block of `P` panels has requested the next `P` panels by the time it is done.
     pub(super) fn of<const P: usize>(n: usize, order: Order) -> Self {
         let total = (P * n).div_ceil(LINE * TOGETHER);
         if order < Order::Hessian {

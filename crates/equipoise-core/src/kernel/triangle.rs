@@ -52,7 +52,7 @@ pub(super) fn add_products<V: Lanes, const P: usize>(
         let mut left = 0;
         while left < top {
             prefetch.during_tile();
-            // Width 3 keeps the arithmetic units busiest, width 1 hardly half of them.
+            // Width 3 keeps the arithmetic units busiest. Width 1 keeps less than half of them busy.
             let width = match top - left {
                 1 => 1,
                 2 | 4 => 2,

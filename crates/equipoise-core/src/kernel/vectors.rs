@@ -43,24 +43,24 @@ impl Vectors {
         found
     }
 
-    /// `Σ_c by_c v_c`.
-    pub(crate) fn combination(&self, by: &[f64]) -> Vec<f64> {
+    /// `Σ_c scale_c v_c`.
+    pub(crate) fn combination(&self, scales: &[f64]) -> Vec<f64> {
         let mut sums = vec![0.0; self.n];
-        combination(self, &in_panels(by), &mut sums);
+        combination(self, &in_panels(scales), &mut sums);
         sums
     }
 
-    /// The lower triangle of `Σ_c by_c v_c v_cᵀ`, row by row. No `by_c` may be negative.
-    pub(crate) fn squares(&self, by: &[f64]) -> Vec<f64> {
+    /// The lower triangle of `Σ_c scale_c v_c v_cᵀ`, row by row. No `scale_c` may be negative.
+    pub(crate) fn squares(&self, scales: &[f64]) -> Vec<f64> {
         let mut sums = vec![0.0; size_of_triangle(self.n)];
-        squares(self, &in_panels(by), &mut sums);
+        squares(self, &in_panels(scales), &mut sums);
         sums
     }
 }
 
-fn in_panels(by: &[f64]) -> Vec<Quad> {
+fn in_panels(scales: &[f64]) -> Vec<Quad> {
     let quad = |four: &[f64]| Quad(std::array::from_fn(|l| four.get(l).copied().unwrap_or(0.0)));
-    by.chunks(4).map(quad).collect()
+    scales.chunks(4).map(quad).collect()
 }
 
 widest! {
@@ -101,20 +101,20 @@ fn multiply<V: Lanes, const G: usize>(group: &[Quad], x: &[Quad], products: &mut
 }
 
 widest! {
-    fn combination(vectors: &Vectors, by: &[Quad], sums: &mut [f64]) = combination_of
+    fn combination(vectors: &Vectors, scales: &[Quad], sums: &mut [f64]) = combination_of
 }
 
 #[inline(always)]
-fn combination_of<V: Lanes>(vectors: &Vectors, by: &[Quad], sums: &mut [f64]) {
+fn combination_of<V: Lanes>(vectors: &Vectors, scales: &[Quad], sums: &mut [f64]) {
     let n = vectors.n;
     let mut parts = vec![Quad::default(); n];
     let groups = vectors.panels.chunks(GROUP * n);
-    for (group, by) in groups.zip(by.chunks(GROUP)) {
-        if let Ok(by) = <&[Quad; GROUP]>::try_from(by) {
-            combine::<V, GROUP>(group, by, &mut parts);
+    for (group, scales) in groups.zip(scales.chunks(GROUP)) {
+        if let Ok(scales) = <&[Quad; GROUP]>::try_from(scales) {
+            combine::<V, GROUP>(group, scales, &mut parts);
         } else {
-            for (panel, by) in group.chunks_exact(n).zip(by) {
-                combine::<V, 1>(panel, std::array::from_ref(by), &mut parts);
+            for (panel, scale) in group.chunks_exact(n).zip(scales) {
+                combine::<V, 1>(panel, std::array::from_ref(scale), &mut parts);
             }
         }
     }
@@ -122,11 +122,11 @@ fn combination_of<V: Lanes>(vectors: &Vectors, by: &[Quad], sums: &mut [f64]) {
 }
 
 #[inline(always)]
-fn combine<V: Lanes, const G: usize>(group: &[Quad], by: &[Quad; G], parts: &mut [Quad]) {
+fn combine<V: Lanes, const G: usize>(group: &[Quad], scales: &[Quad; G], parts: &mut [Quad]) {
     let n = parts.len();
     let mut factors = [V::splat(0.0); G];
     for p in 0..G {
-        factors[p] = V::load(&by[p]);
+        factors[p] = V::load(&scales[p]);
     }
     for k in 0..n {
         let mut part = V::load(&parts[k]);
@@ -138,23 +138,23 @@ fn combine<V: Lanes, const G: usize>(group: &[Quad], by: &[Quad; G], parts: &mut
 }
 
 widest! {
-    fn squares(vectors: &Vectors, by: &[Quad], sums: &mut [f64]) = squares_of
+    fn squares(vectors: &Vectors, scales: &[Quad], sums: &mut [f64]) = squares_of
 }
 
 #[inline(always)]
-fn squares_of<V: Lanes>(vectors: &Vectors, by: &[Quad], sums: &mut [f64]) {
+fn squares_of<V: Lanes>(vectors: &Vectors, scales: &[Quad], sums: &mut [f64]) {
     let n = vectors.n;
     let mut columns = vec![[Quad::default(); PANELS]; n];
     let mut parts = vec![Quad::default(); size_of_triangle(n)];
     let groups = vectors.panels.chunks(PANELS * n);
-    for (group, by) in groups.zip(by.chunks(PANELS)) {
-        for (p, (panel, by)) in group.chunks_exact(n).zip(by).enumerate() {
-            let root = V::load(by).sqrt();
+    for (group, scales) in groups.zip(scales.chunks(PANELS)) {
+        for (p, (panel, scale)) in group.chunks_exact(n).zip(scales).enumerate() {
+            let root = V::load(scale).sqrt();
             for (column, v) in columns.iter_mut().zip(panel) {
                 root.mul(V::load(v)).store(&mut column[p]);
             }
         }
-        triangle::add_products::<V, PANELS>(&columns, by.len(), &mut parts, Prefetch::none());
+        triangle::add_products::<V, PANELS>(&columns, scales.len(), &mut parts, Prefetch::none());
     }
     write_sums::<V>(&parts, sums);
 }
@@ -178,18 +178,18 @@ mod tests {
             let number = |at: usize| ((at as f64 + f64::from(seed)) * 0.7).sin();
             let values: Vec<f64> = (0..n * count).map(number).collect();
             let x: Vec<f64> = (0..n).map(|k| number(3 * k)).collect();
-            let by: Vec<f64> = (0..count).map(|c| number(5 * c).abs() / count as f64).collect();
+            let scales: Vec<f64> = (0..count).map(|c| number(5 * c).abs() / count as f64).collect();
             let vectors = Vectors::pack(&values, n);
 
             let products: Vec<f64> = values.chunks(n).map(|v| dot(v, &x)).collect();
             let (mut sum, mut squares) = (vec![0.0; n], vec![0.0; size_of_triangle(n)]);
-            for (v, by) in values.chunks(n).zip(&by) {
-                sum.iter_mut().zip(v).for_each(|(s, v)| *s += by * v);
-                add_outer_product(&mut squares, *by, v);
+            for (v, scale) in values.chunks(n).zip(&scales) {
+                sum.iter_mut().zip(v).for_each(|(s, v)| *s += scale * v);
+                add_outer_product(&mut squares, *scale, v);
             }
             prop_assert!(close(&vectors.products(&x), &products));
-            prop_assert!(close(&vectors.combination(&by), &sum));
-            prop_assert!(close(&vectors.squares(&by), &squares));
+            prop_assert!(close(&vectors.combination(&scales), &sum));
+            prop_assert!(close(&vectors.squares(&scales), &squares));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Factors, solutions and projections against their definitions and against an independent program's.
+//! Factors, solutions and projections against their definitions and against those of an independent program.
 #![allow(clippy::unwrap_used)]
 
 use rand::SeedableRng;
@@ -60,14 +60,14 @@ fn check_backward_errors(triangle: &[f64], n: usize) {
 }
 
 #[test]
-fn backward_errors_of_random_matrices_are_rounding() {
+fn backward_errors_of_random_matrices_are_rounding_errors() {
     for n in (1..=200).chain([511]) {
         check_backward_errors(&random_gram(n as u64, n, n + 2, 0.01), n);
     }
 }
 
 #[test]
-fn backward_errors_of_ill_conditioned_matrices_are_rounding() {
+fn backward_errors_of_ill_conditioned_matrices_are_rounding_errors() {
     (1..=11).for_each(|n| check_backward_errors(&hilbert(n), n));
     for n in [2, 33, 100] {
         let plain = random_gram(7, n, n + 2, 0.1);
@@ -140,7 +140,7 @@ fn agrees_with_reference_factors_and_solutions() {
         let cholesky = Cholesky::new(&numbers(&case["triangle"]), n, 0.0).unwrap();
         let expected = numbers(&case["lower"]);
         for (i, found) in cholesky.lower().iter().enumerate() {
-            // Row by row: those of a graded matrix differ in size.
+            // Row by row, because the rows of a graded matrix differ in size.
             let error = distance(found, row(&expected, i));
             assert!(error <= 1e-14 * norm(row(&expected, i)), "{}, row {i}", case["name"]);
         }

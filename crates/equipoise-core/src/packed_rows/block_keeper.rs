@@ -53,7 +53,7 @@ impl BlockKeeper {
     }
 
     /// Keeps up to `bytes` of blocks in memory and spills the others.
-    pub fn with_room(bytes: usize, spill: Arc<dyn Spill>) -> Self {
+    pub fn with_memory_limit(bytes: usize, spill: Arc<dyn Spill>) -> Self {
         Self { limit: Some((Arc::new(AtomicUsize::new(bytes)), spill)) }
     }
 

@@ -94,7 +94,7 @@ impl ClientPacker {
         Ok(PackedClient { layout, blocks, cell_counts })
     }
 
-    /// Replaces the rows by the distinct ones, with their counts.
+    /// Replaces the rows with the distinct rows and their counts.
     fn pack_distinct(&mut self, distinct: &DistinctRows) -> Result<(), Error> {
         self.blocks.drain(..).for_each(|block| self.keeper.forget(block));
         self.open = OpenBlock::default();

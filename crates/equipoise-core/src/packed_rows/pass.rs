@@ -139,7 +139,8 @@ impl Pass<'_> {
 /// How blocks are divided among threads.
 struct Split {
     in_parallel: bool,
-    /// Blocks per task, about as many as have the rows of a full block. An idle thread takes over tasks of the others.
+    /// Blocks per task: about enough to have as many rows as a full block. An idle thread takes over tasks of the
+    /// others.
     per_task: usize,
 }
 

@@ -52,8 +52,8 @@ fn each_client_is_summed_to_its_requested_order_and_completed_later() {
     let rows = PackedRows::merged(&clients).unwrap();
     let theta = [0.1, 0.2, -0.3, 0.4, 0.2, -0.1];
     let all = rows.evaluate(&theta, Order::Hessian).unwrap();
-    let wanted = [Some(Order::Hessian), Some(Order::Gradient), None];
-    let mut some = rows.evaluate_each(&theta, &wanted).unwrap();
+    let orders = [Some(Order::Hessian), Some(Order::Gradient), None];
+    let mut some = rows.evaluate_each(&theta, &orders).unwrap();
     assert_eq!(some.gradient(1), all.gradient(1));
     assert_eq!(some.losses().last(), Some(0.0));
     let rest = [None, Some(Order::Hessian), Some(Order::Hessian)];
@@ -112,7 +112,7 @@ fn packed_in_chunks(clients: &[Rows], chunk: usize, keeper: &BlockKeeper) -> Pac
 }
 
 #[test]
-fn neither_chunks_nor_room_change_a_bit() {
+fn chunks_and_memory_do_not_change_the_result() {
     let odd = random_rows(5, 9001, 3, true);
     let few = random_rows(6, 1500, 3, true);
     let repeated = few.select(&(0..7003).map(|i| i * i % 1500).collect::<Vec<_>>());
@@ -129,7 +129,7 @@ fn neither_chunks_nor_room_change_a_bit() {
     };
     for (room, chunk) in [(0, 1), (0, 4096), (100_000, 777), (200_000, 1024), (usize::MAX, 3)] {
         let shelf = std::sync::Arc::new(Shelf::default());
-        let keeper = BlockKeeper::with_room(room, shelf.clone());
+        let keeper = BlockKeeper::with_memory_limit(room, shelf.clone());
         let packed = packed_in_chunks(&clients, chunk, &keeper);
         assert_eq!(sums(&packed), sums(&expected), "room {room}, chunks of {chunk}");
         let in_memory = |(_, block): &&(usize, PackedBlock)| match &block.storage {
@@ -167,7 +167,7 @@ fn too_many_distinct_rows_are_not_merged() {
 #[test]
 fn reports_a_block_that_cannot_be_read() {
     let shelf = std::sync::Arc::new(Shelf::default());
-    let keeper = BlockKeeper::with_room(0, shelf.clone());
+    let keeper = BlockKeeper::with_memory_limit(0, shelf.clone());
     let packed = packed_in_chunks(&[random_rows(1, 5000, 3, true)], 512, &keeper);
     shelf.forget(2);
     let error = packed.evaluate(&[0.0; 5], Order::Loss).unwrap_err();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rows::Rows;
 
-/// Maximum number of rows on each side to find the closest record for. More would hardly change a median.
+/// Maximum number of rows on each side whose closest record is searched for. More would hardly change a median.
 const MAX_ROWS: usize = 2000;
 
 /// Distances to the closest record of the data, over features and sensitive attribute, in encoded units.

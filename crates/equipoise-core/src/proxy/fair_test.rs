@@ -56,7 +56,8 @@ const REGULARISERS: [f64; 4] = [1e-7, 1e-9, 1e-11, 1e-13];
 /// grows by about log 100 ≈ 4.6.
 const CONVERGED_CHANGE: f64 = 1e-2;
 
-/// Distance on the wrong side of the plane, relative to the largest distance, up to which a row counts as on it.
+/// Distance on the wrong side of the plane, relative to the largest distance, up to which a row counts as lying on
+/// the plane.
 const ON_THE_PLANE: f64 = 1e-6;
 
 /// Tests whether `proxy` is a fair proxy of `data`.
@@ -82,8 +83,9 @@ pub fn test_fair_proxy(
 
 /// The minimiser of the mean loss of `rows`, or the unit direction that proves there is none.
 ///
-/// Directions of `θ` that hardly matter to `rows`, such as the sum of one-hot columns beside an intercept, may converge
-/// slowly. They need not converge if they do not affect the scores of `judged`, the rows that the model is for.
+/// Directions of `θ` that hardly matter to `rows`, such as the sum of one-hot columns next to an intercept, may
+/// converge slowly. They need not converge if they do not affect the scores of `judged`, the rows that the model is
+/// for.
 pub(crate) fn fit_unregularised(
     rows: &Rows,
     judged: &Rows,

@@ -20,7 +20,7 @@ const RELATIVE_DECREASE: f64 = 1e-9;
 /// Maximum number of step lengths that one step tries.
 const MAX_TRIALS: usize = 20;
 
-/// The generator's current proxy, and what it is measured by.
+/// The generator's current proxy, and everything needed to measure it.
 pub(super) struct Generator {
     data: PackedRows,
     covariance: Covariance,
@@ -95,7 +95,7 @@ impl Generator {
         (self.current.rows, self.current.point.theta)
     }
 
-    /// One step at this ρ. `false` if none is left.
+    /// One step at this ρ. `false` if no further step is possible.
     pub(super) fn step(&mut self, rho: f64) -> Result<bool, Error> {
         match self.adam.take() {
             Some((adam, learning_rate)) => {

@@ -20,11 +20,11 @@ fn a_proxy_is_fair_and_as_accurate_as_fairness_allows() {
     for intercept in [false, true] {
         let data = random_rows(11, 1500, 4, intercept);
         for fairness in [Fairness::SP, Fairness::EO, Fairness::both(0.5).unwrap()] {
-            let made = generate(&data, ProxySettings::new(fairness));
-            let summary = &made.summary;
+            let generated = generate(&data, ProxySettings::new(fairness));
+            let summary = &generated.summary;
             assert!(summary.converged);
             assert!(summary.violation < 2e-3 && summary.start_violation > 0.05, "{summary:?}");
-            let test = test_fair_proxy(&made.rows, &data, fairness, 2e-3).unwrap();
+            let test = test_fair_proxy(&generated.rows, &data, fairness, 2e-3).unwrap();
             assert!(test.fair, "{test:?}");
             // No model can have a lower F: the proxy's model is the minimiser of F itself, which is
             // convex. Moving it along any axis must not help.
@@ -51,10 +51,10 @@ fn proxies_of_any_size_are_fair() {
     let data = random_rows(12, 800, 3, true);
     for n_rows in [60, 800, 2500] {
         let settings = ProxySettings { rows: Some(n_rows), ..ProxySettings::new(Fairness::SP) };
-        let made = generate(&data, settings);
-        assert_eq!(made.rows.len(), n_rows);
-        assert!(made.summary.violation < 1e-3, "{n_rows}: {:?}", made.summary);
-        let theta = fit_logistic(&made.rows, 1e-4, &InnerSettings::default()).unwrap();
+        let generated = generate(&data, settings);
+        assert_eq!(generated.rows.len(), n_rows);
+        assert!(generated.summary.violation < 1e-3, "{n_rows}: {:?}", generated.summary);
+        let theta = fit_logistic(&generated.rows, 1e-4, &InnerSettings::default()).unwrap();
         let spd = Metrics::of(&theta, &data).unwrap().spd.unwrap();
         let raw = fit_logistic(&data, 1e-4, &InnerSettings::default()).unwrap();
         let raw_spd = Metrics::of(&raw, &data).unwrap().spd.unwrap();
@@ -69,8 +69,9 @@ fn adam_makes_fair_proxies_but_moves_rows_further() {
     let adam = generate(&data, ProxySettings { solver: ProxySolver::Adam, ..from_data });
     let smallest = generate(&data, from_data);
     assert!(adam.summary.violation < 0.02, "{:?}", adam.summary);
-    let moved = |made: &GeneratedProxy| -> f64 {
-        let squares = made.rows.values().iter().zip(data.values()).map(|(a, b)| (a - b) * (a - b));
+    let moved = |generated: &GeneratedProxy| -> f64 {
+        let squares =
+            generated.rows.values().iter().zip(data.values()).map(|(a, b)| (a - b) * (a - b));
         squares.sum()
     };
     assert!(moved(&adam) > moved(&smallest));
@@ -78,7 +79,7 @@ fn adam_makes_fair_proxies_but_moves_rows_further() {
 
 #[test]
 fn linear_relations_of_the_data_hold_in_the_proxy() {
-    // Two one-hot columns that add up to 1 beside an intercept, and a constant column.
+    // Two one-hot columns that add up to 1, an intercept, and a constant column.
     let base = random_rows(18, 900, 2, true);
     let x: Vec<f64> = (0..900)
         .flat_map(|i| {
@@ -89,12 +90,12 @@ fn linear_relations_of_the_data_hold_in_the_proxy() {
     let s: Vec<bool> = (0..900).map(|i| base.is_privileged(i)).collect();
     let y: Vec<bool> = (0..900).map(|i| base.is_positive(i)).collect();
     let data = Rows::new(Layout { n_x: 5, intercept: true }, &x, &s, &y).unwrap();
-    let made = generate(&data, ProxySettings::new(Fairness::SP));
-    for i in 0..made.rows.len() {
-        let row = made.rows.x(i);
+    let generated = generate(&data, ProxySettings::new(Fairness::SP));
+    for i in 0..generated.rows.len() {
+        let row = generated.rows.x(i);
         assert!((row[2] + row[3] - 1.0).abs() < 1e-9 && (row[4] - 3.0).abs() < 1e-9, "{row:?}");
     }
-    let test = test_fair_proxy(&made.rows, &data, Fairness::SP, 2e-3).unwrap();
+    let test = test_fair_proxy(&generated.rows, &data, Fairness::SP, 2e-3).unwrap();
     assert!(test.fair, "{test:?}");
 }
 

@@ -17,8 +17,8 @@ const MAX_REPEATS: usize = 6;
 /// Differences between slopes below this share of the largest slope are rounding errors.
 const SLOPE_NOISE: f64 = 1e-12;
 
-/// The point of the simplex that minimises `linear·z + ½ zᵀ matrix z`, from `start` on it. `matrix` has all its
-/// entries, row by row. If a system cannot be solved, the result is the best point so far.
+/// The point of the simplex that minimises `linear·z + ½ zᵀ matrix z`, starting from the point `start` of the simplex.
+/// `matrix` has all its entries, row by row. If a system cannot be solved, the result is the best point so far.
 pub(super) fn minimise_quadratic(matrix: &[f64], linear: &[f64], start: Vec<f64>) -> Vec<f64> {
     let size = linear.len();
     let largest = (0..size).map(|i| matrix[i * size + i]).fold(0.0, f64::max);

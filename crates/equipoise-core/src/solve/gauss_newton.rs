@@ -5,7 +5,7 @@
 //! decrease of `P`, decides whether the step is accepted and how the damping μ changes, so `P` never rises within a stage.
 //!
 //! `P` is not convex, so a descent may end in a local minimum. After the descent from uniform weights, two more start from
-//! the clients whose model alone has the lowest `P`, at the last ρ. The lowest end wins.
+//! the clients whose model alone has the lowest `P`, at the last ρ. The descent that ends lowest wins.
 
 use rayon::prelude::*;
 
@@ -38,7 +38,7 @@ const POLISH_THRESHOLD: f64 = 1e-9;
 /// Gap at which a stage before the last ends: the next ρ moves the weights anyway.
 const STAGE_GAP: f64 = 1e-3;
 
-/// Inner fits need not be tighter than this while steps are large: `P` is corrected to first order for what they leave.
+/// Inner fits need not be tighter than this while steps are large: `P` is corrected to first order for their error.
 /// Once a step's predicted decrease is below the threshold, its gain ratio needs fits to the tolerance of the settings.
 const LOOSE_INNER_TOLERANCE: f64 = 1e-9;
 const TIGHT_FIT_THRESHOLD: f64 = 1e-8;
@@ -51,7 +51,7 @@ const VERTEX_STARTS: usize = 2;
 /// A descent stops once its weights are this close to the end of an earlier one and `P` is not lower.
 const SAME_WEIGHTS: f64 = 1e-3;
 
-/// The lowest end of all descents.
+/// The end point of all descents with the lowest `P`.
 pub(super) fn minimise(
     problem: &mut Bilevel<'_>,
     uniform: Vec<f64>,
@@ -93,7 +93,7 @@ struct GaussNewton<'a, 'p, 't> {
     trace: &'a mut TraceRecorder<'t>,
     tight: InnerSettings,
     loose: InnerSettings,
-    /// One of the two, as the last trial step needed it.
+    /// `tight` or `loose`, whichever the last trial step needed.
     inner: InnerSettings,
 }
 

@@ -38,7 +38,7 @@ pub(super) struct LowRankQuadratic<'a> {
 }
 
 impl LowRankQuadratic<'_> {
-    /// The minimiser over the simplex. If a system cannot be solved, the result is the last point before it.
+    /// The minimiser over the simplex. If a system cannot be solved, the result is the last point before that.
     pub(super) fn minimise(&self) -> Vec<f64> {
         let mut path = Path::start(self);
         for _ in 0..MAX_STEPS {

@@ -47,7 +47,7 @@ pub enum TableProblem {
         "column {0} of the header has no name. Name or remove it; some programs write row numbers that way."
     )]
     UnnamedColumn(usize),
-    /// A row has another number of cells than the header.
+    /// A row has more or fewer cells than the header.
     #[error(
         "line {line} has {found} cells, but the header has {expected} columns. Look for a missing or unquoted comma."
     )]

@@ -18,7 +18,9 @@ pub enum OutcomeProblem {
         found: String,
     },
     /// A version that this program does not support.
-    #[error("outcome version {found} is not supported, only {VERSION}. Use a newer program.")]
+    #[error(
+        "outcome version {found} is not supported, only {VERSION}. Use a newer version of this program."
+    )]
     Version {
         /// The version found.
         found: u32,
@@ -31,7 +33,7 @@ pub enum OutcomeProblem {
         /// Names.
         features: usize,
     },
-    /// A figure is NaN or infinite.
+    /// A number is NaN or infinite.
     #[error("`{key}` is not a finite number.")]
     NotFinite {
         /// Its key.

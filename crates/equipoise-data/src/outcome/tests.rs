@@ -142,9 +142,9 @@ fn rejects_an_inconsistent_outcome_and_names_the_problem() {
         ("clients `c` and `a`", |v| v["overlaps"][0]["clients"] = vec!["c", "a"].into()),
         ("with a share of 1.5", |v| v["overlaps"][0]["share"] = 1.5.into()),
     ];
-    let sound = serde_json::to_value(overlapping()).unwrap();
+    let valid = serde_json::to_value(overlapping()).unwrap();
     for (expected, change) in cases {
-        let mut value = sound.clone();
+        let mut value = valid.clone();
         change(&mut value);
         let error = OutcomeFile::from_json(&value.to_string(), Path::new("o.json")).unwrap_err();
         let text = error.to_string();

@@ -34,7 +34,7 @@ fn small_tables_are_compared_exactly() {
     let found = find(&[
         sketch((0..200).chain(0..200)),
         sketch(1000..1400),
-        // A half of the first, and a fifth of the second: 0.1 of its own rows, which are more.
+        // Half of the first client's rows, a fifth of the second's, and many others.
         sketch((100..200).chain(1000..1080).chain(5000..5620)),
         // Nine rows of the second are too few, whatever their share.
         sketch(1300..1309),
@@ -71,7 +71,7 @@ fn large_tables_are_compared_by_estimates() {
         sketch(0..100_000),
         sketch(70_000..170_000),
         sketch(150_000..400_000),
-        // All of a small one in the second: of its 3000 rows about 120 are in the sample.
+        // A small table contained in the first two: about 120 of its 3000 rows are in the sample.
         sketch(75_000..78_000),
     ];
     let found = find(&sketches);
@@ -79,7 +79,7 @@ fn large_tables_are_compared_by_estimates() {
         let clients = |o: &&Overlap| o.clients[0] == first && o.clients[1] == second;
         found.listed.iter().find(clients).unwrap_or_else(|| panic!("{first} {second}: {found:?}"))
     };
-    // 30,000 of 100,000: about 1229 of 4096, four standard errors are 11 %, those of the counts included.
+    // 30,000 of 100,000: about 1229 of 4096. Four standard errors, including those of the counts, are 11 %.
     let half = of("c000", "c001");
     assert!(half.estimated && (half.share / 0.3 - 1.0).abs() < 0.11, "{half:?}");
     assert!((half.shared_rows as f64 / 30_000.0 - 1.0).abs() < 0.13, "{half:?}");
@@ -104,7 +104,7 @@ fn unrelated_tables_share_nothing() {
 
 #[test]
 fn the_largest_pairs_are_listed_and_the_others_counted() {
-    // Client `i` has the first 40 + i rows of all: the share is 1 of each pair.
+    // Client `i` has the first 40 + i rows, so the share of every pair is 1.
     let sketches: Vec<RowSketch> = (0..60).map(|i| sketch(0..40 + i)).collect();
     let found = find(&sketches);
     assert_eq!((found.listed.len(), found.more), (20, 60 * 59 / 2 - 20));
@@ -115,16 +115,16 @@ fn the_largest_pairs_are_listed_and_the_others_counted() {
 
 #[test]
 fn a_sample_is_used_if_counting_everything_takes_too_long() {
-    // Each shares half of its 2000 rows with all others.
+    // Each client shares half of its 2000 rows with all others.
     let of = |i: u64| sketch((0..1000).chain((i + 1) << 32..((i + 1) << 32) + 1000));
     let sketches: Vec<RowSketch> = (0..30).map(of).collect();
     let exact = find(&sketches);
     assert_eq!(listed(&exact)[0], ("c000", "c001", 1000, 0.5, false));
-    // 450 steps for each row: 300 of the 1000 are looked at.
+    // Each row takes 450 steps, so 300 of the 1000 rows are compared.
     let sampled = find_within(300 * 450, &ids(30), &sketches);
     assert_eq!(sampled.listed.len() + sampled.more, 30 * 29 / 2);
     for overlap in &sampled.listed {
-        // Four standard errors of a half, seen on 600 rows, and the largest of 435 pairs come first.
+        // Four standard errors of a share of a half, estimated from 600 rows. The listed pairs are the largest of 435.
         assert!(overlap.estimated && (overlap.share / 0.5 - 1.0).abs() < 0.2, "{overlap:?}");
     }
 }

@@ -157,7 +157,7 @@ fn rejects_malformed_proxies_with_the_location() {
 }
 
 #[test]
-fn rows_of_another_schema_or_none_are_not_written() {
+fn does_not_write_rows_of_another_schema_or_empty_proxies() {
     let (schema, rows) = small();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("p.parquet");
@@ -172,7 +172,7 @@ fn rows_of_another_schema_or_none_are_not_written() {
 }
 
 #[test]
-fn parquet_and_csv_report_a_bad_cell_alike() {
+fn parquet_and_csv_report_the_same_bad_cell() {
     use crate::table::{write_csv, write_parquet};
     let schema = schema(false);
     let n_rows = 5000;
@@ -187,7 +187,7 @@ fn parquet_and_csv_report_a_bad_cell_alike() {
         let mut values = vec![vec![0.25; n_rows], vec![0.0; n_rows], vec![1.0; n_rows]];
         values.extend([vec![1.0; n_rows], vec![-1.0; n_rows]]);
         values[column][row - 1] = value;
-        // A later row and a later column are as bad, and not named.
+        // A later row and a later column are also bad, but are not named.
         values[4][n_rows - 1] = 7.0;
         let columns: Vec<OutputColumn> = columns(&schema)
             .into_iter()

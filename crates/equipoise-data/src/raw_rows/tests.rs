@@ -154,7 +154,7 @@ fn prediction_needs_no_label_and_ignores_other_columns() {
     std::fs::write(&path, "race,tier,age,lsat,since\nWhite,1,1,40,2020\n").unwrap();
     let table = read_features_for_prediction(&path, &schema()).unwrap();
     assert_eq!(table.rows.a(0), [1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0]);
-    // A misspelt group would score as unprivileged: rows of one group only are worth a word.
+    // A misspelt group would score as unprivileged, so rows of a single group deserve a warning.
     assert!(matches!(&table.warnings[..], [Warning { code: WarningCode::OneGroup, .. }]));
     std::fs::write(&path, TABLE.replace("White,1,", "White,NA,")).unwrap();
     let table = read_features_for_prediction(&path, &schema()).unwrap();

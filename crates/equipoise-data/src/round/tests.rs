@@ -104,7 +104,7 @@ fn outcome(dir: &Path, shares: Shares, n_threads: usize) -> String {
 fn with_room(room: usize, n_readers: usize, scratch: &Path) -> Shares {
     let slot = ClientPacker::block_bytes(schema().layout().n());
     let spill = Arc::new(ScratchFile::create(scratch, slot).unwrap());
-    Shares { n_readers, keeper: BlockKeeper::with_room(room, spill) }
+    Shares { n_readers, keeper: BlockKeeper::with_memory_limit(room, spill) }
 }
 
 fn shape() -> impl Strategy<Value = Shape> {

@@ -58,7 +58,7 @@ fn digests_of_similar_rows_are_uniform() {
     for shift in [58, 29, 0] {
         let mut counts = [0_i32; 64];
         digests.iter().for_each(|digest| counts[(digest >> shift & 63) as usize] += 1);
-        // 1024 each, give or take five standard deviations.
+        // 1024 each, within five standard deviations.
         assert!(counts.iter().all(|n| (n - 1024).abs() < 160), "{counts:?}");
     }
     let mut distinct = digests;

@@ -40,7 +40,7 @@ impl Items {
                     None => self.text("no fill"),
                 }
             }
-            // Levels count as spelled, because they are part of the encoded names.
+            // Levels are hashed as spelled, because they are part of the encoded names.
             Encoding::Categorical { levels, fill } => {
                 self.text("categorical");
                 self.texts(levels);

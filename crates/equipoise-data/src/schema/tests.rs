@@ -91,7 +91,7 @@ fn the_digest_depends_on_meaning_not_on_spelling() {
 
 #[test]
 fn the_digest_is_pinned() {
-    // Computed apart from this program, from the description at the head of digest.rs.
+    // Computed independently, from the description at the top of digest.rs.
     // A change here makes every agreed schema and every stored model differ: it needs a new version.
     assert_eq!(
         law().digest().to_string(),
@@ -149,7 +149,7 @@ fn mistakes_are_reported_with_the_file() {
 }
 
 #[test]
-fn a_syntax_error_has_its_line() {
+fn a_syntax_error_names_its_line() {
     let text = parse(&LAW.replace("scale = 5.5", "scale = \"wide\"")).unwrap_err().to_string();
     assert!(text.contains("line 15"), "{text}");
 }

@@ -85,7 +85,7 @@ fn translate(path: &Path, error: csv::Error) -> Error {
     }
 }
 
-/// Writes a header and rows. Numbers are as short as possible while still read back bit for bit.
+/// Writes a header and rows. Numbers have the shortest form that reads back bit for bit.
 pub(crate) fn write(
     out: &mut (dyn Write + Send),
     columns: &[OutputColumn],

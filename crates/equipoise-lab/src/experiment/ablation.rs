@@ -28,7 +28,7 @@ pub enum Ablation {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// How root rows count.
+    /// How root rows are weighted.
     RootWeighting(RootWeighting),
     /// How columns become features.
     Preprocessing(Preprocessing),
@@ -75,7 +75,7 @@ impl Ablation {
 }
 
 impl Change {
-    /// The settings with this change, which may be equal.
+    /// The settings with this change, which may equal the original ones.
     pub fn apply(self, settings: &ExperimentSettings) -> ExperimentSettings {
         let mut changed = settings.clone();
         match self {

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::scenario::{Generator, ProxySize, ScenarioKind, ScenarioSettings};
 use crate::source::{OWN_TABLE, SYNTHETIC};
 
-/// A larger number of seeds is surely a typing error.
+/// More seeds than this are surely a typo.
 const MAX_SEEDS: u64 = 100_000;
 
 /// A grid of scenarios, and how each is run.
@@ -39,13 +39,13 @@ pub struct ExperimentSettings {
     pub root_share: f64,
     /// Rows of a fair proxy.
     pub proxy_size: ProxySize,
-    /// How fair proxies are made.
+    /// How fair proxies are generated.
     pub generator: Generator,
     /// How columns become features.
     pub preprocessing: Preprocessing,
     /// λ throughout.
     pub lambda: f64,
-    /// How root rows count.
+    /// How root rows are weighted.
     pub root_weighting: RootWeighting,
 }
 
@@ -136,7 +136,7 @@ impl ExperimentSettings {
             self.fairness.iter().map(move |&fairness| (dataset.as_str(), fairness))
         });
         let alone = self.datasets.len() * self.fairness.len() == 1;
-        all.filter(|&place| alone || place != ("dutch", Criterion::Eo)).collect()
+        all.filter(|&pair| alone || pair != ("dutch", Criterion::Eo)).collect()
     }
 
     /// The grid, unit of work by unit of work.
@@ -180,7 +180,7 @@ impl ExperimentSettings {
         let splits = self
             .combinations()
             .into_iter()
-            .flat_map(|place| (1..=self.seeds).map(move |seed| (place, seed)));
+            .flat_map(|pair| (1..=self.seeds).map(move |seed| (pair, seed)));
         splits
             .map(|((dataset, fairness), seed)| Unit {
                 dataset: dataset.to_owned(),

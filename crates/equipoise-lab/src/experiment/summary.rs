@@ -77,11 +77,11 @@ impl Spread {
 
 /// Summarises cells, sorted as [`run_experiment`](super::run_experiment) returns them, over their seeds.
 pub fn summarise(cells: &[Cell], variants: &[Variant]) -> Vec<CellSummary> {
-    let same_place = |a: &Cell, b: &Cell| {
+    let differ_only_in_seed = |a: &Cell, b: &Cell| {
         CellKey { seed: 0, ..a.key.clone() } == CellKey { seed: 0, ..b.key.clone() }
     };
     let mut summaries = Vec::new();
-    for seeds in cells.chunk_by(same_place) {
+    for seeds in cells.chunk_by(differ_only_in_seed) {
         for &variant in variants {
             let results: Vec<_> = seeds
                 .iter()

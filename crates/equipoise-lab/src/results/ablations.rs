@@ -56,7 +56,7 @@ impl Results<'_> {
     ) -> Option<Table> {
         let settings = &self.experiment.settings;
         let was_run = |change: Change| {
-            self.experiment.changed.iter().any(|cell| {
+            self.experiment.ablation_cells.iter().any(|cell| {
                 (&*cell.key.dataset, cell.key.fairness) == combination
                     && cell.key.change == Some(change)
             })
@@ -180,7 +180,7 @@ fn name_and_question(ablation: Ablation) -> (&'static str, &'static str) {
         Ablation::Intercept => (
             "Intercept",
             "Does an intercept matter? Without one, the decision threshold is tied to the features. Balanced accuracy \
-             is shown because where nearly all labels are positive, a model that says yes to everyone is accurate and \
+             is shown because if nearly all labels are positive, a model that says yes to everyone is accurate and \
              fair, but useless.",
         ),
         Ablation::RootShare => (

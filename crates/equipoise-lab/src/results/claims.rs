@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_papers_figures_pass_its_own_findings() {
+    fn the_papers_figures_agree_with_its_findings() {
         // Law School, |SPD|, at 20, 40 and 60 %.
         let four = [
             (0.2, [0.0369, 0.0397, 0.1465, 0.0867]),

@@ -24,7 +24,7 @@ impl Results<'_> {
         if !settings.datasets.iter().any(|name| Dataset::named(name).is_some()) {
             return None;
         }
-        let texts = if is_the_papers(settings) {
+        let texts = if uses_paper_rounds(settings) {
             let has = |combination, scenario, variant| {
                 settings.combinations().contains(&combination)
                     && settings.scenarios.contains(&scenario)
@@ -60,7 +60,7 @@ impl Results<'_> {
             "Law School, equal opportunity. The method is less fair and less accurate than in the paper, and we do not \
              know why.{larger} One oddity of the formula, which we follow as printed: it centres the sensitive \
              attribute by its mean over all rows rather than over the positive rows that it concerns, so even a model \
-             that decides alike for everyone has a violation."
+             that makes the same decision for everyone has a violation."
         )
     }
 
@@ -115,8 +115,8 @@ impl Results<'_> {
     }
 }
 
-/// Whether rounds are made as the paper makes them, as far as known. Scenarios and seeds may differ.
-fn is_the_papers(settings: &ExperimentSettings) -> bool {
+/// Whether rounds are generated as in the paper, as far as known. Scenarios and seeds may differ.
+fn uses_paper_rounds(settings: &ExperimentSettings) -> bool {
     settings.generator == Generator::Adam
         && settings.preprocessing == Preprocessing::Paper
         && settings.n_clients == paper::N_CLIENTS
@@ -133,12 +133,12 @@ const SPLITS: &str = "Splits. Rows are split at random, and the paper does not p
 const PROXIES: &str = "Fair proxies. The paper takes its generator from another paper and does not say where the \
      generated rows start. Its FedNolowe weights (Table I) show that its fair proxies have a lower loss than raw rows. \
      On Law School, proxies made by moving the client's own rows with Adam have this property, so they are used here; \
-     on Dutch they mostly do not. They are not what `equipoise proxy` makes, which is rows from a smoothed model, moved \
-     no further than fairness requires (--generator smoothed). FedASL and FedNolowe judge clients by loss alone, so \
-     their results depend on the generator at least as much as on the defense itself.";
+     on Dutch they mostly do not. `equipoise proxy` does not generate such proxies: it starts from a smoothed model \
+     and moves rows no further than fairness requires (--generator smoothed). FedASL and FedNolowe judge clients by loss \
+     alone, so their results depend on the generator at least as much as on the defense itself.";
 
 const DUTCH: &str = "Dutch. Every defense, including pooling, is more accurate and less fair here than in the paper. \
-     Pooling uses neither weights nor roots, so the reason must lie before the defense: in the proxies or in the \
+     Pooling uses neither weights nor roots, so the cause must come before the defense: in the proxies or in the \
      encoding of the columns, which the paper barely describes. Figure 2 shows that models of our fair proxies still \
      select the groups at different rates on Dutch. Our guess: the penalty is on the covariance of sensitive attribute \
      and score, which on Dutch can be small although the rates differ. FedASL drops reliable clients here and keeps \

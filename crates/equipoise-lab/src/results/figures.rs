@@ -36,7 +36,7 @@ impl Experiment {
         unreliable: f64,
         change: Option<Change>,
     ) -> Vec<&Cell> {
-        let cells = if change.is_none() { &self.grid } else { &self.changed };
+        let cells = if change.is_none() { &self.grid } else { &self.ablation_cells };
         let matches = |cell: &&Cell| {
             let key = &cell.key;
             (&*key.dataset, key.fairness, key.scenario, key.unreliable, key.change)

@@ -19,10 +19,10 @@ impl Results<'_> {
         let page = self.page();
         write_results_csv(&folder.join("results.csv"), &self.experiment.grid)?;
         let ablations = folder.join("ablations.csv");
-        if self.experiment.changed.is_empty() {
+        if self.experiment.ablation_cells.is_empty() {
             remove(&ablations)?;
         } else {
-            write_results_csv(&ablations, &self.experiment.changed)?;
+            write_results_csv(&ablations, &self.experiment.ablation_cells)?;
         }
         write_text(&folder.join("traces.csv"), &traces_csv(&self.experiment.grid))?;
         let tables = folder.join("tables");

@@ -19,8 +19,8 @@ impl Results<'_> {
     pub(super) fn trade_off_section(&self) -> Option<Section> {
         self.section(
             "Figure 3: accuracy against fairness",
-            "Realistic scenarios. Points are means over the seeds, and bars are one standard deviation. The best place is \
-             the top left corner: accurate and fair.",
+            "Realistic scenarios. Points are means over the seeds, and bars are one standard deviation. The best \
+             models are in the top left corner: accurate and fair.",
             |combination| {
                 let shares = self.experiment.settings.unreliable.iter();
                 let charts = shares.filter_map(move |&share| self.trade_off_chart(combination, share));

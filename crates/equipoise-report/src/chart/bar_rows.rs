@@ -97,7 +97,7 @@ pub(super) fn draw_rows(
     });
 }
 
-/// The area that bars stretch over, with room beside it for the texts at their ends.
+/// The area that bars stretch over, with room next to it for the texts at their ends.
 struct BarArea {
     left: f64,
     right: f64,

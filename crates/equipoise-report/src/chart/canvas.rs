@@ -82,7 +82,7 @@ pub(super) fn fitted_text(markup: &mut Markup, at: Xy, anchor: Anchor, width: f6
 
 /// Writes text centred at x, moved or shortened to stay within the drawing.
 pub(super) fn centred_text(markup: &mut Markup, at: Xy, width: f64, class: &str, content: &str) {
-    // Axis titles are bold, hence a little wider than estimated.
+    // Axis titles are bold, so they are a little wider than estimated.
     let shown = fit(content, 0.88 * width);
     let half = (0.55 * text_width(&shown)).min(width / 2.0);
     text(markup, (at.0.clamp(half, width - half), at.1), Anchor::Middle, class, &shown);
@@ -115,10 +115,10 @@ pub(super) fn line(markup: &mut Markup, (x1, y1): Xy, (x2, y2): Xy, class: &str)
     );
 }
 
-pub(super) fn rect(markup: &mut Markup, (x, y): Xy, (width, height): Xy, look: Attributes<'_>) {
-    let place: Attributes<'_> =
+pub(super) fn rect(markup: &mut Markup, (x, y): Xy, (width, height): Xy, style: Attributes<'_>) {
+    let geometry: Attributes<'_> =
         &[("x", &Px(x)), ("y", &Px(y)), ("width", &Px(width)), ("height", &Px(height))];
-    markup.empty("rect", &[place, look].concat());
+    markup.empty("rect", &[geometry, style].concat());
 }
 
 /// Writes a horizontal or vertical interval with caps, outlined to stand out from what it crosses.
@@ -191,8 +191,8 @@ pub(crate) fn write_patterns(markup: &mut Markup) {
             let size: Attributes<'_> = &[("width", &"8"), ("height", &"8")];
             let units: Attributes<'_> = &[("id", &id), ("patternUnits", &"userSpaceOnUse")];
             markup.element("pattern", &[units, size].concat(), |markup| {
-                let ground: Attributes<'_> = &[("class", &format!("ground c{colour}"))];
-                markup.empty("rect", &[size, ground].concat());
+                let background: Attributes<'_> = &[("class", &format!("ground c{colour}"))];
+                markup.empty("rect", &[size, background].concat());
                 markup.empty("path", &[("d", &path), ("class", &format!("{name} k{colour}"))]);
             });
         }

@@ -47,7 +47,7 @@ const MARKER_STEP: f64 = 17.0;
 const MAX_MARKER_ROWS: usize = 3;
 const LABEL_STEP: f64 = 16.0;
 const MAX_LABEL_WIDTH: f64 = 170.0;
-/// There is no room for more names beside the ends of the lines.
+/// There is no room for more names next to the ends of the lines.
 const MAX_END_LABELS: usize = 12;
 
 impl Lines {

@@ -60,7 +60,7 @@ impl OutcomeReport<'_> {
         }
         let mut sentence = format!(
             "{} of {} more than 1\u{202f}% of the weight; the largest is {}, of {}.",
-            count(self.n_counting_clients()),
+            count(self.n_weighted_clients()),
             counted(self.clients().len(), "client has", "clients have"),
             SHARE.write(Some(heaviest.weight)),
             heaviest.id,

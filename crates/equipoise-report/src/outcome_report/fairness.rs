@@ -45,7 +45,7 @@ impl OutcomeReport<'_> {
         })
     }
 
-    /// The tables that were measured on, each once, in the order given.
+    /// The tables on which models were measured, each once, in the order given.
     fn tables_measured(&self) -> Vec<&str> {
         let mut tables: Vec<&str> = Vec::new();
         for measured in &self.measured {

@@ -6,7 +6,7 @@ use super::{OutcomeReport, Z95, wording};
 use crate::block::Figure;
 use crate::format::{Format, MISSING, count, counted};
 
-/// Clients with a larger share of the weight count.
+/// A share of the weight up to this is negligible.
 const NEGLIGIBLE_WEIGHT: f64 = 0.01;
 
 impl OutcomeReport<'_> {
@@ -30,12 +30,12 @@ impl OutcomeReport<'_> {
                 ),
             ]);
         }
-        let counting = self.n_counting_clients();
+        let weighted = self.n_weighted_clients();
         let (stopped, how) = wording::termination(self.outcome().termination);
         figures.extend([
             figure(
-                "Clients that count",
-                format!("{} of {}", count(counting), count(self.clients().len())),
+                "Clients with weight",
+                format!("{} of {}", count(weighted), count(self.clients().len())),
                 "with more than 1\u{202f}% of the weight",
             ),
             figure("Solver status", stopped.to_owned(), how),
@@ -43,7 +43,7 @@ impl OutcomeReport<'_> {
         figures
     }
 
-    pub(super) fn n_counting_clients(&self) -> usize {
+    pub(super) fn n_weighted_clients(&self) -> usize {
         self.clients().iter().filter(|client| client.weight > NEGLIGIBLE_WEIGHT).count()
     }
 }

@@ -1,4 +1,4 @@
-//! Descriptions of the solver's state.
+//! Describes how a solve stopped.
 
 use equipoise_core::Termination;
 

@@ -54,7 +54,7 @@ pub async fn serve(app: Arc<App>, listening: Listening, stop: impl Future<Output
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Probably out of file descriptors. Some will be released.
+                // Probably out of file descriptors. Wait until some are released.
                 warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;

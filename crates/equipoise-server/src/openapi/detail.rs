@@ -88,7 +88,7 @@ impl Operation {
             ),
             Self::GetReceipt => (
                 "Get a client's receipt",
-                "Tells whether the file in the signed manifest was accepted.",
+                "Reports whether the file in the signed manifest was accepted.",
             ),
             Self::GetUpload => (
                 "Get the progress of an upload",

@@ -42,7 +42,7 @@ pub enum EventKind {
         server_key: Box<PublicKey>,
         /// The clients. Fixed from here on.
         roster: Vec<PublicKey>,
-        /// Digest of the coordinator's token digest, both in hex, to detect a changed one. `None` in rounds that
+        /// Digest of the coordinator's token digest, both in hex, to detect a changed token. `None` in rounds that
         /// earlier versions set up.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token_check: Option<Digest>,

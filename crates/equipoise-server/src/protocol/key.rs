@@ -1,6 +1,6 @@
 //! Ed25519 keys and their text form.
 //!
-//! A public key is one line, `equipoise-ed25519 BASE64 name`, easy to send by mail and to compare by eye. A
+//! A public key is one line, `equipoise-ed25519 BASE64 name`, easy to email and to compare by eye. A
 //! private key is one line, `equipoise-ed25519-private BASE64 name`, in a file that only its owner can read.
 
 use std::fmt;
@@ -19,11 +19,11 @@ const PRIVATE: &str = "equipoise-ed25519-private";
 /// Text that is not a valid key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// Not a line of three fields that starts with this one.
-    #[error("it is not one line of `{0} BASE64 name`")]
+    /// Not one line of three fields, the first of which is this.
+    #[error("expected one line of the form `{0} BASE64 name`")]
     Line(&'static str),
     /// A private key where a public one is expected.
-    #[error("it is a PRIVATE key, which only its owner may have. Use the .pub file")]
+    #[error("it is a PRIVATE key, which only its owner should have. Use the .pub file")]
     IsPrivate,
     /// The second field is not a base64-encoded key.
     #[error("its second field is not a base64-encoded Ed25519 key")]
@@ -47,7 +47,7 @@ pub struct PublicKey {
     key: VerifyingKey,
 }
 
-/// An Ed25519 signature, base64 in text form.
+/// An Ed25519 signature. Its text form is base64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signature([u8; 64]);
 
@@ -90,7 +90,7 @@ impl PublicKey {
         &self.name
     }
 
-    /// The same key under the name that a roster gives it.
+    /// The same key under another name.
     pub fn named(self, name: Name) -> Self {
         Self { name, ..self }
     }

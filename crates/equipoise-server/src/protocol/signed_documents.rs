@@ -118,8 +118,8 @@ impl Statement {
     }
 }
 
-/// The last event of a round's log. Signed, it is `audit-head.json`, and no event after the statement can be
-/// changed either.
+/// The last event of a round's log. Signed, it is `audit-head.json`, which protects the events after the
+/// statement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogHead {

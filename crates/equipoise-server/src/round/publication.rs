@@ -11,7 +11,7 @@ use super::spec::RoundSpec;
 use crate::protocol::{Digest, Name, Statement, Subject, SubmissionList};
 use crate::store::{Store, StoreError, digest_of_file};
 
-/// The published files that the statement lists. `statement.json` itself and [`LOG_FILES`] are published as well.
+/// The published files that the statement lists. `statement.json` itself and [`LOG_FILES`] are also published.
 pub const PUBLISHED_FILES: [&str; 7] = [
     "model.json",
     "outcome.json",

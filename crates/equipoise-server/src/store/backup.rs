@@ -3,7 +3,7 @@
 //! The database is copied in one transaction, so the backup is a consistent snapshot. Every file that it refers to
 //! was on disk before its row was committed and never changes afterwards, so it can be copied later. Running
 //! uploads are left out; their clients send them again. A backup or a restored directory gets its name only after
-//! passing the checks that a server makes at startup.
+//! passing the checks that a server runs at startup.
 
 mod listing;
 
@@ -41,12 +41,12 @@ pub fn back_up(data: &Path, target: &Path) -> Result<(Backup, Digest), StoreErro
     }
     let rounds = check(&staging.path)?;
     let files = listing::list(&staging.path)?;
-    let made = Backup { version: VERSION, at: Timestamp::now(), rounds, files };
-    let text = made.to_json();
+    let listed = Backup { version: VERSION, at: Timestamp::now(), rounds, files };
+    let text = listed.to_json();
     let path = staging.path.join(LISTING);
     fs::write(&path, &text).map_err(StoreError::file(&path))?;
     staging.finish(target)?;
-    Ok((made, Digest::of(text.as_bytes())))
+    Ok((listed, Digest::of(text.as_bytes())))
 }
 
 /// Restores a backup to a new data directory. If `expected` is given, the backup's list must have this digest.
@@ -60,14 +60,15 @@ pub fn restore(backup: &Path, data: &Path, expected: Option<Digest>) -> Result<B
             format!("does not have the digest you gave: its SHA-256 is {found}"),
         ));
     }
-    let made: Backup = serde_json::from_slice(&text)
+    let listed: Backup = serde_json::from_slice(&text)
         .map_err(|error| invalid(&path, format!("is not the list of a backup: {error}")))?;
-    if made.version != VERSION {
-        let problem = format!("has version {}, but this program supports {VERSION}", made.version);
+    if listed.version != VERSION {
+        let problem =
+            format!("has version {}, but this program supports {VERSION}", listed.version);
         return Err(invalid(&path, problem));
     }
     let staging = Staging::beside(data)?;
-    for file in &made.files {
+    for file in &listed.files {
         let relative = listing::relative(&file.path).ok_or_else(|| {
             invalid(&path, format!("lists `{}`, which is not inside the backup", file.path))
         })?;
@@ -83,14 +84,14 @@ pub fn restore(backup: &Path, data: &Path, expected: Option<Digest>) -> Result<B
         }
     }
     let rounds = check(&staging.path)?;
-    if rounds != made.rounds {
-        return Err(invalid(&path, "lists other rounds than the database"));
+    if rounds != listed.rounds {
+        return Err(invalid(&path, "does not list the same rounds as the database"));
     }
     staging.finish(data)?;
-    Ok(made)
+    Ok(listed)
 }
 
-/// Makes the checks of a server start, and returns the rounds.
+/// Runs the checks that a server runs at startup, and returns the rounds.
 fn check(folder: &Path) -> Result<Vec<crate::protocol::Name>, StoreError> {
     for needed in [DATABASE, "server.key"] {
         if !folder.join(needed).is_file() {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::protocol::{Name, Refusal};
 
-/// Why the store did not do something.
+/// Why an operation of the store failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -26,7 +26,7 @@ pub enum StoreError {
     #[error("no space is left on the disk")]
     DiskFull,
     /// A database error.
-    #[error("the database: {0}")]
+    #[error("database error: {0}")]
     Database(rusqlite::Error),
     /// Stored data has changed. Nothing is served or solved.
     #[error(

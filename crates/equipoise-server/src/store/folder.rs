@@ -38,7 +38,7 @@ impl DataFolder {
         lock.try_lock().map_err(|_| StoreError::Locked(path.to_path_buf()))?;
         let folder = Self { path: path.to_path_buf(), _lock: lock };
         if !folder.path.join("server.key").exists() {
-            // A new key beside existing rounds would hide the loss of the old one.
+            // Creating a new key for existing rounds would hide the loss of the old one.
             if folder.database().exists() {
                 return Err(StoreError::Damaged {
                     what: "server.key".into(),

@@ -16,7 +16,7 @@ use crate::round::RoundSpec;
 type Events = [(Event, Digest)];
 
 impl Store {
-    /// Checks every round, then removes the remains of interrupted uploads.
+    /// Checks every round, then removes what interrupted uploads left.
     pub(super) fn check_everything(&self) -> Result<(), StoreError> {
         for round in self.rounds()? {
             self.check_round(&round)?;
@@ -40,7 +40,10 @@ impl Store {
         let Some(EventKind::Created { spec_sha256, server_key, roster, token_check, .. }) =
             events.first().map(|(event, _)| &event.kind)
         else {
-            return damaged("the audit log", "it does not start with the setup".into());
+            return damaged(
+                "the audit log",
+                "it does not start with the creation of the round".into(),
+            );
         };
         if *spec_sha256 != Digest::of(spec.to_json().as_bytes()) {
             return damaged("the specification", "its digest differs".into());
@@ -67,7 +70,7 @@ impl Store {
         let kinds = || events.iter().map(|(event, _)| &event.kind);
         let expected = kinds().fold(RoundState::Draft, |state, kind| kind.state_after(state));
         if state != expected {
-            let problem = format!("it is `{state}`, but `{expected}` in the audit log");
+            let problem = format!("it is `{state}`, but `{expected}` according to the audit log");
             return damaged("the state", problem);
         }
         if reason.as_deref() != kinds().rev().find_map(EventKind::reason) {
@@ -85,12 +88,12 @@ impl Store {
         for submission in submissions {
             let client = &submission.client;
             if !is_recorded(&submission, &events) {
-                let problem = format!("the one of client `{client}` differs from the audit log");
-                return damaged("a receipt", problem);
+                let what = format!("the receipt of client `{client}`");
+                return damaged(&what, "it differs from the audit log".into());
             }
             if !is_signed(&submission, roster, &spec) {
-                let problem = format!("the one of client `{client}` is not what it signed");
-                return damaged("a manifest", problem);
+                let what = format!("the manifest of client `{client}`");
+                return damaged(&what, "it is not what the client signed".into());
             }
             let what = format!("the submission of client `{client}`");
             self.check_file(&what, &self.folder.blob(submission.sha256), submission.sha256)?;
@@ -165,13 +168,13 @@ impl Store {
     }
 }
 
-/// Whether the server may have written this file. Others are left alone.
+/// Whether the file may have been written by the server. Other files are left alone.
 fn is_named_by_digest(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.strip_suffix(".parquet").unwrap_or(name).parse::<Digest>().is_ok()
 }
 
-/// Whether the receipt is signed and agrees with manifest and audit log.
+/// Whether the receipt is signed and agrees with the manifest and the audit log.
 fn is_recorded(submission: &ListedSubmission, events: &Events) -> bool {
     let receipt = &submission.receipt.receipt;
     let accepted = EventKind::Accepted {

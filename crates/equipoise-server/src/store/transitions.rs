@@ -90,7 +90,7 @@ impl Store {
         })
     }
 
-    /// Closed → solving. A round that is already being solved stays so.
+    /// Closed → solving. Does nothing if the round is already being solved.
     pub fn begin_solving(&self, round: &Name) -> Result<(), StoreError> {
         self.transact(|transaction| {
             if state_of(transaction, round)? == RoundState::Solving {

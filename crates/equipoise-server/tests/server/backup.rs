@@ -25,7 +25,7 @@ fn receipts(server: &Server) -> Vec<String> {
     found.iter().map(|found| serde_json::to_string(&found.receipt).unwrap()).collect()
 }
 
-/// Replaces the world's data directory by a restored one.
+/// Replaces the world's data directory with a restored one.
 fn replace_data(world: &World, restored: &Path) {
     std::fs::remove_dir_all(world.data()).unwrap();
     std::fs::rename(restored, world.data()).unwrap();

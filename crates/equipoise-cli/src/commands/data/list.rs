@@ -4,7 +4,7 @@ use clap::Args;
 use equipoise_lab::{DATASETS, Dataset};
 use serde_json::json;
 
-use crate::figures::table;
+use crate::formatting::table;
 use crate::output::{Answer, Output};
 
 /// List the datasets used by `equipoise experiment`
@@ -32,7 +32,7 @@ pub(crate) fn run(_: &ListArgs, output: &Output) -> anyhow::Result<Answer> {
     output.result(&json!({ "datasets": datasets }), describe)
 }
 
-/// A table of the short properties, then digests and addresses, which are too long for it.
+/// A table of the short properties, then digests and addresses, which are too long for a table.
 fn describe() -> String {
     let equals = |(column, value)| format!("{column} = {value}");
     let rows = DATASETS.map(|dataset| {

@@ -1,29 +1,29 @@
-//! The memory limit of a round.
+//! The options that limit memory.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use equipoise_data::Memory;
 
-/// The memory limit, and where rows beyond it are kept.
+/// The memory limit, and storage for rows beyond it.
 #[derive(Debug, Args)]
 pub(crate) struct MemoryArgs {
-    /// Memory limit, such as 512MiB or 2GB; proxies that do not fit are kept on disk [default: no limit]
+    /// Maximum memory, such as 512MiB or 2GB; rows that do not fit are kept on disk [default: no limit]
     ///
-    /// Applies to the whole program, which itself takes about 50 MiB, and about 2.5 MiB per column while reading. From
-    /// 256MiB on, it stays below the limit for tables of up to about 50 columns. Below that, it takes as little as it
-    /// can. The limit affects only the time, not a single bit of the result.
+    /// Limits the whole program, which itself uses about 50 MiB, plus about 2.5 MiB per column while it reads tables. A
+    /// limit of 256MiB or more is kept for tables of up to about 50 columns. Below that, the program uses as little as
+    /// possible. The limit affects speed, but not a single bit of the result.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Memory")]
     memory: Option<usize>,
-    /// Folder on disk for what does not fit into --memory [default: the system's temporary folder]
+    /// Folder on disk for rows that do not fit into --memory [default: the system's temporary folder]
     ///
-    /// Needs 8 bytes for every number of every proxy, in an unnamed file that disappears when the program ends.
+    /// Needs 8 bytes for each number in the proxies. The file has no name, so it disappears when the program ends.
     #[arg(long, value_name = "DIR", requires = "memory", help_heading = "Memory")]
     scratch: Option<PathBuf>,
 }
 
 impl MemoryArgs {
-    /// The memory limit of the round.
+    /// The memory that the round may use.
     pub(crate) fn resolve(&self) -> Memory {
         match self.memory {
             Some(bytes) => {
@@ -45,7 +45,7 @@ const UNITS: [(&str, u64); 8] = [
     ("TB", 1_000_000_000_000),
 ];
 
-/// A number of bytes with a unit.
+/// Parses a number with a unit of bytes.
 pub(crate) fn parse_size(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = &text[digits.len()..];
@@ -53,9 +53,9 @@ pub(crate) fn parse_size(text: &str) -> Result<usize, String> {
     let number: Option<f64> =
         digits.trim_end().parse().ok().filter(|n: &f64| n.is_finite() && *n > 0.0);
     match (number, unit) {
-        // More bytes than can be counted are as good as no limit.
+        // The conversion saturates, and a limit that large is no limit.
         (Some(number), Some((_, unit))) => Ok((number * *unit as f64) as usize),
-        _ => Err("a number above 0 and a unit are needed, as 512MiB, 1.5GiB or 2GB".to_owned()),
+        _ => Err("must be a number above 0 with a unit, such as 512MiB, 1.5GiB or 2GB".to_owned()),
     }
 }
 

@@ -7,7 +7,7 @@ use equipoise_data::{OutcomeFile, Schema};
 use serde_json::Value;
 
 use crate::commands::evaluate::difference_lines;
-use crate::figures::{bar, count, number, rate, table};
+use crate::formatting::{bar, count, number, rate, table};
 
 /// outcome.json without the settings and the trace, with the path of its folder.
 pub(super) fn document(path: &Path, file: &OutcomeFile) -> anyhow::Result<Value> {
@@ -24,7 +24,7 @@ pub(super) fn document(path: &Path, file: &OutcomeFile) -> anyhow::Result<Value>
 pub(super) fn text(file: &OutcomeFile, schema: &Schema) -> String {
     let outcome = &file.outcome;
     format!(
-        "{} for {}\n\n{}\n{}\nthe model on all {}: few rows, so noisy figures (± is 1.96 standard errors)\n{}",
+        "{} for {}\n\n{}\n{}\nthe model on all {}; metrics on so few rows are noisy (± is 1.96 standard errors)\n{}",
         outcome.settings.defense,
         outcome.settings.fairness,
         weights(outcome),
@@ -34,8 +34,8 @@ pub(super) fn text(file: &OutcomeFile, schema: &Schema) -> String {
     )
 }
 
-/// Characters of the longest bar.
-const BAR: usize = 24;
+/// Width of the longest bar, in characters.
+const BAR_WIDTH: usize = 24;
 
 fn weights(outcome: &Outcome) -> String {
     let largest = outcome.clients.iter().map(|client| client.weight).fold(0.0, f64::max);
@@ -46,14 +46,14 @@ fn weights(outcome: &Outcome) -> String {
             client.proxy_rows.to_string(),
             client.root_rows.to_string(),
             format!("{:.4}", client.weight),
-            bar(share, BAR),
+            bar(share, BAR_WIDTH),
         ]
     });
     let text =
         table(&["client", "proxy rows", "root rows", "weight", ""], rows.collect(), &[1, 2, 3]);
     let unused = match outcome.termination {
         _ if largest > 0.0 => "",
-        Termination::FellBack => "no client counts: this is the root-only model\n",
+        Termination::FellBack => "no client has any weight: this is the root-only model\n",
         _ => "this defense does not use the proxies\n",
     };
     text + unused

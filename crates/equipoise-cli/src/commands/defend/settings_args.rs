@@ -30,7 +30,7 @@ pub(crate) struct SettingsArgs {
         value_name = "PROFILE"
     )]
     profile: Profile,
-    /// How the clients' root rows count
+    /// How root rows are weighted
     #[arg(
         long,
         value_parser = choice::<RootWeighting>(),
@@ -46,10 +46,10 @@ pub(crate) struct SettingsArgs {
         value_name = "SOLVER"
     )]
     inner: InnerSolver,
-    /// Regularisation of the model [default: 1e-4]
+    /// Regularisation strength of the model [default: 1e-4]
     #[arg(long, value_name = "L", allow_negative_numbers = true)]
     lambda: Option<f64>,
-    /// Maximum number of steps of the weights [default: 400; profile paper: 2000]
+    /// Maximum number of solver steps [default: 400; profile paper: 2000]
     #[arg(long, value_name = "N")]
     iterations: Option<usize>,
     /// Size of Adam's steps; only with --profile paper [default: 0.1]
@@ -58,10 +58,10 @@ pub(crate) struct SettingsArgs {
     /// Gradient norm at which a fit has converged [default: 1e-11; profile paper: 1e-7]
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     inner_tolerance: Option<f64>,
-    /// First factor of the fairness penalty; 0 disables it [default: 10]
+    /// Initial factor of the fairness penalty; 0 disables it [default: 10]
     #[arg(long, value_name = "RHO", allow_negative_numbers = true)]
     rho_start: Option<f64>,
-    /// Last factor of the fairness penalty [default: 1e4]
+    /// Final factor of the fairness penalty [default: 1e4]
     #[arg(long, value_name = "RHO", allow_negative_numbers = true)]
     rho_max: Option<f64>,
     /// Keep the clients' model even if the root-only model is clearly better

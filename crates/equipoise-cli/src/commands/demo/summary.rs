@@ -8,7 +8,7 @@ use equipoise_defend::Defended;
 use equipoise_lab::Demo;
 use serde::Serialize;
 
-use crate::figures::{bar, count, difference, rate, table};
+use crate::formatting::{bar, count, difference, rate, table};
 
 /// The demo in JSON.
 #[derive(Serialize)]
@@ -25,7 +25,7 @@ pub(super) struct Summary<'a> {
 struct ClientSummary<'a> {
     id: &'a str,
     reliable: bool,
-    /// |SPD| of a model of its own training rows on its own test rows.
+    /// |SPD| on the client's test rows of a model trained on its training rows.
     unfairness: f64,
     proxy_rows: usize,
     root_rows: usize,
@@ -105,8 +105,8 @@ pub(super) fn text(demo: &Demo, runs: &[Defended], path: &Path) -> String {
     )
 }
 
-/// Characters of the longest bar.
-const BAR: usize = 20;
+/// Width of the longest bar, in characters.
+const BAR_WIDTH: usize = 20;
 
 fn clients(demo: &Demo, runs: &[Defended]) -> String {
     let mut outcomes = runs.iter().map(|run| &run.file.outcome);
@@ -119,7 +119,7 @@ fn clients(demo: &Demo, runs: &[Defended]) -> String {
             rate(Some(client.unfairness)),
             if client.reliable { "a fair proxy" } else { "its rows unchanged" }.to_owned(),
             format!("{weight:.3}"),
-            bar(weight / largest, BAR),
+            bar(weight / largest, BAR_WIDTH),
         ]
     });
     table(&["client", "own |SPD|", "sent", "weight", ""], rows.collect(), &[1, 3])

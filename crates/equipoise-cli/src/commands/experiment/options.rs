@@ -14,10 +14,10 @@ pub(super) struct ExperimentOptions {
     /// Datasets: law-school, dutch, synthetic (the demo's population) or csv (your own table)
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", default_value = "law-school,dutch")]
     dataset: Vec<String>,
-    /// What reliable clients send: each its own fair proxy (realistic), or all the same one (ideal)
+    /// What reliable clients send: each its own fair proxy (realistic), or all the same proxy (ideal)
     #[arg(long, value_parser = choice::<ScenarioKind>(), value_delimiter = ',', default_value = "realistic,ideal")]
     scenario: Vec<ScenarioKind>,
-    /// Fairness criteria; dutch is omitted under eo, as in the paper, unless it is the only combination
+    /// Fairness criteria; dutch is omitted under eo, as in the paper, unless nothing else is selected
     #[arg(
         long,
         value_parser = choice_among(&[Criterion::Sp, Criterion::Eo]),
@@ -45,7 +45,7 @@ pub(super) struct ExperimentOptions {
     /// Number of clients that each dataset is split among
     #[arg(long, value_name = "K", default_value_t = 5)]
     clients: usize,
-    /// Share of each client's training rows in the root
+    /// Share of each client's training rows to use as root
     #[arg(long, value_name = "SHARE", default_value_t = 0.005)]
     root_share: f64,
     /// Number of rows in a fair proxy [default: as many as the client's training rows]
@@ -63,7 +63,7 @@ pub(super) struct ExperimentOptions {
     /// How root rows are weighted
     #[arg(long, value_parser = choice::<RootWeighting>(), default_value = "pooled")]
     root_weighting: RootWeighting,
-    /// Ablations to add, each a table in the report: the method with one setting changed
+    /// Ablations to add: the method with one setting changed, as a table in the report
     #[arg(
         long,
         value_parser = choice_or_group(&[("none", &[]), ("all", Ablation::ALL)]),

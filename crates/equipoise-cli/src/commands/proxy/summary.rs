@@ -10,7 +10,7 @@ use equipoise_data::{Digest, Schema};
 use serde::Serialize;
 
 use crate::commands::check::describe_separation;
-use crate::figures::{count, number, table};
+use crate::formatting::{count, number, table};
 use crate::output::Output;
 
 /// The summary, for JSON and as text.
@@ -26,7 +26,7 @@ pub(super) struct Summary<'a> {
     definition_1: Definition1,
 }
 
-/// The test of `equipoise check`: an unregularised model of the proxy alone.
+/// The result of `equipoise check`, which fits an unregularised model to the proxy alone.
 #[derive(Serialize)]
 struct Definition1 {
     /// Unknown without ε.
@@ -69,8 +69,7 @@ impl<'a> Summary<'a> {
         let (generated, test) = (self.generated, &self.definition_1);
         let closeness = &generated.closeness;
         if closeness.copies > 0 {
-            let copies = count(closeness.copies, "row");
-            output.warn(format!("{copies} of the proxy copy rows of the data exactly"));
+            output.warn(format!("exact copies of data rows in the proxy: {}", closeness.copies));
         }
         if test.separation != Separation::None {
             let reason = describe_separation(test.separation);
@@ -93,7 +92,7 @@ impl<'a> Summary<'a> {
             ));
         }
         if !generated.converged {
-            output.warn("the proxy has not converged: the maximum number of steps was reached");
+            output.warn("the generator did not converge within the maximum number of steps");
         }
     }
 
@@ -144,7 +143,7 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// Four decimals, so that small distances line up; an exponent for very large ones.
+/// Four decimals, so that small distances line up; scientific notation for very large distances.
 fn distance(value: f64) -> String {
     if value < 1e4 { format!("{value:.4}") } else { number(value) }
 }

@@ -7,14 +7,14 @@ use equipoise_server::protocol::Digest;
 use equipoise_server::store::{Backup, back_up, restore as restore_to};
 use serde_json::{Value, json};
 
-use crate::figures::count;
+use crate::formatting::count;
 use crate::output::{Answer, Output};
 
 /// Back up a data directory, even while the server is running
 ///
 /// Copies a consistent snapshot of the database, every file it refers to, and the server's key. Then runs the same
 /// checks on the copy as a server does at startup, and lists all files with their digests in backup.json. Uploads in
-/// progress are not included; their clients will have to send again.
+/// progress are not included; their clients must submit again.
 ///
 /// The backup contains the server's private key and the clients' proxies: protect it like the server itself. Keep the
 /// printed digest somewhere else and pass it to `round restore --sha256`.

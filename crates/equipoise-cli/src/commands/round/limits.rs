@@ -5,7 +5,7 @@ use equipoise_server::round::SubmissionLimits;
 
 use crate::commands::defend::memory_args::parse_size;
 
-/// The limits of a round. Clients can read them, and the server enforces them while it reads a file.
+/// The limits on a submission. Clients can look them up, and the server enforces them while it reads a file.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Limits on a submission")]
 pub(super) struct LimitArgs {
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn omitted_limits_have_their_defaults() {
+    fn omitted_limits_use_the_defaults() {
         assert_eq!(LimitArgs::default().resolve(), SubmissionLimits::default());
         let args = LimitArgs { max_columns: Some(7), ..LimitArgs::default() };
         assert_eq!(args.resolve(), SubmissionLimits { columns: 7, ..Default::default() });

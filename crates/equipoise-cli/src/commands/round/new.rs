@@ -12,16 +12,16 @@ use serde_json::json;
 
 use super::limits::LimitArgs;
 use crate::commands::defend::settings_args::SettingsArgs;
-use crate::figures::count;
 use crate::files::{read_text, refuse_existing};
+use crate::formatting::count;
 use crate::output::{Answer, Output};
 use crate::round_client::read_public_key;
 
 /// Create a round: its clients, schema, roots, settings and limits
 ///
-/// Checks each client's root against the schema and copies it into the data directory, then opens the round. The
-/// server must not be running on that directory meanwhile. The coordinator's token is written to a file that only you
-/// can read; the server keeps only its digest.
+/// Checks each client's root against the schema and copies it into the data directory, then opens the round. No
+/// server may be running on that directory. The coordinator's token is written to a file that only you can read; the
+/// server stores only the token's digest.
 ///
 /// The solve uses the proxies and roots of the clients that submitted, and gives the same model as
 /// `equipoise defend` on these files.
@@ -39,7 +39,7 @@ pub(crate) struct NewArgs {
     /// The server's data directory; created if it does not exist
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
-    /// Server address that clients use; their signatures are valid only for it
+    /// Server address that clients use; signatures are valid for this address only
     #[arg(long, value_name = "URL")]
     audience: String,
     /// The schema that all parties agreed on

@@ -76,7 +76,10 @@ pub(crate) fn run(args: &InferArgs, output: &Output) -> anyhow::Result<Answer> {
     let toml = inferred.schema.to_toml();
     if let Some(path) = &args.output {
         write_atomically(path, args.force, |out| out.write_all(toml.as_bytes()))?;
-        output.note(format!("wrote {}; review it before you agree on it", path.display()));
+        output.note(format!(
+            "wrote {}; review it before agreeing on it with the other parties",
+            path.display()
+        ));
     }
     inferred.notes.iter().for_each(|note| output.note(note));
 

@@ -6,7 +6,7 @@ use clap::Args;
 use equipoise_data::{Digest, Encoding, Feature, Schema};
 use serde::Serialize;
 
-use crate::figures::{count, number, table};
+use crate::formatting::{count, number, table};
 use crate::output::{Answer, Output};
 
 /// Show the columns, encodings and digest of a schema

@@ -80,7 +80,7 @@ impl Lanes for Neon {
     #[inline(always)]
     fn lane_sums([a, b, c, d]: [Self; 4]) -> Self {
         let sums_of_two = |a: Self, b: Self| unsafe {
-            // Sums of neighbours of two registers: a₀ + a₁ and b₀ + b₁, then the same of the other halves.
+            // Sums of neighbours of two registers: a₀ + a₁ and b₀ + b₁, then the same for the other halves.
             vaddq_f64(vpaddq_f64(a.0, b.0), vpaddq_f64(a.1, b.1))
         };
         Self(sums_of_two(a, b), sums_of_two(c, d))

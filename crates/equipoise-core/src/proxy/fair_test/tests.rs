@@ -17,7 +17,7 @@ fn fit_alone(rows: &Rows) -> Result<(Vec<f64>, Separation), Error> {
     fit_unregularised(rows, rows)
 }
 
-/// The direction proves separation: no row is on the wrong side, and one is on its side.
+/// The direction proves separation: no row is on the wrong side, and at least one is strictly on the right side.
 fn assert_proves_separation(rows: &Rows, direction: &[f64]) {
     let distances = signed_distances(rows, direction);
     let largest = distances.iter().copied().fold(0.0, f64::max);
@@ -111,7 +111,7 @@ fn a_direction_fitted_to_noise_does_not_change_the_verdict() {
 }
 
 #[test]
-fn rows_on_the_wrong_side_end_separation() {
+fn rows_on_the_wrong_side_rule_out_separation() {
     let line: Vec<(f64, bool)> =
         (1..40).flat_map(|i| [(f64::from(i), true), (-f64::from(i), false)]).collect();
     let build = |line: &[(f64, bool)]| {

@@ -64,7 +64,7 @@ fn gauss_newton_is_no_higher_than_the_papers_adam() {
         let round = random_round(seed, 3, 150, 3, true);
         let (_, gauss_newton) = minimised(&round, &Settings::new(Fairness::SP));
         let (_, adam) = minimised(&round, &Settings::paper(Fairness::SP));
-        // Adam's own value is only as accurate as the paper's inner tolerance of 1e-7 lets it be.
+        // Adam's own value is only as accurate as the paper's inner tolerance of 1e-7 allows.
         assert!(gauss_newton <= adam * (1.0 + 1e-6), "seed {seed}: {gauss_newton} against {adam}");
     }
 }

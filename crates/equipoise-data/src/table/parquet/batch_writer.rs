@@ -61,7 +61,7 @@ fn array(values: &ColumnValues) -> ArrayRef {
     }
 }
 
-/// The system's own error if there is one, so that a full disk can be recognised.
+/// The underlying system error, if any, so that a full disk can be recognised.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {

@@ -1,4 +1,4 @@
-//! Figures and tables as text: few digits, aligned columns, no colour.
+//! Formats numbers and tables as text: few digits, aligned columns, no colour.
 
 use comfy_table::{CellAlignment, Table, presets};
 
@@ -34,7 +34,7 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
-/// A bar of `share` of `width` characters, in eighths of a character.
+/// A bar that fills `share` of `width` characters, to an eighth of a character.
 pub(crate) fn bar(share: f64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * (8 * width) as f64).round() as usize;
@@ -43,7 +43,7 @@ pub(crate) fn bar(share: f64, width: usize) -> String {
     format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
 }
 
-/// An aligned table: a header, then rows. The columns `numbers` are aligned to the right.
+/// An aligned table: a header, then rows. The columns with an index in `numbers` are right-aligned.
 pub(crate) fn table(header: &[&str], rows: Vec<Vec<String>>, numbers: &[usize]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
