@@ -58,7 +58,10 @@ fn the_commands_in_the_operations_document_work() {
     world.write("backup/server.pub", "x");
     world.run("round restore backup --data other").expect(2).says(&["server.pub", "SHA-256"]);
     assert!(!world.path("other").exists());
-    world.run("round backup data -o backup").expect(2).says(&["already exists"]);
+    world
+        .run("round backup data -o backup")
+        .expect(2)
+        .says(&["already exists and is not an empty folder"]);
     let made = world.run("round backup data -o again --json").expect(0).json();
     let sha256 = made["sha256"].as_str().unwrap();
     let zeros = "0".repeat(64);

@@ -387,7 +387,7 @@ fn rejects_invalid_keys_rounds_and_server_options() {
     world
         .run(&format!("{new} --client north=north.pub --minimum 2"))
         .expect(2)
-        .says(&["between 1 and 1"]);
+        .says(&["must be between 1 and 1"]);
     world.run(&format!("{new} --client north=north.pub")).expect(0);
     world
         .run(&format!("{new} --client north=north.pub --token-file other.token"))
