@@ -12,7 +12,6 @@ pub(crate) fn confirmation(info: &RoundInfo, action: &Action, csrf: &str) -> Str
         (path(round), round.to_string()),
         (coordinator.clone(), "Coordinator".into()),
     ];
-    let missing = info.n_clients.saturating_sub(info.n_submissions);
     let (title, consequences, button) = match action {
         Action::Open => (
             format!("Open {round}?"),
@@ -22,8 +21,8 @@ pub(crate) fn confirmation(info: &RoundInfo, action: &Action, csrf: &str) -> Str
         Action::Close => (
             format!("Close {round}?"),
             format!(
-                "{} of {} clients have submitted. The other {missing} will no longer be able to, and the \
-                 outcome will name them. The solve starts immediately. A closed round cannot be reopened.",
+                "{} of {} clients have submitted. The others will no longer be able to, and the outcome will name \
+                 them. The solve starts immediately. A closed round cannot be reopened.",
                 info.n_submissions, info.n_clients
             ),
             "Close the round",
