@@ -1,5 +1,7 @@
 #![no_main]
 
-use equipoise_server::fuzz_targets::manifest_header;
+#[allow(dead_code)]
+#[path = "../../crates/equipoise-server/tests/server/fuzz_targets.rs"]
+mod fuzz_targets;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| manifest_header(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_targets::manifest_header(data));

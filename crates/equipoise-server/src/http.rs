@@ -30,4 +30,5 @@ pub use listener::{Listening, Peer, serve};
 pub use operation::Operation;
 pub use router::{admin_router, router};
 pub use tls::Certificate;
-pub(crate) use upload::upload_offset;
+#[doc(hidden)]
+pub use upload::upload_offset;

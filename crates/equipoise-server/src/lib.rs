@@ -17,8 +17,6 @@
 
 mod clock;
 mod config;
-#[doc(hidden)]
-pub mod fuzz_targets;
 pub mod http;
 mod hub;
 pub mod openapi;

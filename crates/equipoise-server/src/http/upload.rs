@@ -117,7 +117,7 @@ pub(super) async fn get_upload(
 }
 
 /// Checks the headers of an upload against its manifest, and returns the offset at which the body starts.
-pub(crate) fn upload_offset(headers: &HeaderMap, manifest: &Manifest) -> Result<u64, Refusal> {
+pub fn upload_offset(headers: &HeaderMap, manifest: &Manifest) -> Result<u64, Refusal> {
     let text = |name: header::HeaderName| headers.get(name).map(|v| v.to_str().unwrap_or("?"));
     if let Some(encoding) = text(header::CONTENT_ENCODING) {
         return Err(Refusal::Unsupported(format!("Content-Encoding {encoding} is not supported")));

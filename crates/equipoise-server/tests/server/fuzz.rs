@@ -5,10 +5,10 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use equipoise_data::write_proxy;
-use equipoise_server::fuzz_targets::TARGETS;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use crate::fuzz_targets::TARGETS;
 use crate::world::{key, manifest, proxy, schema};
 
 fn run(name: &str, seeds: &[Vec<u8>]) {

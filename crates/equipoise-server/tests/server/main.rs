@@ -9,6 +9,7 @@ mod durability;
 mod events;
 mod files;
 mod fuzz;
+mod fuzz_targets;
 mod json_schema;
 mod lifecycle;
 mod monitoring;

@@ -10,7 +10,6 @@ use axum::body::Body;
 use axum::http::Request;
 use equipoise_core::{Fairness, Settings};
 use equipoise_data::{Schema, TableKind};
-use equipoise_server::fuzz_targets::SCHEMA;
 use equipoise_server::http::{App, Peer, admin_router, router};
 use equipoise_server::protocol::{
     Digest, MANIFEST_HEADER, Manifest, Name, PrivateKey, RoundState, SIGNATURE_HEADER,
@@ -23,6 +22,8 @@ use http_body_util::BodyExt as _;
 use serde_json::Value;
 use tempfile::TempDir;
 use tower::ServiceExt as _;
+
+use crate::fuzz_targets::SCHEMA;
 
 pub(crate) const CLIENTS: [&str; 3] = ["east", "north", "south"];
 pub(crate) const AUDIENCE: &str = "https://round.example.org";

@@ -1,6 +1,6 @@
 //! One fuzz target for each parser of untrusted bytes. None may panic.
 //!
-//! `fuzz/` runs them under libFuzzer, `tests/server/fuzz.rs` with mutants of valid inputs on a stable toolchain. No
+//! `fuzz/` includes this file and runs them under libFuzzer, `tests/server/fuzz.rs` with mutants of valid inputs on a stable toolchain. No
 //! route reads a JSON body, so there is no target for one.
 
 use std::path::Path;
@@ -8,11 +8,11 @@ use std::path::Path;
 use axum::http::{HeaderMap, HeaderValue};
 use equipoise_data::{Schema, TableKind};
 
-use crate::http::upload_offset;
-use crate::protocol::{Digest, MANIFEST_HEADER, Manifest, Name, OFFSET_HEADER};
-use crate::protocol::{PrivateKey, PublicKey, SIGNATURE_HEADER, Signature};
-use crate::round::SubmissionLimits;
-use crate::validator::{Job, Verdict, check_file};
+use equipoise_server::http::upload_offset;
+use equipoise_server::protocol::{Digest, MANIFEST_HEADER, Manifest, Name, OFFSET_HEADER};
+use equipoise_server::protocol::{PrivateKey, PublicKey, SIGNATURE_HEADER, Signature};
+use equipoise_server::round::SubmissionLimits;
+use equipoise_server::validator::{Job, Verdict, check_file};
 
 /// A fuzz target.
 pub type Target = fn(&[u8]);
