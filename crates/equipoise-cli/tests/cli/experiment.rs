@@ -3,6 +3,9 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use equipoise_core::Choice;
+use equipoise_lab::Variant;
+
 use crate::world::World;
 
 const SMALL: &str = "experiment --dataset synthetic --people 2000 --fairness sp --unreliable 0.4 --seeds 2 \
@@ -13,7 +16,7 @@ fn prints_one_cell_per_scenario_and_defense() {
     let world = World::new();
     let document = world.run(&format!("{SMALL} -o results --json")).expect(0).json();
     let cells = document["cells"].as_array().unwrap();
-    assert_eq!(cells.len(), 2 * 6);
+    assert_eq!(cells.len(), 2 * Variant::ALL.len());
     let names: Vec<&str> = cells.iter().map(|cell| cell["defense"].as_str().unwrap()).collect();
     let defenses = ["bilevel", "bilevel-rho0", "pooled", "fedasl", "fednolowe", "root-only"];
     assert_eq!(names[..6], defenses);
