@@ -61,7 +61,7 @@ pub(crate) struct VerifyArgs {
 Example:
   equipoise audit spring")]
 pub(crate) struct AuditArgs {
-    /// Folder with the published files, or the log itself
+    /// Folder with the published files, or the audit.jsonl file itself
     #[arg(value_name = "PATH")]
     path: PathBuf,
 }

@@ -19,7 +19,7 @@ pub enum OutcomeProblem {
     },
     /// A version that this program does not support.
     #[error(
-        "outcome version {found} is not supported, only {VERSION}. Use a newer version of this program."
+        "outcome version {found} is not supported, only version {VERSION}. Use a newer version of this program."
     )]
     Version {
         /// The version found.
