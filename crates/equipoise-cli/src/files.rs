@@ -7,7 +7,7 @@ use equipoise_data::check_output;
 
 /// Reads a text file.
 pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+    std::fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display()))
 }
 
 /// Refuses an output that exists, for commands without `--force`.
