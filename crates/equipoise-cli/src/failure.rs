@@ -109,6 +109,7 @@ fn data_hint(error: &equipoise_data::Error) -> Option<&'static str> {
 }
 
 fn lab_hint(error: &equipoise_lab::Error) -> Option<String> {
+    use equipoise_core::Error as CoreError;
     use equipoise_lab::{Dataset, Error, FetchProblem};
     match error {
         Error::DatasetFile { dataset, file, source } if source.kind() == NotFound => Some(format!(
@@ -123,6 +124,17 @@ fn lab_hint(error: &equipoise_lab::Error) -> Option<String> {
                 false => ("download the original", ""),
             };
             Some(format!("{what}: {}{force}", fetch_command(dataset, file)))
+        }
+        Error::Cell(_, inner)
+            if matches!(
+                **inner,
+                Error::Core(CoreError::RootGroup { .. } | CoreError::RootPositives { .. })
+            ) =>
+        {
+            Some(
+                "the root is too small: increase --root-share, or --people for the synthetic population"
+                    .to_owned(),
+            )
         }
         Error::Fetch { problem: FetchProblem::Certificate(_), .. } => Some(
             "if you trust this server, for example your own mirror or a company proxy, pass its certificates \

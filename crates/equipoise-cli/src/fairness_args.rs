@@ -34,7 +34,7 @@ impl FairnessArgs {
                  use --nu 0.5."
             ),
             (criterion, Some(nu)) => bail!(
-                "--nu {nu} cannot be combined with --fairness {}. Omit it, or use both.",
+                "--nu {nu} cannot be combined with --fairness {}. Omit it, or use --fairness both.",
                 criterion.name()
             ),
         }

@@ -7,12 +7,12 @@ use equipoise_data::check_output;
 
 /// Reads a text file.
 pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+    std::fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display()))
 }
 
 /// Refuses an output that exists, for commands without `--force`.
 pub(crate) fn refuse_existing(output: &Path) -> anyhow::Result<()> {
-    ensure!(!output.exists(), "{} already exists; choose another name", output.display());
+    ensure!(!output.exists(), "{} already exists. Choose another name.", output.display());
     Ok(check_output(output, false)?)
 }
 
@@ -20,6 +20,6 @@ pub(crate) fn refuse_existing(output: &Path) -> anyhow::Result<()> {
 pub(crate) fn refuse_input_as_output(output: &Path, inputs: &[&Path]) -> anyhow::Result<()> {
     let Ok(target) = output.canonicalize() else { return Ok(()) };
     let is_input = inputs.iter().any(|input| input.canonicalize().is_ok_and(|path| path == target));
-    ensure!(!is_input, "{} is an input of this command; choose another output", output.display());
+    ensure!(!is_input, "{} is an input of this command. Choose another output.", output.display());
     Ok(())
 }

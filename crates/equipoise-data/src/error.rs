@@ -183,7 +183,7 @@ pub enum Error {
     NotAFile(PathBuf),
     /// The output folder exists and may hold other work.
     #[error(
-        "{folder}: is not replaced, even with --force, because it is not empty and does not look like output of this program. Choose another name."
+        "{folder}: is not replaced, even with --force, because it is not empty and does not look like output of Equipoise. Choose another name."
     )]
     NotOurFolder {
         /// The folder.

@@ -144,7 +144,7 @@ impl Stamp {
         }
         if version != VERSION {
             return Err(format!(
-                "model version {version} is not supported, only {VERSION}. Use a newer version of this program."
+                "model version {version} is not supported, only version {VERSION}. Use a newer version of this program."
             ));
         }
         Ok(())

@@ -19,7 +19,10 @@ pub fn write_atomically<T>(
     let folder = parent(path)?;
     check_target(path, force)?;
     let failed = |source| Error::Write { file: path.to_path_buf(), source };
-    let mut temporary = builder(0o666).tempfile_in(&folder).map_err(failed)?;
+    let mut temporary = builder(0o666)
+        .tempfile_in(&folder)
+        // The full error would name the temporary file.
+        .map_err(|error| failed(error.kind().into()))?;
     let mut out = BufWriter::new(temporary.as_file_mut());
     let result = write(&mut out).map_err(failed)?;
     out.flush().map_err(failed)?;

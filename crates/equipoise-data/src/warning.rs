@@ -29,7 +29,7 @@ pub(crate) fn one_sided(
     if n_positive == 0 || n_positive == n_rows {
         let label = if n_positive > 0 { "positive" } else { "negative" };
         let column = &schema.label.column;
-        let message = format!("all {n_rows} row(s) have a {label} label in column `{column}`");
+        let message = format!("every row has a {label} label in column `{column}`");
         warnings.push(warning(file, WarningCode::OneClass, message));
     }
     let n_privileged = privileged[0] + privileged[1];
@@ -37,7 +37,7 @@ pub(crate) fn one_sided(
         let group = if n_privileged > 0 { "privileged" } else { "unprivileged" };
         let column = &schema.sensitive.column;
         let message = format!(
-            "all {n_rows} row(s) are {group} in column `{column}`: fairness cannot be measured on them"
+            "every row is {group} in column `{column}`, so fairness cannot be measured on this table"
         );
         warnings.push(warning(file, WarningCode::OneGroup, message));
     }

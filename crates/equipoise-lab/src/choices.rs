@@ -49,7 +49,7 @@ impl Choice for Generator {
     fn describe(&self) -> (&'static str, &'static str) {
         match self {
             Self::Adam => {
-                ("adam", "By Adam from the client's own rows, as the paper's figures suggest")
+                ("adam", "Moves the client's own rows with Adam, as the paper's figures suggest")
             }
             Self::Smoothed => ("smoothed", "As `proxy` does, from a smoothed model of the data"),
         }
@@ -61,9 +61,11 @@ impl Choice for Preprocessing {
 
     fn describe(&self) -> (&'static str, &'static str) {
         match self {
-            Self::Paper => ("paper", "Codes taken as numbers, no intercept, as in the paper"),
+            Self::Paper => {
+                ("paper", "Category codes used as numbers, no intercept, as in the paper")
+            }
             Self::Intercept => ("intercept", "The same with an intercept"),
-            Self::OneHot => ("one-hot", "Codes as one-hot columns, with an intercept"),
+            Self::OneHot => ("one-hot", "Category codes as one-hot columns, with an intercept"),
         }
     }
 }

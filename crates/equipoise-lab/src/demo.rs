@@ -62,14 +62,18 @@ impl DemoSettings {
     fn check(&self) -> Result<(), Error> {
         let refuse = |name, range, found| Err(Error::Setting { name, range, found });
         if self.n_clients < 2 || self.n_clients > self.n_people / 100 {
-            return refuse("clients", "at least 2, with 100 people each", self.n_clients as f64);
+            return refuse(
+                "clients",
+                "at least 2 and at most one per 100 people",
+                self.n_clients as f64,
+            );
         }
         if !(self.root_share > 0.0 && self.root_share <= 1.0) {
             return refuse("root-share", "above 0 and at most 1", self.root_share);
         }
         let reliable = 1.0 - 0.5 / self.n_clients as f64;
         if !(0.0..reliable).contains(&self.unreliable_share) {
-            let range = "at least 0, and leave at least one client reliable";
+            let range = "at least 0 and leave at least one reliable client";
             return refuse("unreliable", range, self.unreliable_share);
         }
         Ok(())

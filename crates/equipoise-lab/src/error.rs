@@ -26,7 +26,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A setting is out of range.
-    #[error("{name} must be {range}, found {found}")]
+    #[error("--{name} must be {range}, found {found}")]
     Setting {
         /// The setting.
         name: &'static str,
@@ -60,7 +60,7 @@ pub enum Error {
     NoData(&'static str),
     /// Your own table needs a schema.
     #[error(
-        "dataset csv: name the table's schema with --schema (`equipoise schema infer` makes one)."
+        "dataset csv: name the table's schema with --schema (`equipoise schema infer` creates one)."
     )]
     NoSchema,
     /// Your own table was requested but not named.
@@ -121,6 +121,6 @@ pub enum Error {
         source: serde_json::Error,
     },
     /// The folder contains an experiment with other settings.
-    #[error("{0} contains an experiment with other settings or data. Choose another folder.")]
+    #[error("{0} contains an experiment with different settings or data. Choose another folder.")]
     OtherExperiment(String),
 }

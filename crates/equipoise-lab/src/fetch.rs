@@ -49,7 +49,7 @@ impl Default for FetchSettings {
 #[non_exhaustive]
 pub enum FetchProblem {
     /// The URL, or a redirect, is not https.
-    #[error("only https:// URLs are downloaded, not {0}")]
+    #[error("only https:// URLs are allowed, not {0}")]
     NotHttps(String),
     /// The file of trusted certificates cannot be used, and why.
     #[error("cannot use the certificates in {0}: {1}")]

@@ -65,7 +65,7 @@ impl Convergence<'_> {
         let series = runs(trace).map(|run| Series {
             name: match run[0].start {
                 0 => "from uniform weights".to_owned(),
-                n => format!("from one client ({n})"),
+                n => format!("start {n}, from one client"),
             },
             points: run.iter().map(|point| (point.iteration as f64, value(point))).collect(),
         });

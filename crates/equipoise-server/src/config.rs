@@ -153,7 +153,10 @@ impl Config {
                 return Err(ConfigError::NoTls);
             }
             if !self.listen.ip().is_loopback() {
-                return Err(ConfigError::NotLoopback { name: "plain HTTP", found: self.listen });
+                return Err(ConfigError::NotLoopback {
+                    name: "the address for plain HTTP",
+                    found: self.listen,
+                });
             }
         }
         if let Some(found) = self.admin_listen.filter(|address| !address.ip().is_loopback()) {

@@ -108,9 +108,9 @@ impl Verifier<'_> {
                 self.add("the statement is signed with the key you trust", same, "");
             }
             None if trusted.receipts.is_empty() => self.add(
-                "the statement is signed with the server's key",
+                "the statement names the server's key",
                 true,
-                format!("not checked: compare {} with the coordinator's copy", signed.server_key),
+                format!("compare {} with the coordinator's copy", signed.server_key),
             ),
             None => {}
         }

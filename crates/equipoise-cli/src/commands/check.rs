@@ -33,7 +33,7 @@ pub(crate) struct CheckArgs {
     schema: PathBuf,
     #[command(flatten)]
     fairness: FairnessArgs,
-    /// Largest fairness violation to accept
+    /// Maximum fairness violation to accept
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     epsilon: f64,
 }

@@ -22,7 +22,8 @@ use crate::progress::Bar;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  equipoise defend --proxies proxies --root roots --schema schema.toml --fairness sp -o outcome")]
+  equipoise defend --proxies proxies --root roots --schema schema.toml \\
+      --fairness sp -o outcome")]
 pub(crate) struct DefendArgs {
     /// Folder of proxies, one table per client, named after the client
     #[arg(long, value_name = "DIR")]

@@ -22,9 +22,9 @@ use crate::progress::Bar;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  equipoise demo --unreliable 0.4 --seed 7 --out loans
-  equipoise defend --proxies loans/proxies --root loans/root --schema loans/schema.toml \\
-      --fairness sp -o loans/again
+  equipoise demo --unreliable 0.4 --seed 7 -o loans
+  equipoise defend --proxies loans/proxies --root loans/root \\
+      --schema loans/schema.toml --fairness sp -o loans/again
   equipoise evaluate loans/again/model.json loans/test.csv")]
 pub(crate) struct DemoArgs {
     /// Number of clients to split the population among
@@ -39,8 +39,8 @@ pub(crate) struct DemoArgs {
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Folder to write to [default: equipoise-demo, which replaces an earlier demo]
-    #[arg(long, value_name = "DIR")]
+    /// Folder to write to [default: equipoise-demo, replacing an earlier demo]
+    #[arg(short, long = "output", alias = "out", value_name = "DIR")]
     out: Option<PathBuf>,
     /// Replace the folder if it is an earlier output
     #[arg(long)]

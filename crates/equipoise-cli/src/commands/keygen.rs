@@ -20,7 +20,7 @@ use crate::output::{Answer, Output};
 Example:
   equipoise keygen north
 
-Send north.pub to the coordinator, and compare its second word with them over the phone.")]
+Send north.pub to the coordinator, and confirm its second field with them over the phone.")]
 pub(crate) struct KeygenArgs {
     /// Name of the client in the round
     #[arg(value_name = "NAME")]

@@ -39,7 +39,7 @@ pub(crate) struct ProxyArgs {
     /// Number of proxy rows [default: as many as the data has]
     #[arg(long, value_name = "N")]
     rows: Option<usize>,
-    /// Largest fairness violation to accept [default: as small as possible]
+    /// Maximum fairness violation to accept [default: as small as possible]
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     epsilon: Option<f64>,
     /// Random seed of the initial sample [default: 1]

@@ -10,7 +10,7 @@ use crate::output::{Answer, Output};
 /// Infer or show a schema
 ///
 /// A schema names the label, the sensitive attribute and the features, and defines how each value becomes a number.
-/// All clients and the coordinator must use the same schema; compare the digests to make sure.
+/// All clients and the coordinator must use the same schema. Compare the digests to make sure.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:

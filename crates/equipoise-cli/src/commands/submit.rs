@@ -89,8 +89,8 @@ pub(crate) fn run(args: &SubmitArgs, output: &Output) -> anyhow::Result<Answer> 
     let accepted = &receipt.receipt;
     output.result(&Document { receipt_file: &receipt_file, receipt: &receipt }, || {
         format!(
-            "accepted: {} rows, {} distinct (event {} in the audit log)\nreceipt: {}\n",
-            accepted.rows,
+            "accepted: {}, {} distinct (event {} in the audit log)\nreceipt: {}\n",
+            count(accepted.rows as usize, "row"),
             accepted.distinct_rows,
             accepted.seq,
             receipt_file.display()

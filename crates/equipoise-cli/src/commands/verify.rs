@@ -61,7 +61,7 @@ pub(crate) struct VerifyArgs {
 Example:
   equipoise audit spring")]
 pub(crate) struct AuditArgs {
-    /// Folder with the published files, or the log itself
+    /// Folder with the published files, or the audit.jsonl file itself
     #[arg(value_name = "PATH")]
     path: PathBuf,
 }
@@ -127,7 +127,7 @@ pub(crate) fn run_verify(args: &VerifyArgs, output: &Output) -> anyhow::Result<A
         // A missing file is left to the checks; a missing folder is an error.
         if path.exists() || !args.folder.is_dir() {
             let content = std::fs::read(&path);
-            let content = content.with_context(|| format!("cannot read {}", path.display()))?;
+            let content = content.with_context(|| format!("{}: cannot be read", path.display()))?;
             files.insert(name.to_owned(), content);
         }
     }

@@ -145,7 +145,7 @@ impl Submission {
 }
 
 fn length_and_digest(path: &Path) -> anyhow::Result<(u64, Digest)> {
-    Digest::of_file(path).with_context(|| format!("cannot read {}", path.display()))
+    Digest::of_file(path).with_context(|| format!("{}: cannot be read", path.display()))
 }
 
 /// The part of a file that is still to be sent; shows its progress.

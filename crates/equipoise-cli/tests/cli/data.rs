@@ -107,7 +107,7 @@ fn refuses_a_file_that_is_not_the_dataset_and_leaves_nothing() {
         (Reply::Content(b"another".to_vec()), &digests),
         (
             Reply::Redirect("http://localhost/a.csv".to_owned()),
-            &["only https:// URLs are downloaded, not http://localhost/a.csv"],
+            &["only https:// URLs are allowed, not http://localhost/a.csv"],
         ),
         (Reply::Status(404), &["HTTP status 404"]),
         (Reply::Status(503), &["HTTP status 503"]),
@@ -163,7 +163,7 @@ fn refuses_contradictory_arguments() {
         ("law-school dutch --url https://localhost/a.csv", &["--url", "one dataset"]),
         (
             "dutch --url http://localhost/a.csv",
-            &["only https:// URLs are downloaded, not http://localhost/a.csv"],
+            &["only https:// URLs are allowed, not http://localhost/a.csv"],
         ),
         ("dutch --to schema.toml --url https://localhost:1/a", &["schema.toml", "folder"]),
         ("dutch --to no/such --url https://localhost:1/a", &["no/such", "folder"]),

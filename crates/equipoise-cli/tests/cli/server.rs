@@ -383,7 +383,7 @@ fn rejects_invalid_keys_rounds_and_server_options() {
     world
         .run(&format!("{new} --client west=north.pub"))
         .expect(2)
-        .says(&["no root of client `west`"]);
+        .says(&["no root for client `west`"]);
     world
         .run(&format!("{new} --client north=north.pub --minimum 2"))
         .expect(2)

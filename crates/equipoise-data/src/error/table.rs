@@ -136,7 +136,7 @@ pub enum TableProblem {
     },
     /// A category that the schema does not list.
     #[error(
-        "`{value}` is not one of the levels {}. Correct the value, or agree on a schema that has it.",
+        "`{value}` is not one of the levels {}. Correct the value, or agree on a schema that includes it.",
         list(levels)
     )]
     UnknownLevel {

@@ -25,7 +25,7 @@ pub(super) fn stamp(format: &str, version: u32) -> Result<(), OutcomeProblem> {
     }
     if version != VERSION {
         return problem(format!(
-            "outcome version {version} is not supported, only {VERSION}. Use a newer version of this program."
+            "outcome version {version} is not supported, only version {VERSION}. Use a newer version of this program."
         ));
     }
     Ok(())

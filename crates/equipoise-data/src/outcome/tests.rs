@@ -52,10 +52,7 @@ fn solved_with(overlaps: Overlaps) -> OutcomeFile {
         client: Some("a".into()),
         table: Some(TableRole::Root),
         file: Some("roots/a.csv".into()),
-        ..Warning::new(
-            WarningCode::OneClass,
-            "all 12 row(s) have a positive label in column `pass`",
-        )
+        ..Warning::new(WarningCode::OneClass, "every row has a positive label in column `pass`")
     };
     OutcomeFile::new(&schema, outcome, vec![warning], overlaps, 0.25).unwrap()
 }
@@ -105,7 +102,7 @@ fn the_file_has_the_keys_of_version_1() {
     assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
     let warning = serde_json::json!({
         "code": "one-class", "client": "a", "table": "root",
-        "message": "all 12 row(s) have a positive label in column `pass`",
+        "message": "every row has a positive label in column `pass`",
     });
     assert_eq!(value["warnings"][0], warning);
     assert_eq!(value["weights"]["b"], value["clients"][1]["weight"]);

@@ -20,7 +20,7 @@ pub(super) fn version(found: u32) -> Result<(), SchemaProblem> {
         return Ok(());
     }
     problem(format!(
-        "schema version {found} is not supported, only {VERSION}. Use a newer version of this program."
+        "schema version {found} is not supported, only version {VERSION}. Use a newer version of this program."
     ))
 }
 

@@ -108,7 +108,7 @@ impl Proposal<'_> {
         };
         if statistics.n_missing > 0 {
             self.notes.push(format!(
-                "column `{column}` has {} missing value(s) and no `fill` in the schema, so rows without a value are refused",
+                "column `{column}` has missing values ({}) and no `fill` in the schema, so rows without a value will be refused",
                 statistics.n_missing
             ));
         }
@@ -172,7 +172,7 @@ impl Proposal<'_> {
         }
         if statistics.n_missing > 0 {
             self.notes.push(format!(
-                "{role} column `{column}` has {} missing value(s), which cannot be filled, so such rows are refused",
+                "{role} column `{column}` has missing values ({}), which cannot be filled, so these rows will be refused",
                 statistics.n_missing
             ));
         }

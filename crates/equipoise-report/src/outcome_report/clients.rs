@@ -59,7 +59,7 @@ impl OutcomeReport<'_> {
             return "This defense uses no proxy, so every weight is 0.".to_owned();
         }
         let mut sentence = format!(
-            "{} of {} more than 1\u{202f}% of the weight; the largest is {}, of {}.",
+            "{} of {} more than 1\u{202f}% of the weight; the largest weight is {} ({}).",
             count(self.n_weighted_clients()),
             counted(self.clients().len(), "client has", "clients have"),
             SHARE.write(Some(heaviest.weight)),

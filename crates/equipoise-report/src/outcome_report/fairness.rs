@@ -25,7 +25,7 @@ impl OutcomeReport<'_> {
         }
         blocks.push(Block::Table(self.measured_table()));
         let lead = "Differences compare the privileged group with the other: 0 means that both are \
-                    treated alike, a positive value that the privileged group fares better. Thin lines are \
+                    treated alike, and a positive value means that the privileged group fares better. Thin lines are \
                     95\u{202f}% confidence intervals: with few rows they are wide.";
         Some(Section { heading: "Fairness".to_owned(), lead: lead.to_owned(), blocks })
     }
@@ -39,7 +39,7 @@ impl OutcomeReport<'_> {
             heading: "Groups".to_owned(),
             lead: "The selection rate is the share of rows that the model selects; the true positive rate \
                    is that share among rows labelled positive. Statistical parity requires equal selection \
-                   rates, equal opportunity equal true positive rates."
+                   rates; equal opportunity requires equal true positive rates."
                 .to_owned(),
             blocks: charts.collect(),
         })
@@ -225,7 +225,7 @@ fn rates_sentence(metrics: &Metrics) -> String {
     let (privileged, other) = (&metrics.groups.privileged, &metrics.groups.unprivileged);
     format!(
         "The model selects {} of the privileged group ({} rows) and {} of the other ({} rows); among \
-         rows labelled positive {} and {}.",
+         rows labelled positive, {} and {}.",
         RATE.write(privileged.selection_rate),
         count(privileged.rows),
         RATE.write(other.selection_rate),

@@ -25,7 +25,7 @@ const TERMS: [(&str, &str); 12] = [
     (
         "SPD",
         "Statistical parity difference: how much more often the privileged group is selected than the \
-         other. 0 is equal; 0.1 means ten more of every hundred.",
+         other. 0 means equally often; 0.1 means ten more in every hundred.",
     ),
     ("EOD", "Equal opportunity difference: the same, counting only rows whose label is positive."),
     (

@@ -26,7 +26,7 @@ impl OutcomeReport<'_> {
                 figure(
                     "Equal opportunity (EOD)",
                     eod(metrics),
-                    "true positive rate, privileged group minus the other; 0 is equal",
+                    "true positive rate, privileged group minus the other; 0 means equal",
                 ),
             ]);
         }
@@ -60,7 +60,7 @@ fn spd_note(metrics: &Metrics) -> String {
     let rate = |rate| Format::Percent(1).write(rate);
     let groups = &metrics.groups;
     format!(
-        "selects {} of the privileged group and {} of the other; 0 is equal",
+        "selects {} of the privileged group and {} of the other; 0 means equal",
         rate(groups.privileged.selection_rate),
         rate(groups.unprivileged.selection_rate)
     )

@@ -11,7 +11,7 @@ pub fn termination_label(termination: Termination) -> &'static str {
 pub(crate) fn termination(termination: Termination) -> (&'static str, &'static str) {
     match termination {
         Termination::Converged => {
-            ("Converged", "No small change of the weights noticeably improves the result.")
+            ("Converged", "No small change to the weights noticeably improves the result.")
         }
         Termination::ScheduleCompleted => (
             "All steps done",
@@ -21,10 +21,7 @@ pub(crate) fn termination(termination: Termination) -> (&'static str, &'static s
             "Ran out of steps",
             "The weights were still moving, or the limit of floating-point precision was reached.",
         ),
-        Termination::Direct => (
-            "Computed directly",
-            "This defense computes its weights by a formula, without iterating.",
-        ),
+        Termination::Direct => ("Computed directly", "This defense does not optimise weights."),
         Termination::FellBack => (
             "Fell back to the root",
             "The best model of the clients was clearly worse than the root-only model, which is shown here.",
@@ -37,6 +34,6 @@ pub(crate) fn zero_in_interval(value: f64, half: f64) -> &'static str {
     if value.abs() <= half {
         "includes 0: these rows alone do not show that the groups are treated differently."
     } else {
-        "excludes 0: random choice of rows alone hardly explains the difference."
+        "excludes 0: sampling alone is unlikely to explain the difference."
     }
 }

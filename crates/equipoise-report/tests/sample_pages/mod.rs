@@ -41,7 +41,7 @@ pub(crate) fn outcome(n: usize, name: &str) -> OutcomeFile {
     let rough = Warning {
         client: Some(format!("{name} 2")),
         table: Some(TableRole::Root),
-        ..Warning::new(WarningCode::OneClass, "all 17 row(s) have a positive label")
+        ..Warning::new(WarningCode::OneClass, "every row has a positive label")
     };
     let not_converged = "1 of 74 inner fits stopped above their tolerance";
     let outcome = Outcome {

@@ -57,8 +57,12 @@ fn read(files: &TlsFiles, provider: &CryptoProvider) -> Result<CertifiedKey, Con
     let certificates = CertificateDer::pem_file_iter(&files.certificate)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(|error| ConfigError::file(&files.certificate, error))?;
-    let key = PrivateKeyDer::from_pem_file(&files.key)
-        .map_err(|error| ConfigError::file(&files.key, error))?;
+    if certificates.is_empty() {
+        return Err(ConfigError::file(&files.certificate, "contains no PEM certificate"));
+    }
+    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| {
+        ConfigError::file(&files.key, format!("cannot be read as a PEM private key: {error}"))
+    })?;
     CertifiedKey::from_der(certificates, key, provider)
         .map_err(|error| ConfigError::file(&files.certificate, error))
 }

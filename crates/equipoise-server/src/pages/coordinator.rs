@@ -38,7 +38,10 @@ fn write_clients(markup: &mut Markup, view: &RoundView, clients: &[ClientView]) 
                 |markup| markup.text(name),
                 |markup| {
                     let at = match submission {
-                        None => "not yet".to_owned(),
+                        None if matches!(view.info.state, RoundState::Draft | RoundState::Open) => {
+                            "not yet".to_owned()
+                        }
+                        None => "no".to_owned(),
                         Some(_) => client.accepted_at.map_or("yes".to_owned(), absolute),
                     };
                     let number =

@@ -73,8 +73,7 @@ fn write_refused_uploads(markup: &mut Markup, view: &RoundView) {
         return;
     }
     section(markup, "Refused uploads", |markup| {
-        let caption = "Uploads refused since the server started. None of them was accepted, and their clients can \
-                       submit again.";
+        let caption = "Uploads refused since the server started.";
         table(markup, caption, &["Error code", "Count"], |markup| {
             for (code, count) in &view.info.refused {
                 row(

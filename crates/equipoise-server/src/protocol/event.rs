@@ -152,7 +152,7 @@ pub fn verify_chain<'a>(
             .map_err(|error| broken(format!("is not an event: {error}")))?;
         let previous = events.last().map_or(Digest::ZERO, |(_, digest)| *digest);
         if event.seq != i as u64 + 1 {
-            return Err(broken(format!("has sequence number {}", event.seq)));
+            return Err(broken(format!("has sequence number {}, not {}", event.seq, i + 1)));
         }
         if event.previous != previous {
             return Err(broken("does not contain the digest of the line before it".into()));

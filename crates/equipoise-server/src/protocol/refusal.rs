@@ -44,13 +44,13 @@ pub enum Refusal {
         accepted_sha256: Digest,
     },
     /// The round does not allow this in its current state.
-    #[error("the round is {0}, not open")]
+    #[error("this is not possible while the round is {0}")]
     NotOpen(RoundState),
     /// The deadline has passed.
     #[error("the deadline of the round has passed")]
     TooLate,
     /// Too few submissions to close the round.
-    #[error("{found} submissions were accepted, but the round needs at least {minimum}")]
+    #[error("the round needs at least {minimum} submissions, but has {found}")]
     TooFewSubmissions {
         /// Accepted so far.
         found: u64,
@@ -212,15 +212,19 @@ impl Refusal {
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::NotAuthenticated => {
-                "check that round and client are spelled as in the roster, and that the coordinator has the \
-                 .pub file of this key"
+                "check the names of the round and the client, and that the coordinator has the .pub file of \
+                 this key"
             }
             Self::NotCoordinator => "`round new` wrote the token when the round was set up",
-            Self::KeyRevoked(_) => "ask the coordinator",
+            Self::KeyRevoked(_) => "contact the coordinator",
+            Self::NotPublished(_) => "wait until the round is published",
             Self::AlreadySubmitted { .. } => {
                 "each client submits once. If the accepted file is not yours, tell the coordinator"
             }
-            Self::NotOpen(_) | Self::TooLate => {
+            Self::NotOpen(_) => {
+                "a round accepts submissions, and can be closed, only while it is open"
+            }
+            Self::TooLate => {
                 "submissions are accepted only while the round is open. Ask the coordinator for another round"
             }
             Self::TooFewSubmissions { .. } => "wait for more clients, or abort the round",

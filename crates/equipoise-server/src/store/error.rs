@@ -20,7 +20,7 @@ pub enum StoreError {
         source: std::io::Error,
     },
     /// Another process uses this data directory.
-    #[error("{}: is in use by another process", .0.display())]
+    #[error("{}: is in use by another process, such as a running server", .0.display())]
     Locked(PathBuf),
     /// The disk is full.
     #[error("no space is left on the disk")]

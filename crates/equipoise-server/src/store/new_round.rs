@@ -40,9 +40,9 @@ impl Store {
     /// Sets up a round as a draft. Returns the coordinator's token, of which only the digest is stored.
     pub fn create_round(&self, new: NewRound) -> Result<String, StoreError> {
         let refuse = |text: String| Err(StoreError::Round(text));
-        let names: BTreeSet<&Name> = new.roster.iter().map(PublicKey::name).collect();
-        if names.len() != new.roster.len() {
-            return refuse("a client is on the roster twice".into());
+        let mut names = BTreeSet::new();
+        if let Some(key) = new.roster.iter().find(|key| !names.insert(key.name())) {
+            return refuse(format!("client `{}` is on the roster twice", key.name()));
         }
         for (i, key) in new.roster.iter().enumerate() {
             if let Some(twin) = new.roster[..i].iter().find(|other| other.same_key(key)) {
@@ -55,8 +55,9 @@ impl Store {
         }
         if new.minimum == 0 || new.minimum > new.roster.len() as u64 {
             return refuse(format!(
-                "the minimum number of submissions must be between 1 and {}, the number of clients",
-                new.roster.len()
+                "the minimum number of submissions must be between 1 and {}, the number of clients; found {}",
+                new.roster.len(),
+                new.minimum
             ));
         }
         if new.audience.is_empty() || new.audience.chars().any(char::is_control) {
@@ -117,7 +118,7 @@ impl Store {
         for key in &new.roster {
             let client = key.name();
             let source = found.get(client.as_str()).ok_or_else(|| {
-                StoreError::Round(format!("{}: no root of client `{client}`", new.roots.display()))
+                StoreError::Round(format!("{}: no root for client `{client}`", new.roots.display()))
             })?;
             read_rows(source, &new.schema, Purpose::Root)?;
             let file = source.file_name().unwrap_or_default().to_string_lossy().into_owned();

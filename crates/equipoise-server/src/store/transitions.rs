@@ -149,7 +149,7 @@ impl Store {
                 params![round.as_str(), client.as_str(), at.to_string()],
             )?;
             match changed {
-                0 => Err(Refusal::NotFound("client with a valid key").into()),
+                0 => Err(Refusal::NotFound("client, or its key is already revoked").into()),
                 _ => Ok(()),
             }
         })

@@ -15,7 +15,7 @@ use crate::progress::Bar;
 ///
 /// Downloads over HTTPS only, and keeps a file only if it has the expected SHA-256 digest. A file that already
 /// exists is checked instead of downloaded, and a different file of that name is replaced only with --force. The
-/// proxy is taken from ALL_PROXY, HTTPS_PROXY or HTTP_PROXY, except for the hosts in NO_PROXY.
+/// HTTP proxy is taken from ALL_PROXY, HTTPS_PROXY or HTTP_PROXY, except for the hosts in NO_PROXY.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -46,7 +46,7 @@ fn describe() -> String {
     [
         table(&["name", "rows", "label", "sensitive", "file"], rows.into(), &[1]),
         long("sha256", |dataset| dataset.sha256),
-        long("home", |dataset| dataset.home),
+        long("source", |dataset| dataset.home),
     ]
     .join("\n")
 }

@@ -88,12 +88,12 @@ fn describe_termination(outcome: &Outcome) -> String {
             format!("converged: relative gap {gap}")
         }
         Termination::ScheduleCompleted => {
-            format!("all steps of the schedule done (relative gap {gap}, not tested)")
+            format!("all scheduled steps taken (relative gap {gap}, not tested)")
         }
         Termination::IterationLimit => {
             format!("NOT converged: stopped with a relative gap of {gap}")
         }
-        Termination::Direct => "direct: this defense computes its weights by a formula".to_string(),
+        Termination::Direct => "direct: this defense does not optimise weights".to_string(),
         Termination::FellBack => {
             "fell back: the root-only model is clearly better than the clients' model".to_string()
         }

@@ -73,7 +73,7 @@ fn notes_list_what_to_review() {
     for part in [
         "label column `grade` has 3 values: `A`, `B`, `C`. Every value except `A` counts as negative",
         "sensitive column `race` has 3 values: `Asian`, `Black`, `White`. Every value except `White` counts as unprivileged",
-        "column `lsat` has 1 missing value(s) and no `fill` in the schema",
+        "column `lsat` has missing values (1) and no `fill` in the schema",
         "column `constant` is always `7`",
         "column `empty` has no values, so it is",
     ] {
