@@ -102,7 +102,9 @@ fn core_hint(error: &equipoise_core::Error) -> Option<&'static str> {
 fn data_hint(error: &equipoise_data::Error) -> Option<&'static str> {
     use equipoise_data::Error;
     match error {
-        Error::Scratch { .. } => Some("choose another folder with --scratch, or raise --memory"),
+        Error::Scratch { .. } => {
+            Some("use --scratch to choose another folder with enough space, or raise --memory")
+        }
         Error::TooLittleMemory { .. } => Some("raise --memory, or omit it for no limit"),
         _ => None,
     }

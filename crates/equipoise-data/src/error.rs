@@ -44,8 +44,7 @@ pub enum Error {
     },
     /// The scratch file for rows that do not fit in memory could not be written or read.
     #[error(
-        "{folder}: cannot use the scratch file for rows that do not fit in memory (it holds {}): {source}. Free some \
-         space there, choose another folder on a disk with enough space, or allow more memory.",
+        "{folder}: cannot use the scratch file for rows that do not fit in memory (it holds {}): {source}",
         describe_bytes(*bytes)
     )]
     Scratch {

@@ -16,7 +16,8 @@ use crate::output::{Answer, Output};
 /// Score the rows of a table with a model
 ///
 /// Writes a table with one line per row: the row number (from 1), the score, the probability of the positive label, and
-/// whether the row is selected (1 or 0). The label column may be missing, and columns that are not in the schema are ignored.
+/// whether the row is selected (1 or 0). The label column may be missing, and columns that are not in the schema are
+/// ignored.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  equipoise predict outcome/model.json new.csv -o scores.csv")]
 pub(crate) struct PredictArgs {

@@ -152,9 +152,14 @@ impl Connection {
 
     fn read(&self, reply: Result<Response<Body>, ureq::Error>) -> anyhow::Result<Vec<u8>> {
         let reply = reply.map_err(|error| {
-            let problem = match error.to_string().contains("certificate") {
-                true => "its certificate is not trusted (use --ca to trust another authority)",
-                false => "cannot reach the server",
+            let problem = if error.to_string().contains("certificate") {
+                "its certificate is not trusted (use --ca to trust another authority)"
+            } else if self.server.starts_with("http://")
+                && matches!(error, ureq::Error::Protocol(_))
+            {
+                "the reply is not HTTP (does the server use https://?)"
+            } else {
+                "cannot reach the server"
             };
             let error = match error {
                 ureq::Error::Io(error) => anyhow::Error::from(error),

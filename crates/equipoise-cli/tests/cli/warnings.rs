@@ -23,7 +23,7 @@ fn only(world: &World, column: usize, value: &str) -> String {
 #[test]
 fn defend_warns_of_a_client_with_a_single_class_or_group() {
     for (column, value, code, says) in
-        [(5, "1", "one-class", "have a positive label"), (4, "B", "one-group", "are unprivileged")]
+        [(5, "1", "one-class", "has a positive label"), (4, "B", "one-group", "is unprivileged")]
     {
         let world = World::with_proxies();
         world.write("part.csv", &only(&world, column, value));
