@@ -127,7 +127,7 @@ fn the_page_has_every_table_and_figure() {
 #[test]
 fn on_law_school_robust_averaging_follows_the_majority_and_the_method_does_not() {
     let Some(data) = data() else {
-        println!("SKIPPED: ../shared/data is not there");
+        println!("SKIPPED: ../shared/data does not exist");
         return;
     };
     let folder = tempfile::tempdir().unwrap();

@@ -26,7 +26,7 @@ fn law_school() -> Option<Rows> {
 #[test]
 fn replicas_get_equal_weights_and_unreliable_clients_none_in_most_seeds() {
     let Some(rows) = law_school() else {
-        println!("SKIPPED: ../shared/data/law_school.csv is not there");
+        println!("SKIPPED: ../shared/data/law_school.csv does not exist");
         return;
     };
     for share in [0.2, 0.4, 0.6] {
