@@ -15,10 +15,10 @@ use equipoise_server::round::SubmissionLimits;
 use equipoise_server::validator::{Job, Verdict, check_file};
 
 /// A fuzz target.
-pub type Target = fn(&[u8]);
+pub(crate) type Target = fn(&[u8]);
 
 /// All targets by name, as in `fuzz/fuzz_targets/`.
-pub const TARGETS: [(&str, Target); 7] = [
+pub(crate) const TARGETS: [(&str, Target); 7] = [
     ("manifest_header", manifest_header),
     ("key_and_signature", key_and_signature),
     ("upload_headers", upload_headers),
@@ -29,7 +29,7 @@ pub const TARGETS: [(&str, Target); 7] = [
 ];
 
 /// The schema of the fuzzed files.
-pub const SCHEMA: &str = r#"
+pub(crate) const SCHEMA: &str = r#"
 version = 1
 intercept = true
 [label]
@@ -46,7 +46,7 @@ scale = 1.0
 "#;
 
 /// A valid manifest header has one spelling.
-pub fn manifest_header(bytes: &[u8]) {
+pub(crate) fn manifest_header(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(manifest) = Manifest::from_header(text) {
         assert_eq!(manifest.to_header(), text);
@@ -54,7 +54,7 @@ pub fn manifest_header(bytes: &[u8]) {
 }
 
 /// Keys and signatures round-trip.
-pub fn key_and_signature(bytes: &[u8]) {
+pub(crate) fn key_and_signature(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(key) = text.parse::<PublicKey>() {
         assert!(key.to_string().parse::<PublicKey>().is_ok_and(|again| again == key));
@@ -70,7 +70,7 @@ pub fn key_and_signature(bytes: &[u8]) {
 }
 
 /// Headers of an upload, one `name: value` per line.
-pub fn upload_headers(bytes: &[u8]) {
+pub(crate) fn upload_headers(bytes: &[u8]) {
     let mut headers = HeaderMap::new();
     for line in bytes.split(|byte| *byte == b'\n') {
         let mut halves = line.splitn(2, |byte| *byte == b':');
@@ -103,7 +103,7 @@ pub fn upload_headers(bytes: &[u8]) {
 }
 
 /// The name of a round or a client, which becomes a file name.
-pub fn name_in_address(bytes: &[u8]) {
+pub(crate) fn name_in_address(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(name) = text.parse::<Name>() {
         assert_eq!(name.as_str(), text);
@@ -113,17 +113,17 @@ pub fn name_in_address(bytes: &[u8]) {
 }
 
 /// A CSV file.
-pub fn csv_proxy(bytes: &[u8]) {
+pub(crate) fn csv_proxy(bytes: &[u8]) {
     validate("fuzz.csv", bytes);
 }
 
 /// A gzipped CSV file.
-pub fn csv_gz_proxy(bytes: &[u8]) {
+pub(crate) fn csv_gz_proxy(bytes: &[u8]) {
     validate("fuzz.csv.gz", bytes);
 }
 
 /// A Parquet file.
-pub fn parquet_proxy(bytes: &[u8]) {
+pub(crate) fn parquet_proxy(bytes: &[u8]) {
     validate("fuzz.parquet", bytes);
 }
 
