@@ -19,7 +19,6 @@ pub(crate) struct FairnessArgs {
 }
 
 impl FairnessArgs {
-    /// The checked fairness.
     pub(crate) fn resolve(&self) -> anyhow::Result<Fairness> {
         if let Some(nu) = self.nu {
             // The range of ν is checked first, whatever the criterion.

@@ -5,7 +5,6 @@ use std::path::Path;
 use anyhow::{Context, ensure};
 use equipoise_data::check_output;
 
-/// Reads a text file.
 pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display()))
 }

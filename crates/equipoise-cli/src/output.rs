@@ -54,7 +54,6 @@ impl Output {
         }
     }
 
-    /// Prints a warning.
     pub(crate) fn warn(&self, text: impl Display) {
         print_to_stderr("warning", text);
     }

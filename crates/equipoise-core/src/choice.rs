@@ -25,73 +25,52 @@ pub trait Choice: Copy + Send + Sync + 'static {
     }
 }
 
-impl Choice for Profile {
-    const ALL: &'static [Self] = &[Self::Default, Self::Paper];
+/// Implements [`Choice`] for an enum from its values in the order in which they are listed, each with its name and
+/// description.
+#[macro_export]
+macro_rules! choices {
+    ($type:ty: $($value:ident => $name:literal, $description:literal;)*) => {
+        impl $crate::Choice for $type {
+            const ALL: &'static [Self] = &[$(Self::$value),*];
 
-    fn describe(&self) -> (&'static str, &'static str) {
-        match self {
-            Self::Default => ("default", "Gauss–Newton steps until the weights are stationary"),
-            Self::Paper => {
-                ("paper", "The paper's experiments: all 2000 Adam steps, no convergence test")
+            fn describe(&self) -> (&'static str, &'static str) {
+                match self {
+                    $(Self::$value => ($name, $description),)*
+                }
             }
         }
-    }
+    };
 }
 
-impl Choice for OuterSolver {
-    const ALL: &'static [Self] = &[Self::GaussNewton, Self::Adam];
-
-    fn describe(&self) -> (&'static str, &'static str) {
-        match self {
-            Self::GaussNewton => ("gauss-newton", "Gauss–Newton on the simplex"),
-            Self::Adam => ("adam", "Adam with projection onto the simplex"),
-        }
-    }
+choices! { Profile:
+    Default => "default", "Gauss–Newton steps until the weights are stationary";
+    Paper => "paper", "The paper's experiments: all 2000 Adam steps, no convergence test";
 }
 
-impl Choice for InnerSolver {
-    const ALL: &'static [Self] = &[Self::Newton, Self::Lbfgs];
-
-    fn describe(&self) -> (&'static str, &'static str) {
-        match self {
-            Self::Newton => ("newton", "Newton's method"),
-            Self::Lbfgs => ("lbfgs", "L-BFGS, as in the paper; only with the paper profile"),
-        }
-    }
+choices! { OuterSolver:
+    GaussNewton => "gauss-newton", "Gauss–Newton on the simplex";
+    Adam => "adam", "Adam with projection onto the simplex";
 }
 
-impl Choice for RootWeighting {
-    const ALL: &'static [Self] = &[Self::Pooled, Self::Client];
-
-    fn describe(&self) -> (&'static str, &'static str) {
-        match self {
-            Self::Pooled => ("pooled", "Every root row counts the same"),
-            Self::Client => ("client", "Root rows are weighted by their client's weight"),
-        }
-    }
+choices! { InnerSolver:
+    Newton => "newton", "Newton's method";
+    Lbfgs => "lbfgs", "L-BFGS, as in the paper; only with the paper profile";
 }
 
-impl Choice for Criterion {
-    const ALL: &'static [Self] = &[Self::Sp, Self::Eo, Self::Both];
-
-    fn describe(&self) -> (&'static str, &'static str) {
-        match self {
-            Self::Sp => ("sp", "Statistical parity: equal selection rates"),
-            Self::Eo => ("eo", "Equal opportunity: equal true positive rates"),
-            Self::Both => ("both", "Both, balanced by ν"),
-        }
-    }
+choices! { RootWeighting:
+    Pooled => "pooled", "Every root row counts the same";
+    Client => "client", "Root rows are weighted by their client's weight";
 }
 
-impl Choice for ProxyStart {
-    const ALL: &'static [Self] = &[Self::Smoothed, Self::Data];
+choices! { Criterion:
+    Sp => "sp", "Statistical parity: equal selection rates";
+    Eo => "eo", "Equal opportunity: equal true positive rates";
+    Both => "both", "Both, balanced by ν";
+}
 
-    fn describe(&self) -> (&'static str, &'static str) {
-        match self {
-            Self::Smoothed => ("smoothed", "A sample from a smoothed model of the data"),
-            Self::Data => ("data", "The data itself: for experiments only"),
-        }
-    }
+choices! { ProxyStart:
+    Smoothed => "smoothed", "A sample from a smoothed model of the data";
+    Data => "data", "The data itself: for experiments only";
 }
 
 #[cfg(test)]

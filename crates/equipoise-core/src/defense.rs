@@ -38,21 +38,12 @@ pub enum Defense {
     RootOnly,
 }
 
-impl Choice for Defense {
-    const ALL: &'static [Self] =
-        &[Self::Bilevel, Self::Pooled, Self::Fedasl, Self::Fednolowe, Self::RootOnly];
-
-    fn describe(&self) -> (&'static str, &'static str) {
-        match self {
-            Self::Bilevel => {
-                ("bilevel", "Weights that make the model accurate and fair on the root")
-            }
-            Self::Pooled => ("pooled", "All proxies pooled: no defense"),
-            Self::Fedasl => ("fedasl", "Local models averaged; losses near the median weigh most"),
-            Self::Fednolowe => ("fednolowe", "Local models averaged; low losses weigh most"),
-            Self::RootOnly => ("root-only", "The root alone, without any proxy"),
-        }
-    }
+crate::choices! { Defense:
+    Bilevel => "bilevel", "Weights that make the model accurate and fair on the root";
+    Pooled => "pooled", "All proxies pooled: no defense";
+    Fedasl => "fedasl", "Local models averaged; losses near the median weigh most";
+    Fednolowe => "fednolowe", "Local models averaged; low losses weigh most";
+    RootOnly => "root-only", "The root alone, without any proxy";
 }
 
 impl Defense {

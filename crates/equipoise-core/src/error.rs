@@ -4,39 +4,9 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The parts of a table do not have the same number of rows.
-    #[error(
-        "a table of {labels} labels needs {labels} sensitive values and {labels} × {n_x} features; \
-         found {sensitive} and {values}"
-    )]
-    RowShape {
-        /// Features per row.
-        n_x: usize,
-        /// Feature values found.
-        values: usize,
-        /// Sensitive values found.
-        sensitive: usize,
-        /// Labels found.
-        labels: usize,
-    },
-    /// A feature is NaN or infinite.
-    #[error("row {row}, feature {feature} (both counted from 0) is not a finite number")]
-    NotFinite {
-        /// Row, counted from 0.
-        row: usize,
-        /// Feature, counted from 0.
-        feature: usize,
-    },
-    /// A feature is too large to compute with.
-    #[error("row {row}, feature {feature} (both counted from 0) is {found:e}: beyond ±1e12")]
-    TooLarge {
-        /// Row, counted from 0.
-        row: usize,
-        /// Feature, counted from 0.
-        feature: usize,
-        /// The value.
-        found: f64,
-    },
+    /// Rows or clients that cannot be computed with. The text says which, and why.
+    #[error("{0}")]
+    Input(String),
     /// Too few proxy rows to determine a model.
     #[error(
         "a proxy needs at least {minimum} rows, more than its model has coefficients; found {found}"
@@ -47,9 +17,6 @@ pub enum Error {
         /// Rows needed.
         minimum: usize,
     },
-    /// A round without clients.
-    #[error("there are no clients")]
-    NoClients,
     /// Rows or a model of unexpected length.
     #[error("expected rows of {expected} entries, found {found}")]
     Features {
@@ -65,20 +32,6 @@ pub enum Error {
         expected: usize,
         /// Clients found.
         found: usize,
-    },
-    /// Clients are not sorted by id, or an id occurs twice.
-    #[error("client ids must be sorted and distinct: `{first}` comes before `{second}`")]
-    ClientOrder {
-        /// The first of the two ids.
-        first: String,
-        /// The id after it.
-        second: String,
-    },
-    /// A client sent no rows.
-    #[error("the proxy of client `{client}` has no rows")]
-    EmptyProxy {
-        /// The client.
-        client: String,
     },
     /// The root rows of all clients lack a group.
     #[error(
@@ -118,9 +71,6 @@ pub enum Error {
         /// The pivot that failed.
         index: usize,
     },
-    /// A table without rows.
-    #[error("there are no rows")]
-    NoRows,
     /// All labels are the same.
     #[error(
         "all labels are the same ({positive} of {rows} rows are positive): no model can be fitted"
@@ -156,4 +106,10 @@ pub enum Error {
     /// The rows of a [`ClientStatistics`](crate::ClientStatistics) could not be read.
     #[error("the rows could not be read")]
     Source(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Error {
+    pub(crate) fn no_clients() -> Self {
+        Self::Input("there are no clients".to_owned())
+    }
 }

@@ -38,7 +38,7 @@ pub struct PackedRows {
 impl PackedRows {
     /// The clients in this order, with their blocks in `keeper`. All must have the same layout.
     pub fn new(clients: Vec<PackedClient>, keeper: BlockKeeper) -> Result<Self, Error> {
-        let layout = clients.first().ok_or(Error::NoClients)?.layout;
+        let layout = clients.first().ok_or_else(Error::no_clients)?.layout;
         if let Some(other) = clients.iter().find(|client| client.layout != layout) {
             return Err(Error::Features { expected: layout.n(), found: other.layout.n() });
         }

@@ -40,7 +40,7 @@ impl Round {
         root: Root,
     ) -> Result<Self, Error> {
         if client_ids.is_empty() {
-            return Err(Error::NoClients);
+            return Err(Error::no_clients());
         }
         for found in [proxies.n_clients(), root.packed().n_clients()] {
             if found != client_ids.len() {
@@ -48,13 +48,17 @@ impl Round {
             }
         }
         if let Some(pair) = client_ids.windows(2).find(|pair| pair[0] >= pair[1]) {
-            return Err(Error::ClientOrder { first: pair[0].clone(), second: pair[1].clone() });
+            return Err(Error::Input(format!(
+                "client ids must be sorted and distinct: `{}` comes before `{}`",
+                pair[0], pair[1]
+            )));
         }
         if proxies.n() != root.packed().n() {
             return Err(Error::Features { expected: proxies.n(), found: root.packed().n() });
         }
         if let Some(client) = (0..client_ids.len()).find(|&client| proxies.n_rows(client) == 0) {
-            return Err(Error::EmptyProxy { client: client_ids[client].clone() });
+            let client = &client_ids[client];
+            return Err(Error::Input(format!("the proxy of client `{client}` has no rows")));
         }
         Ok(Self { client_ids, proxies, root })
     }

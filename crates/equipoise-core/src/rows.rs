@@ -52,19 +52,23 @@ impl Rows {
     ) -> Result<Self, Error> {
         let n_rows = positive.len();
         if sensitive.len() != n_rows || x.len() != n_rows * layout.n_x {
-            return Err(Error::RowShape {
-                n_x: layout.n_x,
-                values: x.len(),
-                sensitive: sensitive.len(),
-                labels: n_rows,
-            });
+            return Err(Error::Input(format!(
+                "a table of {n_rows} labels needs {n_rows} sensitive values and {n_rows} × {} features; found {} and {}",
+                layout.n_x,
+                sensitive.len(),
+                x.len()
+            )));
         }
+        let invalid = |at: usize, problem: &str| {
+            let (row, feature) = (at / layout.n_x, at % layout.n_x);
+            let text = format!("row {row}, feature {feature} (both counted from 0) is {problem}");
+            Err(Error::Input(text))
+        };
         if let Some(at) = x.iter().position(|v| !v.is_finite()) {
-            return Err(Error::NotFinite { row: at / layout.n_x, feature: at % layout.n_x });
+            return invalid(at, "not a finite number");
         }
         if let Some(at) = x.iter().position(|v| v.abs() > MAX_ABS_VALUE) {
-            let (row, feature) = (at / layout.n_x, at % layout.n_x);
-            return Err(Error::TooLarge { row, feature, found: x[at] });
+            return invalid(at, &format!("{:e}: beyond ±1e12", x[at]));
         }
         let mut values = Vec::with_capacity(n_rows * layout.n());
         for (row, &s) in sensitive.iter().enumerate() {
@@ -135,7 +139,7 @@ impl Rows {
     /// The rows of several tables of the same layout, one table after the other.
     pub fn concat(parts: &[impl Borrow<Self>]) -> Result<Self, Error> {
         let parts: Vec<&Self> = parts.iter().map(Borrow::borrow).collect();
-        let layout = parts.first().ok_or(Error::NoClients)?.layout;
+        let layout = parts.first().ok_or_else(Error::no_clients)?.layout;
         if let Some(other) = parts.iter().find(|part| part.layout != layout) {
             return Err(Error::Features { expected: layout.n(), found: other.layout.n() });
         }

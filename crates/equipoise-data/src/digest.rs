@@ -2,16 +2,14 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, Write};
 use std::path::Path;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 /// A SHA-256 digest.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
 /// Text that is not a digest.
@@ -58,17 +56,32 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// Length and digest of a stream.
-    pub fn of_reader(content: impl Read) -> io::Result<(u64, Self)> {
-        let mut hasher = Hasher::default();
-        let length = io::copy(&mut BufReader::with_capacity(1 << 16, content), &mut hasher)?;
-        Ok((length, hasher.finish()))
-    }
-
     /// Length and digest of a file.
     pub fn of_file(path: &Path) -> io::Result<(u64, Self)> {
-        Self::of_reader(File::open(path)?)
+        let mut hasher = Hasher::default();
+        let content = &mut BufReader::with_capacity(1 << 16, File::open(path)?);
+        let length = io::copy(content, &mut hasher)?;
+        Ok((length, hasher.finish()))
     }
+}
+
+/// Serialises a type as text, through `Display` and `FromStr`.
+#[macro_export]
+macro_rules! serde_as_text {
+    ($type:ty) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(source)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
 }
 
 /// Bytes as lower-case hex digits.
@@ -102,16 +115,4 @@ impl FromStr for Digest {
     }
 }
 
-impl From<Digest> for String {
-    fn from(digest: Digest) -> Self {
-        digest.to_string()
-    }
-}
-
-impl TryFrom<String> for Digest {
-    type Error = DigestProblem;
-
-    fn try_from(text: String) -> Result<Self, DigestProblem> {
-        text.parse()
-    }
-}
+serde_as_text!(Digest);

@@ -4,11 +4,9 @@
 
 mod table;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use table::TableProblem;
-
-use crate::outcome::OutcomeProblem;
 
 /// Why a file could not be read or written: what, where, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +38,7 @@ pub enum Error {
         /// The column, if the problem is in one.
         column: Option<String>,
         /// What is wrong.
-        problem: Box<TableProblem>,
+        problem: TableProblem,
     },
     /// The scratch file for rows that do not fit in memory could not be written or read.
     #[error(
@@ -69,43 +67,10 @@ pub enum Error {
         /// Entries of a row.
         n: usize,
     },
-    /// A column has two roles.
-    #[error(
-        "column `{0}` is named twice among the label, sensitive, dropped, categorical and numeric columns. Name it once."
-    )]
-    ColumnTwice(String),
-    /// A schema cannot be parsed, or contradicts itself.
-    #[error("{}: {problem}", path_or(file, "the schema"))]
-    Schema {
-        /// The file, if the schema was read from one.
-        file: Option<PathBuf>,
-        /// What is wrong.
-        problem: String,
-    },
-    /// A model cannot be parsed, or contradicts its schema.
-    #[error("{}: {problem}", path_or(file, "the model"))]
-    Model {
-        /// The file, if the model was read from one.
-        file: Option<PathBuf>,
-        /// What is wrong.
-        problem: String,
-    },
-    /// JSON that does not have the shape of an outcome.
-    #[error("{file}: is not an outcome: {source}")]
-    OutcomeSyntax {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong, and where.
-        source: serde_json::Error,
-    },
-    /// An outcome contradicts itself.
-    #[error("{}: {problem}", path_or(file, "the outcome"))]
-    Outcome {
-        /// The file, if the outcome was read from one.
-        file: Option<PathBuf>,
-        /// What is wrong.
-        problem: OutcomeProblem,
-    },
+    /// An input contradicts itself or another input, or an output path cannot be used. The text says where and what
+    /// to do.
+    #[error("{0}")]
+    Invalid(String),
     /// The roots of all clients together cannot measure fairness.
     #[error("{folder}, column `{column}`: {source}")]
     Root {
@@ -116,81 +81,24 @@ pub enum Error {
         /// What is missing.
         source: equipoise_core::Error,
     },
-    /// A folder of clients contains something that is not a table.
-    #[error(
-        "{0}: does not belong in a folder of clients, which has one .csv, .csv.gz or .parquet file per client. Move it elsewhere."
-    )]
-    UnexpectedFile(PathBuf),
-    /// A folder of clients has no table.
-    #[error(
-        "{0}: contains no clients. Put one .csv, .csv.gz or .parquet file per client there, named after the client."
-    )]
-    NoClients(PathBuf),
-    /// A client has two files in a folder.
-    #[error("client `{client}` has two files, {first} and {second}. Keep one of them.")]
-    DuplicateClient {
-        /// The client.
-        client: String,
-        /// One file.
-        first: PathBuf,
-        /// The other.
-        second: PathBuf,
-    },
-    /// A client has a proxy without a root, or a root without a proxy.
-    #[error(
-        "every client needs both a proxy and a root.{}",
-        unmatched(without_root, without_proxy)
-    )]
-    UnmatchedClients {
-        /// Clients with a proxy only.
-        without_root: Vec<String>,
-        /// Clients with a root only.
-        without_proxy: Vec<String>,
-    },
-    /// Rows were encoded with another schema.
-    #[error(
-        "the schema encodes rows of {expected} entries (intercept: {expected_intercept}), but these rows have {found} (intercept: {found_intercept}). Use the schema that the rows were encoded with."
-    )]
-    Layout {
-        /// Entries per row under the schema.
-        expected: usize,
-        /// Whether the schema has an intercept.
-        expected_intercept: bool,
-        /// Entries per row found.
-        found: usize,
-        /// Whether the rows have an intercept.
-        found_intercept: bool,
-    },
     /// The output already exists.
-    #[error("{file}: already exists. Choose another name, or use --force to replace it.")]
-    Exists {
-        /// The file or folder.
-        file: PathBuf,
-    },
-    /// The output's parent folder does not exist.
-    #[error(
-        "{file}: cannot be written because the folder {folder} does not exist. Create it first."
-    )]
-    NoParent {
-        /// The output.
-        file: PathBuf,
-        /// The missing folder.
-        folder: PathBuf,
-    },
-    /// The output exists and is not a regular file.
-    #[error("{0}: is not a regular file, so it is not replaced. Choose another name.")]
-    NotAFile(PathBuf),
+    #[error("{0}: already exists. Choose another name, or use --force to replace it.")]
+    Exists(PathBuf),
     /// The output folder exists and may hold other work.
     #[error(
-        "{folder}: is not replaced, even with --force, because it is not empty and does not look like output of Equipoise. Choose another name."
+        "{0}: is not replaced, even with --force, because it is not empty and does not look like output of Equipoise. Choose another name."
     )]
-    NotOurFolder {
-        /// The folder.
-        folder: PathBuf,
-    },
+    NotOurFolder(PathBuf),
     /// Checked rows could not be built. The readers check everything that core checks, so this is a bug.
     #[error(transparent)]
     Rows(#[from] equipoise_core::Error),
+}
+
+impl Error {
+    /// A schema, model or outcome that cannot be parsed or contradicts itself.
+    pub(crate) fn in_document(file: &Path, problem: impl std::fmt::Display) -> Self {
+        Self::Invalid(format!("{}: {problem}", file.display()))
+    }
 }
 
 /// What a table is used for.
@@ -242,21 +150,6 @@ fn describe_bytes(bytes: u64) -> String {
         }
         None => format!("{bytes} bytes"),
     }
-}
-
-fn path_or(file: &Option<PathBuf>, otherwise: &str) -> String {
-    file.as_ref().map_or_else(|| otherwise.to_string(), |f| f.display().to_string())
-}
-
-fn unmatched(without_root: &[String], without_proxy: &[String]) -> String {
-    let mut text = String::new();
-    if !without_root.is_empty() {
-        text += &format!(" Without a root: {}.", list(without_root));
-    }
-    if !without_proxy.is_empty() {
-        text += &format!(" Without a proxy: {}.", list(without_proxy));
-    }
-    text
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use equipoise_core::{Rows, TableRole, Warning};
 
-use crate::error::{Error, Purpose};
+use crate::error::{Error, Purpose, list};
 use crate::raw_rows::{EncodedTable, read_rows};
 use crate::schema::Schema;
 use crate::table::split_name;
@@ -38,14 +38,24 @@ pub fn read_folder(dir: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
         }
         let (id, _) = split_name(&path)
             .filter(|_| path.is_file())
-            .ok_or_else(|| Error::UnexpectedFile(path.clone()))?;
+            .ok_or_else(|| Error::Invalid(format!(
+                "{}: does not belong in a folder of clients, which has one .csv, .csv.gz or .parquet file per client. Move it elsewhere.",
+                path.display()
+            )))?;
         if let Some(first) = clients.get(&id) {
-            return Err(Error::DuplicateClient { client: id, first: first.clone(), second: path });
+            return Err(Error::Invalid(format!(
+                "client `{id}` has two files, {} and {}. Keep one of them.",
+                first.display(),
+                path.display()
+            )));
         }
         clients.insert(id, path);
     }
     if clients.is_empty() {
-        return Err(Error::NoClients(dir.to_path_buf()));
+        return Err(Error::Invalid(format!(
+            "{}: contains no clients. Put one .csv, .csv.gz or .parquet file per client there, named after the client.",
+            dir.display()
+        )));
     }
     Ok(clients.into_iter().collect())
 }
@@ -71,12 +81,15 @@ pub fn match_clients(
         let is_missing = |id: &&String| from.binary_search_by(|(other, _)| other.cmp(id)).is_err();
         of.iter().map(|(id, _)| id).filter(is_missing).cloned().collect()
     };
-    let without_root = missing(roots, proxies);
-    let without_proxy = missing(proxies, roots);
-    if without_root.is_empty() && without_proxy.is_empty() {
+    let unmatched: String = [("root", missing(roots, proxies)), ("proxy", missing(proxies, roots))]
+        .iter()
+        .filter(|(_, clients)| !clients.is_empty())
+        .map(|(what, clients)| format!(" Without a {what}: {}.", list(clients)))
+        .collect();
+    if unmatched.is_empty() {
         return Ok(());
     }
-    Err(Error::UnmatchedClients { without_root, without_proxy })
+    Err(Error::Invalid(format!("every client needs both a proxy and a root.{unmatched}")))
 }
 
 #[cfg(test)]

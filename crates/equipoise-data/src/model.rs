@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::output_file::write_json;
 use crate::proxy::check_layout;
 use crate::schema::Schema;
+use crate::stamp::Stamp;
 
 const FORMAT: &str = "equipoise-model";
 const VERSION: u32 = 1;
@@ -43,7 +44,8 @@ impl Prediction {
 impl Model {
     /// Joins a schema and θ.
     pub fn new(schema: Schema, theta: Vec<f64>) -> Result<Self, Error> {
-        Self::checked(schema, theta).map_err(|problem| Error::Model { file: None, problem })
+        Self::checked(schema, theta)
+            .map_err(|problem| Error::Invalid(format!("the model: {problem}")))
     }
 
     /// Reads a model file.
@@ -55,11 +57,10 @@ impl Model {
 
     /// Parses a model. `file` is its source, for error messages.
     pub fn from_json(text: &str, file: &Path) -> Result<Self, Error> {
-        let wrong = |problem| Error::Model { file: Some(file.to_path_buf()), problem };
+        let wrong = |problem| Error::in_document(file, problem);
         let syntax = |error: serde_json::Error| wrong(format!("not a valid model: {error}"));
-        // Format and version first, because another or newer file may have unknown keys.
         let stamp: Stamp = serde_json::from_str(text).map_err(syntax)?;
-        stamp.check().map_err(wrong)?;
+        stamp.check(("a", "model"), FORMAT, VERSION).map_err(wrong)?;
         let document: Document = serde_json::from_str(text).map_err(syntax)?;
         document.check().map_err(wrong)
     }
@@ -124,30 +125,6 @@ impl Model {
             features: self.schema.theta_names(),
             theta: self.theta.clone(),
         }
-    }
-}
-
-/// The part that every version of a model has.
-#[derive(Deserialize)]
-struct Stamp {
-    format: String,
-    version: u32,
-}
-
-impl Stamp {
-    fn check(self) -> Result<(), String> {
-        let Self { format, version } = self;
-        if format != FORMAT {
-            return Err(format!(
-                "has format `{format}`, but a model has `{FORMAT}`. Give the path of a model.json."
-            ));
-        }
-        if version != VERSION {
-            return Err(format!(
-                "model version {version} is not supported, only version {VERSION}. Use a newer version of this program."
-            ));
-        }
-        Ok(())
     }
 }
 

@@ -9,12 +9,11 @@ use equipoise_core::{Outcome, Warning};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-pub use check::OutcomeProblem;
-
 use crate::error::Error;
 use crate::output_file::write_json;
 use crate::overlap::{Overlap, Overlaps};
 use crate::schema::Schema;
+use crate::stamp::Stamp;
 
 const FORMAT: &str = "equipoise-outcome";
 const VERSION: u32 = 1;
@@ -84,7 +83,7 @@ impl OutcomeFile {
             outcome,
             seconds,
         };
-        file.check().map_err(|problem| Error::Outcome { file: None, problem })?;
+        file.check().map_err(|problem| Error::Invalid(format!("the outcome: {problem}")))?;
         Ok(file)
     }
 
@@ -97,11 +96,10 @@ impl OutcomeFile {
 
     /// Parses and checks an outcome. Errors name `file`.
     pub fn from_json(text: &str, file: &Path) -> Result<Self, Error> {
-        let syntax = |source| Error::OutcomeSyntax { file: file.to_path_buf(), source };
-        let invalid = |problem| Error::Outcome { file: Some(file.to_path_buf()), problem };
-        // Format and version come first: another format, or a newer version, has unknown keys.
+        let syntax = |error| Error::in_document(file, format!("is not an outcome: {error}"));
+        let invalid = |problem| Error::in_document(file, problem);
         let stamp: Stamp = serde_json::from_str(text).map_err(syntax)?;
-        check::stamp(&stamp.format, stamp.version).map_err(invalid)?;
+        stamp.check(("an", "outcome"), FORMAT, VERSION).map_err(invalid)?;
         let mut document: Map<String, Value> = serde_json::from_str(text).map_err(syntax)?;
         let weights = document.remove("weights").unwrap_or_default();
         document.remove("evaluations");
@@ -120,13 +118,6 @@ impl OutcomeFile {
 
 fn is_zero(n: &usize) -> bool {
     *n == 0
-}
-
-/// What every version of the format has.
-#[derive(Deserialize)]
-struct Stamp {
-    format: String,
-    version: u32,
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub fn write_atomically<T>(
     temporary.as_file().sync_all().map_err(failed)?;
     let persisted = if force { temporary.persist(path) } else { temporary.persist_noclobber(path) };
     persisted.map_err(|error| match error.error.kind() {
-        io::ErrorKind::AlreadyExists => Error::Exists { file: path.to_path_buf() },
+        io::ErrorKind::AlreadyExists => Error::Exists(path.to_path_buf()),
         _ => failed(error.error),
     })?;
     sync_folder(&folder);
@@ -60,7 +60,11 @@ pub(crate) fn parent(path: &Path) -> Result<PathBuf, Error> {
     if folder.is_dir() {
         Ok(folder)
     } else {
-        Err(Error::NoParent { file: path.to_path_buf(), folder })
+        Err(Error::Invalid(format!(
+            "{}: cannot be written because the folder {} does not exist. Create it first.",
+            path.display(),
+            folder.display()
+        )))
     }
 }
 
@@ -87,8 +91,11 @@ fn check_target(path: &Path, force: bool) -> Result<(), Error> {
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(source) => Err(Error::Write { file, source }),
-        Ok(_) if !force => Err(Error::Exists { file }),
-        Ok(found) if !found.is_file() && !found.is_symlink() => Err(Error::NotAFile(file)),
+        Ok(_) if !force => Err(Error::Exists(file)),
+        Ok(found) if !found.is_file() && !found.is_symlink() => Err(Error::Invalid(format!(
+            "{}: is not a regular file, so it is not replaced. Choose another name.",
+            file.display()
+        ))),
         Ok(_) => Ok(()),
     }
 }

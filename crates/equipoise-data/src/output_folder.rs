@@ -83,13 +83,13 @@ impl OutputFolder {
 }
 
 fn check_target(path: &Path, force: bool) -> Result<(), Error> {
-    let refused = || Error::NotOurFolder { folder: path.to_path_buf() };
+    let refused = || Error::NotOurFolder(path.to_path_buf());
     let failed = |source| Error::Write { file: path.to_path_buf(), source };
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(source) => return Err(failed(source)),
         Ok(_) if !force => {
-            return Err(Error::Exists { file: path.to_path_buf() });
+            return Err(Error::Exists(path.to_path_buf()));
         }
         // A link to a folder is never replaced.
         Ok(found) if !found.is_dir() => return Err(refused()),

@@ -22,7 +22,7 @@ pub use writer::ProxyWriter;
 pub fn write_proxy(path: &Path, rows: &Rows, schema: &Schema, force: bool) -> Result<(), Error> {
     check_layout(rows, schema)?;
     if rows.is_empty() {
-        return Err(TableProblem::NoRows(Purpose::Proxy).in_file(path));
+        return Err(TableProblem::no_rows(Purpose::Proxy).in_file(path));
     }
     if TableKind::of(path)? == TableKind::Parquet {
         return write_atomically(path, force, |out| {
@@ -50,18 +50,18 @@ fn columns(schema: &Schema) -> Vec<String> {
     columns
 }
 
-/// Checks that the rows have the schema's layout.
 pub(crate) fn check_layout(rows: &Rows, schema: &Schema) -> Result<(), Error> {
     let (expected, found) = (schema.layout(), rows.layout());
     if expected == found {
         return Ok(());
     }
-    Err(Error::Layout {
-        expected: expected.n(),
-        expected_intercept: expected.intercept,
-        found: found.n(),
-        found_intercept: found.intercept,
-    })
+    Err(Error::Invalid(format!(
+        "the schema encodes rows of {} entries (intercept: {}), but these rows have {} (intercept: {}). Use the schema that the rows were encoded with.",
+        expected.n(),
+        expected.intercept,
+        found.n(),
+        found.intercept
+    )))
 }
 
 #[cfg(test)]

@@ -49,13 +49,13 @@ fn read(
         reading.add(cells).map_err(|(column, problem)| problem.in_cell(&file, row, columns[column]))
     })?;
     if n_rows == 0 {
-        return Err(TableProblem::NoRows(purpose).in_file(&file));
+        return Err(TableProblem::no_rows(purpose).in_file(&file));
     }
 
     let rows = Rows::new(schema.layout(), &reading.x, &reading.privileged, &reading.positive)?;
     let mut warnings: Vec<Warning> = Vec::new();
-    warnings.extend(warning::many_labels(&file, schema, &reading.label_values));
-    warnings.extend(warning::many_groups(&file, schema, &reading.sensitive_values));
+    let (labels, groups) = (&reading.label_values, &reading.sensitive_values);
+    warnings.extend(warning::many_values(&file, schema, labels, groups));
     // Rows to be scored have no labels, so only their groups can be one-sided.
     let one_sided = warning::one_sided(&file, schema, rows.cell_counts()).into_iter();
     warnings.extend(one_sided.filter(|w| with_labels || w.code == WarningCode::OneGroup));
@@ -121,7 +121,10 @@ fn refuse_extra_columns(table: &Table, schema: &Schema) -> Result<(), Error> {
     // A misspelled column is the more likely mistake, and its error suggests the right name.
     known.iter().try_for_each(|column| table.position(column).map(|_| ()))?;
     match table.columns().iter().find(|column| !is_known(column)) {
-        Some(column) => Err(TableProblem::ExtraColumn.in_column(table.file(), column)),
+        Some(column) => Err(TableProblem::new(
+            "not in the schema. Drop it from the table, or list it under `ignore` in the schema.",
+        )
+        .in_column(table.file(), column)),
         None => Ok(()),
     }
 }

@@ -33,9 +33,12 @@ impl ReadLimits {
     /// Checks that a table may have this many rows.
     pub(crate) fn check_rows(&self, file: &Path, rows: u64, columns: u64) -> Result<(), Error> {
         if rows > self.rows {
-            Err(TableProblem::TooManyRows { found: rows, limit: self.rows }.in_file(file))
+            let limit = self.rows;
+            let problem =
+                format!("the table has {rows} rows or more, but at most {limit} are accepted.");
+            Err(TableProblem::new(problem).in_file(file))
         } else if rows.saturating_mul(columns).saturating_mul(8) > self.decoded_bytes {
-            Err(TableProblem::TooManyBytes(self.decoded_bytes).in_file(file))
+            Err(TableProblem::too_many_bytes(self.decoded_bytes).in_file(file))
         } else {
             Ok(())
         }

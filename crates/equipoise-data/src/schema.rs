@@ -73,9 +73,8 @@ pub struct Sensitive {
 impl Schema {
     /// Parses and checks a schema. `file` is its source, for error messages.
     pub fn from_toml(text: &str, file: &Path) -> Result<Self, Error> {
-        let failed = |problem| Error::Schema { file: Some(file.to_path_buf()), problem };
-        let syntax = |error: toml::de::Error| failed(format!("not a valid schema: {error}"));
-        let invalid = |problem: SchemaProblem| failed(problem.to_string());
+        let syntax = |error| Error::in_document(file, format!("not a valid schema: {error}"));
+        let invalid = |problem| Error::in_document(file, problem);
         // The version first, because a newer schema may have unknown keys.
         let any: Version = toml::from_str(text).map_err(syntax)?;
         check::version(any.version).map_err(invalid)?;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 pub use cell::Cell;
 
-use crate::error::{Error, TableProblem};
+use crate::error::{Error, TableProblem, list};
 use crate::read_limits::ReadLimits;
 
 pub(crate) use self::csv::write as write_csv;
@@ -37,9 +37,12 @@ impl TableKind {
 
     /// The format by the file's extension, in upper or lower case.
     pub fn of(path: &Path) -> Result<Self, Error> {
-        split_name(path)
-            .map(|(_, kind)| kind)
-            .ok_or_else(|| TableProblem::UnknownKind.in_file(path))
+        split_name(path).map(|(_, kind)| kind).ok_or_else(|| {
+            TableProblem::new(
+                "unsupported table format. Use a name that ends in .csv, .csv.gz or .parquet.",
+            )
+            .in_file(path)
+        })
     }
 
     /// The format by its [media type](Self::media_type).
@@ -110,13 +113,12 @@ pub fn open_table(path: &Path) -> Result<Table, Error> {
     open_table_within(path, ReadLimits::NONE)
 }
 
-/// Opens a table with limits.
 pub(crate) fn open_table_within(path: &Path, limits: ReadLimits) -> Result<Table, Error> {
     let kind = TableKind::of(path)?;
     let file = std::fs::File::open(path)
         .map_err(|source| Error::Read { file: path.to_path_buf(), source })?;
     if file.metadata().is_ok_and(|found| found.is_file() && found.len() == 0) {
-        return Err(TableProblem::Empty.in_file(path));
+        return Err(TableProblem::empty().in_file(path));
     }
     let (columns, source) = match kind {
         TableKind::Csv => {
@@ -133,8 +135,9 @@ pub(crate) fn open_table_within(path: &Path, limits: ReadLimits) -> Result<Table
     let table = Table { file: path.to_path_buf(), columns, source, limits };
     let found = table.columns.len() as u64;
     if found > limits.columns {
-        let problem = TableProblem::TooManyColumns { found, limit: limits.columns };
-        return Err(problem.in_file(path));
+        let problem =
+            format!("the table has {found} columns, but at most {} are accepted.", limits.columns);
+        return Err(TableProblem::new(problem).in_file(path));
     }
     // Only a claim, but the decoder relies on it.
     limits.check_rows(path, table.claimed_rows().unwrap_or(0), found)?;
@@ -156,9 +159,13 @@ impl Table {
     /// The index of a column. The error suggests columns with similar names.
     pub fn position(&self, column: &str) -> Result<usize, Error> {
         self.columns.iter().position(|c| c == column).ok_or_else(|| {
-            let close = suggest::close_matches(column, &self.columns);
-            let problem = TableProblem::MissingColumn { close, columns: self.columns.clone() };
-            problem.in_column(&self.file, column)
+            let suggestion = match &suggest::close_matches(column, &self.columns)[..] {
+                [] => String::new(),
+                close => format!(" Did you mean {}?", list(close)),
+            };
+            let columns = list(&self.columns);
+            let problem = format!("the table has no such column.{suggestion} It has {columns}.");
+            TableProblem::new(problem).in_column(&self.file, column)
         })
     }
 
@@ -216,11 +223,18 @@ impl Table {
 
 fn check_names(path: &Path, columns: &[String]) -> Result<(), Error> {
     if let Some(i) = columns.iter().position(String::is_empty) {
-        return Err(TableProblem::UnnamedColumn(i + 1).in_file(path));
+        let problem = format!(
+            "column {} of the header has no name. Name or remove it; some programs write row numbers that way.",
+            i + 1
+        );
+        return Err(TableProblem::new(problem).in_file(path));
     }
     let mut seen = std::collections::HashSet::new();
     match columns.iter().find(|column| !seen.insert(*column)) {
-        Some(column) => Err(TableProblem::DuplicateColumn.in_column(path, column)),
+        Some(column) => Err(TableProblem::new(
+            "the header has this column twice. Rename or remove one of them.",
+        )
+        .in_column(path, column)),
         None => Ok(()),
     }
 }

@@ -24,7 +24,6 @@ impl Value {
         }
     }
 
-    /// Whether the cell holds this value.
     pub(crate) fn is(&self, cell: Cell<'_>) -> bool {
         match (self, cell) {
             (Self::Number(own), Cell::Number(other)) => *own == other,

@@ -11,7 +11,6 @@ use crate::schema::Schema;
 /// Maximum number of values that a warning names.
 pub(crate) const MAX_NAMED: usize = 10;
 
-/// A warning about a file.
 fn warning(file: &Path, code: WarningCode, message: String) -> Warning {
     Warning { file: Some(file.to_path_buf()), ..Warning::new(code, message) }
 }
@@ -44,28 +43,23 @@ pub(crate) fn one_sided(
     warnings
 }
 
-/// A warning about a label column with more than two values.
-pub(crate) fn many_labels(file: &Path, schema: &Schema, seen: &Distinct) -> Option<Warning> {
-    let (column, positive) = (&schema.label.column, &schema.label.positive);
-    let message = || {
+/// Warnings about a label or sensitive column with more than two values.
+pub(crate) fn many_values<'a>(
+    file: &'a Path,
+    Schema { label, sensitive, .. }: &'a Schema,
+    labels: &'a Distinct,
+    groups: &'a Distinct,
+) -> impl Iterator<Item = Warning> + 'a {
+    let label = ("label", &label.column, labels, &label.positive, "negative");
+    let group = ("sensitive", &sensitive.column, groups, &sensitive.privileged, "unprivileged");
+    let columns =
+        [(WarningCode::ManyLabelValues, label), (WarningCode::ManySensitiveValues, group)];
+    let many = columns.into_iter().filter(|(_, column)| column.2.len() > 2);
+    many.map(move |(code, (role, column, seen, value, rest))| {
         let values = list(&seen.names());
-        format!(
-            "label column `{column}` has more than two values: {values}; everything but `{positive}` counts as \
-             negative"
-        )
-    };
-    (seen.len() > 2).then(|| warning(file, WarningCode::ManyLabelValues, message()))
-}
-
-/// A warning about a sensitive column with more than two values.
-pub(crate) fn many_groups(file: &Path, schema: &Schema, seen: &Distinct) -> Option<Warning> {
-    let (column, privileged) = (&schema.sensitive.column, &schema.sensitive.privileged);
-    let message = || {
-        let values = list(&seen.names());
-        format!(
-            "sensitive column `{column}` has more than two values: {values}; everything but `{privileged}` counts \
-             as unprivileged"
-        )
-    };
-    (seen.len() > 2).then(|| warning(file, WarningCode::ManySensitiveValues, message()))
+        let message = format!(
+            "{role} column `{column}` has more than two values: {values}; everything but `{value}` counts as {rest}"
+        );
+        warning(file, code, message)
+    })
 }

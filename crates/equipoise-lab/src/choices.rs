@@ -1,6 +1,6 @@
 //! Names and descriptions of the experiment's choices.
 
-use equipoise_core::{Choice, Defense};
+use equipoise_core::{Choice, Defense, choices};
 
 use crate::dataset::Preprocessing;
 use crate::experiment::{Ablation, Variant};
@@ -32,57 +32,28 @@ impl Choice for Variant {
     }
 }
 
-impl Choice for ScenarioKind {
-    const ALL: &'static [Self] = &[Self::Realistic, Self::Ideal];
-
-    fn describe(&self) -> (&'static str, &'static str) {
-        match self {
-            Self::Realistic => ("realistic", "Each reliable client sends its own fair proxy"),
-            Self::Ideal => ("ideal", "All reliable clients send the same fair proxy"),
-        }
-    }
+choices! { ScenarioKind:
+    Realistic => "realistic", "Each reliable client sends its own fair proxy";
+    Ideal => "ideal", "All reliable clients send the same fair proxy";
 }
 
-impl Choice for Generator {
-    const ALL: &'static [Self] = &[Self::Adam, Self::Smoothed];
-
-    fn describe(&self) -> (&'static str, &'static str) {
-        match self {
-            Self::Adam => {
-                ("adam", "Moves the client's own rows with Adam, as the paper's figures suggest")
-            }
-            Self::Smoothed => ("smoothed", "As `proxy` does, from a smoothed model of the data"),
-        }
-    }
+choices! { Generator:
+    Adam => "adam", "Moves the client's own rows with Adam, as the paper's figures suggest";
+    Smoothed => "smoothed", "As `proxy` does, from a smoothed model of the data";
 }
 
-impl Choice for Preprocessing {
-    const ALL: &'static [Self] = &[Self::Paper, Self::Intercept, Self::OneHot];
-
-    fn describe(&self) -> (&'static str, &'static str) {
-        match self {
-            Self::Paper => {
-                ("paper", "Category codes used as numbers, no intercept, as in the paper")
-            }
-            Self::Intercept => ("intercept", "The same with an intercept"),
-            Self::OneHot => ("one-hot", "Category codes as one-hot columns, with an intercept"),
-        }
-    }
+choices! { Preprocessing:
+    Paper => "paper", "Category codes used as numbers, no intercept, as in the paper";
+    Intercept => "intercept", "The same with an intercept";
+    OneHot => "one-hot", "Category codes as one-hot columns, with an intercept";
 }
 
-impl Choice for Ablation {
-    const ALL: &'static [Self] =
-        &[Self::RootWeighting, Self::Intercept, Self::RootShare, Self::ProxySize, Self::Lambda];
-
-    fn describe(&self) -> (&'static str, &'static str) {
-        match self {
-            Self::RootWeighting => ("root-weighting", "Root rows pooled, or weighted by client"),
-            Self::Intercept => ("intercept", "Without and with an intercept"),
-            Self::RootShare => ("root-share", "The size of the root"),
-            Self::ProxySize => ("proxy-size", "The size of fair proxies"),
-            Self::Lambda => ("lambda", "The regulariser λ"),
-        }
-    }
+choices! { Ablation:
+    RootWeighting => "root-weighting", "Root rows pooled, or weighted by client";
+    Intercept => "intercept", "Without and with an intercept";
+    RootShare => "root-share", "The size of the root";
+    ProxySize => "proxy-size", "The size of fair proxies";
+    Lambda => "lambda", "The regulariser λ";
 }
 
 #[cfg(test)]

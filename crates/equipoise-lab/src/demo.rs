@@ -125,8 +125,7 @@ fn write_clients(
 ) -> Result<(), Error> {
     for part in ["data", "root", "proxies"] {
         let part = folder.join(part);
-        std::fs::create_dir(&part)
-            .map_err(|source| Error::Folder { folder: part.display().to_string(), source })?;
+        std::fs::create_dir(&part).map_err(Error::folder(&part))?;
     }
     for client in &scenario.clients {
         let file = format!("{}.csv", client.id);

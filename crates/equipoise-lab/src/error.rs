@@ -1,6 +1,6 @@
 //! Why a scenario or an experiment failed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use equipoise_data::Digest;
 
@@ -16,15 +16,9 @@ pub enum Error {
     /// A file could not be read or written.
     #[error(transparent)]
     Data(#[from] equipoise_data::Error),
-    /// A folder could not be created.
-    #[error("cannot create the folder {folder}")]
-    Folder {
-        /// The folder.
-        folder: String,
-        /// Why.
-        #[source]
-        source: std::io::Error,
-    },
+    /// This folder could not be created.
+    #[error("cannot create the folder {0}")]
+    Folder(PathBuf, #[source] std::io::Error),
     /// A setting is out of range.
     #[error("--{name} must be {range}, found {found}")]
     Setting {
@@ -101,26 +95,18 @@ pub enum Error {
         problem: FetchProblem,
     },
     /// The journal of an experiment cannot be read or written.
-    #[error("{file} cannot be read or written")]
-    Journal {
-        /// The file.
-        file: String,
-        /// Why.
-        #[source]
-        source: std::io::Error,
-    },
-    /// A line of the journal is not a cell.
-    #[error("{file}, line {line}: not a finished cell. Remove the line to run the cell again.")]
-    JournalLine {
-        /// The file.
-        file: String,
-        /// The line, counted from 1.
-        line: usize,
-        /// Why.
-        #[source]
-        source: serde_json::Error,
-    },
+    #[error("{0} cannot be read or written")]
+    Journal(PathBuf, #[source] std::io::Error),
+    /// This line of the journal, counted from 1, is not a cell.
+    #[error("{0}, line {1}: not a finished cell. Remove the line to run the cell again.")]
+    JournalLine(PathBuf, usize, #[source] serde_json::Error),
     /// The folder contains an experiment with other settings.
     #[error("{0} contains an experiment with different settings or data. Choose another folder.")]
     OtherExperiment(String),
+}
+
+impl Error {
+    pub(crate) fn folder(folder: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| Self::Folder(folder.to_path_buf(), source)
+    }
 }

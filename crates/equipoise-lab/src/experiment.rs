@@ -119,7 +119,6 @@ impl Populations {
     }
 }
 
-/// A running experiment.
 struct Run<'a> {
     populations: Populations,
     state: Mutex<(Journal, Vec<Cell>)>,

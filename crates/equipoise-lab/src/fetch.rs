@@ -112,8 +112,7 @@ impl Dataset {
         }
         let new_folder = !folder.is_dir();
         if new_folder {
-            std::fs::create_dir(folder)
-                .map_err(|source| Error::Folder { folder: folder.display().to_string(), source })?;
+            std::fs::create_dir(folder).map_err(Error::folder(folder))?;
         }
         let downloaded = self.download(&file, settings, on_bytes);
         if downloaded.is_err() && new_folder {

@@ -95,7 +95,6 @@ fn make_person(rng: &mut ChaCha8Rng) -> Person {
     ]
 }
 
-/// Options for inferring the population's schema.
 pub(crate) fn infer_options(intercept: bool) -> InferOptions {
     InferOptions {
         label: (LABEL.0.to_owned(), LABEL.1.to_owned()),

@@ -70,11 +70,7 @@ impl<'a> Results<'a> {
     ) -> Option<Section> {
         let combinations = self.experiment.settings.combinations();
         let blocks: Vec<Block> = combinations.into_iter().flat_map(blocks).collect();
-        (!blocks.is_empty()).then(|| Section {
-            heading: heading.to_owned(),
-            lead: lead.into(),
-            blocks,
-        })
+        (!blocks.is_empty()).then(|| Section::new(heading, lead, blocks))
     }
 
     fn setup_section(&self) -> Section {
@@ -123,6 +119,6 @@ impl<'a> Results<'a> {
                 settings.lambda,
             )),
         ];
-        Section { heading: "Setup".to_owned(), lead, blocks }
+        Section::new("Setup", lead, blocks)
     }
 }

@@ -41,10 +41,7 @@ impl Sources {
     fn load_synthetic(&self, preprocessing: Preprocessing) -> Result<Rows, Error> {
         let people = make_population(self.n_people, POPULATION_SEED);
         let everyone: Vec<usize> = (0..people.len()).collect();
-        let folder = tempfile::tempdir().map_err(|source| Error::Folder {
-            folder: std::env::temp_dir().display().to_string(),
-            source,
-        })?;
+        let folder = tempfile::tempdir().map_err(Error::folder(&std::env::temp_dir()))?;
         let file = folder.path().join("population.csv");
         write_people(&file, &people, &everyone)?;
         let options = infer_options(preprocessing != Preprocessing::Paper);

@@ -105,7 +105,7 @@ impl OutcomeReport<'_> {
                 .chain(self.missing_figures())
                 .map(|text| Block::Notice { kind: NoticeKind::Warning, text: sentence(&text) }),
         );
-        Section { heading: "Summary".to_owned(), lead, blocks }
+        Section::new("Summary", lead, blocks)
     }
 
     /// Figures that cannot be measured, and why.

@@ -26,6 +26,13 @@ pub struct Section {
     pub blocks: Vec<Block>,
 }
 
+impl Section {
+    /// A section with an introduction, which may be empty.
+    pub fn new(heading: &str, lead: impl Into<String>, blocks: Vec<Block>) -> Self {
+        Self { heading: heading.to_owned(), lead: lead.into(), blocks }
+    }
+}
+
 /// Pages with fewer sections have no table of contents.
 const MIN_SECTIONS_FOR_CONTENTS: usize = 4;
 

@@ -45,6 +45,11 @@ impl Column {
         Self { name: name.into(), numeric: true }
     }
 
+    /// Columns of text, then columns of numbers.
+    pub fn list<const T: usize, const N: usize>(texts: [&str; T], numbers: [&str; N]) -> Vec<Self> {
+        texts.map(Self::text).into_iter().chain(numbers.map(Self::number)).collect()
+    }
+
     fn class(&self) -> &'static str {
         if self.numeric { "right" } else { "left" }
     }

@@ -97,40 +97,14 @@ pub enum ConfigError {
         /// What is wrong, and where.
         source: Box<toml::de::Error>,
     },
-    /// No certificate, and plain HTTP is not enabled.
-    #[error(
-        "no certificate is configured. Set one under [tls], or set plain_http_on_loopback = true for plain HTTP on a loopback address."
-    )]
-    NoTls,
-    /// A public address where only loopback is allowed.
-    #[error("{name} must be a loopback address such as 127.0.0.1, found {found}")]
-    NotLoopback {
-        /// The setting.
-        name: &'static str,
-        /// Its address.
-        found: SocketAddr,
-    },
-    /// A limit below its minimum.
-    #[error("the limit `{name}` must be at least {min}")]
-    Limit {
-        /// The limit.
-        name: &'static str,
-        /// Its minimum.
-        min: u64,
-    },
-    /// The configuration, the certificate or the key cannot be read.
-    #[error("{}: {problem}", file.display())]
-    File {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong.
-        problem: String,
-    },
+    /// Settings that are invalid or contradict each other, or a file that cannot be read. The text says which.
+    #[error("{0}")]
+    Invalid(String),
 }
 
 impl ConfigError {
-    pub(crate) fn file(file: &Path, problem: impl ToString) -> Self {
-        Self::File { file: file.to_path_buf(), problem: problem.to_string() }
+    pub(crate) fn file(file: &Path, problem: impl std::fmt::Display) -> Self {
+        Self::Invalid(format!("{}: {problem}", file.display()))
     }
 }
 
@@ -148,19 +122,25 @@ impl Config {
 
     /// Checks the combination of settings.
     pub fn check(&self) -> Result<(), ConfigError> {
+        let not_loopback = |name: &str, found: SocketAddr| {
+            Err(ConfigError::Invalid(format!(
+                "{name} must be a loopback address such as 127.0.0.1, found {found}"
+            )))
+        };
         if self.tls.is_none() {
             if !self.plain_http_on_loopback {
-                return Err(ConfigError::NoTls);
+                return Err(ConfigError::Invalid(
+                    "no certificate is configured. Set one under [tls], or set plain_http_on_loopback = true for plain \
+                     HTTP on a loopback address."
+                        .to_owned(),
+                ));
             }
             if !self.listen.ip().is_loopback() {
-                return Err(ConfigError::NotLoopback {
-                    name: "the address for plain HTTP",
-                    found: self.listen,
-                });
+                return not_loopback("the address for plain HTTP", self.listen);
             }
         }
         if let Some(found) = self.admin_listen.filter(|address| !address.ip().is_loopback()) {
-            return Err(ConfigError::NotLoopback { name: "admin_listen", found });
+            return not_loopback("admin_listen", found);
         }
         let limits = &self.limits;
         let minimums = [
@@ -175,7 +155,9 @@ impl Config {
             ("solve_memory_bytes", limits.solve_memory_bytes as u64, 64 << 20),
         ];
         match minimums.into_iter().find(|(_, value, min)| value < min) {
-            Some((name, _, min)) => Err(ConfigError::Limit { name, min }),
+            Some((name, _, min)) => {
+                Err(ConfigError::Invalid(format!("the limit `{name}` must be at least {min}")))
+            }
             None => Ok(()),
         }
     }

@@ -33,22 +33,3 @@ pub const MANIFEST_HEADER: &str = "equipoise-manifest";
 pub const SIGNATURE_HEADER: &str = "equipoise-signature";
 /// Header with the number of bytes that the server already has when an upload resumes.
 pub const OFFSET_HEADER: &str = "upload-offset";
-
-/// Serialises a type as text, through `Display` and `FromStr`.
-macro_rules! serde_as_text {
-    ($type:ty) => {
-        impl serde::Serialize for $type {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-                let text = String::deserialize(source)?;
-                text.parse().map_err(serde::de::Error::custom)
-            }
-        }
-    };
-}
-use serde_as_text;

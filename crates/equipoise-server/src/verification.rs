@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::protocol::{
-    Digest, Event, EventKind, Manifest, PublicKey, SignedLogHead, SignedReceipt, SignedStatement,
+    Digest, Event, EventKind, PublicKey, SignedLogHead, SignedReceipt, SignedStatement,
     SubmissionList, verify_chain,
 };
 
@@ -163,12 +163,8 @@ impl Verifier<'_> {
         };
         for submission in &list.submissions {
             let client = &submission.client;
-            let key = roster.iter().find(|key| key.name() == client);
-            let manifest = Manifest::from_bytes(submission.manifest.as_bytes()).ok();
-            let signed = key.zip(manifest).is_some_and(|(key, manifest)| {
-                manifest.is_signed_by(key, &submission.signature)
-                    && manifest.audience == statement.statement.audience
-            });
+            let manifest = submission.signed_manifest(roster);
+            let signed = manifest.is_some_and(|m| m.audience == statement.statement.audience);
             let claim = format!("the submission of `{client}` is signed with its roster key");
             self.add(claim, signed, "");
             let recorded = submission.is_consistent()

@@ -46,7 +46,6 @@ pub(crate) struct DefendArgs {
     force: bool,
 }
 
-/// Runs the command.
 pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> {
     let settings = args.settings.resolve()?;
     // Fail before the solve, not after it, if the folder cannot be written.

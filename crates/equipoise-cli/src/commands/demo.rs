@@ -47,7 +47,6 @@ pub(crate) struct DemoArgs {
     force: bool,
 }
 
-/// Runs the command.
 pub(crate) fn run(args: &DemoArgs, output: &Output) -> anyhow::Result<Answer> {
     let settings = DemoSettings {
         n_clients: args.clients,

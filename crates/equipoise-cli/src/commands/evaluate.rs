@@ -27,7 +27,6 @@ pub(crate) struct EvaluateArgs {
     data: PathBuf,
 }
 
-/// Runs the command.
 pub(crate) fn run(args: &EvaluateArgs, output: &Output) -> anyhow::Result<Answer> {
     let model = Model::read(&args.model)?;
     let data = read_rows(&args.data, model.schema(), Purpose::Data)?;

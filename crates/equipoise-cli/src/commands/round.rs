@@ -11,16 +11,18 @@ use crate::output::{Answer, Output};
 
 pub(crate) use new::open_store;
 
-/// Set up and manage rounds
-///
-/// `new`, `backup` and `restore` work on the server's data directory; `open` and `revoke` talk to a running server.
-#[derive(Debug, Subcommand)]
-#[command(after_help = "\
+const EXAMPLE: &str = "\
 Example:
   equipoise round new spring --data data \\
       --audience https://round.example.org:8443 --schema schema.toml \\
       --client north=north.pub --client south=south.pub --root roots \\
-      --fairness sp --minimum 2 --deadline 2027-03-01T12:00:00Z")]
+      --fairness sp --minimum 2 --deadline 2027-03-01T12:00:00Z";
+
+/// Set up and manage rounds
+///
+/// `new`, `backup` and `restore` work on the server's data directory; `open` and `revoke` talk to a running server.
+#[derive(Debug, Subcommand)]
+#[command(after_help = EXAMPLE)]
 pub(crate) enum RoundCommand {
     New(Box<new::NewArgs>),
     Open(manage::OpenArgs),

@@ -62,7 +62,6 @@ pub(crate) fn run(args: &StatusArgs, output: &Output) -> anyhow::Result<Answer> 
     output.result(&document, || describe(&info, document["clients"].as_array()))
 }
 
-/// Runs `close`.
 pub(crate) fn run_close(args: &CloseArgs, output: &Output) -> anyhow::Result<Answer> {
     let connection = Connection::as_coordinator(&args.coordinator)?;
     let mut info: RoundInfo = connection.post(if args.abort { "/abort" } else { "/close" })?;

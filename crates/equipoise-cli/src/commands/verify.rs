@@ -95,7 +95,6 @@ struct Document<'a> {
     checks: &'a [Check],
 }
 
-/// Runs `model`.
 pub(crate) fn run_model(args: &ModelArgs, output: &Output) -> anyhow::Result<Answer> {
     let trusted = args.trust.read()?;
     refuse_existing(&args.output)?;
@@ -118,7 +117,6 @@ pub(crate) fn run_model(args: &ModelArgs, output: &Output) -> anyhow::Result<Ans
     print_checks(&checks, verified.then_some(&args.output), output)
 }
 
-/// Runs `verify`.
 pub(crate) fn run_verify(args: &VerifyArgs, output: &Output) -> anyhow::Result<Answer> {
     let trusted = args.trust.read()?;
     let mut files = BTreeMap::new();
@@ -160,7 +158,6 @@ fn print_checks(
     Ok(Answer::holds(verified))
 }
 
-/// Runs `audit`.
 pub(crate) fn run_audit(args: &AuditArgs, output: &Output) -> anyhow::Result<Answer> {
     let path = match args.path.is_dir() {
         true => args.path.join("audit.jsonl"),

@@ -43,7 +43,6 @@ pub(crate) struct CoordinatorArgs {
     token_file: PathBuf,
 }
 
-/// A refusal by the server.
 #[derive(Debug, thiserror::Error)]
 #[error("refused by the server ({}): {}", body.code, body.message)]
 pub(crate) struct RefusedByServer {
@@ -124,7 +123,6 @@ impl Connection {
         self.read_json(self.authorized(self.agent.get(self.url(path))).call())
     }
 
-    /// Fetches a file.
     pub(crate) fn get_bytes(&self, path: &str) -> anyhow::Result<Vec<u8>> {
         self.read(self.authorized(self.agent.get(self.url(path))).call())
     }
@@ -141,7 +139,6 @@ impl Connection {
         }
     }
 
-    /// Reads a JSON reply.
     pub(super) fn read_json<T: DeserializeOwned>(
         &self,
         reply: Result<Response<Body>, ureq::Error>,

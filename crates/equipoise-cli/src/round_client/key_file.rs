@@ -21,7 +21,6 @@ pub(crate) fn read_private_key(path: &Path) -> anyhow::Result<PrivateKey> {
     Ok(key)
 }
 
-/// Reads a public key.
 pub(crate) fn read_public_key(path: &Path) -> anyhow::Result<PublicKey> {
     read_text(path)?.trim().parse().with_context(|| path.display().to_string())
 }

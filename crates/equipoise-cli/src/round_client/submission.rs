@@ -29,7 +29,6 @@ pub(crate) struct Submission {
 }
 
 impl Submission {
-    /// Reads and signs a file for a round.
     pub(crate) fn sign(
         path: &Path,
         info: &RoundInfo,

@@ -72,7 +72,7 @@ pub fn test_fair_proxy(
         return Err(Error::Features { expected: data.layout().n(), found: proxy.layout().n() });
     }
     if proxy.is_empty() || data.is_empty() {
-        return Err(Error::NoRows);
+        return Err(Error::Input("there are no rows".to_owned()));
     }
     let (theta, separation) = fit_unregularised(proxy, data)?;
     let violations = Covariance::of(data).violation(&theta);

@@ -55,7 +55,7 @@ pub(super) fn visit_chunks(
         if full { visit(&chunk.take()?) } else { Ok(()) }
     })?;
     if n_rows == 0 {
-        return Err(TableProblem::NoRows(Purpose::Proxy).in_file(path));
+        return Err(TableProblem::no_rows(Purpose::Proxy).in_file(path));
     }
     if !chunk.positive.is_empty() {
         visit(&chunk.take()?)?;
@@ -149,10 +149,10 @@ impl Chunk {
 
 fn positions(table: &Table, columns: &[String], schema: &Schema) -> Result<Vec<usize>, Error> {
     if let Some(extra) = table.columns().iter().find(|c| !columns.contains(c)) {
-        let problem = TableProblem::ExtraProxyColumn {
-            sensitive: schema.sensitive.column.clone(),
-            label: schema.label.column.clone(),
-        };
+        let problem = TableProblem::new(format!(
+            "not a column of a proxy under this schema. A proxy has the encoded features, then `{}` and `{}`, and nothing else. Is this a table of raw rows?",
+            schema.sensitive.column, schema.label.column
+        ));
         return Err(problem.in_column(table.file(), extra));
     }
     columns.iter().map(|column| table.position(column)).collect()
@@ -161,10 +161,16 @@ fn positions(table: &Table, columns: &[String], schema: &Schema) -> Result<Vec<u
 fn number(cell: Cell<'_>) -> Result<f64, TableProblem> {
     match cell.number() {
         Some(number) if number.abs() <= MAX_ABS_VALUE => Ok(number),
-        Some(number) if number.is_finite() => Err(TableProblem::TooLarge(cell.to_string())),
-        Some(_) => Err(TableProblem::NotFinite(cell.to_string())),
-        None if cell == Cell::Missing => Err(TableProblem::MissingInProxy),
-        None => Err(TableProblem::NotEncoded(cell.to_string())),
+        Some(number) if number.is_finite() => Err(TableProblem::new(format!(
+            "`{cell}` is beyond ±1e12, while encoded values are about 1. Encode the rows with the schema."
+        ))),
+        Some(_) => Err(TableProblem::not_finite(cell)),
+        None if cell == Cell::Missing => Err(TableProblem::new(
+            "the value is missing. Every cell of a proxy must be a finite number.",
+        )),
+        None => Err(TableProblem::new(format!(
+            "`{cell}` is not a number. Was this table encoded with the schema, as a proxy must be?"
+        ))),
     }
 }
 
@@ -176,6 +182,8 @@ fn code(cell: Cell<'_>, yes: i8, no: i8) -> Result<bool, TableProblem> {
     } else if number == f64::from(no) {
         Ok(false)
     } else {
-        Err(TableProblem::NotACode { value: cell.to_string(), first: no, second: yes })
+        Err(TableProblem::new(format!(
+            "`{cell}` is neither {no} nor {yes}, the two values of this column in a proxy."
+        )))
     }
 }

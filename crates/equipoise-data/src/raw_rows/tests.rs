@@ -93,7 +93,8 @@ fn the_error_has_file_row_and_column_as_fields() {
         Error::Table { file, row, column, problem } => {
             assert!(file.ends_with("bank.csv"));
             assert_eq!((row, column.as_deref()), (Some(2), Some("lsat")));
-            assert_eq!(*problem, TableProblem::NotANumber("abc".into()));
+            let expected = "`abc` is not a number. Correct the value, or declare the column categorical in the schema.";
+            assert_eq!(problem.to_string(), expected);
         }
         other => panic!("{other}"),
     }

@@ -1,7 +1,7 @@
 //! Encodes raw cells as numbers.
 
 use super::{Encoding, Feature, Schema};
-use crate::error::TableProblem;
+use crate::error::{TableProblem, list};
 use crate::table::Cell;
 use crate::value::Value;
 use equipoise_core::MAX_ABS_VALUE;
@@ -37,12 +37,10 @@ impl Encoder {
         self.features[i].encode(cell, x)
     }
 
-    /// Whether the label is the positive one.
     pub(crate) fn positive(&self, cell: Cell<'_>) -> Result<bool, TableProblem> {
         is(&self.positive, cell, "label")
     }
 
-    /// Whether the row is of the privileged group.
     pub(crate) fn privileged(&self, cell: Cell<'_>) -> Result<bool, TableProblem> {
         is(&self.privileged, cell, "sensitive attribute")
     }
@@ -70,28 +68,26 @@ impl FeatureEncoder {
             Self::Numeric { center, scale, fill } => {
                 let number = match (cell, fill) {
                     (Cell::Missing, Some(fill)) => *fill,
-                    (Cell::Missing, None) => return Err(TableProblem::Missing),
+                    (Cell::Missing, None) => return Err(missing()),
                     _ => finite(cell)?,
                 };
                 let scaled = (number - center) / scale;
                 if !scaled.is_finite() || scaled.abs() > MAX_ABS_VALUE {
-                    return Err(TableProblem::OverflowsWhenScaled {
-                        value: cell.to_string(),
-                        center: *center,
-                        scale: *scale,
-                    });
+                    return Err(TableProblem::new(format!(
+                        "`{cell}` is beyond ±1e12 after (value − {center:e}) / {scale:e}. Correct the value, or the schema's center and scale."
+                    )));
                 }
                 x.push(scaled);
             }
             Self::Categorical { levels, values, fill } => {
                 let level = match (cell, fill) {
                     (Cell::Missing, Some(fill)) => *fill,
-                    (Cell::Missing, None) => return Err(TableProblem::Missing),
+                    (Cell::Missing, None) => return Err(missing()),
                     _ => values.iter().position(|value| value.is(cell)).ok_or_else(|| {
-                        TableProblem::UnknownLevel {
-                            value: cell.to_string(),
-                            levels: levels.clone(),
-                        }
+                        TableProblem::new(format!(
+                            "`{cell}` is not one of the levels {}. Correct the value, or agree on a schema that includes it.",
+                            list(levels)
+                        ))
                     })?,
                 };
                 x.extend((0..levels.len()).map(|i| f64::from(i == level)));
@@ -101,9 +97,17 @@ impl FeatureEncoder {
     }
 }
 
-fn is(value: &Value, cell: Cell<'_>, role: &'static str) -> Result<bool, TableProblem> {
+fn missing() -> TableProblem {
+    TableProblem::new(
+        "the value is missing. Complete or remove the row, or add a `fill` to the schema.",
+    )
+}
+
+fn is(value: &Value, cell: Cell<'_>, role: &str) -> Result<bool, TableProblem> {
     match cell {
-        Cell::Missing => Err(TableProblem::MissingRole(role)),
+        Cell::Missing => Err(TableProblem::new(format!(
+            "the {role} is missing and cannot be filled. Complete or remove the row."
+        ))),
         _ => Ok(value.is(cell)),
     }
 }
@@ -111,7 +115,7 @@ fn is(value: &Value, cell: Cell<'_>, role: &'static str) -> Result<bool, TablePr
 fn finite(cell: Cell<'_>) -> Result<f64, TableProblem> {
     match cell.number() {
         Some(number) if number.is_finite() => Ok(number),
-        Some(_) => Err(TableProblem::NotFinite(cell.to_string())),
-        None => Err(TableProblem::NotANumber(cell.to_string())),
+        Some(_) => Err(TableProblem::not_finite(cell)),
+        None => Err(TableProblem::not_a_number(cell)),
     }
 }

@@ -64,7 +64,7 @@ pub fn infer(table: Table, options: &InferOptions) -> Result<Inferred, Error> {
         Ok(())
     })?;
     if n_rows == 0 {
-        return Err(TableProblem::NoRows(Purpose::Data).in_file(&file));
+        return Err(TableProblem::no_rows(Purpose::Data).in_file(&file));
     }
     let mut proposal = Proposal {
         file,
@@ -123,11 +123,11 @@ impl Proposal<'_> {
         let forced = self.options.numeric.iter().any(|c| c == column);
         match (&statistics.first_text, &statistics.first_infinite) {
             (Some((row, value)), _) if forced => {
-                Err(TableProblem::NotANumber(value.clone()).in_cell(&self.file, *row, column))
+                Err(TableProblem::not_a_number(value).in_cell(&self.file, *row, column))
             }
             (Some(_), _) => Ok(false),
             (None, Some((row, value))) => {
-                Err(TableProblem::NotFinite(value.clone()).in_cell(&self.file, *row, column))
+                Err(TableProblem::not_finite(value).in_cell(&self.file, *row, column))
             }
             (None, None) => Ok(true),
         }
@@ -135,8 +135,9 @@ impl Proposal<'_> {
 
     fn categorical(&mut self, column: &str, statistics: &Statistics) -> Result<Encoding, Error> {
         if statistics.distinct.is_more() {
-            let limit = MAX_LEVELS;
-            let problem = TableProblem::TooManyLevels { column: column.to_string(), limit };
+            let problem = TableProblem::new(format!(
+                "more than {MAX_LEVELS} distinct values are too many for a categorical feature. Leave it out with --drop {column}, or use --numeric {column} if it holds numbers."
+            ));
             return Err(problem.in_column(&self.file, column));
         }
         if let (Some((row, value)), 1..) = (&statistics.first_text, statistics.n_numbers) {
@@ -156,8 +157,10 @@ impl Proposal<'_> {
         statistics: &Statistics,
     ) -> Result<(), Error> {
         if !statistics.required_occurs {
-            let (value, seen) = (value.to_string(), statistics.distinct.names());
-            let problem = TableProblem::ValueNeverOccurs { value, seen };
+            let problem = TableProblem::new(format!(
+                "the value `{value}` never occurs. The column has {}. Choose one of them.",
+                list(&statistics.distinct.names())
+            ));
             return Err(problem.in_column(&self.file, column));
         }
         if statistics.distinct.len() > 2 {
@@ -204,10 +207,7 @@ impl Proposal<'_> {
             },
             features: self.features,
         };
-        schema.validate().map_err(|problem| Error::Schema {
-            file: Some(self.file),
-            problem: problem.to_string(),
-        })?;
+        schema.validate().map_err(|problem| Error::in_document(&self.file, problem))?;
         Ok(Inferred { schema, notes: self.notes })
     }
 }
@@ -233,7 +233,9 @@ fn check_options(table: &Table, options: &InferOptions) -> Result<(), Error> {
     {
         table.position(column)?;
         if !seen.insert(column) {
-            return Err(Error::ColumnTwice(column.clone()));
+            return Err(Error::Invalid(format!(
+                "column `{column}` is named twice among the label, sensitive, dropped, categorical and numeric columns. Name it once."
+            )));
         }
     }
     Ok(())

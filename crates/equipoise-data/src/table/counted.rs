@@ -41,16 +41,17 @@ impl<R: Read> Read for Counted<R> {
         let of_record = self.of_record.0.fetch_add(n as u64, Ordering::Relaxed) + n as u64;
         let ReadLimits { decoded_bytes, record_bytes, .. } = self.limits;
         if self.total > decoded_bytes {
-            Err(io::Error::other(TableProblem::TooManyBytes(decoded_bytes)))
+            Err(io::Error::other(TableProblem::too_many_bytes(decoded_bytes)))
         } else if of_record > record_bytes {
-            Err(io::Error::other(TableProblem::RowTooLong(record_bytes)))
+            Err(io::Error::other(TableProblem::new(format!(
+                "a row is longer than {record_bytes} bytes."
+            ))))
         } else {
             Ok(n)
         }
     }
 }
 
-/// The exceeded limit that caused an error.
 pub(super) fn exceeded_limit(error: &io::Error) -> Option<TableProblem> {
     error.get_ref()?.downcast_ref().cloned()
 }

@@ -26,14 +26,14 @@ pub(super) fn open(
     let mut inner = csv::ReaderBuilder::new().buffer_capacity(1 << 16).from_reader(bytes);
     let header = inner.byte_headers().map_err(|error| translate(path, error))?;
     if header.is_empty() {
-        return Err(TableProblem::Empty.in_file(path));
+        return Err(TableProblem::empty().in_file(path));
     }
     let columns = header
         .iter()
         .map(|name| match std::str::from_utf8(name) {
             // The decoder strips a byte order mark only if it arrives in one read.
             Ok(name) => Ok(name.trim_start_matches('\u{feff}').trim().to_string()),
-            Err(_) => Err(TableProblem::NotUtf8(1).in_file(path)),
+            Err(_) => Err(TableProblem::not_utf8(1).in_file(path)),
         })
         .collect::<Result<_, _>>()?;
     of_record.reset();
@@ -55,7 +55,7 @@ impl Reader {
             let text = |&column: &usize| {
                 std::str::from_utf8(&record[column]).map(Cell::of_text).map_err(|_| {
                     let line = record.position().map_or(0, csv::Position::line);
-                    TableProblem::NotUtf8(line).in_file(path)
+                    TableProblem::not_utf8(line).in_file(path)
                 })
             };
             let cells = chosen.iter().map(text).collect::<Result<Vec<_>, _>>()?;
@@ -71,11 +71,13 @@ fn translate(path: &Path, error: csv::Error) -> Error {
         ErrorKind::UnequalLengths { pos, expected_len, len } => {
             let line = pos.as_ref().map_or(0, csv::Position::line);
             let row = pos.as_ref().map_or(0, csv::Position::record);
-            let problem = TableProblem::RaggedRow { line, expected: expected_len, found: len };
+            let problem = TableProblem::new(format!(
+                "line {line} has {len} cells, but the header has {expected_len} columns. Look for a missing or unquoted comma."
+            ));
             problem.at(path, Some(row), None)
         }
         ErrorKind::Utf8 { pos, .. } => {
-            TableProblem::NotUtf8(pos.as_ref().map_or(0, csv::Position::line)).in_file(path)
+            TableProblem::not_utf8(pos.as_ref().map_or(0, csv::Position::line)).in_file(path)
         }
         ErrorKind::Io(source) => match exceeded_limit(&source) {
             Some(problem) => problem.in_file(path),

@@ -36,7 +36,7 @@ pub(super) fn open(path: &Path, file: File) -> Result<(Vec<String>, Reader), Err
     let columns: Vec<String> =
         builder.schema().fields().iter().map(|field| field.name().trim().to_string()).collect();
     if columns.is_empty() {
-        return Err(TableProblem::Empty.in_file(path));
+        return Err(TableProblem::empty().in_file(path));
     }
     Ok((columns, Reader { builder }))
 }
@@ -61,7 +61,10 @@ impl Reader {
         for &i in chosen {
             let field = self.builder.schema().field(i);
             if !Column::can_hold(field.data_type()) {
-                let problem = TableProblem::ColumnType(field.data_type().to_string());
+                let problem = TableProblem::new(format!(
+                    "type {} is not supported, only numbers, booleans and text. Convert or drop the column.",
+                    field.data_type()
+                ));
                 return Err(problem.in_column(path, field.name()));
             }
         }
@@ -141,7 +144,8 @@ fn guard<T>(path: &Path, decode: impl FnOnce() -> parquet::errors::Result<T>) ->
 }
 
 fn broken(path: &Path, reason: String) -> Error {
-    TableProblem::Parquet(reason).in_file(path)
+    let text = format!("not a valid Parquet file: {reason}. Write it again, or use .csv.");
+    TableProblem::new(text).in_file(path)
 }
 
 /// Writes the columns. The same values give the same bytes.

@@ -200,7 +200,6 @@ impl Cell {
         })
     }
 
-    /// A cell that failed.
     pub(super) fn failed(key: CellKey, problem: &Error) -> Self {
         Self {
             key,

@@ -55,7 +55,6 @@ impl Figures {
     }
 }
 
-/// Sum of the weights of unreliable clients.
 pub(crate) fn unreliable_weight(cell: &Cell, weights: &[f64]) -> f64 {
     // An empty sum is −0, which would be printed as such.
     split_weights(cell, weights).1.iter().sum::<f64>() + 0.0

@@ -16,7 +16,6 @@ use crate::error::Error;
 pub(super) struct Header<'a> {
     /// The program's version, because another version may round differently.
     pub(super) version: &'static str,
-    /// The settings of the grid.
     pub(super) settings: &'a ExperimentSettings,
     /// Digest of each dataset's rows.
     pub(super) rows: BTreeMap<&'a str, Digest>,
@@ -39,7 +38,7 @@ impl Journal {
     /// Opens or creates the journal and returns its cells.
     pub(super) fn open(folder: &Path, header: &Header<'_>) -> Result<(Self, Vec<Cell>), Error> {
         let path = folder.join("results.jsonl");
-        let failed = |source| Error::Journal { file: path.display().to_string(), source };
+        let failed = |source| Error::Journal(path.clone(), source);
         if !path.exists()
             && let Some(name) = OUTPUTS.into_iter().find(|name| folder.join(name).exists())
         {
@@ -47,8 +46,7 @@ impl Journal {
         }
         // Create the folder of tables now, because it is better to fail before the work than after it.
         let tables = folder.join("tables");
-        std::fs::create_dir_all(&tables)
-            .map_err(|source| Error::Folder { folder: tables.display().to_string(), source })?;
+        std::fs::create_dir_all(&tables).map_err(Error::folder(&tables))?;
         let mut file =
             OpenOptions::new().create(true).read(true).append(true).open(&path).map_err(failed)?;
         match file.try_lock() {
@@ -74,11 +72,8 @@ impl Journal {
         }
         let mut cells: Vec<Cell> = Vec::new();
         for (number, line) in whole.lines().enumerate().skip(1) {
-            let cell: Cell = serde_json::from_str(line).map_err(|source| Error::JournalLine {
-                file: path.display().to_string(),
-                line: number + 1,
-                source,
-            })?;
+            let cell: Cell = serde_json::from_str(line)
+                .map_err(|source| Error::JournalLine(path.clone(), number + 1, source))?;
             if !cells.iter().any(|known| known.key == cell.key) {
                 cells.push(cell);
             }
@@ -92,11 +87,10 @@ impl Journal {
         Ok((Self { path, file }, cells))
     }
 
-    /// Appends a finished cell.
     pub(super) fn append(&mut self, cell: &Cell) -> Result<(), Error> {
         let written =
             self.file.write_all(to_line(cell).as_bytes()).and_then(|()| self.file.flush());
-        written.map_err(|source| Error::Journal { file: self.path.display().to_string(), source })
+        written.map_err(|source| Error::Journal(self.path.clone(), source))
     }
 }
 

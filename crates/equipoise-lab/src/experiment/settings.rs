@@ -139,7 +139,6 @@ impl ExperimentSettings {
         all.filter(|&pair| alone || pair != ("dutch", Criterion::Eo)).collect()
     }
 
-    /// The grid, unit of work by unit of work.
     pub(super) fn grid(&self) -> Vec<Unit> {
         self.units(None, &self.scenarios)
     }
@@ -214,7 +213,6 @@ impl ExperimentSettings {
         }
     }
 
-    /// The settings of a solve.
     pub(super) fn solve(&self, criterion: Criterion, variant: Variant) -> Settings {
         let mut settings = Settings::of_profile(self.profile, fairness_of(criterion));
         settings.lambda = self.lambda;
@@ -229,13 +227,10 @@ impl ExperimentSettings {
 
 /// A unit of work: cells that share their clients and fair proxies.
 pub(super) struct Unit {
-    /// Name of the dataset.
     pub(super) dataset: String,
     /// The split. Kind and share are set by the cells.
     pub(super) scenario: ScenarioSettings,
-    /// The settings of the cells.
     pub(super) settings: ExperimentSettings,
-    /// The cells.
     pub(super) keys: Vec<CellKey>,
 }
 
@@ -243,7 +238,6 @@ fn has_duplicates<T: PartialEq>(list: &[T]) -> bool {
     list.iter().enumerate().any(|(i, item)| list[..i].contains(item))
 }
 
-/// The fairness of a criterion.
 pub(super) fn fairness_of(criterion: Criterion) -> Fairness {
     match criterion {
         Criterion::Eo => Fairness::EO,

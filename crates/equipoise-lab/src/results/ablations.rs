@@ -1,11 +1,11 @@
 //! Ablations: a table each, and a conclusion.
 
 use equipoise_core::{Choice, RootWeighting};
-use equipoise_report::{Block, Cell, Section, Table};
+use equipoise_report::{Block, Cell, Column, Section, Table};
 
 use super::Results;
 use super::figures::{Combination, METHOD};
-use super::wording::{columns, fixed, measure, number, share, title};
+use super::wording::{fixed, measure, number, share, title};
 use crate::dataset::Preprocessing;
 use crate::experiment::{Ablation, Change, Figures};
 use crate::scenario::ProxySize;
@@ -20,13 +20,9 @@ impl Results<'_> {
         let requested = ablations.filter(|ablation| self.experiment.ablations.contains(ablation));
         let blocks: Vec<Block> =
             requested.flat_map(|ablation| self.ablation_blocks(ablation)).collect();
-        (!blocks.is_empty()).then(|| Section {
-            heading: "Ablations".to_owned(),
-            lead: "The method on the same rounds with one setting changed. ◂ marks the experiment's own value. Figures \
-                   are means over the seeds, and ± is the standard deviation. A dash means that there are too few rows."
-                .to_owned(),
-            blocks,
-        })
+        let lead = "The method on the same rounds with one setting changed. ◂ marks the experiment's own value. Figures \
+                    are means over the seeds, and ± is the standard deviation. A dash means that there are too few rows.";
+        (!blocks.is_empty()).then(|| Section::new("Ablations", lead, blocks))
     }
 
     fn ablation_blocks(&self, ablation: Ablation) -> Vec<Block> {
@@ -81,7 +77,7 @@ impl Results<'_> {
             [measure(combination.1), "±", "Accuracy", "Balanced", "Unreliable clients' weight"];
         Some(Table {
             caption: format!("{name}: {}", title(combination)),
-            columns: columns(["Value", "Unreliable"], numbers),
+            columns: Column::list(["Value", "Unreliable"], numbers),
             rows,
         })
     }

@@ -43,11 +43,8 @@ impl Results<'_> {
         } else {
             vec![OTHER_SETTINGS.to_owned()]
         };
-        Some(Section {
-            heading: "Differences from the paper".to_owned(),
-            lead: String::new(),
-            blocks: texts.into_iter().map(Block::Paragraph).collect(),
-        })
+        let blocks = texts.into_iter().map(Block::Paragraph).collect();
+        Some(Section::new("Differences from the paper", "", blocks))
     }
 
     fn on_equal_opportunity(&self) -> String {

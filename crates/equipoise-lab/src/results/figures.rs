@@ -6,13 +6,10 @@ use super::Results;
 use crate::experiment::{Cell, Change, Experiment, Figures, Variant};
 use crate::scenario::ScenarioKind;
 
-/// The method.
 pub(super) const METHOD: Variant = Variant::Defense(Defense::Bilevel);
 /// All proxies together, the paper's baseline.
 pub(super) const POOLED: Variant = Variant::Defense(Defense::Pooled);
-/// FedASL.
 pub(super) const FEDASL: Variant = Variant::Defense(Defense::Fedasl);
-/// FedNolowe.
 pub(super) const FEDNOLOWE: Variant = Variant::Defense(Defense::Fednolowe);
 
 /// Dataset and fairness.

@@ -26,8 +26,7 @@ impl Results<'_> {
         }
         write_text(&folder.join("traces.csv"), &traces_csv(&self.experiment.grid))?;
         let tables = folder.join("tables");
-        std::fs::create_dir_all(&tables)
-            .map_err(|source| Error::Folder { folder: tables.display().to_string(), source })?;
+        std::fs::create_dir_all(&tables).map_err(Error::folder(&tables))?;
         let named = named_tables(&page);
         remove_stale(&tables, &named)?;
         for (name, table) in named {
@@ -42,7 +41,7 @@ impl Results<'_> {
 
 /// Removes the tables of an earlier page.
 fn remove_stale(folder: &Path, named: &[(String, &Table)]) -> Result<(), Error> {
-    let failed = |source| Error::Journal { file: folder.display().to_string(), source };
+    let failed = |source| Error::Journal(folder.to_path_buf(), source);
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let file = entry.map_err(failed)?.path();
         let is_csv = file.extension().is_some_and(|extension| extension == "csv");
@@ -57,7 +56,7 @@ fn remove_stale(folder: &Path, named: &[(String, &Table)]) -> Result<(), Error> 
 fn remove(file: &Path) -> Result<(), Error> {
     match std::fs::remove_file(file) {
         Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-            Err(Error::Journal { file: file.display().to_string(), source })
+            Err(Error::Journal(file.to_path_buf(), source))
         }
         _ => Ok(()),
     }

@@ -1,16 +1,15 @@
 //! Tables II and III: accuracy and fairness in the realistic scenarios, ours beside the paper's.
 
 use equipoise_core::Choice;
-use equipoise_report::{Block, Cell, Section, Table};
+use equipoise_report::{Block, Cell, Column, Section, Table};
 
 use super::Results;
 use super::figures::{Combination, METHOD, POOLED};
 use super::paper::{self, Published};
-use super::wording::{columns, difference, measure, number, share, title, variant_name};
+use super::wording::{difference, measure, number, share, title, variant_name};
 use crate::experiment::{Figures, Variant};
 
 impl Results<'_> {
-    /// Table II.
     pub(super) fn baseline_section(&self) -> Option<Section> {
         self.performance_section(
             "Table II: the method against pooling",
@@ -20,7 +19,6 @@ impl Results<'_> {
         )
     }
 
-    /// Table III.
     pub(super) fn robust_section(&self) -> Option<Section> {
         let in_table_ii =
             |variant: &Variant| matches!(variant, &POOLED | Variant::BilevelWithoutPenalty);
@@ -68,7 +66,7 @@ impl Results<'_> {
         (!rows.is_empty()).then(|| {
             Block::Table(Table {
                 caption: title(combination),
-                columns: columns(["Unreliable", "Defense"], numbers),
+                columns: Column::list(["Unreliable", "Defense"], numbers),
                 rows,
             })
         })

@@ -11,7 +11,6 @@ use crate::experiment::Cell as GridCell;
 use crate::scenario::ScenarioKind;
 
 impl Results<'_> {
-    /// Figure 2.
     pub(super) fn proxy_fairness_section(&self) -> Option<Section> {
         self.section(
             "Figure 2: unfairness of each proxy",

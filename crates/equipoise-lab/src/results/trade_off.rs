@@ -2,20 +2,19 @@
 
 use equipoise_core::Choice;
 use equipoise_report::{
-    Axis, Block, Cell, Chart, ChartKind, Format, Point, Scatter, ScatterSeries, Section, Table,
+    Axis, Block, Cell, Chart, ChartKind, Column, Format, Point, Scatter, ScatterSeries, Section,
+    Table,
 };
 
 use super::Results;
 use super::figures::{Combination, METHOD, POOLED};
 use super::paper::Published;
-use super::wording::{columns, fixed, measure, number, share, title, variant_name};
+use super::wording::{fixed, measure, number, share, title, variant_name};
 use crate::experiment::{Figures, Variant};
 
-/// A variant, its figures, and the paper's.
 type Row = (Variant, Figures, Option<Published>);
 
 impl Results<'_> {
-    /// Figure 3.
     pub(super) fn trade_off_section(&self) -> Option<Section> {
         self.section(
             "Figure 3: accuracy against fairness",
@@ -102,7 +101,7 @@ fn trade_off_table(measure: &str, found: &[Row]) -> Table {
     });
     Table {
         caption: "Means over the seeds and their standard deviations".to_owned(),
-        columns: columns(
+        columns: Column::list(
             ["Defense"],
             [measure, "±", "Paper", "Accuracy in percent", "± ", "Paper: accuracy"],
         ),

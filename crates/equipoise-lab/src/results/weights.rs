@@ -1,16 +1,15 @@
 //! Table I: the weights in the ideal scenarios, ours beside the paper's.
 
-use equipoise_report::{Block, Cell, Section, Table};
+use equipoise_report::{Block, Cell, Column, Section, Table};
 
 use super::Results;
 use super::figures::{Combination, FEDASL, FEDNOLOWE, METHOD};
 use super::paper::{self, PublishedWeights};
-use super::wording::{columns, difference, fixed, number, share, title, variant_name};
+use super::wording::{difference, fixed, number, share, title, variant_name};
 use crate::experiment::{Figures, Variant, split_weights};
 use crate::scenario::ScenarioKind;
 
 impl Results<'_> {
-    /// Table I.
     pub(super) fn weights_section(&self) -> Option<Section> {
         self.section(
             "Table I: client weights",
@@ -33,7 +32,7 @@ impl Results<'_> {
         (!rows.is_empty()).then(|| {
             Block::Table(Table {
                 caption: title(combination),
-                columns: columns(
+                columns: Column::list(
                     ["Unreliable", "Defense", "Weights", "Paper's weights"],
                     ["Sum of *", "Largest", "Paper", "Diff."],
                 ),

@@ -1,7 +1,7 @@
 //! Texts and cells that several sections use.
 
 use equipoise_core::{Criterion, Defense};
-use equipoise_report::{Cell, Column, Format};
+use equipoise_report::{Cell, Format};
 
 use super::figures::Combination;
 use crate::dataset::Preprocessing;
@@ -63,7 +63,6 @@ pub(super) fn describe_generator(generator: Generator) -> &'static str {
     }
 }
 
-/// A number with this many decimals.
 pub(super) fn fixed(value: f64, decimals: usize) -> String {
     Format::Fixed(decimals).write(Some(value))
 }
@@ -76,14 +75,6 @@ pub(super) fn range(values: &[f64], decimals: usize) -> String {
     let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
     let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     format!("{} to {}", fixed(smallest, decimals), fixed(largest, decimals))
-}
-
-/// Text columns, then number columns.
-pub(super) fn columns<const T: usize, const N: usize>(
-    texts: [&str; T],
-    numbers: [&str; N],
-) -> Vec<Column> {
-    texts.map(Column::text).into_iter().chain(numbers.map(Column::number)).collect()
 }
 
 /// A number cell with this many decimals. A dash if there is no number.

@@ -18,7 +18,6 @@ pub(super) fn spread(preferred: &[f64], step: f64, (low, high): (f64, f64)) -> V
     placed
 }
 
-/// A rectangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Area {
     pub(super) left: f64,

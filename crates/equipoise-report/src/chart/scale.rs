@@ -11,7 +11,6 @@ pub(super) struct Scale {
     pub(super) ticks: Vec<Tick>,
 }
 
-/// A labelled value.
 #[derive(Debug, Clone)]
 pub(super) struct Tick {
     pub(super) value: f64,

@@ -19,7 +19,7 @@ impl OutcomeReport<'_> {
                     100\u{202f}%. A proxy of weight 0 had no influence.";
         let mut blocks = vec![Block::Chart(self.weights_chart())];
         blocks.extend(self.overlap_blocks());
-        Section { heading: "Client weights".to_owned(), lead: lead.to_owned(), blocks }
+        Section::new("Client weights", lead, blocks)
     }
 
     fn weights_chart(&self) -> Chart {
@@ -96,12 +96,7 @@ impl OutcomeReport<'_> {
 
     fn clients_table(&self) -> Table {
         let tagged = !self.unreliable.is_empty();
-        let mut columns = vec![
-            Column::text("Client"),
-            Column::number("Weight"),
-            Column::number("Proxy rows"),
-            Column::number("Root rows"),
-        ];
+        let mut columns = Column::list(["Client"], ["Weight", "Proxy rows", "Root rows"]);
         if tagged {
             columns.push(Column::text("Remark"));
         }

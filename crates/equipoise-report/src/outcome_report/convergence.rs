@@ -33,6 +33,6 @@ impl OutcomeReport<'_> {
             };
             convergence.charts().map(Block::Chart).to_vec()
         };
-        Section { heading: "Convergence".to_owned(), lead, blocks }
+        Section::new("Convergence", lead, blocks)
     }
 }

@@ -27,7 +27,7 @@ impl OutcomeReport<'_> {
         let lead = "Differences compare the privileged group with the other: 0 means that both are \
                     treated alike, and a positive value means that the privileged group fares better. Thin lines are \
                     95\u{202f}% confidence intervals: with few rows they are wide.";
-        Some(Section { heading: "Fairness".to_owned(), lead: lead.to_owned(), blocks })
+        Some(Section::new("Fairness", lead, blocks))
     }
 
     pub(super) fn groups_section(&self) -> Option<Section> {
@@ -35,14 +35,10 @@ impl OutcomeReport<'_> {
         let pooled = self.on(&primary.rows).into_iter();
         let pooled = pooled.filter(|m| m.defense == Defense::Pooled && *m != primary);
         let charts = pooled.chain([primary]).map(|m| Block::Chart(rates(m)));
-        Some(Section {
-            heading: "Groups".to_owned(),
-            lead: "The selection rate is the share of rows that the model selects; the true positive rate \
-                   is that share among rows labelled positive. Statistical parity requires equal selection \
-                   rates; equal opportunity requires equal true positive rates."
-                .to_owned(),
-            blocks: charts.collect(),
-        })
+        let lead = "The selection rate is the share of rows that the model selects; the true positive rate \
+                    is that share among rows labelled positive. Statistical parity requires equal selection \
+                    rates; equal opportunity requires equal true positive rates.";
+        Some(Section::new("Groups", lead, charts.collect()))
     }
 
     /// The tables on which models were measured, each once, in the order given.
@@ -132,15 +128,10 @@ impl OutcomeReport<'_> {
         };
         Table {
             caption: "All measurements; ± is a 95\u{202f}% confidence interval".to_owned(),
-            columns: vec![
-                Column::text("Model and rows"),
-                Column::number("Rows"),
-                Column::number("Accuracy"),
-                Column::number("Balanced accuracy"),
-                Column::number("AUC"),
-                Column::number("SPD"),
-                Column::number("EOD"),
-            ],
+            columns: Column::list(
+                ["Model and rows"],
+                ["Rows", "Accuracy", "Balanced accuracy", "AUC", "SPD", "EOD"],
+            ),
             rows: self.measured.iter().map(row).collect(),
         }
     }
@@ -162,18 +153,14 @@ fn differences_table(models: &[&Measured]) -> Table {
     };
     Table {
         caption: "Differences and their standard errors".to_owned(),
-        columns: vec![
-            Column::text("Model"),
-            Column::number("SPD"),
-            Column::number("Standard error of SPD"),
-            Column::number("EOD"),
-            Column::number("Standard error of EOD"),
-        ],
+        columns: Column::list(
+            ["Model"],
+            ["SPD", "Standard error of SPD", "EOD", "Standard error of EOD"],
+        ),
         rows: models.iter().map(row).collect(),
     }
 }
 
-/// A rate of a group, by name.
 type Rate = (&'static str, fn(&GroupMetrics) -> Option<f64>);
 
 const RATES: [Rate; 5] = [
@@ -205,11 +192,7 @@ fn rates(measured: &Measured) -> Chart {
                 count(groups.privileged.rows),
                 count(groups.unprivileged.rows)
             ),
-            columns: vec![
-                Column::text("Rate"),
-                Column::number("Privileged group"),
-                Column::number("Other group"),
-            ],
+            columns: Column::list(["Rate"], ["Privileged group", "Other group"]),
             rows: RATES
                 .iter()
                 .map(|&(name, rate)| {

@@ -9,13 +9,9 @@ use crate::table::{Cell, Column, Table};
 
 impl OutcomeReport<'_> {
     pub(super) fn model_section(&self) -> Section {
-        Section {
-            heading: "Model".to_owned(),
-            lead: "A row is selected if the sum of its feature values times these coefficients is \
-                   above 0. Only coefficients of features on the same scale can be compared."
-                .to_owned(),
-            blocks: vec![Block::Chart(self.coefficients_chart())],
-        }
+        let lead = "A row is selected if the sum of its feature values times these coefficients is \
+                    above 0. Only coefficients of features on the same scale can be compared.";
+        Section::new("Model", lead, vec![Block::Chart(self.coefficients_chart())])
     }
 
     fn coefficients_chart(&self) -> Chart {

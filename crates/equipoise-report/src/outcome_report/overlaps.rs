@@ -32,11 +32,10 @@ impl OutcomeReport<'_> {
         }
         let table = Table {
             caption: "Clients whose proxies have rows in common".to_owned(),
-            columns: vec![
-                Column::text("Clients"),
-                Column::number("Distinct rows in common"),
-                Column::number("Share of the smaller client"),
-            ],
+            columns: Column::list(
+                ["Clients"],
+                ["Distinct rows in common", "Share of the smaller client"],
+            ),
             rows: overlaps.iter().map(row).collect(),
         };
         vec![Block::Notice { kind: NoticeKind::Info, text }, Block::Table(table)]

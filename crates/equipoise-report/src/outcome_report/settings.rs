@@ -10,11 +10,12 @@ use crate::table::{Cell, Column, Table};
 
 impl OutcomeReport<'_> {
     pub(super) fn settings_section(&self) -> Section {
-        Section {
-            heading: "Settings".to_owned(),
-            lead: "The same proxies, root and settings reproduce this result.".to_owned(),
-            blocks: vec![Block::Table(self.settings_table()), Block::Table(self.effort_table())],
-        }
+        let blocks = vec![Block::Table(self.settings_table()), Block::Table(self.effort_table())];
+        Section::new(
+            "Settings",
+            "The same proxies, root and settings reproduce this result.",
+            blocks,
+        )
     }
 
     fn settings_table(&self) -> Table {

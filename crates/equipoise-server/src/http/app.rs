@@ -144,7 +144,6 @@ impl App {
         Ok(())
     }
 
-    /// Closes a round if every client has submitted.
     pub(super) fn close_if_full(&self, round: &Name) -> Result<(), StoreError> {
         let row = self.store.round(round)?;
         if row.state == RoundState::Open

@@ -52,7 +52,6 @@ impl<K: Eq + Hash> Drop for Counted<K> {
     }
 }
 
-/// A round and one of its clients.
 pub(super) type ClientKey = (Name, Name);
 
 /// Allows one upload per client at a time.

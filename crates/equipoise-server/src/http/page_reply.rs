@@ -13,7 +13,6 @@ pub(super) type PageAnswer = Result<Response, RefusedPage>;
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
                       img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// How a page may be cached.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Caching {
     /// Caches must revalidate before use.

@@ -10,7 +10,6 @@ pub(super) enum Access {
     Coordinator,
 }
 
-/// The content of an answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Content {
     /// JSON with this schema.
@@ -56,7 +55,6 @@ impl Operation {
         }
     }
 
-    /// Summary and description.
     pub(super) fn text(self) -> (&'static str, &'static str) {
         match self {
             Self::Describe => ("Get this document", "The OpenAPI 3.1 description of the server."),
@@ -107,7 +105,6 @@ impl Operation {
         }
     }
 
-    /// Status, description and content of each successful answer.
     pub(super) fn answers(self) -> &'static [(u16, &'static str, Content)] {
         use Content::{Json, Text};
         match self {
@@ -139,7 +136,6 @@ impl Operation {
         }
     }
 
-    /// Codes of the refusals.
     pub(super) fn refusals(self) -> Vec<&'static str> {
         let specific: &[&str] = match self {
             Self::Describe | Self::ListRounds | Self::GetUpload | Self::ListClients => &[],

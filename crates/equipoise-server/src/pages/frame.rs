@@ -107,7 +107,6 @@ pub(super) fn warning(markup: &mut Markup, label: &str, text: &str) {
     });
 }
 
-/// A key figure with a label and a note.
 pub(super) fn figure(markup: &mut Markup, label: &str, value: &str, note: &str) {
     markup.element("div", &[], |markup| {
         markup.leaf("dt", &[], label);
@@ -116,7 +115,6 @@ pub(super) fn figure(markup: &mut Markup, label: &str, value: &str, note: &str) 
     });
 }
 
-/// Preformatted text.
 pub(super) fn code(markup: &mut Markup, text: &str) {
     markup.element("pre", &[("tabindex", &"0")], |markup| markup.leaf("code", &[], text));
 }

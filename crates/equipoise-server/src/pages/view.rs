@@ -29,7 +29,6 @@ pub(crate) struct ClientView {
     pub(crate) accepted_at: Option<Timestamp>,
 }
 
-/// A refused upload of an authenticated client.
 #[derive(Debug, Clone)]
 pub(crate) struct RefusedUpload {
     pub(crate) client: Name,
@@ -57,17 +56,12 @@ impl Action {
         }
     }
 
-    /// The action at a path.
     pub(crate) fn from_path(path: &str) -> Option<Self> {
-        match path {
-            "open" => Some(Self::Open),
-            "close" => Some(Self::Close),
-            "abort" => Some(Self::Abort),
-            _ => {
-                let client = path.strip_prefix("clients/")?.strip_suffix("/revoke")?;
-                Some(Self::Revoke(client.parse().ok()?))
-            }
-        }
+        let plain = [Self::Open, Self::Close, Self::Abort];
+        plain.into_iter().find(|action| action.path() == path).or_else(|| {
+            let client = path.strip_prefix("clients/")?.strip_suffix("/revoke")?;
+            Some(Self::Revoke(client.parse().ok()?))
+        })
     }
 
     /// Whether the round's state allows it.
@@ -94,7 +88,6 @@ impl RoundView {
     }
 }
 
-/// The path of a round's page.
 pub(super) fn path(round: &Name) -> String {
     format!("/rounds/{round}")
 }

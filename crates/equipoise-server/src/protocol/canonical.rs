@@ -5,25 +5,8 @@
 
 /// Bytes that are not a canonical document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CanonicalError {
-    /// Not UTF-8.
-    #[error("it is not UTF-8 text")]
-    NotText,
-    /// A different kind or version of document.
-    #[error("its first line is not `{0}`")]
-    Kind(&'static str),
-    /// A field is missing or out of order.
-    #[error("line {line} is not `{expected} …`")]
-    Field {
-        /// Line number, from 1.
-        line: usize,
-        /// Name of the expected field.
-        expected: &'static str,
-    },
-    /// A value contains a control character, or text follows the last field.
-    #[error("it contains stray characters")]
-    Stray,
-}
+#[error("{0}")]
+pub struct CanonicalError(String);
 
 /// Encodes a document. Control characters, which no validated value contains, become spaces.
 pub fn encode(kind: &str, fields: &[(&str, String)]) -> Vec<u8> {
@@ -43,26 +26,29 @@ pub fn parse<const N: usize>(
     kind: &'static str,
     names: [&'static str; N],
 ) -> Result<[String; N], CanonicalError> {
-    let text = std::str::from_utf8(bytes).map_err(|_| CanonicalError::NotText)?;
-    let text = text.strip_suffix('\n').ok_or(CanonicalError::Stray)?;
+    let text =
+        std::str::from_utf8(bytes).map_err(|_| CanonicalError("it is not UTF-8 text".into()))?;
+    // A value contains a control character, or text follows the last field.
+    let stray = || CanonicalError("it contains stray characters".into());
+    let text = text.strip_suffix('\n').ok_or_else(stray)?;
     let mut lines = text.split('\n');
     if lines.next() != Some(kind) {
-        return Err(CanonicalError::Kind(kind));
+        return Err(CanonicalError(format!("its first line is not `{kind}`")));
     }
     let mut values: [String; N] = std::array::from_fn(|_| String::new());
     for (i, name) in names.into_iter().enumerate() {
         let value = lines
             .next()
             .and_then(|line| line.strip_prefix(name)?.strip_prefix(' '))
-            .ok_or(CanonicalError::Field { line: i + 2, expected: name })?;
+            .ok_or_else(|| CanonicalError(format!("line {} is not `{name} …`", i + 2)))?;
         if value.chars().any(char::is_control) {
-            return Err(CanonicalError::Stray);
+            return Err(stray());
         }
         values[i] = value.to_owned();
     }
     match lines.next() {
         None => Ok(values),
-        Some(_) => Err(CanonicalError::Stray),
+        Some(_) => Err(stray()),
     }
 }
 

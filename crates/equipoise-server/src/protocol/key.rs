@@ -141,7 +141,7 @@ impl FromStr for PublicKey {
     }
 }
 
-super::serde_as_text!(PublicKey);
+equipoise_data::serde_as_text!(PublicKey);
 
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -157,7 +157,7 @@ impl FromStr for Signature {
     }
 }
 
-super::serde_as_text!(Signature);
+equipoise_data::serde_as_text!(Signature);
 
 fn parse_line(line: &str, kind: &'static str) -> Result<(Name, [u8; 32]), KeyError> {
     let fields: Vec<&str> = line.split_whitespace().collect();

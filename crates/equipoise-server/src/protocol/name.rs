@@ -44,4 +44,4 @@ impl FromStr for Name {
     }
 }
 
-super::serde_as_text!(Name);
+equipoise_data::serde_as_text!(Name);

@@ -138,7 +138,7 @@ pub enum Refusal {
 }
 
 /// A refusal as JSON.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RefusalBody {
     /// Stable error code.
     pub code: String,
@@ -271,11 +271,8 @@ impl Refusal {
             code: self.code().to_owned(),
             message: self.to_string(),
             hint: self.hint().map(str::to_owned),
-            row: None,
-            column: None,
-            offset: None,
-            accepted_sha256: None,
             retry_after_seconds: self.retry_after_seconds(),
+            ..RefusalBody::default()
         };
         match self {
             Self::ValueRejected { row, column, .. } => {

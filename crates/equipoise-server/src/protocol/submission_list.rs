@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Digest;
-use super::key::Signature;
+use super::key::{PublicKey, Signature};
 use super::manifest::Manifest;
 use super::name::Name;
 use super::signed_documents::SignedReceipt;
@@ -60,6 +60,13 @@ impl SubmissionList {
 }
 
 impl ListedSubmission {
+    /// The manifest, if the client signed it with its key on the roster.
+    pub fn signed_manifest(&self, roster: &[PublicKey]) -> Option<Manifest> {
+        let key = roster.iter().find(|key| *key.name() == self.client)?;
+        let manifest = Manifest::from_bytes(self.manifest.as_bytes()).ok()?;
+        manifest.is_signed_by(key, &self.signature).then_some(manifest)
+    }
+
     /// Whether entry, manifest and receipt agree.
     pub fn is_consistent(&self) -> bool {
         let receipt = &self.receipt.receipt;

@@ -42,13 +42,14 @@ pub(super) fn solve_and_publish(
 
     let schema = spec.schema()?;
     let memory = Memory::at_most(memory_bytes, scratch.0.clone());
-    let loaded = load_round(&scratch.proxies(), &scratch.roots(), &schema, &memory)?;
+    let (proxies, roots) = (scratch.0.join("proxies"), scratch.0.join("roots"));
+    let loaded = load_round(&proxies, &roots, &schema, &memory)?;
     let settings = spec.settings.validate()?;
     let context =
         Context { warnings: warnings(&list), timing: Timing::Omitted, ..Context::default() };
     let defended = defend(&schema, &loaded, &settings, context, observer)?;
 
-    let folder = scratch.result();
+    let folder = scratch.0.join("result");
     defended.write_files(&folder)?;
     write_text(&folder.join("schema.toml"), &spec.schema_toml)?;
     write_text(&folder.join("submissions.json"), &list.to_json())?;
@@ -129,22 +130,10 @@ impl ScratchFolder {
         // Left over from an interrupted solve.
         let _ = std::fs::remove_dir_all(&path);
         let scratch = Self(path);
-        for folder in [scratch.proxies(), scratch.roots(), scratch.result()] {
+        for folder in ["proxies", "roots", "result"].map(|name| scratch.0.join(name)) {
             std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
         }
         Ok(scratch)
-    }
-
-    fn proxies(&self) -> PathBuf {
-        self.0.join("proxies")
-    }
-
-    fn roots(&self) -> PathBuf {
-        self.0.join("roots")
-    }
-
-    fn result(&self) -> PathBuf {
-        self.0.join("result")
     }
 
     /// Links the canonical tables and roots of the clients that submitted, after checking their digests again.
@@ -157,14 +146,14 @@ impl ScratchFolder {
         for submission in &list.submissions {
             let client = &submission.client;
             let canonical = store.folder().canonical(submission.canonical_sha256);
-            let proxy = self.proxies().join(format!("{client}.parquet"));
+            let proxy = self.0.join("proxies").join(format!("{client}.parquet"));
             link(store, &canonical, submission.canonical_sha256, &proxy)?;
             let root = spec.roots.get(client).ok_or_else(|| StoreError::Damaged {
                 what: format!("round `{}`", spec.round),
                 problem: format!("client `{client}` has no root"),
             })?;
             let source = store.folder().roots(&spec.round).join(&root.file);
-            link(store, &source, root.sha256, &self.roots().join(&root.file))?;
+            link(store, &source, root.sha256, &self.0.join("roots").join(&root.file))?;
         }
         Ok(())
     }

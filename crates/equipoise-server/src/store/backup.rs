@@ -124,7 +124,7 @@ fn copy(from: &Path, to: &Path, file: &Path) -> Result<(), StoreError> {
 }
 
 fn invalid(path: &Path, problem: impl Into<String>) -> StoreError {
-    StoreError::Backup { path: path.to_path_buf(), problem: problem.into() }
+    StoreError::Backup(path.to_path_buf(), problem.into())
 }
 
 /// A hidden folder beside the target. It is renamed to the target when complete, and removed otherwise.

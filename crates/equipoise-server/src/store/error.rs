@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::protocol::{Name, Refusal};
+use crate::protocol::Refusal;
 
 /// Why an operation of the store failed.
 #[derive(Debug, thiserror::Error)]
@@ -12,13 +12,8 @@ pub enum StoreError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// A file or folder cannot be accessed.
-    #[error("{}: {source}", path.display())]
-    File {
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
+    #[error("{0}: {1}")]
+    File(PathBuf, #[source] std::io::Error),
     /// Another process uses this data directory.
     #[error("{}: is in use by another process, such as a running server", .0.display())]
     Locked(PathBuf),
@@ -38,20 +33,12 @@ pub enum StoreError {
         /// How it differs.
         problem: String,
     },
-    /// A round of this name exists.
-    #[error("round `{0}` already exists")]
-    RoundExists(Name),
     /// The round cannot be set up.
     #[error("{0}")]
     Round(String),
     /// A backup cannot be made or restored.
-    #[error("{}: {problem}", path.display())]
-    Backup {
-        /// The backup, or its target.
-        path: PathBuf,
-        /// What is wrong.
-        problem: String,
-    },
+    #[error("{0}: {1}")]
+    Backup(PathBuf, String),
     /// A table or schema is invalid.
     #[error(transparent)]
     Data(#[from] equipoise_data::Error),
@@ -84,7 +71,7 @@ impl StoreError {
         let path = path.into();
         move |source| match source.kind() {
             std::io::ErrorKind::StorageFull => Self::DiskFull,
-            _ => Self::File { path, source },
+            _ => Self::File(path, source),
         }
     }
 }

@@ -6,7 +6,6 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use super::{Store, StoreError};
 use crate::protocol::{Digest, Event, EventKind, Name};
 
-/// An appended event.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Appended {
     pub(super) seq: u64,

@@ -104,7 +104,6 @@ impl DataFolder {
         self.path.join("published").join(round.as_str())
     }
 
-    /// The partial uploads of a client.
     pub(crate) fn parts_of(&self, round: &Name, client: &Name) -> Vec<PathBuf> {
         // A digest has 64 characters, which tells client `a` from client `a.b`.
         let of_client = |name: &str| {

@@ -64,7 +64,7 @@ impl Store {
             return refuse("the audience must be the server's name or address".into());
         }
         if self.rounds()?.contains(&new.round) {
-            return Err(StoreError::RoundExists(new.round));
+            return refuse(format!("round `{}` already exists", new.round));
         }
         let roots = self.copy_roots(&new)?;
         let spec = RoundSpec {

@@ -11,7 +11,6 @@ use super::{Store, StoreError};
 use crate::protocol::{
     Digest, Event, EventKind, ListedSubmission, Manifest, Name, PublicKey, RoundState, verify_chain,
 };
-use crate::round::RoundSpec;
 
 type Events = [(Event, Digest)];
 
@@ -91,7 +90,10 @@ impl Store {
                 let what = format!("the receipt of client `{client}`");
                 return damaged(&what, "it differs from the audit log".into());
             }
-            if !is_signed(&submission, roster, &spec) {
+            let is_for_round = |manifest: Manifest| {
+                manifest.audience == spec.audience && manifest.schema_sha256 == spec.schema_sha256
+            };
+            if !submission.signed_manifest(roster).is_some_and(is_for_round) {
                 let what = format!("the manifest of client `{client}`");
                 return damaged(&what, "it is not what the client signed".into());
             }
@@ -188,16 +190,6 @@ fn is_recorded(submission: &ListedSubmission, events: &Events) -> bool {
     event.is_some_and(|(event, digest)| *digest == receipt.chain_head && event.kind == accepted)
         && submission.receipt.has_valid_signature()
         && submission.is_consistent()
-}
-
-fn is_signed(submission: &ListedSubmission, roster: &[PublicKey], spec: &RoundSpec) -> bool {
-    let key = roster.iter().find(|key| *key.name() == submission.client);
-    let manifest = Manifest::from_bytes(submission.manifest.as_bytes());
-    key.zip(manifest.ok()).is_some_and(|(key, manifest)| {
-        manifest.is_signed_by(key, &submission.signature)
-            && manifest.audience == spec.audience
-            && manifest.schema_sha256 == spec.schema_sha256
-    })
 }
 
 fn revocation_in_log(events: &Events, name: &Name) -> Option<Timestamp> {

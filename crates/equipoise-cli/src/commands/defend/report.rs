@@ -20,7 +20,6 @@ pub(super) fn document(path: &Path, file: &OutcomeFile) -> anyhow::Result<Value>
     Ok(document)
 }
 
-/// The outcome as text.
 pub(super) fn text(file: &OutcomeFile, schema: &Schema) -> String {
     let outcome = &file.outcome;
     format!(

@@ -70,7 +70,6 @@ pub(crate) struct SettingsArgs {
 }
 
 impl SettingsArgs {
-    /// The checked settings.
     pub(crate) fn resolve(&self) -> anyhow::Result<CheckedSettings> {
         let fairness = self.fairness.resolve()?;
         if self.profile == Profile::Default {

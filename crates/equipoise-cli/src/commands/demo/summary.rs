@@ -80,7 +80,6 @@ impl<'a> DefenseSummary<'a> {
     }
 }
 
-/// The demo as text.
 pub(super) fn text(demo: &Demo, runs: &[Defended], path: &Path) -> String {
     let unreliable = demo.scenario.clients.iter().filter(|client| !client.reliable).count();
     let path = path.display();

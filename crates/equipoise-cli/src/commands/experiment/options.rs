@@ -74,7 +74,6 @@ pub(super) struct ExperimentOptions {
 }
 
 impl ExperimentOptions {
-    /// The requested settings.
     pub(super) fn resolve(&self) -> ExperimentSettings {
         ExperimentSettings {
             datasets: self.dataset.clone(),
@@ -94,7 +93,6 @@ impl ExperimentOptions {
         }
     }
 
-    /// The requested ablations.
     pub(super) fn ablations(&self) -> Vec<Ablation> {
         distinct(&self.ablations)
     }

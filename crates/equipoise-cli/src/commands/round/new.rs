@@ -26,12 +26,7 @@ use crate::round_client::read_public_key;
 /// The solve uses the proxies and roots of the clients that submitted, and gives the same model as
 /// `equipoise defend` on these files.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Example:
-  equipoise round new spring --data data \\
-      --audience https://round.example.org:8443 --schema schema.toml \\
-      --client north=north.pub --client south=south.pub --root roots \\
-      --fairness sp --minimum 2 --deadline 2027-03-01T12:00:00Z")]
+#[command(after_help = super::EXAMPLE)]
 pub(crate) struct NewArgs {
     /// Name of the round
     #[arg(value_name = "NAME")]
@@ -115,7 +110,6 @@ pub(crate) fn run(args: &NewArgs, output: &Output) -> anyhow::Result<Answer> {
     })
 }
 
-/// Opens a data directory.
 pub(crate) fn open_store(data: &Path) -> anyhow::Result<Store> {
     Ok(Store::open(DataFolder::open(data)?, StoreParts::default())?)
 }
