@@ -63,13 +63,9 @@ impl Results<'_> {
         let measure = measure(combination.1);
         let numbers =
             [measure, "±", "Paper", "Diff.", "Accuracy", "±", "Paper", "Diff.", "Balanced"];
-        (!rows.is_empty()).then(|| {
-            Block::Table(Table {
-                caption: title(combination),
-                columns: Column::list(["Unreliable", "Defense"], numbers),
-                rows,
-            })
-        })
+        let columns = Column::list(["Unreliable", "Defense"], numbers);
+        let table = Table { caption: title(combination), columns, rows };
+        (!table.rows.is_empty()).then_some(Block::Table(table))
     }
 
     /// The paper's figures, if the experiment has as many clients as the paper.

@@ -29,16 +29,10 @@ impl Results<'_> {
         let rows: Vec<Vec<Cell>> = cases
             .filter_map(|(unreliable, variant)| self.weights_row(combination, unreliable, variant))
             .collect();
-        (!rows.is_empty()).then(|| {
-            Block::Table(Table {
-                caption: title(combination),
-                columns: Column::list(
-                    ["Unreliable", "Defense", "Weights", "Paper's weights"],
-                    ["Sum of *", "Largest", "Paper", "Diff."],
-                ),
-                rows,
-            })
-        })
+        let texts = ["Unreliable", "Defense", "Weights", "Paper's weights"];
+        let columns = Column::list(texts, ["Sum of *", "Largest", "Paper", "Diff."]);
+        let table = Table { caption: title(combination), columns, rows };
+        (!table.rows.is_empty()).then_some(Block::Table(table))
     }
 
     fn weights_row(
