@@ -30,9 +30,9 @@ pub enum Defense {
     Bilevel,
     /// All proxies pooled, no defense: the paper's baseline.
     Pooled,
-    /// Local models averaged with weights that prefer losses near the median.
+    /// The average of the local models, with weights that favour losses near the median.
     Fedasl,
-    /// Local models averaged with weights that fall linearly with the loss.
+    /// The average of the local models, with weights that decrease linearly with the loss.
     Fednolowe,
     /// The root without any proxy: the baseline that every defense must beat.
     RootOnly,

@@ -15,7 +15,7 @@ pub enum Refusal {
     #[error("the request is not signed by a client of this round")]
     NotAuthenticated,
     /// The coordinator's token is missing or wrong.
-    #[error("the coordinator's token is missing or wrong")]
+    #[error("the request is not authorised by the coordinator's token")]
     NotCoordinator,
     /// This client's key was revoked.
     #[error("the key of client `{0}` has been revoked")]
