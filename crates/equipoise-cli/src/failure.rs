@@ -70,10 +70,10 @@ fn message(error: &anyhow::Error) -> String {
 /// What to do about the error, unless its message already says so.
 fn hint(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|cause| {
-        let fixed = cause.downcast_ref().and_then(core_hint);
-        let fixed = fixed.or_else(|| cause.downcast_ref().and_then(data_hint)).map(str::to_owned);
+        let hint = cause.downcast_ref().and_then(core_hint);
+        let hint = hint.or_else(|| cause.downcast_ref().and_then(data_hint)).map(str::to_owned);
         let refused = || cause.downcast_ref::<RefusedByServer>()?.body.hint.clone();
-        fixed.or_else(|| cause.downcast_ref().and_then(lab_hint)).or_else(refused)
+        hint.or_else(|| cause.downcast_ref().and_then(lab_hint)).or_else(refused)
     })
 }
 

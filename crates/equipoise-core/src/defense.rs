@@ -20,29 +20,29 @@ use crate::statistics::ClientStatistics;
 use crate::warning::Warning;
 use fallback::fall_back;
 
-/// A method that turns proxies and root into a model. Command-line values, folder names, tables and texts all
+/// A method that turns proxies and root into a model. Command-line values, folder names, tables and text all
 /// derive from this enum: a new defense needs a file in `defense/` and its lines here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Defense {
-    /// The method of this project: weights that make the model accurate and fair on the root.
+    /// This project's method: weights that make the model accurate and fair on the root.
     #[default]
     Bilevel,
     /// All proxies pooled, no defense: the paper's baseline.
     Pooled,
-    /// Local models averaged with weights that prefer losses near the median.
+    /// The average of the local models, with weights that favour losses near the median.
     Fedasl,
-    /// Local models averaged with weights that fall linearly with the loss.
+    /// The average of the local models, with weights that decrease linearly with the loss.
     Fednolowe,
-    /// The root without any proxy: the floor that every defense must beat.
+    /// The root without any proxy: the baseline that every defense must beat.
     RootOnly,
 }
 
 crate::choices! { Defense:
     Bilevel => "bilevel", "Weights that make the model accurate and fair on the root";
     Pooled => "pooled", "All proxies pooled: no defense";
-    Fedasl => "fedasl", "Local models averaged; losses near the median weigh most";
-    Fednolowe => "fednolowe", "Local models averaged; low losses weigh most";
+    Fedasl => "fedasl", "Average of local models, favouring losses near the median";
+    Fednolowe => "fednolowe", "Average of local models, favouring low losses";
     RootOnly => "root-only", "The root alone, without any proxy";
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Solved {
 }
 
 impl Solved {
-    /// The result of a defense that computes its weights by a formula.
+    /// The result of a defense that does not iterate over weights.
     fn direct(weights: Vec<f64>, theta: Vec<f64>, counts: Counts) -> Self {
         Self {
             weights,

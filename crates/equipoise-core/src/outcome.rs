@@ -170,7 +170,7 @@ impl Counts {
             warn(
                 WarningCode::InnerNotConverged,
                 format!(
-                    "{inner_not_converged} of {inner_fits} inner fits stopped above their tolerance; their last \
+                    "{inner_not_converged} of {inner_fits} inner fits did not converge to their tolerance; their last \
                      iterate was used, so the gradient of the weights is unreliable there"
                 ),
             );

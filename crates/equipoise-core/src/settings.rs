@@ -27,7 +27,7 @@ pub struct Settings {
     /// The outer problem, `w`.
     pub outer: OuterSettings,
     /// Whether the bilevel method falls back to a root-only model if that is clearly better, on held-out root rows,
-    /// than the best model of the clients. Default: true; profile `paper`: false.
+    /// than the clients' best model. Default: true; profile `paper`: false.
     #[serde(default)]
     pub fall_back: bool,
 }

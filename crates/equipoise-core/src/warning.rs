@@ -29,7 +29,7 @@ pub struct Warning {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum WarningCode {
-    /// Inner fits stopped above their tolerance.
+    /// Inner fits did not converge to their tolerance.
     InnerNotConverged,
     /// The linear system of a hypergradient was solved inaccurately.
     InaccurateHypergradient,

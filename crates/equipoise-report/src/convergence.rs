@@ -154,8 +154,8 @@ impl Convergence<'_> {
         };
         Table {
             caption: match self.trace.len() {
-                n if n > MAX_ROWS => format!("{what}: {MAX_ROWS} of {} recorded", count(n)),
-                _ => format!("{what}, all recorded"),
+                n if n > MAX_ROWS => format!("{what}: {MAX_ROWS} of {} recorded steps", count(n)),
+                _ => format!("{what}: all recorded steps"),
             },
             columns: [Column::text("Step")]
                 .into_iter()

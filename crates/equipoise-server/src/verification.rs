@@ -37,7 +37,7 @@ pub struct Trusted {
     pub receipts: Vec<SignedReceipt>,
 }
 
-/// Verifies published files, given by name.
+/// Verifies published files, keyed by name.
 pub fn verify(files: &BTreeMap<String, Vec<u8>>, trusted: &Trusted) -> Vec<Check> {
     let mut verifier = Verifier { files, checks: Vec::new() };
     if let Some(statement) = verifier.read("statement.json") {

@@ -41,7 +41,7 @@ pub(crate) struct DefendArgs {
     /// Folder to write to; it must not exist
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// Replace the folder if it is an earlier output
+    /// Replace the folder if it holds earlier output
     #[arg(long)]
     force: bool,
 }
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     let schema = Schema::read(&args.schema)?;
     let loaded = load_round(&args.proxies, &args.root, &schema, &args.memory.resolve())?;
     loaded.warnings.iter().for_each(|warning| output.warn(warning));
-    warn_of_overlaps(&loaded.overlaps, output);
+    warn_about_overlaps(&loaded.overlaps, output);
 
     let defended = {
         let mut bar = Bar::new(output);
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
 }
 
 /// Warns about rows that clients have in common.
-fn warn_of_overlaps(overlaps: &Overlaps, output: &Output) {
+fn warn_about_overlaps(overlaps: &Overlaps, output: &Output) {
     overlaps.listed.iter().for_each(|overlap| output.warn(overlap));
     if overlaps.more > 0 {
         output.warn(format!("{} more pairs of clients share rows", overlaps.more));

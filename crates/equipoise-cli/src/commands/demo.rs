@@ -15,7 +15,7 @@ use crate::progress::Bar;
 
 /// Run a whole round on a synthetic population
 ///
-/// Generates about 20,000 loan applicants of two groups, splits them among clients, and ranks the clients by
+/// Generates about 20,000 loan applicants from two groups, splits them among clients, and ranks the clients by
 /// how unfair a model of their own rows is. The most unfair are unreliable: they send their rows unchanged.
 /// The others send fair proxies. Every defense is then run on this round and measured on the test rows of
 /// the reliable clients. All files are kept, so that each step can be repeated with the other commands.
@@ -42,7 +42,7 @@ pub(crate) struct DemoArgs {
     /// Folder to write to [default: equipoise-demo, replacing an earlier demo]
     #[arg(short, long = "output", alias = "out", value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Replace the folder if it is an earlier output
+    /// Replace the folder if it holds earlier output
     #[arg(long)]
     force: bool,
 }
@@ -62,8 +62,8 @@ pub(crate) fn run(args: &DemoArgs, output: &Output) -> anyhow::Result<Answer> {
     let folder = OutputFolder::create(&path, force)?;
     let demo = {
         let mut bar = Bar::new(output);
-        Demo::build(settings, folder.path(), &mut |done, of| {
-            bar.show(done, of, || "making fair proxies".to_owned());
+        Demo::build(settings, folder.path(), &mut |done, total| {
+            bar.show(done, total, || "making fair proxies".to_owned());
         })?
     };
     let clients = &demo.scenario.clients;

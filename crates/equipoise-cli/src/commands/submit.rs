@@ -34,8 +34,8 @@ pub(crate) struct SubmitArgs {
     client: Option<Name>,
     #[command(flatten)]
     server: ServerArgs,
-    /// The server's name in the round, if it differs from --server
-    #[arg(long, value_name = "NAME")]
+    /// The round's --audience address, if it differs from --server
+    #[arg(long, value_name = "URL")]
     audience: Option<String>,
     /// The schema you agreed on; refuse to submit if the round's schema differs
     #[arg(long, value_name = "FILE")]

@@ -148,7 +148,7 @@ fn print_checks(
         let mut text = String::new();
         for Check { claim, holds, detail } in checks {
             let detail = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
-            text += &format!("{}  {claim}{detail}\n", if *holds { "ok" } else { "NO" });
+            text += &format!("{}  {claim}{detail}\n", if *holds { "ok" } else { "FAILED" });
         }
         text + &match verified {
             true => "verified\n".to_owned(),

@@ -2,8 +2,8 @@
 //!
 //! If most clients collude, or no proxy is any good, even the best weights give a bad model. The alternative is a fair
 //! model of the root alone, although the root is small. It is judged by five-fold cross-validation on the root. The
-//! clients' model was chosen by the whole root and so has the easier test. If it still loses, by more than chance
-//! explains, it is not worth publishing.
+//! clients' model was chosen using the whole root, so the comparison favours it. If it still loses, by more than chance
+//! can explain, it is not worth publishing.
 
 use super::Solved;
 use crate::error::Error;
@@ -25,7 +25,7 @@ const MIN_ROWS: usize = 40;
 /// Candidate strengths κ of the root model's regulariser `(κ/2N)‖θ‖²`. A small root needs far more of it than proxies do.
 const STRENGTHS: [f64; 3] = [1.0, 10.0, 100.0];
 
-/// Standard errors by which the root-only model must be better.
+/// Number of standard errors by which the root-only model must be better.
 const MIN_STANDARD_ERRORS: f64 = 3.0;
 
 /// A fit that has not converged after the last iteration is used as it is, because it is judged by its predictions.
@@ -66,7 +66,7 @@ pub(super) fn fall_back(
     warnings.push(Warning::new(
         WarningCode::FellBack,
         format!(
-            "no client has any weight: on the {rows} root rows, the best model of the clients has a mean loss of \
+            "no client has any weight: on the {rows} root rows, the clients' best model has a mean loss of \
              {clients_loss:.3}, while models fitted to parts of the root have {root_loss:.3} on held-out rows. The \
              root-only model is used instead"
         ),
@@ -83,7 +83,7 @@ pub(super) fn fall_back(
 
 struct Comparison<'a> {
     rows: &'a Rows,
-    /// The same rows, to fit.
+    /// The same rows as a root, to fit models to.
     whole: Root,
     settings: &'a Settings,
     rho: f64,
@@ -160,7 +160,7 @@ impl Objective for RootObjective<'_> {
     }
 }
 
-/// How much lower the loss of some rows is under a second model.
+/// How much lower the mean loss is under a second model than under the first, on the same rows.
 #[derive(Debug, Clone, Copy)]
 struct Gain {
     mean: f64,

@@ -1,4 +1,4 @@
-//! The two models that need no weights: of all proxies, and of the root.
+//! The two defenses that learn no weights: pooled, fitted to all proxies, and root-only.
 
 use super::{Solved, fit_from_scratch};
 use crate::error::Error;
@@ -13,7 +13,7 @@ pub(super) fn pooled(round: &Round, settings: &Settings) -> Result<Solved, Error
     fit_unweighted(round.proxies(), vec![1.0 / n_clients as f64; n_clients], settings)
 }
 
-/// What the server could publish if no client had sent anything. No client has a weight.
+/// What the server could publish if no client had sent anything. Every client has weight 0.
 pub(super) fn root_only(round: &Round, settings: &Settings) -> Result<Solved, Error> {
     fit_unweighted(round.root().packed(), vec![0.0; round.n_clients()], settings)
 }

@@ -98,13 +98,19 @@ impl OutcomeReport<'_> {
                     return "Nothing was measured.".to_owned();
                 };
                 let (spd, eod) = (spd(&this.metrics), eod(&this.metrics));
-                (format!("On {rows}, SPD of {} is {spd} and EOD is {eod}.", this.defense), this)
+                (
+                    format!(
+                        "On {rows}, the SPD of {} is {spd} and its EOD is {eod}.",
+                        this.defense
+                    ),
+                    this,
+                )
             }
         };
         let interval =
             last.metrics.spd.zip(last.metrics.spd_standard_error).map(|(value, error)| {
                 format!(
-                    " The interval of SPD with {} {}",
+                    " The SPD interval for {} {}",
                     last.defense,
                     wording::zero_in_interval(value, Z95 * error)
                 )

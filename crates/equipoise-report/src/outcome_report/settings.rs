@@ -71,10 +71,10 @@ impl OutcomeReport<'_> {
             ("Passes over all proxy rows", count(counts.passes)),
             ("Inner fits", count(counts.inner_fits)),
             ("Iterations of all inner fits", count(counts.inner_iterations)),
-            ("Inner fits above their tolerance", count(counts.inner_not_converged)),
+            ("Inner fits that did not converge", count(counts.inner_not_converged)),
             ("Gradient norm at the model", number(counts.final_inner_gradient_norm)),
             ("Largest residual of a linear solve", number(counts.largest_residual)),
-            ("Factorisations with a raised diagonal", count(counts.diagonals_raised)),
+            ("Factorisations with a shifted diagonal", count(counts.diagonals_raised)),
         ];
         table("Result and effort of the solve", "Quantity", Column::number("Value"), rows)
     }

@@ -24,7 +24,7 @@ pub(crate) fn termination(termination: Termination) -> (&'static str, &'static s
         Termination::Direct => ("Computed directly", "This defense does not optimise weights."),
         Termination::FellBack => (
             "Fell back to the root",
-            "The best model of the clients was clearly worse than the root-only model, which is shown here.",
+            "The clients' best model was clearly worse than the root-only model, which is shown here.",
         ),
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn outcome(n: usize, name: &str) -> OutcomeFile {
         table: Some(TableRole::Root),
         ..Warning::new(WarningCode::OneClass, "every row has a positive label")
     };
-    let not_converged = "1 of 74 inner fits stopped above their tolerance";
+    let not_converged = "1 of 74 inner fits did not converge to their tolerance";
     let outcome = Outcome {
         clients: clients.collect(),
         theta: vec![0.41, -0.12, 0.66, 0.31, -0.07, 0.052, 0.23, 0.015, 1.84],

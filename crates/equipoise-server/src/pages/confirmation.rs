@@ -21,8 +21,8 @@ pub(crate) fn confirmation(info: &RoundInfo, action: &Action, csrf: &str) -> Str
         Action::Close => (
             format!("Close {round}?"),
             format!(
-                "{} of {} clients have submitted. The others will no longer be able to, and the outcome will name \
-                 them. The solve starts immediately. A closed round cannot be reopened.",
+                "{} of {} clients have submitted. The others will no longer be able to submit, and the outcome \
+                 will name them. The solve starts immediately. A closed round cannot be reopened.",
                 info.n_submissions, info.n_clients
             ),
             "Close the round",

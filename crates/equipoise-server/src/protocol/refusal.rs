@@ -15,7 +15,7 @@ pub enum Refusal {
     #[error("the request is not signed by a client of this round")]
     NotAuthenticated,
     /// The coordinator's token is missing or wrong.
-    #[error("this requires the coordinator's token")]
+    #[error("the request is not authorised by the coordinator's token")]
     NotCoordinator,
     /// This client's key was revoked.
     #[error("the key of client `{0}` has been revoked")]
@@ -215,7 +215,9 @@ impl Refusal {
                 "check the names of the round and the client, and that the coordinator has the .pub file of \
                  this key"
             }
-            Self::NotCoordinator => "`round new` wrote the token when the round was set up",
+            Self::NotCoordinator => {
+                "`round new` wrote the token to a file when the round was set up"
+            }
             Self::KeyRevoked(_) => "contact the coordinator",
             Self::NotPublished(_) => "wait until the round is published",
             Self::AlreadySubmitted { .. } => {

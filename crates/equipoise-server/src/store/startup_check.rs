@@ -15,7 +15,7 @@ use crate::protocol::{
 type Events = [(Event, Digest)];
 
 impl Store {
-    /// Checks every round, then removes what interrupted uploads left.
+    /// Checks every round, then removes files left by interrupted uploads.
     pub(super) fn check_everything(&self) -> Result<(), StoreError> {
         for round in self.rounds()? {
             self.check_round(&round)?;
@@ -73,7 +73,7 @@ impl Store {
             return damaged("the state", problem);
         }
         if reason.as_deref() != kinds().rev().find_map(EventKind::reason) {
-            return damaged("the reason", "it differs from the audit log".into());
+            return damaged("the stored reason", "it differs from the audit log".into());
         }
         for (client, root) in &spec.roots {
             let path = self.folder.roots(round).join(&root.file);

@@ -11,8 +11,8 @@ pub(crate) struct MemoryArgs {
     /// Maximum memory, such as 512MiB or 2GB; rows that do not fit are kept on disk [default: no limit]
     ///
     /// Limits the whole program, which itself uses about 50 MiB, plus about 2.5 MiB per column while it reads tables. A
-    /// limit of 256MiB or more is kept for tables of up to about 50 columns. Below that, the program uses as little as
-    /// possible. The limit affects speed, but not a single bit of the result.
+    /// limit of 256MiB or more is respected for tables of up to about 50 columns. A smaller limit may be exceeded, but the
+    /// program then uses as little as possible. The limit affects speed, but not a single bit of the result.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Memory")]
     memory: Option<usize>,
     /// Folder on disk for rows that do not fit into --memory [default: the system's temporary folder]

@@ -38,7 +38,7 @@ pub(crate) struct SettingsArgs {
         value_name = "HOW"
     )]
     root_weighting: RootWeighting,
-    /// How the model at given weights is fitted
+    /// Solver that fits the model for given weights
     #[arg(
         long,
         value_parser = choice::<InnerSolver>(),
@@ -52,7 +52,7 @@ pub(crate) struct SettingsArgs {
     /// Maximum number of solver steps [default: 400; profile paper: 2000]
     #[arg(long, value_name = "N")]
     iterations: Option<usize>,
-    /// Size of Adam's steps; only with --profile paper [default: 0.1]
+    /// Adam's learning rate; only with --profile paper [default: 0.1]
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
     learning_rate: Option<f64>,
     /// Gradient norm at which a fit has converged [default: 1e-11; profile paper: 1e-7]
@@ -75,7 +75,7 @@ impl SettingsArgs {
         if self.profile == Profile::Default {
             anyhow::ensure!(
                 self.learning_rate.is_none(),
-                "--learning-rate is the size of Adam's steps: use it with --profile paper"
+                "--learning-rate applies only to Adam: use it with --profile paper"
             );
             anyhow::ensure!(
                 self.inner == InnerSolver::Newton,

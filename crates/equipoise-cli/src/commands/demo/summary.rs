@@ -25,7 +25,7 @@ pub(super) struct Summary<'a> {
 struct ClientSummary<'a> {
     id: &'a str,
     reliable: bool,
-    /// |SPD| on the client's test rows of a model trained on its training rows.
+    /// |SPD| of a model trained on the client's training rows, measured on its test rows.
     unfairness: f64,
     proxy_rows: usize,
     root_rows: usize,
@@ -85,7 +85,7 @@ pub(super) fn text(demo: &Demo, runs: &[Defended], path: &Path) -> String {
     let path = path.display();
     format!(
         "{} people, {}, {unreliable} of them unreliable; {}, seed {}\n\n\
-         What each client sent, and its weight in the method's model:\n{}\n\
+         What each client sent, and its weight in the bilevel model:\n{}\n\
          Every defense on this round, measured on {} of the reliable clients:\n{}\n\
          SPD and EOD: group A minus group B, ± 1.96 standard errors; 0 is fair.\n\
          Files are in {path}. Try:\n  \

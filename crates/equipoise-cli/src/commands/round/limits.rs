@@ -59,6 +59,6 @@ mod tests {
         assert_eq!(args.resolve(), SubmissionLimits { columns: 7, ..Default::default() });
         assert_eq!(parse_bytes("1000"), Ok(1000));
         assert_eq!(parse_bytes("2MiB"), Ok(2 << 20));
-        assert!(parse_bytes("0").is_err() && parse_bytes("much").is_err());
+        assert!(parse_bytes("0").is_err() && parse_bytes("large").is_err());
     }
 }
