@@ -55,7 +55,7 @@ impl Store {
         }
         if new.minimum == 0 || new.minimum > new.roster.len() as u64 {
             return refuse(format!(
-                "the minimum number of submissions must be between 1 and {}, the number of clients; found {}",
+                "the minimum number of submissions must be at least 1 and at most the number of clients ({}), found {}",
                 new.roster.len(),
                 new.minimum
             ));
