@@ -102,9 +102,7 @@ fn core_hint(error: &equipoise_core::Error) -> Option<&'static str> {
 fn data_hint(error: &equipoise_data::Error) -> Option<&'static str> {
     use equipoise_data::Error;
     match error {
-        Error::Scratch { .. } => {
-            Some("use --scratch to choose another folder with enough space, or raise --memory")
-        }
+        Error::Scratch { .. } => Some("--scratch sets the folder, --memory the limit"),
         Error::TooLittleMemory { .. } => Some("raise --memory, or omit it for no limit"),
         _ => None,
     }

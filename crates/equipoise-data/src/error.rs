@@ -42,7 +42,7 @@ pub enum Error {
     },
     /// The scratch file for rows that do not fit in memory could not be written or read.
     #[error(
-        "{folder}: cannot use the scratch file for rows that do not fit in memory (it holds {}): {source}",
+        "{folder}: cannot use the scratch file for rows that do not fit in memory (it holds {}): {source}. Use another folder with enough space, or allow more memory.",
         describe_bytes(*bytes)
     )]
     Scratch {
