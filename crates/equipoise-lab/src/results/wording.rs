@@ -77,7 +77,7 @@ pub(super) fn range(values: &[f64], decimals: usize) -> String {
     format!("{} to {}", fixed(smallest, decimals), fixed(largest, decimals))
 }
 
-/// A number cell with this many decimals. A dash if there is no number.
+/// A numeric cell with this many decimals, or a dash if the value is missing.
 pub(super) fn number(value: Option<f64>, decimals: usize) -> Cell {
     Cell::number(value, Format::Fixed(decimals))
 }
