@@ -10,22 +10,28 @@ mod event;
 mod key;
 mod manifest;
 mod name;
+mod published_files;
 mod refusal;
 mod round_info;
 mod signed_documents;
+mod spec;
 mod submission_list;
+mod validated;
 
 pub use equipoise_data::{Digest, DigestProblem};
 pub use event::{ChainError, Event, EventKind, verify_chain};
 pub use key::{KeyError, PrivateKey, PublicKey, Signature};
 pub use manifest::{Manifest, ManifestError};
-pub use name::{Name, NameError};
+pub use name::{ClientId, Name, NameError, RoundId};
+pub use published_files::{LOG_FILES, PUBLISHED_FILES};
 pub use refusal::{Refusal, RefusalBody};
 pub use round_info::{RoundInfo, RoundLimits, RoundState, SolveProgress, UploadState};
 pub use signed_documents::{
     LogHead, Receipt, SignedLogHead, SignedReceipt, SignedStatement, Statement, Subject,
 };
+pub use spec::{RootFile, RoundSpec, SubmissionLimits};
 pub use submission_list::{ListedSubmission, SubmissionList};
+pub use validated::Validated;
 
 /// Header with the manifest's canonical bytes in base64.
 pub const MANIFEST_HEADER: &str = "equipoise-manifest";

@@ -22,10 +22,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::clock::Clock;
-use crate::protocol::{Name, PrivateKey};
-use crate::round::RoundSpec;
+use crate::protocol::{Name, PrivateKey, RoundSpec};
 
-pub use acceptance::{Acceptance, Validated};
+pub use acceptance::Acceptance;
 pub use backup::{Backup, BackupFile, back_up, restore};
 pub use crash::Crash;
 pub use disk::{Disk, RealDisk};

@@ -14,8 +14,7 @@ use std::pin::Pin;
 use equipoise_data::Schema;
 use serde::{Deserialize, Serialize};
 
-use crate::round::SubmissionLimits;
-use crate::store::Validated;
+use crate::protocol::{SubmissionLimits, Validated};
 
 pub use child::{check_file, run_child};
 pub use parent::{ChildValidator, InProcess};

@@ -115,7 +115,7 @@ impl Verifier<'_> {
             None => {}
         }
         let subjects = &signed.statement.subjects;
-        for name in crate::round::PUBLISHED_FILES {
+        for name in crate::protocol::PUBLISHED_FILES {
             if !subjects.iter().any(|subject| subject.name == name) {
                 self.add(format!("the statement lists {name}"), false, "");
             }

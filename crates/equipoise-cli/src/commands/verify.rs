@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::Args;
 use equipoise_data::OutputFolder;
 use equipoise_server::protocol::{EventKind, Name, PublicKey, verify_chain};
-use equipoise_server::round::{LOG_FILES, PUBLISHED_FILES};
+use equipoise_server::protocol::{LOG_FILES, PUBLISHED_FILES};
 use equipoise_server::verification::{Check, Trusted, verify};
 use serde::Serialize;
 

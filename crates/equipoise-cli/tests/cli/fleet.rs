@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use equipoise_core::{Fairness, Settings};
 use equipoise_data::{Schema, TableKind};
+use equipoise_server::protocol::SubmissionLimits;
 use equipoise_server::protocol::{Digest, Manifest, Name, PrivateKey};
-use equipoise_server::round::SubmissionLimits;
 use equipoise_server::store::{DataFolder, NewRound, Store, StoreParts};
 use serde_json::Value;
 use tempfile::TempDir;

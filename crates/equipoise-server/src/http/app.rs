@@ -15,8 +15,8 @@ use super::sessions::Sessions;
 use crate::config::Limits;
 use crate::hub::Hub;
 use crate::pages::Action;
-use crate::protocol::{Name, Refusal, RoundInfo, RoundState};
-use crate::round::{LOG_FILES, SolverHandle};
+use crate::protocol::{LOG_FILES, Name, Refusal, RoundInfo, RoundState};
+use crate::round::SolverHandle;
 use crate::store::{CloseReason, Store, StoreError, remove_if_present};
 use crate::validator::Validator;
 

@@ -9,8 +9,7 @@ use tracing::warn;
 use super::app::App;
 use super::results::published_file;
 use crate::pages::{ClientView, PublishedFile, RoundView};
-use crate::protocol::{Digest, Event, EventKind, Name, PublicKey, RoundState};
-use crate::round::LOG_FILES;
+use crate::protocol::{Digest, Event, EventKind, LOG_FILES, Name, PublicKey, RoundState};
 use crate::store::StoreError;
 
 impl App {

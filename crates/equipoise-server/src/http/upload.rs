@@ -22,9 +22,9 @@ use super::reply::{Answer, Refused};
 use super::segments::{Segments, TwoSegments};
 use crate::pages::RefusedUpload;
 use crate::protocol::{
-    Digest, Manifest, OFFSET_HEADER, Refusal, RoundState, SignedReceipt, UploadState,
+    Digest, Manifest, OFFSET_HEADER, Refusal, RoundState, SignedReceipt, UploadState, Validated,
 };
-use crate::store::{Acceptance, StoreError, Validated, remove_if_present};
+use crate::store::{Acceptance, StoreError, remove_if_present};
 use crate::validator::{Job, Verdict};
 
 /// How long a request waits for another upload of the same client.

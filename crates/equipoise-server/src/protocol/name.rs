@@ -45,3 +45,8 @@ impl FromStr for Name {
 }
 
 equipoise_data::serde_as_text!(Name);
+
+/// The name of a round.
+pub type RoundId = Name;
+/// The name of a client.
+pub type ClientId = Name;

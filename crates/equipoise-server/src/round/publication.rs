@@ -7,23 +7,10 @@ use equipoise_data::{Memory, load_round, write_atomically, write_json};
 use equipoise_defend::{Context, Timing, defend};
 
 use super::solver::SolveError;
-use super::spec::RoundSpec;
-use crate::protocol::{Digest, Name, Statement, Subject, SubmissionList};
+use crate::protocol::{
+    Digest, Name, PUBLISHED_FILES, RoundSpec, Statement, Subject, SubmissionList,
+};
 use crate::store::{Store, StoreError, digest_of_file};
-
-/// The published files that the statement lists. `statement.json` itself and [`LOG_FILES`] are also published.
-pub const PUBLISHED_FILES: [&str; 7] = [
-    "model.json",
-    "outcome.json",
-    "report.html",
-    "schema.toml",
-    "settings.json",
-    "submissions.json",
-    "weights.csv",
-];
-
-/// The audit log and the server's signature over its end. They are generated on request, because the log still grows.
-pub const LOG_FILES: [&str; 2] = ["audit.jsonl", "audit-head.json"];
 
 /// Solves a closed round, publishes it, and returns the duration of the solve. Only the proxies and roots of clients
 /// that submitted are used. Rows beyond the memory limit are kept in a file, which does not affect the result.

@@ -1,24 +1,12 @@
 //! Acceptance of a submission: one transaction with row, event and receipt.
 
 use rusqlite::params;
-use serde::{Deserialize, Serialize};
 
 use super::query::{state_of, submission};
 use super::{Store, StoreError};
 use crate::protocol::{
-    Digest, EventKind, Manifest, Receipt, Refusal, RoundState, Signature, SignedReceipt,
+    EventKind, Manifest, Receipt, Refusal, RoundState, Signature, SignedReceipt, Validated,
 };
-
-/// A file that passed validation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Validated {
-    /// Digest of the canonical table.
-    pub canonical_sha256: Digest,
-    /// Number of rows.
-    pub rows: u64,
-    /// Number of distinct rows: exact up to five million, otherwise within about 0.1 %.
-    pub distinct_rows: u64,
-}
 
 /// The result of an acceptance.
 #[derive(Debug, Clone)]

@@ -10,8 +10,9 @@ use rusqlite::params;
 
 use super::folder::{digest_of_file, random_bytes};
 use super::{Store, StoreError};
-use crate::protocol::{Digest, EventKind, Name, PublicKey, RoundState};
-use crate::round::{RootFile, RoundSpec, SubmissionLimits};
+use crate::protocol::{
+    Digest, EventKind, Name, PublicKey, RootFile, RoundSpec, RoundState, SubmissionLimits,
+};
 
 /// A new round, as its coordinator defines it.
 #[derive(Debug, Clone)]

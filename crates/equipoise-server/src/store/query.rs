@@ -10,9 +10,9 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::{Store, StoreError};
 use crate::protocol::{
-    Digest, ListedSubmission, Name, PublicKey, Refusal, RoundState, SignedReceipt, SubmissionList,
+    Digest, ListedSubmission, Name, PublicKey, Refusal, RoundSpec, RoundState, SignedReceipt,
+    SubmissionList,
 };
-use crate::round::RoundSpec;
 
 /// The current state of a round.
 #[derive(Debug, Clone)]

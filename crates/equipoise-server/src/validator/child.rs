@@ -9,8 +9,7 @@ use equipoise_data::{
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::{Job, Verdict};
-use crate::round::SubmissionLimits;
-use crate::store::Validated;
+use crate::protocol::{SubmissionLimits, Validated};
 
 const MEMORY_BYTES: u64 = 2 << 30;
 const CPU_SECONDS: u64 = 60;

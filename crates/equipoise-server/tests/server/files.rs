@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use equipoise_data::{TableKind, read_proxy};
 use equipoise_server::protocol::Digest;
-use equipoise_server::round::SubmissionLimits;
-use equipoise_server::store::Validated;
+use equipoise_server::protocol::SubmissionLimits;
+use equipoise_server::protocol::Validated;
 use equipoise_server::validator::{Job, Verdict, check_file};
 use flate2::Compression;
 use flate2::write::GzEncoder;

@@ -9,9 +9,9 @@ use axum::http::{HeaderMap, HeaderValue};
 use equipoise_data::{Schema, TableKind};
 
 use equipoise_server::http::upload_offset;
+use equipoise_server::protocol::SubmissionLimits;
 use equipoise_server::protocol::{Digest, MANIFEST_HEADER, Manifest, Name, OFFSET_HEADER};
 use equipoise_server::protocol::{PrivateKey, PublicKey, SIGNATURE_HEADER, Signature};
-use equipoise_server::round::SubmissionLimits;
 use equipoise_server::validator::{Job, Verdict, check_file};
 
 /// A fuzz target.

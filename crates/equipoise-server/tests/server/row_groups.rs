@@ -6,7 +6,7 @@ use std::path::Path;
 use equipoise_core::{Fairness, NoopObserver, Settings};
 use equipoise_data::{Memory, Schema, load_round};
 use equipoise_defend::{Context, Defended, Timing, defend};
-use equipoise_server::round::SubmissionLimits;
+use equipoise_server::protocol::SubmissionLimits;
 use equipoise_server::validator::{Job, Verdict, check_file};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 

@@ -11,10 +11,11 @@ use axum::http::Request;
 use equipoise_core::{Fairness, Settings};
 use equipoise_data::{Schema, TableKind};
 use equipoise_server::http::{App, Peer, admin_router, router};
+use equipoise_server::protocol::SubmissionLimits;
 use equipoise_server::protocol::{
     Digest, MANIFEST_HEADER, Manifest, Name, PrivateKey, RoundState, SIGNATURE_HEADER,
 };
-use equipoise_server::round::{Solver, SubmissionLimits};
+use equipoise_server::round::Solver;
 use equipoise_server::store::{DataFolder, Disk, NewRound, RealDisk, Store, StoreParts};
 use equipoise_server::validator::InProcess;
 use equipoise_server::{Hub, Limits, MockClock};

@@ -1,7 +1,7 @@
 //! The limits on a submission.
 
 use clap::Args;
-use equipoise_server::round::SubmissionLimits;
+use equipoise_server::protocol::SubmissionLimits;
 
 use crate::commands::defend::memory_args::parse_size;
 

@@ -7,8 +7,8 @@ use anyhow::{Context, ensure};
 use equipoise_core::Settings;
 use equipoise_lab::{Demo, DemoSettings};
 use equipoise_server::TlsFiles;
+use equipoise_server::protocol::SubmissionLimits;
 use equipoise_server::protocol::{Name, PublicKey};
-use equipoise_server::round::SubmissionLimits;
 use equipoise_server::store::{NewRound, write_private};
 
 use crate::commands::keygen;

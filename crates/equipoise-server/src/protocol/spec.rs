@@ -8,7 +8,7 @@ use equipoise_data::Schema;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{Digest, Name, RoundLimits};
+use super::{Digest, Name, RoundLimits};
 
 /// Schema, settings, limits, deadline and roots of a round. The first event of the audit log contains the digest of
 /// its JSON form.

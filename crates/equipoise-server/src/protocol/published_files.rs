@@ -1,0 +1,15 @@
+//! The files of a published round.
+
+/// The published files that the statement lists. `statement.json` itself and [`LOG_FILES`] are also published.
+pub const PUBLISHED_FILES: [&str; 7] = [
+    "model.json",
+    "outcome.json",
+    "report.html",
+    "schema.toml",
+    "settings.json",
+    "submissions.json",
+    "weights.csv",
+];
+
+/// The audit log and the server's signature over its end. They are generated on request, because the log still grows.
+pub const LOG_FILES: [&str; 2] = ["audit.jsonl", "audit-head.json"];
