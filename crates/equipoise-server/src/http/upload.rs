@@ -22,7 +22,7 @@ use super::reply::{Answer, Refused};
 use super::segments::{Segments, TwoSegments};
 use crate::pages::RefusedUpload;
 use crate::protocol::{
-    Digest, Manifest, OFFSET_HEADER, Refusal, RoundState, SignedReceipt, UploadState, Validated,
+    Manifest, OFFSET_HEADER, Refusal, RoundState, SignedReceipt, UploadState,
 };
 use crate::store::{Acceptance, StoreError, remove_if_present};
 use crate::validator::{Job, Verdict};
@@ -201,7 +201,7 @@ async fn validate_and_accept(
         .blocking({
             let (part, round) = (part.clone(), signed.manifest.round.clone());
             move |app| {
-                app.store.require_durable("an upload", app.store.disk().sync_file(&part));
+                app.store.sync_file("an upload", &part)?;
                 app.store.crash().at("after_part_sync");
                 app.store.spec(&round)
             }
@@ -222,7 +222,7 @@ async fn validate_and_accept(
         }
     };
     app.blocking(move |app| {
-        persist(app, &part, &canonical, signed.manifest.sha256, validated)?;
+        app.store.persist(&part, &canonical, signed.manifest.sha256, validated)?;
         let accepted = app.store.accept(&signed.manifest, &signed.signature, validated)?;
         if matches!(accepted, Acceptance::New(_)) {
             app.metrics.accepted.fetch_add(1, Ordering::Relaxed);
@@ -237,28 +237,6 @@ async fn validate_and_accept(
         Ok(accepted)
     })
     .await
-}
-
-/// Renames both files to their digests, and makes names and contents durable.
-fn persist(
-    app: &App,
-    part: &Path,
-    canonical: &Path,
-    sha256: Digest,
-    validated: Validated,
-) -> Result<(), StoreError> {
-    let (store, disk) = (&app.store, app.store.disk());
-    store.require_durable("a canonical table", disk.sync_file(canonical));
-    let blob = store.folder().blob(sha256);
-    let table = store.folder().canonical(validated.canonical_sha256);
-    disk.rename(part, &blob).map_err(StoreError::file(&blob))?;
-    disk.rename(canonical, &table).map_err(StoreError::file(&table))?;
-    store.crash().at("after_rename");
-    for folder in [blob.parent(), table.parent()].into_iter().flatten() {
-        store.require_durable("a folder", disk.sync_folder(folder));
-    }
-    store.crash().at("after_folder_sync");
-    Ok(())
 }
 
 fn refusal_of(verdict: Verdict) -> Refusal {

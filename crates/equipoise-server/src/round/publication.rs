@@ -91,17 +91,16 @@ fn warnings(list: &SubmissionList) -> Vec<Warning> {
 /// Makes all files durable and renames the folder. A target left by an earlier run was never published.
 fn move_into_place(store: &Store, round: &Name, folder: &Path) -> Result<(), StoreError> {
     for name in PUBLISHED_FILES.into_iter().chain(["statement.json"]) {
-        store.require_durable("a result", store.disk().sync_file(&folder.join(name)));
+        store.sync_file("a result", &folder.join(name))?;
     }
-    store.require_durable("the results", store.disk().sync_folder(folder));
+    store.sync_folder("the results", folder)?;
     let target = store.folder().published(round);
     if target.exists() {
         std::fs::remove_dir_all(&target).map_err(StoreError::file(&target))?;
     }
     store.disk().rename(folder, &target).map_err(StoreError::file(&target))?;
     let parent = store.folder().path().join("published");
-    store.require_durable("the results", store.disk().sync_folder(&parent));
-    Ok(())
+    store.sync_folder("the results", &parent)
 }
 
 fn write_text(path: &Path, text: &str) -> Result<(), equipoise_data::Error> {

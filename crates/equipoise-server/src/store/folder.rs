@@ -1,11 +1,11 @@
 //! The data directory: its lock and its layout.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::error::StoreError;
+use super::private::write_private;
 use crate::protocol::{Digest, Manifest, Name, PrivateKey};
 
 /// A data directory, locked by this process.
@@ -138,11 +138,4 @@ pub fn random_bytes() -> Result<[u8; 32], StoreError> {
     getrandom::fill(&mut bytes)
         .map_err(|error| StoreError::Round(format!("no random numbers are available: {error}")))?;
     Ok(bytes)
-}
-
-/// Writes a new file that only its owner can read. An existing file is an error.
-pub fn write_private(path: &Path, content: &[u8]) -> Result<(), StoreError> {
-    let open = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    let mut file = open.map_err(StoreError::file(path))?;
-    file.write_all(content).and_then(|()| file.sync_all()).map_err(StoreError::file(path))
 }

@@ -15,6 +15,7 @@ mod lifecycle;
 mod monitoring;
 mod openapi;
 mod pages;
+mod persistence;
 mod protocol;
 mod row_groups;
 mod strange_requests;
