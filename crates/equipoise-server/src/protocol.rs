@@ -5,6 +5,7 @@
 //! the signature over them. Each kind has its own signature prefix, so a signature over one kind cannot pass
 //! for a signature over another.
 
+mod audience;
 pub mod canonical;
 mod event;
 mod key;
@@ -18,12 +19,13 @@ mod spec;
 mod submission_list;
 mod validated;
 
+pub use audience::{AudienceError, check_audience};
 pub use equipoise_data::{Digest, DigestProblem};
 pub use event::{ChainError, Event, EventKind, verify_chain};
 pub use key::{KeyError, PrivateKey, PublicKey, Signature};
 pub use manifest::{Manifest, ManifestError};
 pub use name::{ClientId, Name, NameError, RoundId};
-pub use published_files::{LOG_FILES, PUBLISHED_FILES};
+pub use published_files::{LOG_FILES, PUBLISHED_FILES, STATEMENT_FILE};
 pub use refusal::{Refusal, RefusalBody};
 pub use round_info::{RoundInfo, RoundLimits, RoundState, SolveProgress, UploadState};
 pub use signed_documents::{

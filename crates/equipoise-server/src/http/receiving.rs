@@ -115,8 +115,7 @@ impl Part {
         manifest: &Manifest,
         offset: u64,
     ) -> Result<Self, StoreError> {
-        let folder = app.store.folder().uploads(&manifest.round);
-        std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
+        app.store.folder().create_uploads(&manifest.round)?;
         // A client has one partial upload.
         for other in app.store.folder().parts_of(&manifest.round, &manifest.client) {
             if other != path {

@@ -71,12 +71,7 @@ pub(super) fn published_file(app: &App, round: &Name, name: &str) -> Result<Vec<
         let head = LogHead { round: round.clone(), seq, chain_head }.sign(app.store.key());
         return Ok(serde_json::to_vec_pretty(&head)?);
     }
-    // Only names from the database are ever joined to a path.
-    if !app.store.artefacts(round)?.iter().any(|(known, _)| known == name) {
-        return Err(Refusal::NotFound("file").into());
-    }
-    let path = app.store.folder().published(round).join(name);
-    std::fs::read(&path).map_err(StoreError::file(&path))
+    app.store.published_file(round, name)
 }
 
 fn file_response(name: &str, content: Vec<u8>) -> Response {

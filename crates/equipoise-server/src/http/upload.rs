@@ -21,9 +21,7 @@ use super::refused_uploads::is_about_the_upload;
 use super::reply::{Answer, Refused};
 use super::segments::{Segments, TwoSegments};
 use crate::pages::RefusedUpload;
-use crate::protocol::{
-    Manifest, OFFSET_HEADER, Refusal, RoundState, SignedReceipt, UploadState,
-};
+use crate::protocol::{Manifest, OFFSET_HEADER, Refusal, RoundState, SignedReceipt, UploadState};
 use crate::store::{Acceptance, StoreError, remove_if_present};
 use crate::validator::{Job, Verdict};
 

@@ -156,7 +156,7 @@ impl Store {
     }
 
     /// Moves a round to the state after `event`, if it is in one of the states `from`.
-    fn transition(
+    pub(super) fn transition(
         &self,
         transaction: &Transaction<'_>,
         round: &Name,
