@@ -1,4 +1,4 @@
-//! HTTP: routes, authentication and the upload pipeline.
+//! HTTP: parses requests, calls one method of [`Rounds`](crate::round::Rounds) and replies.
 
 mod admin;
 mod app;
@@ -8,14 +8,12 @@ mod coordinator_pages;
 mod events;
 mod form;
 mod gates;
+mod handlers;
 mod listener;
 mod metrics;
-mod operation;
 mod page_reply;
 mod page_views;
 mod public_pages;
-mod receiving;
-mod refused_uploads;
 mod reply;
 mod request_log;
 mod results;
@@ -27,7 +25,6 @@ mod upload;
 
 pub use app::App;
 pub use listener::{Listening, Peer, serve};
-pub use operation::Operation;
 pub use router::{admin_router, router};
 pub use tls::Certificate;
 #[doc(hidden)]

@@ -4,6 +4,7 @@
 //! `openapi/schemas.json`, and tests validate real answers against them.
 
 mod detail;
+mod operation;
 mod signing;
 
 use std::collections::BTreeMap;
@@ -12,8 +13,9 @@ use equipoise_data::TableKind;
 use serde_json::{Map, Value, json};
 
 use self::detail::{Access, Content};
-use crate::http::Operation;
 use crate::protocol::{MANIFEST_HEADER, OFFSET_HEADER, Refusal, SIGNATURE_HEADER};
+
+pub use operation::Operation;
 
 const SCHEMAS: &str = include_str!("openapi/schemas.json");
 

@@ -21,7 +21,7 @@ mod validated;
 pub use equipoise_data::{Digest, DigestProblem};
 pub use event::{ChainError, Event, EventKind, verify_chain};
 pub use key::{KeyError, PrivateKey, PublicKey, Signature};
-pub use manifest::{Manifest, ManifestError};
+pub use manifest::{Manifest, ManifestError, SignedManifest};
 pub use name::{ClientId, Name, NameError, RoundId};
 pub use published_files::{LOG_FILES, PUBLISHED_FILES};
 pub use refusal::{Refusal, RefusalBody};

@@ -24,18 +24,18 @@ pub(super) async fn get_events(
     Segments(round): Segments<String>,
 ) -> Answer<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
     let round = round_name(&round)?;
-    app.blocking({
+    app.ask({
         let round = round.clone();
-        move |app| app.info(&round)
+        move |rounds| rounds.info(&round)
     })
     .await?;
     let busy = || Refused(Refusal::Busy { retry_after_seconds: 30 });
     let slot = Arc::clone(&app.listeners).try_acquire_owned().map_err(|_| busy())?;
-    let changes = BroadcastStream::new(app.hub.listen().ok_or_else(busy)?);
+    let changes = BroadcastStream::new(app.rounds.subscribe().ok_or_else(busy)?);
     let of_round = {
         let round = round.clone();
         // A listener that missed changes gets the current state.
-        move |change: &Result<crate::protocol::Name, _>| {
+        move |change: &Result<crate::protocol::RoundId, _>| {
             change.as_ref().map_or(true, |r| *r == round)
         }
     };
@@ -44,7 +44,7 @@ pub(super) async fn get_events(
             let (app, round) = (Arc::clone(&app), round.clone());
             let _slot = &slot;
             async move {
-                let info = app.blocking(move |app| app.info(&round)).await;
+                let info = app.ask(move |rounds| rounds.info(&round)).await;
                 let event = Event::default().event("round");
                 Ok(match info.map(|info| serde_json::to_string(&info)) {
                     Ok(Ok(json)) => event.data(json),

@@ -1,4 +1,4 @@
-//! Limits on concurrent requests and on failed authentications.
+//! Limits on connections and on failed authentications.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,9 +6,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
-
-use crate::protocol::{Name, Refusal};
+use crate::protocol::Refusal;
 
 const MINUTE: Duration = Duration::from_secs(60);
 /// Beyond this number of addresses, old failures are purged.
@@ -49,49 +47,6 @@ impl<K: Eq + Hash> Drop for Counted<K> {
                 counts.remove(&self.1);
             }
         }
-    }
-}
-
-pub(super) type ClientKey = (Name, Name);
-
-/// Allows one upload per client at a time.
-#[derive(Debug, Default)]
-pub(super) struct ClientLocks {
-    locks: Mutex<HashMap<ClientKey, Arc<AsyncMutex<()>>>>,
-    waiting: Arc<Counts<ClientKey>>,
-}
-
-/// Held during an upload.
-#[derive(Debug)]
-pub(super) struct ClientLock {
-    _guard: OwnedMutexGuard<()>,
-    _counted: Counted<ClientKey>,
-}
-
-impl ClientLocks {
-    /// Waits for other uploads of the client. At most `max` requests may wait.
-    pub(super) async fn lock(
-        &self,
-        client: ClientKey,
-        max: usize,
-        timeout: Duration,
-    ) -> Result<ClientLock, Refusal> {
-        let counted = self.waiting.acquire(client.clone(), max).ok_or(Refusal::TooManyRequests)?;
-        let lock = self.get(client);
-        match tokio::time::timeout(timeout, lock.lock_owned()).await {
-            Ok(guard) => Ok(ClientLock { _guard: guard, _counted: counted }),
-            Err(_) => Err(Refusal::Busy { retry_after_seconds: 10 }),
-        }
-    }
-
-    pub(super) fn try_lock(&self, client: ClientKey) -> Option<OwnedMutexGuard<()>> {
-        self.get(client).try_lock_owned().ok()
-    }
-
-    fn get(&self, client: ClientKey) -> Arc<AsyncMutex<()>> {
-        // Bounded by the rosters, because only authenticated clients get here.
-        let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(locks.entry(client).or_default())
     }
 }
 

@@ -8,14 +8,15 @@ use axum::response::{IntoResponse, Response};
 
 use super::app::App;
 use super::page_reply::{Caching, PageAnswer, page};
+use super::page_views::round_view;
 use super::results::round_name;
 use crate::pages;
 
 pub(super) async fn get_index(State(app): State<Arc<App>>) -> PageAnswer {
-    let html = app.blocking(|app| {
-        let rounds = app.store.rounds()?;
-        let infos = rounds.iter().map(|round| app.info(round)).collect::<Result<Vec<_>, _>>()?;
-        Ok(pages::index(&infos, app.store.clock().now()))
+    let html = app.ask(|rounds| {
+        let names = rounds.names()?;
+        let infos = names.iter().map(|round| rounds.info(round)).collect::<Result<Vec<_>, _>>()?;
+        Ok(pages::index(&infos, rounds.now()))
     });
     Ok(page(html.await?, Caching::Revalidate))
 }
@@ -25,7 +26,7 @@ pub(super) async fn get_round(
     Path(round): Path<String>,
 ) -> PageAnswer {
     let round = round_name(&round)?;
-    let view = app.blocking(move |app| app.round_view(&round)).await?;
+    let view = app.ask(move |rounds| round_view(rounds, &round)).await?;
     Ok(page(pages::round(&view), Caching::Revalidate))
 }
 

@@ -13,8 +13,8 @@ use super::app::App;
 use super::reply::Answer;
 use super::segments::{Segments, TwoSegments};
 use crate::openapi;
-use crate::protocol::{LogHead, Name, Refusal, RoundInfo, RoundState};
-use crate::store::StoreError;
+use crate::protocol::{Refusal, RoundId, RoundInfo};
+use crate::round::Rounds;
 
 /// `GET /v1/openapi.json`
 pub(super) async fn get_description() -> impl IntoResponse {
@@ -24,7 +24,7 @@ pub(super) async fn get_description() -> impl IntoResponse {
 
 /// `GET /v1/rounds`
 pub(super) async fn get_rounds(State(app): State<Arc<App>>) -> Answer<Json<Value>> {
-    let rounds = app.blocking(|app| app.store.rounds()).await?;
+    let rounds = app.ask(Rounds::names).await?;
     Ok(Json(json!({ "rounds": rounds })))
 }
 
@@ -34,7 +34,7 @@ pub(super) async fn get_round(
     Segments(round): Segments<String>,
 ) -> Answer<Json<RoundInfo>> {
     let round = round_name(&round)?;
-    Ok(Json(app.blocking(move |app| app.info(&round)).await?))
+    Ok(Json(app.ask(move |rounds| rounds.info(&round)).await?))
 }
 
 /// `GET /v1/rounds/{round}/schema`
@@ -43,8 +43,8 @@ pub(super) async fn get_schema(
     Segments(round): Segments<String>,
 ) -> Answer {
     let round = round_name(&round)?;
-    let spec = app.blocking(move |app| app.store.spec(&round)).await?;
-    Ok(([(header::CONTENT_TYPE, "application/toml")], spec.schema_toml.clone()).into_response())
+    let schema = app.ask(move |rounds| rounds.schema_toml(&round)).await?;
+    Ok(([(header::CONTENT_TYPE, "application/toml")], schema).into_response())
 }
 
 /// `GET /v1/rounds/{round}/files/{file}`
@@ -54,29 +54,8 @@ pub(super) async fn get_file(
 ) -> Answer {
     let round = round_name(&round)?;
     let name = file.clone();
-    let content = app.blocking(move |app| published_file(app, &round, &name));
+    let content = app.ask(move |rounds| rounds.file(&round, &name));
     Ok(file_response(&file, content.await?))
-}
-
-pub(super) fn published_file(app: &App, round: &Name, name: &str) -> Result<Vec<u8>, StoreError> {
-    let state = app.store.state(round)?;
-    if state != RoundState::Published {
-        return Err(Refusal::NotPublished(state).into());
-    }
-    if name == "audit.jsonl" {
-        return Ok((app.store.audit_lines(round)?.join("\n") + "\n").into_bytes());
-    }
-    if name == "audit-head.json" {
-        let (seq, chain_head) = app.store.chain_head(round)?;
-        let head = LogHead { round: round.clone(), seq, chain_head }.sign(app.store.key());
-        return Ok(serde_json::to_vec_pretty(&head)?);
-    }
-    // Only names from the database are ever joined to a path.
-    if !app.store.artefacts(round)?.iter().any(|(known, _)| known == name) {
-        return Err(Refusal::NotFound("file").into());
-    }
-    let path = app.store.folder().published(round).join(name);
-    std::fs::read(&path).map_err(StoreError::file(&path))
 }
 
 fn file_response(name: &str, content: Vec<u8>) -> Response {
@@ -100,6 +79,6 @@ fn file_response(name: &str, content: Vec<u8>) -> Response {
 }
 
 /// Parses the name of a round. An invalid name is answered like an unknown round.
-pub(super) fn round_name(text: &str) -> Result<Name, Refusal> {
+pub(super) fn round_name(text: &str) -> Result<RoundId, Refusal> {
     text.parse().map_err(|_| Refusal::NotFound("round"))
 }

@@ -7,15 +7,16 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 
 use super::app::App;
-use super::operation::Operation;
+use super::handlers::handler;
 use super::reply::Refused;
 use super::{admin, coordinator_pages, public_pages, request_log};
+use crate::openapi::Operation;
 use crate::protocol::Refusal;
 
 /// The public routes.
 pub fn router(app: Arc<App>) -> Router {
     let operations = Operation::ALL.into_iter().fold(Router::new(), |router, operation| {
-        router.route(operation.path(), operation.handler())
+        router.route(operation.path(), handler(operation))
     });
     operations
         .merge(page_routes())

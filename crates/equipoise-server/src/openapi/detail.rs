@@ -1,6 +1,6 @@
 //! Access, text, answers and refusals of each operation.
 
-use crate::http::Operation;
+use super::Operation;
 
 /// Who may call an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! The confirmation of an action, as a page that works without scripts.
 
 use super::frame::{Frame, form, section};
-use super::view::{Action, path};
+use super::view::path;
 use crate::protocol::RoundInfo;
+use crate::round::Action;
 
 pub(crate) fn confirmation(info: &RoundInfo, action: &Action, csrf: &str) -> String {
     let round = &info.round;

@@ -6,12 +6,13 @@ use super::frame::{Frame, form, row, section, table};
 use super::progress::write_progress;
 use super::round::write_status;
 use super::time::absolute;
-use super::view::{Action, ClientView, RefusedUpload, RoundView};
+use super::view::RoundView;
 use crate::protocol::{ListedSubmission, RoundState};
+use crate::round::{Action, ClientSummary, RefusedUpload};
 
 pub(crate) fn coordinator(
     view: &RoundView,
-    clients: &[ClientView],
+    clients: &[ClientSummary],
     refused: &[RefusedUpload],
     csrf: &str,
 ) -> String {
@@ -27,7 +28,7 @@ pub(crate) fn coordinator(
     })
 }
 
-fn write_clients(markup: &mut Markup, view: &RoundView, clients: &[ClientView]) {
+fn write_clients(markup: &mut Markup, view: &RoundView, clients: &[ClientSummary]) {
     let columns = ["Client", "Submitted", "Rows", "Distinct rows", "Notes", "Key"];
     table(markup, "All clients on the roster, sorted by name.", &columns, |markup| {
         for client in clients {
@@ -61,7 +62,7 @@ fn write_clients(markup: &mut Markup, view: &RoundView, clients: &[ClientView]) 
     });
 }
 
-fn notes(submission: &ListedSubmission, clients: &[ClientView]) -> String {
+fn notes(submission: &ListedSubmission, clients: &[ClientSummary]) -> String {
     let mut notes = Vec::new();
     let others = clients.iter().filter_map(|other| other.submission.as_ref());
     let twins: Vec<&str> = others
@@ -78,7 +79,7 @@ fn notes(submission: &ListedSubmission, clients: &[ClientView]) -> String {
     notes.join("; ")
 }
 
-fn write_key(markup: &mut Markup, view: &RoundView, client: &ClientView) {
+fn write_key(markup: &mut Markup, view: &RoundView, client: &ClientSummary) {
     let revoke = Action::Revoke(client.client.clone());
     if let Some(at) = client.revoked_at {
         markup.text(&format!("revoked {}", absolute(at)));

@@ -4,7 +4,8 @@ use equipoise_report::{Format, Markup, termination_label};
 
 use super::frame::{code, figure, section};
 use super::participation::server_options;
-use super::view::{PublishedFile, RoundView};
+use super::view::RoundView;
+use crate::round::PublishedFile;
 
 /// A weight up to this is negligible.
 const NEGLIGIBLE_WEIGHT: f64 = 0.01;

@@ -1,5 +1,6 @@
 //! Acceptance of a submission: one transaction with row, event and receipt.
 
+use jiff::Timestamp;
 use rusqlite::params;
 
 use super::query::{state_of, submission};
@@ -24,6 +25,7 @@ impl Store {
         manifest: &Manifest,
         signature: &Signature,
         validated: Validated,
+        received_at: Timestamp,
     ) -> Result<Acceptance, StoreError> {
         let (round, client) = (&manifest.round, &manifest.client);
         let spec = self.spec(round)?;
@@ -42,7 +44,7 @@ impl Store {
             if state != RoundState::Open {
                 return Err(Refusal::NotOpen(state).into());
             }
-            if spec.deadline.is_some_and(|deadline| self.parts.clock.now() >= deadline) {
+            if spec.deadline.is_some_and(|deadline| received_at >= deadline) {
                 return Err(Refusal::TooLate.into());
             }
             let revoked: bool = transaction.query_row(
