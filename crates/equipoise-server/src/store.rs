@@ -13,6 +13,7 @@ mod events;
 mod folder;
 mod new_round;
 mod query;
+mod server_log;
 mod startup_check;
 mod transitions;
 
@@ -24,6 +25,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::clock::Clock;
 use crate::protocol::{Name, PrivateKey, RoundSpec};
 
+pub use crate::protocol::CloseReason;
 pub use acceptance::Acceptance;
 pub use backup::{Backup, BackupFile, back_up, restore};
 pub use crash::Crash;
@@ -33,7 +35,6 @@ pub use folder::{DataFolder, random_bytes, write_private};
 pub(crate) use folder::{digest_of_file, remove_if_present};
 pub use new_round::NewRound;
 pub use query::RoundRow;
-pub use transitions::CloseReason;
 
 /// Called when the disk can no longer be trusted. Does not return.
 pub type Fatal = fn(&str) -> !;
@@ -43,6 +44,7 @@ pub struct Store {
     folder: DataFolder,
     connection: Mutex<Connection>,
     specs: RwLock<BTreeMap<Name, Arc<RoundSpec>>>,
+    logs: events::LogStates,
     key: PrivateKey,
     parts: StoreParts,
 }
@@ -79,6 +81,7 @@ impl Store {
             folder,
             connection: Mutex::new(connection),
             specs: RwLock::default(),
+            logs: events::LogStates::default(),
             key,
             parts,
         };

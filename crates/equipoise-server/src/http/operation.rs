@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::routing::{MethodRouter, get, post, put};
 
 use super::app::App;
-use super::{coordinator, events, results, upload};
+use super::{coordinator, events, results, server_log, upload};
 use crate::pages::Action;
 
 /// An operation: one method on one path.
@@ -13,6 +13,10 @@ use crate::pages::Action;
 pub enum Operation {
     /// Get the OpenAPI description.
     Describe,
+    /// Get the signed head of the server-wide log.
+    GetHead,
+    /// Get the server-wide log.
+    GetLog,
     /// List all rounds.
     ListRounds,
     /// Get a round's state.
@@ -43,8 +47,10 @@ pub enum Operation {
 
 impl Operation {
     /// All operations, in the order of the description.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Describe,
+        Self::GetHead,
+        Self::GetLog,
         Self::ListRounds,
         Self::GetRound,
         Self::GetSchema,
@@ -64,6 +70,8 @@ impl Operation {
     pub fn path(self) -> &'static str {
         match self {
             Self::Describe => "/v1/openapi.json",
+            Self::GetHead => "/v1/head",
+            Self::GetLog => "/v1/log",
             Self::ListRounds => "/v1/rounds",
             Self::GetRound => "/v1/rounds/{round}",
             Self::GetSchema => "/v1/rounds/{round}/schema",
@@ -91,6 +99,8 @@ impl Operation {
     pub(super) fn handler(self) -> MethodRouter<Arc<App>> {
         match self {
             Self::Describe => get(results::get_description),
+            Self::GetHead => get(server_log::get_head),
+            Self::GetLog => get(server_log::get_log),
             Self::ListRounds => get(results::get_rounds),
             Self::GetRound => get(results::get_round),
             Self::GetSchema => get(results::get_schema),

@@ -13,7 +13,7 @@ use super::app::App;
 use super::reply::Answer;
 use super::segments::{Segments, TwoSegments};
 use crate::openapi;
-use crate::protocol::{LogHead, Name, Refusal, RoundInfo, RoundState};
+use crate::protocol::{Name, Refusal, RoundInfo, RoundState};
 use crate::store::StoreError;
 
 /// `GET /v1/openapi.json`
@@ -67,9 +67,7 @@ pub(super) fn published_file(app: &App, round: &Name, name: &str) -> Result<Vec<
         return Ok((app.store.audit_lines(round)?.join("\n") + "\n").into_bytes());
     }
     if name == "audit-head.json" {
-        let (seq, chain_head) = app.store.chain_head(round)?;
-        let head = LogHead { round: round.clone(), seq, chain_head }.sign(app.store.key());
-        return Ok(serde_json::to_vec_pretty(&head)?);
+        return Ok(serde_json::to_vec_pretty(&app.store.signed_log_head(round)?)?);
     }
     // Only names from the database are ever joined to a path.
     if !app.store.artefacts(round)?.iter().any(|(known, _)| known == name) {

@@ -12,6 +12,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
+use jiff::Timestamp;
 use tracing::{error, info};
 
 use super::app::App;
@@ -66,11 +67,12 @@ async fn submit(app: &Arc<App>, segments: TwoSegments, request: Request) -> Answ
         return Err(Refused(Refusal::Busy { retry_after_seconds: 5 }));
     };
     let part = receive(app, manifest, offset, body).await?;
+    let received_at = app.store.clock().now();
     let finishing = tokio::spawn({
         let app = Arc::clone(app);
         async move {
             let canonical = part.with_extension("canonical.parquet");
-            let accepted = validate_and_accept(&app, signed, &part, &canonical).await;
+            let accepted = validate_and_accept(&app, signed, &part, &canonical, received_at).await;
             remove_if_present(&part);
             remove_if_present(&canonical);
             drop((lock, slot));
@@ -195,6 +197,7 @@ async fn validate_and_accept(
     signed: Signed,
     part: &Path,
     canonical: &Path,
+    received_at: Timestamp,
 ) -> Answer<Acceptance> {
     let (part, canonical) = (part.to_path_buf(), canonical.to_path_buf());
     let spec = app
@@ -223,7 +226,8 @@ async fn validate_and_accept(
     };
     app.blocking(move |app| {
         persist(app, &part, &canonical, signed.manifest.sha256, validated)?;
-        let accepted = app.store.accept(&signed.manifest, &signed.signature, validated)?;
+        let accepted =
+            app.store.accept(&signed.manifest, &signed.signature, validated, received_at)?;
         if matches!(accepted, Acceptance::New(_)) {
             app.metrics.accepted.fetch_add(1, Ordering::Relaxed);
             let (round, client) = (&signed.manifest.round, &signed.manifest.client);
