@@ -19,6 +19,7 @@ mod request_log;
 mod results;
 mod router;
 mod segments;
+mod server_log;
 mod sessions;
 mod tls;
 mod upload;

@@ -122,6 +122,15 @@ fn parameters(operation: Operation) -> Vec<Value> {
             parameters.push(parameter);
         }
     }
+    if operation == Operation::GetLog {
+        parameters.push(json!({
+            "name": "after",
+            "in": "query",
+            "required": false,
+            "description": "Number of the line before the first one to return.",
+            "schema": { "type": "integer", "minimum": 0, "default": 0 },
+        }));
+    }
     if operation == Operation::Submit {
         parameters.push(json!({
             "name": OFFSET_HEADER,

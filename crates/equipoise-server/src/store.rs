@@ -16,6 +16,7 @@ mod new_round;
 mod persist;
 mod private;
 mod query;
+mod server_log;
 mod startup_check;
 mod transitions;
 
@@ -27,6 +28,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::clock::Clock;
 use crate::protocol::{Name, PrivateKey, RoundSpec};
 
+pub use crate::protocol::CloseReason;
 pub use acceptance::Acceptance;
 pub use backup::{Backup, BackupFile, back_up, restore};
 pub use crash::Crash;
@@ -37,7 +39,6 @@ pub(crate) use folder::{digest_of_file, remove_if_present};
 pub use new_round::NewRound;
 pub use private::{create_private_folder, write_private};
 pub use query::RoundRow;
-pub use transitions::CloseReason;
 
 /// Called when the disk can no longer be trusted. Does not return.
 pub type Fatal = fn(&str) -> !;
@@ -47,6 +48,7 @@ pub struct Store {
     folder: DataFolder,
     connection: Mutex<Connection>,
     specs: RwLock<BTreeMap<Name, Arc<RoundSpec>>>,
+    logs: events::LogStates,
     key: PrivateKey,
     parts: StoreParts,
 }
@@ -83,6 +85,7 @@ impl Store {
             folder,
             connection: Mutex::new(connection),
             specs: RwLock::default(),
+            logs: events::LogStates::default(),
             key,
             parts,
         };

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use axum::routing::{MethodRouter, get, post, put};
 
 use super::app::App;
-use super::{coordinator, events, results, upload};
+use super::{coordinator, events, results, server_log, upload};
 use crate::openapi::Operation;
 use crate::round::Action;
 
 pub(super) fn handler(operation: Operation) -> MethodRouter<Arc<App>> {
     match operation {
         Operation::Describe => get(results::get_description),
+        Operation::GetHead => get(server_log::get_head),
+        Operation::GetLog => get(server_log::get_log),
         Operation::ListRounds => get(results::get_rounds),
         Operation::GetRound => get(results::get_round),
         Operation::GetSchema => get(results::get_schema),

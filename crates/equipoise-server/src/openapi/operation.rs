@@ -5,6 +5,10 @@
 pub enum Operation {
     /// Get the OpenAPI description.
     Describe,
+    /// Get the signed head of the server-wide log.
+    GetHead,
+    /// Get the server-wide log.
+    GetLog,
     /// List all rounds.
     ListRounds,
     /// Get a round's state.
@@ -35,8 +39,10 @@ pub enum Operation {
 
 impl Operation {
     /// All operations, in the order of the description.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Describe,
+        Self::GetHead,
+        Self::GetLog,
         Self::ListRounds,
         Self::GetRound,
         Self::GetSchema,
@@ -56,6 +62,8 @@ impl Operation {
     pub fn path(self) -> &'static str {
         match self {
             Self::Describe => "/v1/openapi.json",
+            Self::GetHead => "/v1/head",
+            Self::GetLog => "/v1/log",
             Self::ListRounds => "/v1/rounds",
             Self::GetRound => "/v1/rounds/{round}",
             Self::GetSchema => "/v1/rounds/{round}/schema",

@@ -5,7 +5,7 @@ use tracing::warn;
 
 use super::rounds::Rounds;
 use super::summary::PublishedFile;
-use crate::protocol::{Digest, LOG_FILES, LogHead, Refusal, RoundId, RoundState};
+use crate::protocol::{Digest, LOG_FILES, Refusal, RoundId, RoundState};
 use crate::store::StoreError;
 
 impl Rounds {
@@ -41,9 +41,7 @@ impl Rounds {
             return Ok((self.store.audit_lines(round)?.join("\n") + "\n").into_bytes());
         }
         if name == "audit-head.json" {
-            let (seq, chain_head) = self.store.chain_head(round)?;
-            let head = LogHead { round: round.clone(), seq, chain_head }.sign(self.store.key());
-            return Ok(serde_json::to_vec_pretty(&head)?);
+            return Ok(serde_json::to_vec_pretty(&self.store.signed_log_head(round)?)?);
         }
         // Only names from the database are ever joined to a path.
         if !self.store.artefacts(round)?.iter().any(|(known, _)| known == name) {

@@ -7,7 +7,8 @@ use jiff::Timestamp;
 
 use super::rounds::Rounds;
 use crate::protocol::{
-    ClientId, Digest, Event, EventKind, ListedSubmission, PublicKey, RoundId, RoundInfo, RoundState,
+    ClientId, Digest, Event, EventKind, ListedSubmission, PublicKey, RoundId, RoundInfo,
+    RoundState, SERVER_LOG_PAGE, ServerLogEntry, SignedServerHead,
 };
 use crate::store::StoreError;
 
@@ -60,6 +61,16 @@ impl Rounds {
             refused: self.refused.counts(round),
             files,
         })
+    }
+
+    /// The signed head of the server-wide log.
+    pub(crate) fn server_head(&self) -> Result<SignedServerHead, StoreError> {
+        self.store.signed_server_head()
+    }
+
+    /// A page of the server-wide log.
+    pub(crate) fn server_log(&self, after: u64) -> Result<Vec<ServerLogEntry>, StoreError> {
+        self.store.server_log(after, SERVER_LOG_PAGE)
     }
 
     /// The address that clients sign, as the round was set up with.

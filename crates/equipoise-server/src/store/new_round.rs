@@ -100,7 +100,7 @@ impl Store {
                 schema_sha256: spec.schema_sha256,
                 server_key: Box::new(self.key.public()),
                 roster: roster.clone(),
-                token_check: Some(Digest::of(token_sha256.as_bytes())),
+                token_check: Digest::of(token_sha256.as_bytes()),
             };
             self.append(transaction, &new.round, created)?;
             Ok(())

@@ -47,8 +47,7 @@ impl Store {
             return Ok(Arc::clone(spec));
         }
         drop(specs);
-        let text: String = round_column(&self.connection(), round, "spec")?;
-        let spec: Arc<RoundSpec> = Arc::new(serde_json::from_str(&text)?);
+        let spec = Arc::new(spec_of(&self.connection(), round)?);
         let mut specs = self.specs.write().unwrap_or_else(PoisonError::into_inner);
         specs.insert(round.clone(), Arc::clone(&spec));
         Ok(spec)
@@ -142,8 +141,14 @@ impl Store {
     }
 }
 
+/// The specification of a round.
+pub(super) fn spec_of(connection: &Connection, round: &Name) -> Result<RoundSpec, StoreError> {
+    let text: String = round_column(connection, round, "spec")?;
+    Ok(serde_json::from_str(&text)?)
+}
+
 /// A text column of a row, parsed.
-fn parsed<T: FromStr<Err: Display>>(row: &Row<'_>, index: usize) -> rusqlite::Result<T> {
+pub(super) fn parsed<T: FromStr<Err: Display>>(row: &Row<'_>, index: usize) -> rusqlite::Result<T> {
     let text: String = row.get(index)?;
     text.parse().map_err(|error: T::Err| {
         let error = error.to_string().into();

@@ -3,13 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use jiff::Timestamp;
-
 use super::folder::digest_of_file;
 use super::query::RoundRow;
 use super::{Store, StoreError};
 use crate::protocol::{
-    Digest, Event, EventKind, ListedSubmission, Manifest, Name, PublicKey, RoundState, verify_chain,
+    Digest, Event, EventKind, ListedSubmission, Manifest, Name, RoundState, replay, verify_chain,
 };
 
 type Events = [(Event, Digest)];
@@ -20,6 +18,7 @@ impl Store {
         for round in self.rounds()? {
             self.check_round(&round)?;
         }
+        self.check_server_log()?;
         for folder in ["uploads", "canonical"] {
             self.remove_interrupted_uploads(folder)?;
         }
@@ -36,7 +35,11 @@ impl Store {
             Ok(events) => events,
             Err(error) => return damaged("the audit log", error.to_string()),
         };
-        let Some(EventKind::Created { spec_sha256, server_key, roster, token_check, .. }) =
+        let log = match replay(events.iter().map(|(event, _)| event), Some(&spec)) {
+            Ok(log) => log,
+            Err(error) => return damaged("the audit log", error.to_string()),
+        };
+        let Some(EventKind::Created { server_key, roster, token_check, .. }) =
             events.first().map(|(event, _)| &event.kind)
         else {
             return damaged(
@@ -44,35 +47,29 @@ impl Store {
                 "it does not start with the creation of the round".into(),
             );
         };
-        if *spec_sha256 != Digest::of(spec.to_json().as_bytes()) {
-            return damaged("the specification", "its digest differs".into());
-        }
         if !server_key.same_key(&self.key.public()) {
             return damaged("server.key", "the round was set up with another key".into());
         }
-        let (stored, revoked): (Vec<PublicKey>, Vec<Option<Timestamp>>) =
-            self.roster(round)?.into_iter().unzip();
-        if stored != *roster {
+        let stored = self.roster(round)?;
+        if !stored.iter().map(|(key, _)| key).eq(roster) {
             return damaged("the roster", "it differs from the audit log".into());
         }
-        let revocation_matches = |(key, at): (&PublicKey, &Option<Timestamp>)| {
-            same_time(*at, revocation_in_log(&events, key.name()), token_check.is_some())
-        };
-        if !stored.iter().zip(&revoked).all(revocation_matches) {
+        if stored.iter().any(|(key, revoked_at)| revoked_at.as_ref() != log.revoked.get(key.name()))
+        {
             return damaged("the roster", "its revoked keys differ from the audit log".into());
         }
         let token = Digest::of(self.token_digest(round)?.to_string().as_bytes());
-        if token_check.is_some_and(|recorded| recorded != token) {
+        if *token_check != token {
             return damaged("the token", "its digest differs from the audit log".into());
         }
         let RoundRow { state, reason, .. } = self.round(round)?;
         let kinds = || events.iter().map(|(event, _)| &event.kind);
-        let expected = kinds().fold(RoundState::Draft, |state, kind| kind.state_after(state));
-        if state != expected {
-            let problem = format!("it is `{state}`, but `{expected}` according to the audit log");
+        if state != log.state {
+            let problem =
+                format!("it is `{state}`, but `{}` according to the audit log", log.state);
             return damaged("the state", problem);
         }
-        if reason.as_deref() != kinds().rev().find_map(EventKind::reason) {
+        if reason != log.reason {
             return damaged("the stored reason", "it differs from the audit log".into());
         }
         for (client, root) in &spec.roots {
@@ -80,13 +77,13 @@ impl Store {
             self.check_file(&format!("the root of client `{client}`"), &path, root.sha256)?;
         }
         let submissions = self.submissions(round)?;
-        let accepted = kinds().filter(|kind| matches!(kind, EventKind::Accepted { .. }));
-        if accepted.count() != submissions.len() {
+        if log.accepted.len() != submissions.len() {
             return damaged("the submissions", "their number differs from the audit log".into());
         }
         for submission in submissions {
             let client = &submission.client;
-            if !is_recorded(&submission, &events) {
+            if !is_recorded(&submission, &events) || submission.receipt.server_key != log.server_key
+            {
                 let what = format!("the receipt of client `{client}`");
                 return damaged(&what, "it differs from the audit log".into());
             }
@@ -179,29 +176,8 @@ fn is_named_by_digest(path: &Path) -> bool {
 /// Whether the receipt is signed and agrees with the manifest and the audit log.
 fn is_recorded(submission: &ListedSubmission, events: &Events) -> bool {
     let receipt = &submission.receipt.receipt;
-    let accepted = EventKind::Accepted {
-        client: submission.client.clone(),
-        sha256: submission.sha256,
-        canonical_sha256: submission.canonical_sha256,
-        rows: receipt.rows,
-        distinct_rows: receipt.distinct_rows,
-    };
     let event = events.get((receipt.seq as usize).wrapping_sub(1));
-    event.is_some_and(|(event, digest)| *digest == receipt.chain_head && event.kind == accepted)
+    event.is_some_and(|(event, digest)| receipt.is_for(event, *digest))
         && submission.receipt.has_valid_signature()
         && submission.is_consistent()
-}
-
-fn revocation_in_log(events: &Events, name: &Name) -> Option<Timestamp> {
-    let revokes =
-        |kind: &EventKind| matches!(kind, EventKind::KeyRevoked { client } if client == name);
-    events.iter().find(|(event, _)| revokes(&event.kind)).map(|(event, _)| event.at)
-}
-
-/// Whether a stored time agrees with the log. Earlier versions read the clock twice, so their stored time may be
-/// slightly earlier.
-fn same_time(stored: Option<Timestamp>, recorded: Option<Timestamp>, exact: bool) -> bool {
-    let (Some(stored), Some(recorded)) = (stored, recorded) else { return stored == recorded };
-    let delay = recorded.duration_since(stored);
-    stored == recorded || !exact && !delay.is_negative() && delay.as_secs() <= 60
 }
