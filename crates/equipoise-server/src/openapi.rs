@@ -34,10 +34,10 @@ pub fn document() -> Value {
             "title": "Equipoise round server",
             "version": env!("CARGO_PKG_VERSION"),
             "summary": "Collects one submission per client and publishes one model",
-            "description": "Every refusal is a JSON document with a stable `code`. Every answer has a \
-                `request-id`, which also appears in the server's log. Unknown methods are answered with \
-                NoSuchMethod, unknown paths with NoSuchPage. A malformed request head is answered with status \
-                400, an oversized one with 414 or 431, both without a body.",
+            "description": "Every refusal is a JSON document with a stable `code`. Every response has a \
+                `request-id`, which also appears in the server's log. Unknown methods get NoSuchMethod, \
+                unknown paths NoSuchPage. A malformed request line or header gets status 400, an oversized one \
+                414 or 431, without a body.",
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
         "servers": [{ "url": "/" }],

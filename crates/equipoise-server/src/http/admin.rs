@@ -33,7 +33,7 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
         app.rounds.counters(),
         &[
             ("uploads_in_progress", "Uploads in progress.", busy as u64),
-            ("event_listeners", "Listeners to event streams.", listening as u64),
+            ("event_listeners", "Event stream listeners.", listening as u64),
         ],
     );
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text)

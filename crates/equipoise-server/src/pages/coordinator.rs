@@ -16,7 +16,7 @@ pub(crate) fn coordinator(
     refused: &[RefusedUpload],
     csrf: &str,
 ) -> String {
-    let title = format!("Coordinator of {}", view.info.round);
+    let title = format!("Coordinator's page: {}", view.info.round);
     let breadcrumbs = [("/".into(), "Rounds".into()), (view.path(), view.info.round.to_string())];
     let frame = Frame { title: &title, subtitle: "", breadcrumbs: &breadcrumbs, live: Some(view) };
     frame.render(|markup| {
@@ -95,7 +95,7 @@ fn write_refused(markup: &mut Markup, refused: &[RefusedUpload]) {
     if refused.is_empty() {
         return markup.leaf("p", &[], "None since the server started.");
     }
-    let caption = "The latest since the server started, newest first.";
+    let caption = "Recent refused uploads since the server started, newest first.";
     table(markup, caption, &["Client", "Time", "Error code"], |markup| {
         for upload in refused {
             row(
@@ -127,8 +127,10 @@ fn write_actions(markup: &mut Markup, view: &RoundView, csrf: &str) {
         }
     });
     if view.info.state == RoundState::Open && !Action::Close.is_possible(&view.info) {
-        let minimum = view.info.minimum;
-        let text = format!("The round can be closed once {minimum} clients have submitted.");
+        let text = match view.info.minimum {
+            1 => "The round can be closed once a client has submitted.".to_owned(),
+            minimum => format!("The round can be closed once {minimum} clients have submitted."),
+        };
         markup.leaf("p", &[("class", &"note")], &text);
     }
     let target = format!("{coordinator}/logout");

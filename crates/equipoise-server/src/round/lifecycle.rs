@@ -98,7 +98,7 @@ impl Rounds {
     /// Closes a round that someone else may have closed in the meantime.
     fn close_if_open(&self, round: &RoundId, by: CloseReason) -> Result<(), StoreError> {
         match self.close(round, by) {
-            Err(StoreError::Refused(Refusal::NotOpen(_))) => Ok(()),
+            Err(StoreError::Refused(Refusal::NotPossible(_))) => Ok(()),
             closed => closed,
         }
     }

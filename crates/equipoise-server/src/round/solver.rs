@@ -89,7 +89,7 @@ impl Solver {
     fn solve(&self, round: &RoundId) -> Result<(), SolveError> {
         let state = self.store.state(round)?;
         if !matches!(state, RoundState::Closed | RoundState::Solving) {
-            return Err(StoreError::from(Refusal::NotOpen(state)).into());
+            return Err(StoreError::from(Refusal::NotPossible(state)).into());
         }
         self.store.begin_solving(round)?;
         self.hub.notify(round);

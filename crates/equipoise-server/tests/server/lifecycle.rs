@@ -137,7 +137,7 @@ async fn closing_requires_the_minimum_and_names_absent_clients() {
     assert!(String::from_utf8_lossy(&files["report.html"]).contains("did not submit"));
     assert_eq!(problems(&files, &Trusted::default()), Vec::<String>::new());
     let again = server.post("close", &world.token).await;
-    assert_eq!((again.status, again.json["code"].as_str()), (409, Some("round_not_open")));
+    assert_eq!((again.status, again.json["code"].as_str()), (409, Some("not_possible")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
