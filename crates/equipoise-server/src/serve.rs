@@ -1,5 +1,7 @@
 //! Assembles and runs the server: store, solver, listeners, periodic tasks, shutdown.
 
+mod open_files;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,6 +56,7 @@ pub fn run(
     let hub = Arc::new(Hub::default());
     let solver =
         Solver::start(Arc::clone(&store), Arc::clone(&hub), config.limits.solve_memory_bytes)?;
+    let connections = open_files::allowed_connections(&config.limits);
     let app = Arc::new(App::new(store, hub, solver, validator, config.limits));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
@@ -70,11 +73,13 @@ pub fn run(
         let wait = |mut stopped: watch::Receiver<bool>| async move {
             let _ = stopped.wait_for(|stopped| *stopped).await;
         };
-        let public = Listening { listener, tls, router: http::router(Arc::clone(&app)) };
+        let router = http::router(Arc::clone(&app));
+        let public = Listening { listener, tls, router, connections };
         let public = tokio::spawn(http::serve(Arc::clone(&app), public, wait(stopped.clone())));
         if let Some(listener) = admin {
             let router = http::admin_router(Arc::clone(&app));
-            let listening = Listening { listener, tls: None, router };
+            let connections = open_files::ADMIN_CONNECTIONS;
+            let listening = Listening { listener, tls: None, router, connections };
             tokio::spawn(http::serve(Arc::clone(&app), listening, wait(stopped)));
         }
         tokio::spawn(tick(Arc::clone(&app)));

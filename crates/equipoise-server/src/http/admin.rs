@@ -27,10 +27,9 @@ pub(super) async fn readyz(State(app): State<Arc<App>>) -> Answer<(StatusCode, &
 /// `GET /metrics`
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     let busy = app.limits.uploads_at_once - app.uploads.available_permits();
-    let listening = app.limits.listeners - app.listeners.available_permits();
     let text = app.metrics.text(&[
         ("uploads_in_progress", "Uploads in progress.", busy as u64),
-        ("event_listeners", "Listeners to event streams.", listening as u64),
+        ("event_listeners", "Listeners to event streams.", app.listeners.len() as u64),
     ]);
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text)
 }

@@ -8,10 +8,12 @@ use tokio::sync::Semaphore;
 use tracing::{error, info};
 
 use super::gates::{ClientLocks, Failures};
+use super::listeners::Listeners;
 use super::metrics::Metrics;
 use super::refused_uploads::RefusedUploads;
 use super::reply::{Answer, Refused};
 use super::sessions::Sessions;
+use super::shared_replies::SharedReplies;
 use crate::config::Limits;
 use crate::hub::Hub;
 use crate::pages::Action;
@@ -31,7 +33,9 @@ pub struct App {
     pub(super) validator: Arc<dyn Validator>,
     pub(super) limits: Limits,
     pub(super) uploads: Arc<Semaphore>,
-    pub(super) listeners: Arc<Semaphore>,
+    pub(super) reads: Semaphore,
+    pub(super) listeners: Arc<Listeners>,
+    pub(super) shared: SharedReplies,
     pub(super) clients: ClientLocks,
     pub(super) failures: Failures,
     pub(super) metrics: Metrics,
@@ -57,7 +61,9 @@ impl App {
             validator,
             limits,
             uploads: Arc::new(Semaphore::new(limits.uploads_at_once)),
-            listeners: Arc::new(Semaphore::new(limits.listeners)),
+            reads: Semaphore::new(limits.reads_at_once),
+            listeners: Arc::new(Listeners::new(limits.listeners, limits.listeners_per_address)),
+            shared: SharedReplies::default(),
             clients: ClientLocks::default(),
             failures: Failures::default(),
             metrics: Metrics::default(),

@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, header};
 use subtle::ConstantTimeEq as _;
 
 use super::app::App;
+use super::connection::Connection;
 use super::listener::Peer;
 use super::reply::{Answer, Refused};
 use super::segments::TwoSegments;
@@ -60,7 +61,10 @@ impl App {
             })
             .await?;
         match found {
-            Some(signed) => Ok(signed),
+            Some(signed) => {
+                mark_authenticated(parts);
+                Ok(signed)
+            }
             None => Err(self.record_failure(parts, Refusal::NotAuthenticated)),
         }
     }
@@ -97,7 +101,9 @@ impl App {
                 Ok((equal && token.is_some()).then_some(round))
             })
             .await?;
-        found.ok_or_else(|| self.record_failure(parts, Refusal::NotCoordinator))
+        let round = found.ok_or_else(|| self.record_failure(parts, Refusal::NotCoordinator))?;
+        mark_authenticated(parts);
+        Ok(round)
     }
 
     /// Counts a failed authentication, and returns the refusal for it.
@@ -105,6 +111,13 @@ impl App {
         self.metrics.failed_authentications.fetch_add(1, Ordering::Relaxed);
         let max = self.limits.failed_authentications_per_minute;
         Refused(self.failures.record(peer(parts), max).err().unwrap_or(refusal))
+    }
+}
+
+/// Keeps the connection of an authenticated request from being evicted.
+fn mark_authenticated(parts: &Parts) {
+    if let Some(connection) = parts.extensions.get::<Arc<Connection>>() {
+        connection.mark_authenticated();
     }
 }
 

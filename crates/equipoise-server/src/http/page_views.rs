@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use tracing::warn;
 
 use super::app::App;
-use super::results::published_file;
+use super::results::log_file;
 use crate::pages::{ClientView, PublishedFile, RoundView};
 use crate::protocol::{Digest, Event, EventKind, LOG_FILES, Name, PublicKey, RoundState};
 use crate::store::StoreError;
@@ -21,7 +21,7 @@ impl App {
                 files.push(PublishedFile { name, sha256 });
             }
             for name in LOG_FILES {
-                let sha256 = Digest::of(&published_file(self, round, name)?);
+                let sha256 = Digest::of(&log_file(self, round, name)?);
                 files.push(PublishedFile { name: name.to_owned(), sha256 });
             }
             let path = self.store.folder().published(round).join("outcome.json");

@@ -10,8 +10,10 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use super::app::App;
+use super::file_body::FileBody;
 use super::reply::Answer;
 use super::segments::{Segments, TwoSegments};
+use super::shared_replies::SharedReply;
 use crate::openapi;
 use crate::protocol::{LogHead, Name, Refusal, RoundInfo, RoundState};
 use crate::store::StoreError;
@@ -54,32 +56,49 @@ pub(super) async fn get_file(
 ) -> Answer {
     let round = round_name(&round)?;
     let name = file.clone();
-    let content = app.blocking(move |app| published_file(app, &round, &name));
-    Ok(file_response(&file, content.await?))
+    let body = match name.as_str() {
+        "audit.jsonl" => {
+            let reply = SharedReply::AuditLog(round.clone());
+            let log = app.shared_reply(reply, move |app| log_file(app, &round, &name));
+            Body::from(log.await?)
+        }
+        "audit-head.json" => {
+            Body::from(app.blocking(move |app| log_file(app, &round, &name)).await?)
+        }
+        _ => Body::new(app.blocking(move |app| published_file(app, &round, &name)).await?),
+    };
+    Ok(file_response(&file, body))
 }
 
-pub(super) fn published_file(app: &App, round: &Name, name: &str) -> Result<Vec<u8>, StoreError> {
-    let state = app.store.state(round)?;
-    if state != RoundState::Published {
-        return Err(Refusal::NotPublished(state).into());
-    }
+/// The content of one of `LOG_FILES`, which are not stored as files.
+pub(super) fn log_file(app: &App, round: &Name, name: &str) -> Result<Vec<u8>, StoreError> {
+    require_published(app, round)?;
     if name == "audit.jsonl" {
         return Ok((app.store.audit_lines(round)?.join("\n") + "\n").into_bytes());
     }
-    if name == "audit-head.json" {
-        let (seq, chain_head) = app.store.chain_head(round)?;
-        let head = LogHead { round: round.clone(), seq, chain_head }.sign(app.store.key());
-        return Ok(serde_json::to_vec_pretty(&head)?);
-    }
+    let (seq, chain_head) = app.store.chain_head(round)?;
+    let head = LogHead { round: round.clone(), seq, chain_head }.sign(app.store.key());
+    Ok(serde_json::to_vec_pretty(&head)?)
+}
+
+fn published_file(app: &App, round: &Name, name: &str) -> Result<FileBody, StoreError> {
+    require_published(app, round)?;
     // Only names from the database are ever joined to a path.
     if !app.store.artefacts(round)?.iter().any(|(known, _)| known == name) {
         return Err(Refusal::NotFound("file").into());
     }
     let path = app.store.folder().published(round).join(name);
-    std::fs::read(&path).map_err(StoreError::file(&path))
+    FileBody::open(path.clone()).map_err(StoreError::file(&path))
 }
 
-fn file_response(name: &str, content: Vec<u8>) -> Response {
+fn require_published(app: &App, round: &Name) -> Result<(), StoreError> {
+    match app.store.state(round)? {
+        RoundState::Published => Ok(()),
+        state => Err(Refusal::NotPublished(state).into()),
+    }
+}
+
+fn file_response(name: &str, body: Body) -> Response {
     let media_type = match name.rsplit('.').next() {
         Some("json") => "application/json",
         Some("jsonl") => "application/jsonl",
@@ -96,7 +115,7 @@ fn file_response(name: &str, content: Vec<u8>) -> Response {
             "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
         ),
     ];
-    (headers, Body::from(content)).into_response()
+    (headers, body).into_response()
 }
 
 /// Parses the name of a round. An invalid name is answered like an unknown round.
