@@ -1,5 +1,7 @@
 //! Assembles and runs the server: store, solver, listeners, periodic tasks, shutdown.
 
+mod open_files;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,6 +52,7 @@ pub fn run(
     let certificate = config.tls.as_ref().map(Certificate::read).transpose()?;
     let tls = certificate.as_ref().map(Certificate::acceptor).transpose()?;
     let store = Arc::new(Store::open(DataFolder::open(&config.data)?, parts)?);
+    let connections = open_files::allowed_connections(&config.limits);
     let rounds = Arc::new(Rounds::start(store, validator, config.limits)?);
     let app = Arc::new(App::new(Arc::clone(&rounds), config.limits));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -67,11 +70,13 @@ pub fn run(
         let wait = |mut stopped: watch::Receiver<bool>| async move {
             let _ = stopped.wait_for(|stopped| *stopped).await;
         };
-        let public = Listening { listener, tls, router: http::router(Arc::clone(&app)) };
+        let router = http::router(Arc::clone(&app));
+        let public = Listening { listener, tls, router, connections };
         let public = tokio::spawn(http::serve(Arc::clone(&app), public, wait(stopped.clone())));
         if let Some(listener) = admin {
             let router = http::admin_router(Arc::clone(&app));
-            let listening = Listening { listener, tls: None, router };
+            let connections = open_files::ADMIN_CONNECTIONS;
+            let listening = Listening { listener, tls: None, router, connections };
             tokio::spawn(http::serve(Arc::clone(&app), listening, wait(stopped)));
         }
         tokio::spawn(tick(rounds));

@@ -28,12 +28,11 @@ pub(super) async fn readyz(State(app): State<Arc<App>>) -> Answer<(StatusCode, &
 /// `GET /metrics`
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     let busy = app.rounds.n_uploads();
-    let listening = app.limits.listeners - app.listeners.available_permits();
     let text = app.metrics.text(
         app.rounds.counters(),
         &[
             ("uploads_in_progress", "Uploads in progress.", busy as u64),
-            ("event_listeners", "Event stream listeners.", listening as u64),
+            ("event_listeners", "Event stream listeners.", app.listeners.len() as u64),
         ],
     );
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text)

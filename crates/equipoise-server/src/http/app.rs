@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Semaphore;
 
 use super::gates::Failures;
+use super::listeners::Listeners;
 use super::metrics::Metrics;
 use super::reply::{Answer, Refused};
 use super::sessions::Sessions;
+use super::shared_replies::SharedReplies;
 use crate::config::Limits;
 use crate::round::Rounds;
 use crate::store::StoreError;
@@ -17,7 +19,9 @@ use crate::store::StoreError;
 pub struct App {
     pub(super) rounds: Arc<Rounds>,
     pub(super) limits: Limits,
-    pub(super) listeners: Arc<Semaphore>,
+    pub(super) reads: Semaphore,
+    pub(super) listeners: Arc<Listeners>,
+    pub(super) shared: SharedReplies,
     pub(super) failures: Failures,
     pub(super) metrics: Metrics,
     pub(super) sessions: Sessions,
@@ -30,7 +34,9 @@ impl App {
         Self {
             rounds,
             limits,
-            listeners: Arc::new(Semaphore::new(limits.listeners)),
+            reads: Semaphore::new(limits.reads_at_once),
+            listeners: Arc::new(Listeners::new(limits.listeners, limits.listeners_per_address)),
+            shared: SharedReplies::default(),
             failures: Failures::default(),
             metrics: Metrics::default(),
             sessions: Sessions::default(),

@@ -8,6 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
 use super::app::App;
+use super::connection::Connection;
 use super::listener::Peer;
 use super::reply::{Answer, Refused};
 use super::segments::TwoSegments;
@@ -28,7 +29,10 @@ impl App {
             let is_authentic = rounds.is_authentic(&round, &client, signed.as_ref())?;
             Ok(signed.filter(|_| is_authentic))
         });
-        found.await?.ok_or_else(|| self.record_failure(parts, Refusal::NotAuthenticated))
+        let signed =
+            found.await?.ok_or_else(|| self.record_failure(parts, Refusal::NotAuthenticated))?;
+        mark_authenticated(parts);
+        Ok(signed)
     }
 
     /// Checks the coordinator's token in the `Authorization` header.
@@ -51,7 +55,10 @@ impl App {
     ) -> Answer<RoundId> {
         let token = token.map(str::to_owned);
         let found = self.ask(move |rounds| rounds.coordinated_round(&round, token.as_deref()));
-        found.await?.ok_or_else(|| self.record_failure(parts, Refusal::NotCoordinator))
+        let round =
+            found.await?.ok_or_else(|| self.record_failure(parts, Refusal::NotCoordinator))?;
+        mark_authenticated(parts);
+        Ok(round)
     }
 
     /// Counts a failed authentication, and returns the refusal for it.
@@ -59,6 +66,13 @@ impl App {
         self.metrics.failed_authentications.fetch_add(1, Ordering::Relaxed);
         let max = self.limits.failed_authentications_per_minute;
         Refused(self.failures.record(peer(parts), max).err().unwrap_or(refusal))
+    }
+}
+
+/// Keeps the connection of an authenticated request from being evicted.
+fn mark_authenticated(parts: &Parts) {
+    if let Some(connection) = parts.extensions.get::<Arc<Connection>>() {
+        connection.mark_authenticated();
     }
 }
 

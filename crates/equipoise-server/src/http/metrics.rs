@@ -13,6 +13,11 @@ pub(super) struct Metrics {
     responses: Mutex<BTreeMap<u16, u64>>,
     pub(super) failed_authentications: AtomicU64,
     pub(super) connections: AtomicU64,
+    pub(super) refused_connections: AtomicU64,
+    pub(super) evicted_connections: AtomicU64,
+    pub(super) stalled_connections: AtomicU64,
+    pub(super) slow_requests: AtomicU64,
+    pub(super) refused_listeners: AtomicU64,
 }
 
 impl Metrics {
@@ -46,6 +51,31 @@ impl Metrics {
                 &self.failed_authentications,
             ),
             ("connections_total", "Connections accepted.", &self.connections),
+            (
+                "connections_refused_total",
+                "Connections closed at once, because all others run authenticated requests.",
+                &self.refused_connections,
+            ),
+            (
+                "connections_evicted_total",
+                "Connections closed to make room for others.",
+                &self.evicted_connections,
+            ),
+            (
+                "connections_stalled_total",
+                "Connections closed because the peer did not read, or too slowly.",
+                &self.stalled_connections,
+            ),
+            (
+                "connections_slow_total",
+                "Connections closed because a TLS handshake or a request head took too long.",
+                &self.slow_requests,
+            ),
+            (
+                "event_listeners_refused_total",
+                "Event streams refused because too many are open.",
+                &self.refused_listeners,
+            ),
         ] {
             family(name, "counter", help, &[(String::new(), counter.load(Ordering::Relaxed))]);
         }

@@ -10,11 +10,14 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use super::app::App;
+use super::file_body::FileBody;
 use super::reply::Answer;
 use super::segments::{Segments, TwoSegments};
+use super::shared_replies::SharedReply;
 use crate::openapi;
 use crate::protocol::{Refusal, RoundId, RoundInfo};
 use crate::round::Rounds;
+use crate::store::StoreError;
 
 /// `GET /v1/openapi.json`
 pub(super) async fn get_description() -> impl IntoResponse {
@@ -54,11 +57,27 @@ pub(super) async fn get_file(
 ) -> Answer {
     let round = round_name(&round)?;
     let name = file.clone();
-    let content = app.ask(move |rounds| rounds.file(&round, &name));
-    Ok(file_response(&file, content.await?))
+    let body = match name.as_str() {
+        "audit.jsonl" => {
+            let reply = SharedReply::AuditLog(round.clone());
+            let log = app.shared_reply(reply, move |rounds| rounds.log_file(&round, &name));
+            Body::from(log.await?)
+        }
+        "audit-head.json" => {
+            Body::from(app.ask(move |rounds| rounds.log_file(&round, &name)).await?)
+        }
+        _ => {
+            let open = app.ask(move |rounds| {
+                let path = rounds.published_file(&round, &name)?;
+                FileBody::open(path.clone()).map_err(StoreError::file(&path))
+            });
+            Body::new(open.await?)
+        }
+    };
+    Ok(file_response(&file, body))
 }
 
-fn file_response(name: &str, content: Vec<u8>) -> Response {
+fn file_response(name: &str, body: Body) -> Response {
     let media_type = match name.rsplit('.').next() {
         Some("json") => "application/json",
         Some("jsonl") => "application/jsonl",
@@ -75,7 +94,7 @@ fn file_response(name: &str, content: Vec<u8>) -> Response {
             "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
         ),
     ];
-    (headers, Body::from(content)).into_response()
+    (headers, body).into_response()
 }
 
 /// Parses the name of a round. An invalid name is answered like an unknown round.

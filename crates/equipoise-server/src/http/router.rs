@@ -9,7 +9,7 @@ use axum::routing::{get, post};
 use super::app::App;
 use super::handlers::handler;
 use super::reply::Refused;
-use super::{admin, coordinator_pages, public_pages, request_log};
+use super::{admin, coordinator_pages, public_pages, read_gate, request_log};
 use crate::openapi::Operation;
 use crate::protocol::Refusal;
 
@@ -22,6 +22,7 @@ pub fn router(app: Arc<App>) -> Router {
         .merge(page_routes())
         .fallback(async || Refused(Refusal::NotFound("page")))
         .method_not_allowed_fallback(async || Refused(Refusal::MethodNotAllowed))
+        .layer(from_fn_with_state(Arc::clone(&app), read_gate::take_turns))
         .layer(from_fn_with_state(Arc::clone(&app), request_log::log_request))
         .with_state(app)
 }

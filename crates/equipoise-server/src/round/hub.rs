@@ -1,6 +1,7 @@
 //! Notifies listeners of changed rounds, through one channel for all of them.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::broadcast;
@@ -15,6 +16,7 @@ const CAPACITY: usize = 64;
 pub(super) struct Hub {
     /// Dropped when the server stops, which ends all listeners.
     changes: Mutex<Option<broadcast::Sender<RoundId>>>,
+    n_changes: AtomicU64,
     progress: Mutex<BTreeMap<RoundId, SolveProgress>>,
 }
 
@@ -22,6 +24,7 @@ impl Default for Hub {
     fn default() -> Self {
         Self {
             changes: Mutex::new(Some(broadcast::Sender::new(CAPACITY))),
+            n_changes: AtomicU64::new(0),
             progress: Mutex::default(),
         }
     }
@@ -30,10 +33,16 @@ impl Default for Hub {
 impl Hub {
     /// Notifies listeners that a round has changed.
     pub(super) fn notify(&self, round: &RoundId) {
+        self.n_changes.fetch_add(1, Ordering::SeqCst);
         if let Some(changes) = self.sender().as_ref() {
             // Fails if nobody is listening.
             let _ = changes.send(round.clone());
         }
+    }
+
+    /// The number of changes so far. What was computed before the last one is out of date.
+    pub(super) fn n_changes(&self) -> u64 {
+        self.n_changes.load(Ordering::SeqCst)
     }
 
     /// Subscribes to changes; `None` if the server is stopping.

@@ -1,5 +1,7 @@
 //! The files of a published round. They are served only by names that the database lists.
 
+use std::path::PathBuf;
+
 use equipoise_data::OutcomeFile;
 use tracing::warn;
 
@@ -25,30 +27,39 @@ impl Rounds {
             files.push(PublishedFile { name, sha256 });
         }
         for name in LOG_FILES {
-            let sha256 = Digest::of(&self.file(round, name)?);
+            let sha256 = Digest::of(&self.log_file(round, name)?);
             files.push(PublishedFile { name: name.to_owned(), sha256 });
         }
         Ok(files)
     }
 
-    /// The content of a published file.
-    pub(crate) fn file(&self, round: &RoundId, name: &str) -> Result<Vec<u8>, StoreError> {
-        let state = self.store.state(round)?;
-        if state != RoundState::Published {
-            return Err(Refusal::NotPublished(state).into());
+    /// The content of one of [`LOG_FILES`], which are not stored as files.
+    pub(crate) fn log_file(&self, round: &RoundId, name: &str) -> Result<Vec<u8>, StoreError> {
+        self.require_published(round)?;
+        match name {
+            "audit.jsonl" => Ok((self.store.audit_lines(round)?.join("\n") + "\n").into_bytes()),
+            _ => Ok(serde_json::to_vec_pretty(&self.store.signed_log_head(round)?)?),
         }
-        if name == "audit.jsonl" {
-            return Ok((self.store.audit_lines(round)?.join("\n") + "\n").into_bytes());
+    }
+
+    /// The path of a published file. Only names from the database are ever joined to a path.
+    pub(crate) fn published_file(
+        &self,
+        round: &RoundId,
+        name: &str,
+    ) -> Result<PathBuf, StoreError> {
+        self.require_published(round)?;
+        match self.store.artefacts(round)?.iter().any(|(known, _)| known == name) {
+            true => Ok(self.store.folder().published(round).join(name)),
+            false => Err(Refusal::NotFound("file").into()),
         }
-        if name == "audit-head.json" {
-            return Ok(serde_json::to_vec_pretty(&self.store.signed_log_head(round)?)?);
+    }
+
+    fn require_published(&self, round: &RoundId) -> Result<(), StoreError> {
+        match self.store.state(round)? {
+            RoundState::Published => Ok(()),
+            state => Err(Refusal::NotPublished(state).into()),
         }
-        // Only names from the database are ever joined to a path.
-        if !self.store.artefacts(round)?.iter().any(|(known, _)| known == name) {
-            return Err(Refusal::NotFound("file").into());
-        }
-        let path = self.store.folder().published(round).join(name);
-        std::fs::read(&path).map_err(StoreError::file(&path))
     }
 
     /// The outcome of a published round.

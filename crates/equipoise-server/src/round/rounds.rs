@@ -75,6 +75,11 @@ impl Rounds {
         self.hub.listen()
     }
 
+    /// The number of changes so far. What was computed before the last one is out of date.
+    pub(crate) fn n_changes(&self) -> u64 {
+        self.hub.n_changes()
+    }
+
     /// Disconnects all subscribers.
     pub(crate) fn stop(&self) {
         self.hub.stop();

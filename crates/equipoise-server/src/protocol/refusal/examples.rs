@@ -63,6 +63,6 @@ mod tests {
         codes.sort();
         examples.sort();
         assert_eq!(examples, codes);
-        assert_eq!(examples.len(), 28);
+        assert!(examples.len() > 20, "the table was not found");
     }
 }
