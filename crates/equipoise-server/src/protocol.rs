@@ -9,11 +9,13 @@ mod audience;
 pub mod canonical;
 mod event;
 mod key;
+mod log;
 mod manifest;
 mod name;
 mod published_files;
 mod refusal;
 mod round_info;
+mod server_log;
 mod signed_documents;
 mod spec;
 mod submission_list;
@@ -21,13 +23,18 @@ mod validated;
 
 pub use audience::{AudienceError, check_audience};
 pub use equipoise_data::{Digest, DigestProblem};
-pub use event::{ChainError, Event, EventKind, verify_chain};
+pub use event::{ChainError, CloseReason, Event, EventKind, verify_chain};
 pub use key::{KeyError, PrivateKey, PublicKey, Signature};
-pub use manifest::{Manifest, ManifestError};
+pub use log::{LogError, LogProblem, LogState, replay};
+pub use manifest::{Manifest, ManifestError, SignedManifest};
 pub use name::{ClientId, Name, NameError, RoundId};
 pub use published_files::{LOG_FILES, PUBLISHED_FILES, STATEMENT_FILE};
 pub use refusal::{Refusal, RefusalBody};
 pub use round_info::{RoundInfo, RoundLimits, RoundState, SolveProgress, UploadState};
+pub use server_log::{
+    RoundHead, SERVER_LOG_PAGE, ServerHead, ServerLogEntry, ServerLogFile, SignedServerHead,
+    verify_server_log,
+};
 pub use signed_documents::{
     LogHead, Receipt, SignedLogHead, SignedReceipt, SignedStatement, Statement, Subject,
 };

@@ -19,6 +19,7 @@ mod persist;
 mod private;
 mod publication_check;
 mod query;
+mod server_log;
 mod staged_roots;
 mod startup_check;
 mod transitions;
@@ -31,6 +32,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::clock::Clock;
 use crate::protocol::{Name, PrivateKey, RoundSpec};
 
+pub use crate::protocol::CloseReason;
 pub use acceptance::Acceptance;
 pub use backup::{Backup, BackupFile, back_up, restore};
 pub use crash::Crash;
@@ -43,7 +45,6 @@ pub use new_round::NewRound;
 pub(crate) use private::is_open_to_others;
 pub use private::{create_private_folder, set_private_umask, write_private};
 pub use query::RoundRow;
-pub use transitions::CloseReason;
 
 /// Called when the disk can no longer be trusted. Does not return.
 pub type Fatal = fn(&str) -> !;
@@ -53,6 +54,7 @@ pub struct Store {
     folder: DataFolder,
     connection: Mutex<Connection>,
     specs: RwLock<BTreeMap<Name, Arc<RoundSpec>>>,
+    logs: events::LogStates,
     key: PrivateKey,
     parts: StoreParts,
 }
@@ -90,6 +92,7 @@ impl Store {
             folder,
             connection: Mutex::new(connection),
             specs: RwLock::default(),
+            logs: events::LogStates::default(),
             key,
             parts,
         };

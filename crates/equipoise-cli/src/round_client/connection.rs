@@ -150,7 +150,7 @@ impl Connection {
     fn read(&self, reply: Result<Response<Body>, ureq::Error>) -> anyhow::Result<Vec<u8>> {
         let reply = reply.map_err(|error| {
             let problem = if error.to_string().contains("certificate") {
-                "its certificate is not trusted (use --ca to trust another authority)"
+                "its certificate is not trusted (if the coordinator gave you a certificate, pass it with --ca)"
             } else if self.server.starts_with("http://")
                 && matches!(error, ureq::Error::Protocol(_))
             {

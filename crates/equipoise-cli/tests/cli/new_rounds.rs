@@ -40,6 +40,15 @@ fn entries(folder: &Path) -> Vec<String> {
     names
 }
 
+/// Ends the other threads, also when an assertion fails.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 /// A fleet whose folder also has what a round of client `west` needs.
 fn fleet_with_west(n_clients: usize) -> Fleet {
     let fleet = Fleet::new(n_clients);
@@ -78,6 +87,7 @@ fn rounds_created_on_a_running_server_accept_submissions_at_once() {
                 }
             });
         }
+        let _done = SetOnDrop(&done);
         for i in 0..n_rounds {
             let made = run(folder, &format!("round new extra-{i} {}", options(port)));
             assert!(made.status.success(), "round {i}: {}", text(&made));
@@ -97,7 +107,6 @@ fn rounds_created_on_a_running_server_accept_submissions_at_once() {
             assert!(sent.status.success(), "round {i}: {}", text(&sent));
             slowest = slowest.max(created.elapsed());
         }
-        done.store(true, Ordering::SeqCst);
     });
     let n_accepted = n_accepted.load(Ordering::SeqCst);
     println!(

@@ -1,6 +1,6 @@
 //! Access, text, answers and refusals of each operation.
 
-use crate::http::Operation;
+use super::Operation;
 
 /// Who may call an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,8 @@ impl Operation {
 
     pub(super) fn access(self) -> Access {
         match self {
-            Self::Describe | Self::ListRounds | Self::GetRound => Access::Anyone,
+            Self::Describe | Self::GetHead | Self::GetLog => Access::Anyone,
+            Self::ListRounds | Self::GetRound => Access::Anyone,
             Self::GetSchema | Self::Listen | Self::GetFile => Access::Anyone,
             Self::Submit | Self::GetReceipt | Self::GetUpload => Access::Client,
             Self::ListClients | Self::Revoke => Access::Coordinator,
@@ -58,6 +59,16 @@ impl Operation {
     pub(super) fn text(self) -> (&'static str, &'static str) {
         match self {
             Self::Describe => ("Get this document", "The OpenAPI 3.1 description of the server."),
+            Self::GetHead => (
+                "Get the signed head of the server-wide log",
+                "The end of the server-wide log and of the log of every round. Clients exchange heads to detect a server \
+                 that shows them different histories; `equipoise audit --compare` compares them.",
+            ),
+            Self::GetLog => (
+                "Get the server-wide log",
+                "One line of JSON for every event of every round: its round, number and digest, and the digest of the \
+                 previous line. At most 10000 lines; `after` requests the next ones.",
+            ),
             Self::ListRounds => ("List all rounds", "The names of all rounds, sorted."),
             Self::GetRound => (
                 "Get a round",
@@ -80,7 +91,7 @@ impl Operation {
             ),
             Self::Submit => (
                 "Submit a proxy",
-                "Manifest and signature are checked before the body is read. Submitting the same file again returns \
+                "The manifest and its signature are checked before the body is read. Submitting the same file again returns \
                  the same receipt; any other file is refused. An interrupted upload resumes at the offset from \
                  getUpload.",
             ),
@@ -109,6 +120,8 @@ impl Operation {
         use Content::{Json, Text};
         match self {
             Self::Describe => &[(200, "The description.", Json("Document"))],
+            Self::GetHead => &[(200, "The head.", Json("Head"))],
+            Self::GetLog => &[(200, "The lines.", Text(&["application/jsonl"]))],
             Self::ListRounds => &[(200, "The rounds.", Json("Rounds"))],
             Self::GetRound | Self::Revoke | Self::Open | Self::Close | Self::Abort => {
                 &[(200, "The current state of the round.", Json("Round"))]
@@ -138,7 +151,8 @@ impl Operation {
 
     pub(super) fn refusals(self) -> Vec<&'static str> {
         let specific: &[&str] = match self {
-            Self::Describe | Self::ListRounds | Self::GetUpload | Self::ListClients => &[],
+            Self::Describe | Self::GetHead | Self::GetLog | Self::ListRounds => &[],
+            Self::GetUpload | Self::ListClients => &[],
             Self::GetRound | Self::GetSchema => &["not_found"],
             Self::Listen => &["not_found", "busy"],
             Self::GetFile => &["not_found", "not_published"],
@@ -162,11 +176,11 @@ impl Operation {
                 "disk_full",
             ],
             Self::GetReceipt => &["not_submitted", "already_submitted"],
-            Self::Revoke => &["not_found", "round_not_open", "disk_full"],
-            Self::Open | Self::Abort => &["round_not_open", "disk_full"],
-            Self::Close => &["round_not_open", "too_few_submissions", "disk_full"],
+            Self::Revoke => &["not_found", "not_possible", "disk_full"],
+            Self::Open | Self::Abort => &["not_possible", "disk_full"],
+            Self::Close => &["not_possible", "too_few_submissions", "disk_full"],
         };
-        // Every operation can give the last two.
+        // Any operation can return the last two.
         [specific, self.access().refusals(), &["bad_request", "internal"]].concat()
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Digest;
 use super::key::PublicKey;
-use super::name::Name;
+use super::name::{ClientId, RoundId};
 use super::round_info::RoundState;
 
 /// One event of a round.
@@ -19,10 +19,13 @@ pub struct Event {
     pub seq: u64,
     /// Digest of the previous line; 64 zeros in the first event.
     pub previous: Digest,
-    /// Time of the event, by the server's clock.
+    /// Time of the event, by the server's clock. It never goes back.
     pub at: Timestamp,
     /// The round.
-    pub round: Name,
+    pub round: RoundId,
+    /// A random value. The digest of an event is public before the event itself, and must not let anyone guess the
+    /// content.
+    pub salt: Digest,
     /// What happened.
     #[serde(flatten)]
     pub kind: EventKind,
@@ -42,17 +45,15 @@ pub enum EventKind {
         server_key: Box<PublicKey>,
         /// The clients. Fixed from here on.
         roster: Vec<PublicKey>,
-        /// Digest of the coordinator's token digest, both in hex, to detect a changed token. `None` in rounds that
-        /// earlier versions set up.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        token_check: Option<Digest>,
+        /// Digest of the coordinator's token digest, both in hex, to detect a changed token.
+        token_check: Digest,
     },
     /// The round accepts submissions from now on.
     Opened,
     /// A submission was accepted.
     Accepted {
         /// The client.
-        client: Name,
+        client: ClientId,
         /// Digest of the file that it sent.
         sha256: Digest,
         /// Digest of the canonical table that the solver reads.
@@ -61,22 +62,24 @@ pub enum EventKind {
         rows: u64,
         /// Number of distinct rows.
         distinct_rows: u64,
+        /// When the last byte of the file arrived. The event itself follows validation.
+        received_at: Timestamp,
     },
     /// A client's key was revoked. An earlier submission stays.
     KeyRevoked {
         /// The client.
-        client: Name,
+        client: ClientId,
     },
     /// The set of submissions is final.
     Closed {
-        /// Why: `command`, `deadline` or `full_roster`.
-        by: String,
+        /// Why.
+        by: CloseReason,
         /// Digest of the submission list.
         submissions_sha256: Digest,
         /// Number of submissions.
         n_submissions: u64,
         /// Clients that did not submit.
-        absent: Vec<Name>,
+        absent: Vec<ClientId>,
     },
     /// The solve began.
     Solving,
@@ -99,7 +102,34 @@ pub enum EventKind {
     },
 }
 
+/// Why a round closes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CloseReason {
+    /// The coordinator closed it.
+    Command,
+    /// The deadline has passed.
+    Deadline,
+    /// No client can still submit: each has submitted or its key is revoked.
+    FullRoster,
+}
+
 impl EventKind {
+    /// The event's name, in words.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Created { .. } => "created",
+            Self::Opened => "opened",
+            Self::Accepted { .. } => "accepted",
+            Self::KeyRevoked { .. } => "key revoked",
+            Self::Closed { .. } => "closed",
+            Self::Solving => "solving",
+            Self::Published { .. } => "published",
+            Self::Failed { .. } => "failed",
+            Self::Aborted { .. } => "aborted",
+        }
+    }
+
     /// The state of a round after this event.
     pub fn state_after(&self, before: RoundState) -> RoundState {
         match self {
@@ -125,8 +155,10 @@ impl EventKind {
 
 /// A broken chain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} of the audit log {problem}")]
+#[error("line {line} of the {log} {problem}")]
 pub struct ChainError {
+    /// Which log.
+    pub log: &'static str,
     /// Line number, from 1.
     pub line: usize,
     /// What is wrong with it.
@@ -147,7 +179,7 @@ pub fn verify_chain<'a>(
 ) -> Result<Vec<(Event, Digest)>, ChainError> {
     let mut events: Vec<(Event, Digest)> = Vec::new();
     for (i, text) in lines.into_iter().enumerate() {
-        let broken = |problem: String| ChainError { line: i + 1, problem };
+        let broken = |problem: String| ChainError { log: "audit log", line: i + 1, problem };
         let event: Event = serde_json::from_str(text)
             .map_err(|error| broken(format!("is not an event: {error}")))?;
         let previous = events.last().map_or(Digest::ZERO, |(_, digest)| *digest);

@@ -73,9 +73,11 @@ impl ListedSubmission {
         Manifest::from_bytes(self.manifest.as_bytes()).is_ok_and(|manifest| {
             manifest.client == self.client
                 && manifest.round == receipt.round
+                && manifest.audience == receipt.audience
                 && manifest.sha256 == self.sha256
                 && receipt.client == self.client
                 && receipt.sha256 == self.sha256
+                && receipt.canonical_sha256 == self.canonical_sha256
                 && (receipt.rows, receipt.distinct_rows) == (self.rows, self.distinct_rows)
         })
     }

@@ -1,12 +1,11 @@
 //! Acceptance of a submission: one transaction with row, event and receipt.
 
+use jiff::Timestamp;
 use rusqlite::params;
 
-use super::query::{state_of, submission};
+use super::query::submission;
 use super::{Store, StoreError};
-use crate::protocol::{
-    EventKind, Manifest, Receipt, Refusal, RoundState, Signature, SignedReceipt, Validated,
-};
+use crate::protocol::{EventKind, Manifest, Receipt, Refusal, Signature, SignedReceipt, Validated};
 
 /// The result of an acceptance.
 #[derive(Debug, Clone)]
@@ -18,12 +17,14 @@ pub enum Acceptance {
 }
 
 impl Store {
-    /// Accepts a submission whose files are on disk, if the round is open at this moment.
+    /// Accepts a submission whose files are on disk, if the round is open at this moment. Whether it is late depends on
+    /// `received_at`, the time at which its last byte arrived.
     pub fn accept(
         &self,
         manifest: &Manifest,
         signature: &Signature,
         validated: Validated,
+        received_at: Timestamp,
     ) -> Result<Acceptance, StoreError> {
         let (round, client) = (&manifest.round, &manifest.client);
         let spec = self.spec(round)?;
@@ -38,39 +39,19 @@ impl Store {
                     .into()),
                 };
             }
-            let state = state_of(transaction, round)?;
-            if state != RoundState::Open {
-                return Err(Refusal::NotOpen(state).into());
-            }
-            if spec.deadline.is_some_and(|deadline| self.parts.clock.now() >= deadline) {
-                return Err(Refusal::TooLate.into());
-            }
-            let revoked: bool = transaction.query_row(
-                "SELECT revoked_at IS NOT NULL FROM client WHERE round = ?1 AND name = ?2",
-                params![round.as_str(), client.as_str()],
-                |row| row.get(0),
-            )?;
-            if revoked {
-                return Err(Refusal::KeyRevoked(client.to_string()).into());
-            }
             let kind = EventKind::Accepted {
                 client: client.clone(),
                 sha256: manifest.sha256,
                 canonical_sha256: validated.canonical_sha256,
                 rows: validated.rows,
                 distinct_rows: validated.distinct_rows,
+                received_at,
             };
             let appended = self.append(transaction, round, kind)?;
-            let receipt = Receipt {
-                round: round.clone(),
-                client: client.clone(),
-                sha256: manifest.sha256,
-                rows: validated.rows,
-                distinct_rows: validated.distinct_rows,
-                seq: appended.seq,
-                chain_head: appended.head,
-            }
-            .sign(&self.key);
+            // Expect safety: the event accepts a submission.
+            let receipt = Receipt::for_event(&spec.audience, &appended.event, appended.digest)
+                .expect("the event is an acceptance")
+                .sign(&self.key);
             transaction.execute(
                 "INSERT INTO submission (round, client, sha256, canonical_sha256, rows, distinct_rows,
                     manifest, signature, receipt) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",

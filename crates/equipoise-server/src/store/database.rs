@@ -9,7 +9,7 @@ use super::error::StoreError;
 use super::private::create_if_missing;
 
 /// Incremented with every change of the tables.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 const TABLES: &str = "
 CREATE TABLE round (
@@ -45,6 +45,15 @@ CREATE TABLE event (
     seq INTEGER NOT NULL,
     line TEXT NOT NULL,
     PRIMARY KEY (round, seq)
+) STRICT;
+CREATE TABLE server_log (
+    n INTEGER PRIMARY KEY,
+    round TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    event TEXT NOT NULL,
+    head TEXT NOT NULL,
+    UNIQUE (round, seq),
+    FOREIGN KEY (round, seq) REFERENCES event(round, seq)
 ) STRICT;
 CREATE TABLE artefact (
     round TEXT NOT NULL REFERENCES round(id),

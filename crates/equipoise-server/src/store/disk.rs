@@ -12,7 +12,7 @@ use super::private::FILE_MODE;
 
 /// A disk.
 pub trait Disk: Send + Sync {
-    /// Opens a file for writing, truncated to its first `keep` bytes.
+    /// Opens a file for reading and writing, truncated to its first `keep` bytes.
     fn open(&self, path: &Path, keep: u64) -> io::Result<File>;
     /// Writes all bytes.
     fn write(&self, path: &Path, file: &mut File, bytes: &[u8]) -> io::Result<()>;
@@ -35,6 +35,7 @@ impl Disk for RealDisk {
         let mut file = OpenOptions::new()
             .create(true)
             .truncate(false)
+            .read(true)
             .write(true)
             .mode(FILE_MODE)
             .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())

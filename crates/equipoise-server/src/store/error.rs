@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::protocol::Refusal;
+use crate::protocol::{LogError, Refusal};
 
 /// Why an operation of the store failed.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +64,9 @@ pub enum StoreError {
         /// How it differs.
         problem: String,
     },
+    /// An event would break a rule of the audit log.
+    #[error("nothing was changed, because the audit log does not allow it: {0}")]
+    Log(LogError),
     /// The round cannot be set up.
     #[error("{0}")]
     Round(String),

@@ -160,11 +160,13 @@ impl DataFolder {
         Ok(folder)
     }
 
-    /// A partial upload.
+    /// A partial upload. Its name contains the digest of the manifest, so manifests that differ in anything, such as
+    /// the length, never share a part.
     pub fn part(&self, manifest: &Manifest) -> PathBuf {
-        let Manifest { client, sha256, media_type, .. } = manifest;
+        let Manifest { client, media_type, .. } = manifest;
+        let digest = Digest::of(&manifest.to_bytes());
         self.uploads(&manifest.round)
-            .join(format!("{client}.{sha256}.part{}", media_type.extension()))
+            .join(format!("{client}.{digest}.part{}", media_type.extension()))
     }
 
     /// A file from a client.

@@ -122,12 +122,12 @@ impl Store {
                 schema_sha256: spec.schema_sha256,
                 server_key: Box::new(self.key.public()),
                 roster,
-                token_check: Some(Digest::of(token_sha256.as_bytes())),
+                token_check: Digest::of(token_sha256.as_bytes()),
             };
             self.append(transaction, round, created)?;
             match state {
                 RoundState::Open => {
-                    self.transition(transaction, round, &[RoundState::Draft], EventKind::Opened)
+                    self.transition(transaction, round, EventKind::Opened)
                 }
                 _ => Ok(()),
             }

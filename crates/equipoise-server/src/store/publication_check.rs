@@ -1,35 +1,22 @@
 //! The published files of a round: only known names, and only what the signed statement says.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
+use std::path::PathBuf;
 
 use super::private::open_regular;
 use super::{Store, StoreError};
 use crate::protocol::{
-    Digest, PUBLISHED_FILES, Refusal, RoundId, RoundSpec, RoundState, STATEMENT_FILE,
+    Digest, PUBLISHED_FILES, Refusal, RoundId, RoundSpec, STATEMENT_FILE,
     SignedStatement,
 };
 
 impl Store {
-    /// Reads a published file. A name that is not in the list of published files is never joined to a path.
-    pub fn published_file(&self, round: &RoundId, name: &str) -> Result<Vec<u8>, StoreError> {
-        let state = self.state(round)?;
-        if state != RoundState::Published {
-            return Err(Refusal::NotPublished(state).into());
-        }
-        let known =
-            PUBLISHED_FILES.into_iter().chain([STATEMENT_FILE]).find(|known| *known == name);
-        let known = known.ok_or(Refusal::NotFound("file"))?;
-        let recorded = self.artefacts(round)?.into_iter().find(|(name, _)| name == known);
-        let (_, expected) = recorded.ok_or(Refusal::NotFound("file"))?;
+    /// The path of a published file. A name that is not in the list of published files is never joined to a path.
+    pub fn published_path(&self, round: &RoundId, name: &str) -> Result<PathBuf, StoreError> {
+        let known = known_name(name).ok_or(Refusal::NotFound("file"))?;
         let path = self.folder.published(round).join(known);
-        let mut content = Vec::new();
-        let read = open_regular(&path).and_then(|mut file| file.read_to_end(&mut content));
-        read.map_err(StoreError::file(&path))?;
-        match Digest::of(&content) == expected {
-            true => Ok(content),
-            false => Err(damaged(round, known, "it changed after it was published")),
-        }
+        open_regular(&path).map_err(StoreError::file(&path))?;
+        Ok(path)
     }
 
     /// Checks files and rows of a publication against the statement whose digest the log recorded. A round without
@@ -80,6 +67,11 @@ impl Store {
             }
         }
     }
+}
+
+/// The name, if it is that of a published file.
+pub(super) fn known_name(name: &str) -> Option<&'static str> {
+    PUBLISHED_FILES.into_iter().chain([STATEMENT_FILE]).find(|known| *known == name)
 }
 
 fn damaged(round: &RoundId, what: &str, problem: &str) -> StoreError {

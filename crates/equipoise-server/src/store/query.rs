@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use rusqlite::types::{FromSql, Type};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use super::publication_check::known_name;
 use super::{Store, StoreError};
 use crate::protocol::{
     ClientId, Digest, ListedSubmission, Name, PublicKey, Refusal, RoundId, RoundSpec, RoundState,
@@ -47,8 +48,7 @@ impl Store {
             return Ok(Arc::clone(spec));
         }
         drop(specs);
-        let text: String = round_column(&self.connection(), round, "spec")?;
-        let spec: Arc<RoundSpec> = Arc::new(serde_json::from_str(&text)?);
+        let spec = Arc::new(spec_of(&self.connection(), round)?);
         let mut specs = self.specs.write().unwrap_or_else(PoisonError::into_inner);
         specs.insert(round.clone(), Arc::clone(&spec));
         Ok(spec)
@@ -161,12 +161,24 @@ impl Store {
         let mut query = connection
             .prepare_cached("SELECT name, sha256 FROM artefact WHERE round = ?1 ORDER BY name")?;
         let files = query.query_map([round.as_str()], |row| Ok((row.get(0)?, parsed(row, 1)?)))?;
-        Ok(files.collect::<Result<_, _>>()?)
+        let files: Vec<(String, Digest)> = files.collect::<Result<_, _>>()?;
+        match files.iter().find(|(name, _)| known_name(name).is_none()) {
+            None => Ok(files),
+            Some((name, _)) => Err(StoreError::damaged_database(format!(
+                "`{name}` of round `{round}` is not the name of a published file"
+            ))),
+        }
     }
 }
 
+/// The specification of a round.
+pub(super) fn spec_of(connection: &Connection, round: &Name) -> Result<RoundSpec, StoreError> {
+    let text: String = round_column(connection, round, "spec")?;
+    Ok(serde_json::from_str(&text)?)
+}
+
 /// A text column of a row, parsed.
-fn parsed<T: FromStr<Err: Display>>(row: &Row<'_>, index: usize) -> rusqlite::Result<T> {
+pub(super) fn parsed<T: FromStr<Err: Display>>(row: &Row<'_>, index: usize) -> rusqlite::Result<T> {
     let text: String = row.get(index)?;
     text.parse().map_err(|error: T::Err| {
         let error = error.to_string().into();

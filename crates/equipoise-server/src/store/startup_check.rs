@@ -3,13 +3,11 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use jiff::Timestamp;
-
 use super::folder::digest_of_file;
 use super::query::RoundRow;
 use super::{Store, StoreError, database};
 use crate::protocol::{
-    Digest, Event, EventKind, ListedSubmission, Manifest, Name, PublicKey, RoundId, RoundState,
+    Digest, Event, EventKind, ListedSubmission, Manifest, Name, PublicKey, RoundId, replay,
     verify_chain,
 };
 
@@ -25,7 +23,10 @@ impl Store {
                 problem: "it is not the public half of server.key".into(),
             });
         }
-        self.rounds()?.iter().try_for_each(|round| self.check_round(round))
+        for round in self.rounds()? {
+            self.check_round(&round)?;
+        }
+        self.check_server_log()
     }
 
     /// Checks that the running server uses the same key, as far as its rounds show.
@@ -51,6 +52,10 @@ impl Store {
             Ok(events) => events,
             Err(error) => return damaged("the audit log", error.to_string()),
         };
+        let log = match replay(events.iter().map(|(event, _)| event), Some(&spec)) {
+            Ok(log) => log,
+            Err(error) => return damaged("the audit log", error.to_string()),
+        };
         let Some(EventKind::Created { spec_sha256, server_key, roster, token_check, .. }) =
             events.first().map(|(event, _)| &event.kind)
         else {
@@ -59,40 +64,37 @@ impl Store {
                 "it does not start with the creation of the round".into(),
             );
         };
-        if spec.round != *round || events.iter().any(|(event, _)| event.round != *round) {
+        if log.round != *round || spec.round != *round {
             return damaged("the audit log", "it belongs to another round".into());
-        }
-        if *spec_sha256 != self.spec_digest(round)? {
-            return damaged("the specification", "its digest differs".into());
         }
         if **server_key != self.key.public() {
             return Err(other_key(round));
         }
-        let (stored, revoked): (Vec<PublicKey>, Vec<Option<Timestamp>>) =
-            self.roster(round)?.into_iter().unzip();
-        if stored != *roster
+        if *spec_sha256 != self.spec_digest(round)? {
+            return damaged("the specification", "its digest differs".into());
+        }
+        let stored = self.roster(round)?;
+        if !stored.iter().map(|(key, _)| key).eq(roster)
             || !self.client_names(round)?.iter().eq(roster.iter().map(PublicKey::name))
         {
             return damaged("the roster", "it differs from the audit log".into());
         }
-        let revocation_matches = |(key, at): (&PublicKey, &Option<Timestamp>)| {
-            same_time(*at, revocation_in_log(&events, key.name()), token_check.is_some())
-        };
-        if !stored.iter().zip(&revoked).all(revocation_matches) {
+        if stored.iter().any(|(key, revoked_at)| revoked_at.as_ref() != log.revoked.get(key.name()))
+        {
             return damaged("the roster", "its revoked keys differ from the audit log".into());
         }
         let token = Digest::of(self.token_digest(round)?.to_string().as_bytes());
-        if token_check.is_some_and(|recorded| recorded != token) {
+        if *token_check != token {
             return damaged("the token", "its digest differs from the audit log".into());
         }
         let RoundRow { state, reason, .. } = self.round(round)?;
         let kinds = || events.iter().map(|(event, _)| &event.kind);
-        let expected = kinds().fold(RoundState::Draft, |state, kind| kind.state_after(state));
-        if state != expected {
-            let problem = format!("it is `{state}`, but `{expected}` according to the audit log");
+        if state != log.state {
+            let problem =
+                format!("it is `{state}`, but `{}` according to the audit log", log.state);
             return damaged("the state", problem);
         }
-        if reason.as_deref() != kinds().rev().find_map(EventKind::reason) {
+        if reason != log.reason {
             return damaged("the stored reason", "it differs from the audit log".into());
         }
         for (client, root) in &spec.roots {
@@ -103,8 +105,7 @@ impl Store {
             self.check_file(&format!("the root of client `{client}`"), &path, root.sha256)?;
         }
         let submissions = self.submissions(round)?;
-        let accepted = kinds().filter(|kind| matches!(kind, EventKind::Accepted { .. }));
-        if accepted.count() != submissions.len() {
+        if log.accepted.len() != submissions.len() {
             return damaged("the submissions", "their number differs from the audit log".into());
         }
         for submission in submissions {
@@ -170,29 +171,8 @@ fn other_key(round: &RoundId) -> StoreError {
 /// Whether the receipt is signed and agrees with the manifest and the audit log.
 fn is_recorded(submission: &ListedSubmission, events: &Events) -> bool {
     let receipt = &submission.receipt.receipt;
-    let accepted = EventKind::Accepted {
-        client: submission.client.clone(),
-        sha256: submission.sha256,
-        canonical_sha256: submission.canonical_sha256,
-        rows: receipt.rows,
-        distinct_rows: receipt.distinct_rows,
-    };
     let event = events.get((receipt.seq as usize).wrapping_sub(1));
-    event.is_some_and(|(event, digest)| *digest == receipt.chain_head && event.kind == accepted)
+    event.is_some_and(|(event, digest)| receipt.is_for(event, *digest))
         && submission.receipt.has_valid_signature()
         && submission.is_consistent()
-}
-
-fn revocation_in_log(events: &Events, name: &Name) -> Option<Timestamp> {
-    let revokes =
-        |kind: &EventKind| matches!(kind, EventKind::KeyRevoked { client } if client == name);
-    events.iter().find(|(event, _)| revokes(&event.kind)).map(|(event, _)| event.at)
-}
-
-/// Whether a stored time agrees with the log. Earlier versions read the clock twice, so their stored time may be
-/// slightly earlier.
-fn same_time(stored: Option<Timestamp>, recorded: Option<Timestamp>, exact: bool) -> bool {
-    let (Some(stored), Some(recorded)) = (stored, recorded) else { return stored == recorded };
-    let delay = recorded.duration_since(stored);
-    stored == recorded || !exact && !delay.is_negative() && delay.as_secs() <= 60
 }

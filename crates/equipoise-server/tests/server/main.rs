@@ -11,6 +11,7 @@ mod files;
 mod fuzz;
 mod fuzz_targets;
 mod json_schema;
+mod layers;
 mod layout;
 mod lifecycle;
 mod monitoring;

@@ -3,8 +3,9 @@
 use equipoise_server::protocol::{
     Digest, Manifest, PrivateKey, PublicKey, Receipt, Refusal, RoundState,
 };
+use jiff::Timestamp;
 
-use crate::world::{key, manifest, name};
+use crate::world::{AUDIENCE, key, manifest, name};
 
 #[test]
 fn keys_round_trip_and_a_private_key_is_not_accepted_as_public() {
@@ -14,7 +15,7 @@ fn keys_round_trip_and_a_private_key_is_not_accepted_as_public() {
     let public = private.public().to_string();
     assert!(public.starts_with("equipoise-ed25519 ") && public.ends_with(" north"), "{public}");
     assert_eq!(public.parse::<PublicKey>().unwrap(), private.public());
-    assert!(line.parse::<PublicKey>().unwrap_err().to_string().contains("PRIVATE"));
+    assert!(line.parse::<PublicKey>().unwrap_err().to_string().contains("private key"));
     assert!(!format!("{private:?}").contains(line.split(' ').nth(1).unwrap()));
     for broken in ["", "equipoise-ed25519 AAAA north", "ssh-ed25519 x y", "equipoise-ed25519 x"] {
         assert!(broken.parse::<PublicKey>().is_err(), "{broken}");
@@ -67,22 +68,30 @@ fn any_changed_byte_invalidates_a_signed_manifest() {
 #[test]
 fn the_signature_of_a_receipt_covers_every_field() {
     let receipt = Receipt {
+        audience: AUDIENCE.into(),
         round: name("spring"),
         client: name("north"),
         sha256: Digest::of(b"rows"),
+        canonical_sha256: Digest::of(b"table"),
         rows: 4,
         distinct_rows: 3,
+        received_at: Timestamp::from_second(1_800_000_000).unwrap(),
         seq: 7,
         chain_head: Digest::of(b"line"),
     };
     let signed = receipt.sign(&key("server"));
     assert!(signed.has_valid_signature());
-    let changes: [fn(&mut Receipt); 5] = [
-        |r| r.rows = 5,
-        |r| r.distinct_rows = 4,
-        |r| r.seq = 8,
+    let changes: [fn(&mut Receipt); 10] = [
+        |r| r.audience = "https://other.example".into(),
+        |r| r.round = name("autumn"),
         |r| r.client = name("south"),
         |r| r.sha256 = Digest::ZERO,
+        |r| r.canonical_sha256 = Digest::ZERO,
+        |r| r.rows = 5,
+        |r| r.distinct_rows = 4,
+        |r| r.received_at = Timestamp::from_second(1_800_000_001).unwrap(),
+        |r| r.seq = 8,
+        |r| r.chain_head = Digest::ZERO,
     ];
     for change in changes {
         let mut other = signed.clone();

@@ -1,18 +1,14 @@
 //! All operations of `/v1`, listed once for the router and for the OpenAPI description.
 
-use std::sync::Arc;
-
-use axum::routing::{MethodRouter, get, post, put};
-
-use super::app::App;
-use super::{coordinator, events, results, upload};
-use crate::pages::Action;
-
 /// An operation: one method on one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// Get the OpenAPI description.
     Describe,
+    /// Get the signed head of the server-wide log.
+    GetHead,
+    /// Get the server-wide log.
+    GetLog,
     /// List all rounds.
     ListRounds,
     /// Get a round's state.
@@ -43,8 +39,10 @@ pub enum Operation {
 
 impl Operation {
     /// All operations, in the order of the description.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Describe,
+        Self::GetHead,
+        Self::GetLog,
         Self::ListRounds,
         Self::GetRound,
         Self::GetSchema,
@@ -64,6 +62,8 @@ impl Operation {
     pub fn path(self) -> &'static str {
         match self {
             Self::Describe => "/v1/openapi.json",
+            Self::GetHead => "/v1/head",
+            Self::GetLog => "/v1/log",
             Self::ListRounds => "/v1/rounds",
             Self::GetRound => "/v1/rounds/{round}",
             Self::GetSchema => "/v1/rounds/{round}/schema",
@@ -85,25 +85,6 @@ impl Operation {
             Self::Submit => "put",
             Self::Revoke | Self::Open | Self::Close | Self::Abort => "post",
             _ => "get",
-        }
-    }
-
-    pub(super) fn handler(self) -> MethodRouter<Arc<App>> {
-        match self {
-            Self::Describe => get(results::get_description),
-            Self::ListRounds => get(results::get_rounds),
-            Self::GetRound => get(results::get_round),
-            Self::GetSchema => get(results::get_schema),
-            Self::Listen => get(events::get_events),
-            Self::GetFile => get(results::get_file),
-            Self::Submit => put(upload::put_submission),
-            Self::GetReceipt => get(upload::get_receipt),
-            Self::GetUpload => get(upload::get_upload),
-            Self::ListClients => get(coordinator::get_clients),
-            Self::Revoke => post(coordinator::revoke),
-            Self::Open => coordinator::post_action(Action::Open),
-            Self::Close => coordinator::post_action(Action::Close),
-            Self::Abort => coordinator::post_action(Action::Abort),
         }
     }
 }
