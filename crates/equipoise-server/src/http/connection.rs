@@ -30,7 +30,9 @@ pub(super) enum Ending {
 pub(super) enum Standing {
     /// The peer has not accepted bytes for half the write timeout.
     Stalled,
-    /// No request is running, and none was authenticated. Also an unfinished TLS handshake or request head.
+    /// No request was received yet: perhaps a slow TLS handshake or request head.
+    Silent,
+    /// No request is running, and none was authenticated.
     Idle,
     /// A request without authentication is running.
     Busy,
@@ -56,11 +58,12 @@ struct Activity {
     /// How long the peer may still block writes. The bytes that it accepts earn more time.
     patience: Duration,
     exchange: Option<Exchange>,
-    was_authenticated: bool,
+    /// The best of the earlier requests.
+    earlier: Option<Exchange>,
     ending: Option<Ending>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Exchange {
     Anonymous,
     Authenticated,
@@ -73,7 +76,7 @@ impl Connection {
             blocked_since: None,
             patience: pace.timeout,
             exchange: None,
-            was_authenticated: false,
+            earlier: None,
             ending: None,
         };
         Self { network, pace, activity: Mutex::new(activity), close: Notify::new() }
@@ -101,7 +104,7 @@ impl Connection {
     }
 
     /// How long the peer has not accepted any bytes.
-    fn blocked_for(&self, now: Instant) -> Option<Duration> {
+    pub(super) fn blocked_for(&self, now: Instant) -> Option<Duration> {
         self.activity().blocked_since.map(|since| now.duration_since(since))
     }
 
@@ -127,11 +130,12 @@ impl Connection {
         {
             return Some((Standing::Stalled, since));
         }
-        let standing = match activity.exchange {
-            Some(Exchange::Authenticated) => return None,
-            Some(Exchange::Anonymous) => Standing::Busy,
-            None if activity.was_authenticated => Standing::Trusted,
-            None => Standing::Idle,
+        let standing = match (activity.exchange, activity.earlier) {
+            (Some(Exchange::Authenticated), _) => return None,
+            (Some(Exchange::Anonymous), _) => Standing::Busy,
+            (None, Some(Exchange::Authenticated)) => Standing::Trusted,
+            (None, Some(Exchange::Anonymous)) => Standing::Idle,
+            (None, None) => Standing::Silent,
         };
         Some((standing, activity.last))
     }
@@ -190,8 +194,7 @@ pub(super) struct RunningExchange(Arc<Connection>);
 impl Drop for RunningExchange {
     fn drop(&mut self) {
         let mut activity = self.0.activity();
-        activity.was_authenticated |= activity.exchange == Some(Exchange::Authenticated);
-        activity.exchange = None;
+        activity.earlier = activity.earlier.max(activity.exchange.take());
         activity.last = Instant::now();
     }
 }
@@ -238,7 +241,10 @@ mod tests {
     fn only_authenticated_requests_are_protected_and_only_while_the_peer_reads() {
         let now = Instant::now();
         let connection = connection(now);
-        assert_eq!(connection.standing(now), Some((Standing::Idle, now)));
+        assert_eq!(connection.standing(now), Some((Standing::Silent, now)));
+        drop(connection.begin());
+        assert!(matches!(connection.standing(now), Some((Standing::Idle, _))));
+        connection.received(now);
         let exchange = connection.begin();
         assert_eq!(connection.standing(now), Some((Standing::Busy, now)));
         connection.mark_authenticated();

@@ -10,6 +10,10 @@ use super::connection::{Connection, Ending, Pace, Standing};
 
 /// A scan of all connections finds this many candidates for eviction.
 const CANDIDATES: usize = 32;
+/// At most one connection in this many may be blocked by a peer that does not read, because these hold most memory.
+const BLOCKED_SHARE: usize = 4;
+/// A shorter block is normal.
+const MIN_BLOCKED: Duration = Duration::from_secs(1);
 /// How long the candidates of a scan are used.
 const MAX_SCAN_AGE: Duration = Duration::from_millis(100);
 
@@ -73,10 +77,22 @@ impl Connections {
         self.open().evict(None, now);
     }
 
-    /// Closes connections whose peers do not read.
+    /// Closes connections whose peers do not read for too long. If there are many, it does not wait that long.
     pub(super) fn close_stalled(&self, now: Instant) {
-        for connection in self.all() {
+        let open = self.open();
+        let mut blocked = Vec::new();
+        for (id, connection) in &open.by_id {
             if connection.is_overdue(now) {
+                connection.end(Ending::Stalled);
+            } else if let Some(time) = connection.blocked_for(now).filter(|t| *t >= MIN_BLOCKED) {
+                let held = open.per_network.get(&connection.network).copied().unwrap_or(0);
+                blocked.push((held, time, *id));
+            }
+        }
+        let excess = blocked.len().saturating_sub(self.max.div_ceil(BLOCKED_SHARE));
+        blocked.sort_unstable();
+        for (_, _, id) in blocked.iter().rev().take(excess) {
+            if let Some(connection) = open.by_id.get(id) {
                 connection.end(Ending::Stalled);
             }
         }
@@ -84,15 +100,11 @@ impl Connections {
 
     /// Closes connections for which a stopping server does not wait.
     pub(super) fn close_when_stopping(&self, now: Instant) {
-        for connection in self.all() {
+        for connection in self.open().by_id.values() {
             if let Some(ending) = connection.ending_when_stopping(now) {
                 connection.end(ending);
             }
         }
-    }
-
-    fn all(&self) -> Vec<Arc<Connection>> {
-        self.open().by_id.values().cloned().collect()
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -237,6 +249,26 @@ mod tests {
         }
         let _new = connections.admit(address(3), now + 5 * SECOND).unwrap();
         assert_eq!(evicted(&connections, &slots), 1);
+    }
+
+    #[test]
+    fn few_peers_may_block_at_once_and_the_network_with_most_connections_goes_first() {
+        let now = Instant::now();
+        let connections = connections(8, 8);
+        let slots: Vec<Slot> = [1, 2, 2, 2]
+            .map(|last| connections.admit(address(last), now).unwrap())
+            .into_iter()
+            .collect();
+        for (i, slot) in (0..).zip(&slots) {
+            slot.connection.blocked(now + i * SECOND / 10);
+        }
+        connections.close_stalled(now + SECOND / 2);
+        assert!(slots.iter().all(|slot| !slot.connection.must_reset()));
+        connections.close_stalled(now + 2 * SECOND);
+        let closed: Vec<bool> = slots.iter().map(|slot| slot.connection.must_reset()).collect();
+        assert_eq!(closed, [false, true, true, false]);
+        connections.close_stalled(now + 11 * SECOND);
+        assert!(slots.iter().all(|slot| slot.connection.must_reset()));
     }
 
     #[test]
