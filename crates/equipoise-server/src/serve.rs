@@ -17,6 +17,9 @@ use crate::round::Rounds;
 use crate::store::{DataFolder, Store, StoreError, StoreParts};
 use crate::validator::Validator;
 
+/// Threads for disk access. They mostly wait for the one database, so more would only use up the limits of the system.
+const BLOCKING_THREADS: usize = 96;
+
 /// Why the server did not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -55,7 +58,10 @@ pub fn run(
     let connections = open_files::allowed_connections(&config.limits);
     let rounds = Arc::new(Rounds::start(store, validator, config.limits)?);
     let app = Arc::new(App::new(Arc::clone(&rounds), config.limits));
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .max_blocking_threads(BLOCKING_THREADS)
+        .enable_all()
+        .build()?;
     let served = runtime.block_on(async {
         let listener = bind(config.listen).await?;
         let address = listener.local_addr()?;

@@ -75,6 +75,8 @@ pub(crate) struct ServeArgs {
 
 pub(crate) fn run(args: &ServeArgs, output: &Output) -> anyhow::Result<Answer> {
     set_private_umask();
+    // Starts the solver's threads now. Later, a server under attack might not get them.
+    rayon::current_num_threads();
     let mut instructions = None;
     let config = match &args.config {
         Some(file) => Config::read(file)?,

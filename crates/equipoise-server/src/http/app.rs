@@ -15,11 +15,15 @@ use crate::config::Limits;
 use crate::round::Rounds;
 use crate::store::StoreError;
 
+/// Maximum number of concurrent checks of credentials. Each takes a fraction of a millisecond.
+const LOOKUPS_AT_ONCE: usize = 16;
+
 /// The state of the server.
 pub struct App {
     pub(super) rounds: Arc<Rounds>,
     pub(super) limits: Limits,
-    pub(super) reads: Semaphore,
+    pub(super) reads: Arc<Semaphore>,
+    pub(super) lookups: Arc<Semaphore>,
     pub(super) listeners: Arc<Listeners>,
     pub(super) shared: SharedReplies,
     pub(super) failures: Failures,
@@ -34,7 +38,8 @@ impl App {
         Self {
             rounds,
             limits,
-            reads: Semaphore::new(limits.reads_at_once),
+            reads: Arc::new(Semaphore::new(limits.reads_at_once)),
+            lookups: Arc::new(Semaphore::new(LOOKUPS_AT_ONCE)),
             listeners: Arc::new(Listeners::new(limits.listeners, limits.listeners_per_address)),
             shared: SharedReplies::default(),
             failures: Failures::default(),

@@ -25,7 +25,7 @@ impl App {
         (round, client): TwoSegments,
     ) -> Answer<SignedManifest> {
         let signed = signed_headers(&parts.headers);
-        let found = self.ask(move |rounds| {
+        let found = self.ask_in_turn(move |rounds| {
             let is_authentic = rounds.is_authentic(&round, &client, signed.as_ref())?;
             Ok(signed.filter(|_| is_authentic))
         });
@@ -54,7 +54,8 @@ impl App {
         token: Option<&str>,
     ) -> Answer<RoundId> {
         let token = token.map(str::to_owned);
-        let found = self.ask(move |rounds| rounds.coordinated_round(&round, token.as_deref()));
+        let found =
+            self.ask_in_turn(move |rounds| rounds.coordinated_round(&round, token.as_deref()));
         let round =
             found.await?.ok_or_else(|| self.record_failure(parts, Refusal::NotCoordinator))?;
         mark_authenticated(parts);

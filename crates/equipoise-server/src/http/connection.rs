@@ -36,15 +36,21 @@ pub(super) enum Standing {
     Idle,
     /// A request without authentication is running.
     Busy,
+    /// The connection was accepted a moment ago. Its peer had no chance yet to authenticate.
+    New,
     /// An earlier request was authenticated.
     Trusted,
 }
+
+/// How long a connection counts as new.
+const NEW: Duration = Duration::from_secs(2);
 
 /// The state of a connection. It is also an extension of its requests.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) network: IpAddr,
     pace: Pace,
+    accepted: Instant,
     activity: Mutex<Activity>,
     close: Notify,
 }
@@ -79,7 +85,7 @@ impl Connection {
             earlier: None,
             ending: None,
         };
-        Self { network, pace, activity: Mutex::new(activity), close: Notify::new() }
+        Self { network, pace, accepted: now, activity: Mutex::new(activity), close: Notify::new() }
     }
 
     pub(super) fn received(&self, now: Instant) {
@@ -135,6 +141,7 @@ impl Connection {
             (Some(Exchange::Anonymous), _) => Standing::Busy,
             (None, Some(Exchange::Authenticated)) => Standing::Trusted,
             (None, Some(Exchange::Anonymous)) => Standing::Idle,
+            (None, None) if now.duration_since(self.accepted) < NEW => Standing::New,
             (None, None) => Standing::Silent,
         };
         Some((standing, activity.last))
@@ -241,7 +248,8 @@ mod tests {
     fn only_authenticated_requests_are_protected_and_only_while_the_peer_reads() {
         let now = Instant::now();
         let connection = connection(now);
-        assert_eq!(connection.standing(now), Some((Standing::Silent, now)));
+        assert_eq!(connection.standing(now), Some((Standing::New, now)));
+        assert_eq!(connection.standing(now + NEW), Some((Standing::Silent, now)));
         drop(connection.begin());
         assert!(matches!(connection.standing(now), Some((Standing::Idle, _))));
         connection.received(now);

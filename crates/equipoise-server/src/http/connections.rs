@@ -31,15 +31,21 @@ struct Open {
     next_id: u64,
     by_id: HashMap<u64, Arc<Connection>>,
     per_network: HashMap<IpAddr, usize>,
-    scan: Option<Scan>,
+    /// The latest scan of each network, and of all.
+    scans: HashMap<Option<IpAddr>, Scan>,
 }
 
 /// The least deserving connections at some moment.
 #[derive(Debug)]
 struct Scan {
     at: Instant,
-    network: Option<IpAddr>,
     candidates: VecDeque<(u64, (Standing, Instant))>,
+}
+
+impl Scan {
+    fn is_old(&self, now: Instant) -> bool {
+        now.duration_since(self.at) > MAX_SCAN_AGE
+    }
 }
 
 /// A slot of an open connection, released on drop.
@@ -124,7 +130,8 @@ impl Open {
         let id = match self.next_candidate(network, now) {
             Some(id) => id,
             None => {
-                self.scan = Some(self.scan(network, now));
+                self.scans.retain(|_, scan| !scan.is_old(now));
+                self.scans.insert(network, self.scan(network, now));
                 self.next_candidate(network, now)?
             }
         };
@@ -134,10 +141,7 @@ impl Open {
 
     /// The next candidate of the last scan whose standing has not changed since.
     fn next_candidate(&mut self, network: Option<IpAddr>, now: Instant) -> Option<u64> {
-        let scan = self.scan.as_mut()?;
-        if scan.network != network || now.duration_since(scan.at) > MAX_SCAN_AGE {
-            return None;
-        }
+        let scan = self.scans.get_mut(&network).filter(|scan| !scan.is_old(now))?;
         while let Some((id, standing)) = scan.candidates.pop_front() {
             let found = self.by_id.get(&id).and_then(|connection| connection.standing(now));
             if found == Some(standing) {
@@ -147,8 +151,9 @@ impl Open {
         None
     }
 
-    /// Finds the least deserving connections. Among equals, the network with most connections comes first, then the
-    /// connection that has been stalled or idle for longest.
+    /// Finds the least deserving connections: stalled ones first and trusted ones last. In between, the network with most
+    /// connections comes first, whatever its connections do, because being busy costs a peer nothing. Within a network,
+    /// the standing decides, then the time.
     fn scan(&self, network: Option<IpAddr>, now: Instant) -> Scan {
         let of_network = |c: &Connection| network.is_none_or(|network| c.network == network);
         let mut found: Vec<_> = self
@@ -158,7 +163,9 @@ impl Open {
             .filter_map(|(id, connection)| {
                 let (standing, since) = connection.standing(now)?;
                 let held = self.per_network.get(&connection.network).copied().unwrap_or(0);
-                Some((standing, Reverse(held), since, *id))
+                let is_trusted = standing == Standing::Trusted;
+                let is_stalled = standing == Standing::Stalled;
+                Some(((is_trusted, !is_stalled, Reverse(held)), standing, since, *id))
             })
             .collect();
         if found.len() > CANDIDATES {
@@ -167,8 +174,8 @@ impl Open {
         }
         found.sort_unstable();
         let candidates =
-            found.into_iter().map(|(standing, _, since, id)| (id, (standing, since))).collect();
-        Scan { at: now, network, candidates }
+            found.into_iter().map(|(_, standing, since, id)| (id, (standing, since))).collect();
+        Scan { at: now, candidates }
     }
 
     fn remove(&mut self, id: u64) -> Option<Arc<Connection>> {
@@ -184,6 +191,7 @@ impl Open {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -285,5 +293,24 @@ mod tests {
         drop(slots);
         assert_eq!(connections.open().by_id.len(), 1);
         assert_eq!(connections.open().per_network.len(), 1);
+    }
+
+    #[test]
+    fn busy_peers_do_not_push_out_a_new_one() {
+        let now = Instant::now();
+        let connections = connections(6, 3);
+        // Two networks take all slots with requests that never end.
+        let busy: Vec<Slot> =
+            [1, 1, 1, 2, 2, 2].map(|last| connections.admit(address(last), now).unwrap()).into();
+        let _running: Vec<_> = busy.iter().map(|slot| slot.connection.begin()).collect();
+        let later = now + 5 * SECOND;
+        let honest = connections.admit(address(3), later).unwrap();
+        // The first network has a slot left and takes it.
+        let _back = connections.admit(address(1), later).unwrap();
+        assert!(connections.open().by_id.contains_key(&honest.id));
+        // The same within the honest peer's own network.
+        let crowded = connections.admit(address(2), later).unwrap();
+        let _other = connections.admit(address(2), later).unwrap();
+        assert!(connections.open().by_id.contains_key(&crowded.id));
     }
 }

@@ -10,7 +10,7 @@ use crate::protocol::Refusal;
 
 /// The server's own forms are shorter.
 const MAX_BYTES: usize = 4096;
-const READ_TIMEOUT: Duration = Duration::from_secs(10);
+const READ_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub(super) struct Form(BTreeMap<String, String>);
 

@@ -64,7 +64,9 @@ pub(super) async fn get_file(
             Body::from(log.await?)
         }
         "audit-head.json" => {
-            Body::from(app.ask(move |rounds| rounds.log_file(&round, &name)).await?)
+            let reply = SharedReply::AuditHead(round.clone());
+            let head = app.shared_reply(reply, move |rounds| rounds.log_file(&round, &name));
+            Body::from(head.await?)
         }
         _ => {
             let open = app.ask(move |rounds| {

@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{Uri, header};
 use axum::response::IntoResponse;
 
 use super::app::App;
 use super::reply::Answer;
-use crate::protocol::{Refusal, SignedServerHead};
-use crate::round::Rounds;
+use super::shared_replies::SharedReply;
+use crate::protocol::Refusal;
 
 /// `GET /v1/head`
-pub(super) async fn get_head(State(app): State<Arc<App>>) -> Answer<Json<SignedServerHead>> {
-    Ok(Json(app.ask(Rounds::server_head).await?))
+pub(super) async fn get_head(State(app): State<Arc<App>>) -> Answer {
+    let head = app.shared_reply(SharedReply::ServerHead, |rounds| {
+        Ok(serde_json::to_vec(&rounds.server_head()?)?)
+    });
+    Ok(([(header::CONTENT_TYPE, "application/json")], head.await?).into_response())
 }
 
 /// `GET /v1/log`

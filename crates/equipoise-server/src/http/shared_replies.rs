@@ -26,6 +26,8 @@ pub(super) enum SharedReply {
     RoundPage(RoundId),
     RoundInfo(RoundId),
     AuditLog(RoundId),
+    AuditHead(RoundId),
+    ServerHead,
 }
 
 /// The current replies.

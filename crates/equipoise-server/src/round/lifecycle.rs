@@ -3,12 +3,16 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use jiff::{SignedDuration, Timestamp};
 use tracing::{error, info};
 
 use super::action::Action;
 use super::rounds::Rounds;
 use crate::protocol::{Refusal, RoundId, RoundState};
 use crate::store::{CloseReason, StoreError, remove_if_present};
+
+/// How long a round waits after its deadline for files that arrived in time, so that nobody can keep it open.
+const MAX_WAIT: SignedDuration = SignedDuration::from_mins(30);
 
 impl Rounds {
     /// Performs an action of the coordinator.
@@ -45,12 +49,13 @@ impl Rounds {
     }
 
     fn close_if_due(&self, round: &RoundId) -> Result<(), StoreError> {
-        let deadline = self.store.spec(round)?.deadline;
-        if deadline.is_none_or(|deadline| self.store.clock().now() < deadline) {
+        let (deadline, now) = (self.store.spec(round)?.deadline, self.store.clock().now());
+        if deadline.is_none_or(|deadline| now < deadline) {
             return self.close_if_full(round);
         }
         // Looking after the clock was read: every file that arrived in time has been accepted or refused by now.
-        match self.arrivals.any(round) {
+        let is_patient = |deadline: Timestamp| now.duration_since(deadline) < MAX_WAIT;
+        match self.arrivals.any(round) && deadline.is_some_and(is_patient) {
             true => Ok(()),
             false => self.close_if_open(round, CloseReason::Deadline),
         }

@@ -1,6 +1,6 @@
 //! The rounds of a server, and the resources that they share.
 
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use tokio::sync::{Semaphore, broadcast};
 use tracing::error;
@@ -26,6 +26,8 @@ pub struct Rounds {
     pub(super) upload_slots: Arc<Semaphore>,
     pub(super) client_locks: ClientLocks,
     pub(super) arrivals: Arrivals,
+    /// Read by uploads between the first rename of a file and the commit; written to remove files without a row.
+    pub(super) persisting: RwLock<()>,
     pub(super) refused: RefusedUploads,
     pub(super) counters: Counters,
 }
@@ -49,6 +51,7 @@ impl Rounds {
             upload_slots: Arc::new(Semaphore::new(limits.uploads_at_once)),
             client_locks: ClientLocks::new(limits.requests_per_client),
             arrivals: Arrivals::default(),
+            persisting: RwLock::default(),
             refused: RefusedUploads::default(),
             counters: Counters::default(),
         })

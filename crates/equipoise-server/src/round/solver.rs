@@ -1,8 +1,10 @@
 //! The background thread that solves closed rounds, one at a time.
 
+use std::collections::VecDeque;
+use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use equipoise_core::{Observer, Progress};
@@ -15,6 +17,16 @@ use crate::store::{Store, StoreError};
 
 /// Minimum interval between progress notifications.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
+
+/// How long to wait before a solve that failed because of the machine is tried again.
+const RETRY_INTERVAL: Duration = Duration::from_secs(60);
+
+/// What to do with a round after a solve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Done,
+    TryAgain,
+}
 
 /// Solves rounds.
 pub(super) struct Solver {
@@ -58,32 +70,53 @@ impl Solver {
     }
 
     fn work(&self, rounds: &Receiver<RoundId>) {
-        for round in rounds {
-            let solved = catch_unwind(AssertUnwindSafe(|| self.solve(&round)));
-            let reason = match solved {
-                Ok(Ok(())) => None,
-                // Aborted in the meantime, or already solved.
-                Ok(Err(SolveError::Store(StoreError::Refused(refusal)))) => {
-                    info!(%round, %refusal, "the solve is no longer needed");
-                    None
-                }
-                Ok(Err(SolveError::Store(StoreError::DiskFull))) => {
-                    // The round is fine. It is solved after a restart with more disk space.
-                    error!(%round, "no space is left for the result");
-                    None
-                }
-                Ok(Err(error)) => Some(error.to_string()),
-                Err(_) => Some("the solve panicked".to_owned()),
+        // Rounds to try again, in the order of their time.
+        let mut retries: VecDeque<(Instant, RoundId)> = VecDeque::new();
+        loop {
+            let wait = retries
+                .front()
+                .map_or(Duration::MAX, |(at, _)| at.saturating_duration_since(Instant::now()));
+            let round = match (rounds.recv_timeout(wait), retries.front()) {
+                (Ok(round), _) => round,
+                (Err(RecvTimeoutError::Timeout), Some(_)) => match retries.pop_front() {
+                    Some((_, round)) => round,
+                    None => continue,
+                },
+                (Err(RecvTimeoutError::Timeout), None) => continue,
+                (Err(RecvTimeoutError::Disconnected), _) => return,
             };
-            self.hub.set_progress(&round, None);
-            if let Some(reason) = reason {
-                error!(%round, reason, "the round failed");
-                if let Err(error) = self.store.fail(&round, &reason) {
-                    error!(%round, %error, "cannot record the failure");
-                }
+            if self.solve_or_fail(&round) == Next::TryAgain {
+                retries.push_back((Instant::now() + RETRY_INTERVAL, round));
             }
-            self.hub.notify(&round);
         }
+    }
+
+    fn solve_or_fail(&self, round: &RoundId) -> Next {
+        let solved = catch_unwind(AssertUnwindSafe(|| self.solve(round)));
+        let (reason, next) = match solved {
+            Ok(Ok(())) => (None, Next::Done),
+            // Aborted in the meantime, or already solved.
+            Ok(Err(SolveError::Store(StoreError::Refused(refusal)))) => {
+                info!(%round, %refusal, "the solve is no longer needed");
+                (None, Next::Done)
+            }
+            Ok(Err(error)) if error.is_about_the_machine() => {
+                let seconds = RETRY_INTERVAL.as_secs();
+                error!(%round, %error, seconds, "the solve did not finish and will be tried again");
+                (None, Next::TryAgain)
+            }
+            Ok(Err(error)) => (Some(error.to_string()), Next::Done),
+            Err(_) => (Some("the solve panicked".to_owned()), Next::Done),
+        };
+        self.hub.set_progress(round, None);
+        if let Some(reason) = reason {
+            error!(%round, reason, "the round failed");
+            if let Err(error) = self.store.fail(round, &reason) {
+                error!(%round, %error, "cannot record the failure");
+            }
+        }
+        self.hub.notify(round);
+        next
     }
 
     fn solve(&self, round: &RoundId) -> Result<(), SolveError> {
@@ -113,6 +146,23 @@ pub(super) enum SolveError {
     Maths(#[from] equipoise_core::Error),
     #[error(transparent)]
     Defend(#[from] equipoise_defend::Error),
+}
+
+impl SolveError {
+    /// Whether the machine is to blame, for example a full disk, and not the round: its inputs were validated, so
+    /// reading or writing a file can only fail for such a reason.
+    fn is_about_the_machine(&self) -> bool {
+        let is_io =
+            |error: &(dyn Error + 'static)| error.downcast_ref::<std::io::Error>().is_some();
+        let mut cause: Option<&(dyn Error + 'static)> = Some(self);
+        while let Some(error) = cause {
+            if is_io(error) {
+                return true;
+            }
+            cause = error.source();
+        }
+        matches!(self, Self::Store(StoreError::DiskFull | StoreError::Database(_)))
+    }
 }
 
 struct ProgressObserver<'a> {

@@ -8,8 +8,8 @@ mod part;
 mod receive;
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
 use jiff::Timestamp;
 use tokio::sync::OwnedSemaphorePermit;
@@ -101,9 +101,11 @@ impl Upload {
         let path = self.on_thread(move |rounds| part.finish(&rounds.store, &manifest)).await?;
         let canonical = path.with_extension("canonical.parquet");
         let accepted = self.validate_and_accept(&path, &canonical, received_at).await;
-        // Whatever was not accepted is removed.
-        remove_if_present(&path);
         remove_if_present(&canonical);
+        // If the server failed, the client need not send the file again.
+        if !accepted.as_ref().is_err_and(is_about_the_server) {
+            remove_if_present(&path);
+        }
         accepted
     }
 
@@ -132,8 +134,18 @@ impl Upload {
         let signed = self.signed.clone();
         let files = (part.to_path_buf(), canonical.to_path_buf());
         let accepted = self.on_thread(move |rounds| {
-            rounds.store.persist(&files.0, &files.1, signed.manifest.sha256, validated)?;
-            rounds.accept(&signed, validated, received_at)
+            let accepted = {
+                // Until the commit, nothing else refers to the files.
+                let _persisting = rounds.persisting.read().unwrap_or_else(PoisonError::into_inner);
+                let persisted =
+                    rounds.store.persist(&files.0, &files.1, signed.manifest.sha256, validated);
+                persisted.and_then(|()| rounds.accept(&signed, validated, received_at))
+            };
+            if accepted.is_err() {
+                let _alone = rounds.persisting.write().unwrap_or_else(PoisonError::into_inner);
+                rounds.store.remove_unreferenced(signed.manifest.sha256, validated)?;
+            }
+            accepted
         });
         accepted.await
     }
@@ -172,6 +184,14 @@ impl Rounds {
             self.after_submission(round);
         }
         Ok(accepted)
+    }
+}
+
+/// Whether a submission failed because of the server, not because of the file.
+fn is_about_the_server(error: &StoreError) -> bool {
+    match error {
+        StoreError::Refused(refusal) => matches!(refusal, Refusal::Internal | Refusal::DiskFull),
+        _ => true,
     }
 }
 

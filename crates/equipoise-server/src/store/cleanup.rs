@@ -1,12 +1,12 @@
-//! Removes what an earlier process left unfinished. Runs at startup, after the integrity check.
+//! Removes what an earlier process, or an upload that was not committed, left behind.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::staged_roots::is_staging_name;
-use super::{Store, StoreError};
-use crate::protocol::{Digest, RoundId};
+use super::{Store, StoreError, remove_if_present};
+use crate::protocol::{Digest, RoundId, Validated};
 
 impl Store {
     /// Removes unfinished uploads, solves and setups, and files that no submission refers to. The caller holds the setup
@@ -25,6 +25,31 @@ impl Store {
         for (path, name) in entries(&self.folder.path().join(folder))? {
             if name.starts_with('.') || folder == "uploads" && path.is_dir() {
                 remove(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the files of a submission that was not committed, unless another one has the same content. No other
+    /// submission may be between its first rename and its commit.
+    pub(crate) fn remove_unreferenced(
+        &self,
+        sha256: Digest,
+        validated: Validated,
+    ) -> Result<(), StoreError> {
+        for (column, digest, path) in [
+            ("sha256", sha256, self.folder.blob(sha256)),
+            (
+                "canonical_sha256",
+                validated.canonical_sha256,
+                self.folder.canonical(validated.canonical_sha256),
+            ),
+        ] {
+            let query = format!("SELECT EXISTS (SELECT 1 FROM submission WHERE {column} = ?1)");
+            let is_referenced: bool =
+                self.connection().query_row(&query, [digest.to_string()], |row| row.get(0))?;
+            if !is_referenced {
+                remove_if_present(&path);
             }
         }
         Ok(())
