@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tracing::{error, info};
@@ -17,6 +17,9 @@ use crate::hub::Hub;
 use crate::round::Solver;
 use crate::store::{DataFolder, Store, StoreError, StoreParts};
 use crate::validator::Validator;
+
+/// Connections that wait to be accepted. In a flood, the kernel drops further ones, and clients try again a second later.
+const BACKLOG: u32 = 4096;
 
 /// Why the server did not start.
 #[derive(Debug, thiserror::Error)]
@@ -60,10 +63,10 @@ pub fn run(
     let app = Arc::new(App::new(store, hub, solver, validator, config.limits));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
-        let listener = bind(config.listen).await?;
+        let listener = bind(config.listen)?;
         let address = listener.local_addr()?;
         let admin = match config.admin_listen {
-            Some(admin) => Some(bind(admin).await?),
+            Some(admin) => Some(bind(admin)?),
             None => None,
         };
         let admin_address = admin.as_ref().map(TcpListener::local_addr).transpose()?;
@@ -103,8 +106,17 @@ pub fn run(
     served
 }
 
-async fn bind(address: SocketAddr) -> Result<TcpListener, ServeError> {
-    TcpListener::bind(address).await.map_err(|source| ServeError::Listen { address, source })
+fn bind(address: SocketAddr) -> Result<TcpListener, ServeError> {
+    let listen = || {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4()?,
+            SocketAddr::V6(_) => TcpSocket::new_v6()?,
+        };
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        socket.listen(BACKLOG)
+    };
+    listen().map_err(|source| ServeError::Listen { address, source })
 }
 
 /// Reloads the certificate at every SIGHUP. If that fails, the old one stays in use.

@@ -280,7 +280,8 @@ async fn arbitrary_requests_never_fail_and_are_answered_as_described() {
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
     let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-    let listening = Listening { listener, tls: None, router: router(Arc::clone(&server.app)) };
+    let router = router(Arc::clone(&server.app));
+    let listening = Listening { listener, tls: None, router, connections: 64 };
     let serving = tokio::spawn(serve(Arc::clone(&server.app), listening, std::future::pending()));
 
     let document = server.get("/v1/openapi.json").await.json;
