@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tracing::{error, info};
@@ -19,6 +19,8 @@ use crate::validator::Validator;
 
 /// Threads for disk access. They mostly wait for the one database, so more would only use up the limits of the system.
 const BLOCKING_THREADS: usize = 96;
+/// Connections that wait to be accepted. In a flood, the kernel drops further ones, and clients try again a second later.
+const BACKLOG: u32 = 4096;
 
 /// Why the server did not start.
 #[derive(Debug, thiserror::Error)]
@@ -63,10 +65,10 @@ pub fn run(
         .enable_all()
         .build()?;
     let served = runtime.block_on(async {
-        let listener = bind(config.listen).await?;
+        let listener = bind(config.listen)?;
         let address = listener.local_addr()?;
         let admin = match config.admin_listen {
-            Some(admin) => Some(bind(admin).await?),
+            Some(admin) => Some(bind(admin)?),
             None => None,
         };
         let admin_address = admin.as_ref().map(TcpListener::local_addr).transpose()?;
@@ -106,8 +108,17 @@ pub fn run(
     served
 }
 
-async fn bind(address: SocketAddr) -> Result<TcpListener, ServeError> {
-    TcpListener::bind(address).await.map_err(|source| ServeError::Listen { address, source })
+fn bind(address: SocketAddr) -> Result<TcpListener, ServeError> {
+    let listen = || {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4()?,
+            SocketAddr::V6(_) => TcpSocket::new_v6()?,
+        };
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        socket.listen(BACKLOG)
+    };
+    listen().map_err(|source| ServeError::Listen { address, source })
 }
 
 /// Reloads the certificate at every SIGHUP. If that fails, the old one stays in use.

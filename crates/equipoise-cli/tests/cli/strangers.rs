@@ -207,14 +207,15 @@ fn peers_that_reconnect_all_the_time_lock_nobody_out() {
                 }
             });
         }
-        std::thread::sleep(Duration::from_secs(1));
+        while attempts.load(Ordering::SeqCst) < 2 * slots {
+            std::thread::sleep(Duration::from_millis(10));
+        }
         let times: Vec<_> =
             (1..=submissions).map(|client| scene.submit("spring", client, 2 << 20)).collect();
         stop.store(true, Ordering::SeqCst);
         println!("{attempts:?} connections from the same address; submissions: {times:?}");
         assert!(times.iter().all(|time| time.as_ref().is_ok_and(|time| *time < HONEST)));
     });
-    assert!(attempts.load(Ordering::SeqCst) > 2 * slots, "{attempts:?}");
 }
 
 #[test]
