@@ -20,6 +20,9 @@ pub struct Config {
     /// Serve plain HTTP on a loopback address, behind a reverse proxy on the same machine or in tests.
     #[serde(default)]
     pub plain_http_on_loopback: bool,
+    /// Refuse to start if the kernel lacks any restriction of the validator's sandbox. Default: false.
+    #[serde(default)]
+    pub require_sandbox: bool,
     /// Limits on peers.
     #[serde(default)]
     pub limits: Limits,
@@ -55,6 +58,9 @@ pub struct Limits {
     pub connections_per_address: usize,
     /// Failed authentications per address and minute; further ones get 429. Default: 20.
     pub failed_authentications_per_minute: usize,
+    /// Rejected files in a row after which a client must wait before it sends another; until then it gets 429.
+    /// Default: 3.
+    pub free_rejections: u32,
     /// Maximum number of event stream listeners. Default: 256.
     pub listeners: usize,
     /// How long an interrupted upload can be resumed. Default: one day.
@@ -77,6 +83,7 @@ impl Default for Limits {
             connections: 4096,
             connections_per_address: 1024,
             failed_authentications_per_minute: 20,
+            free_rejections: 3,
             listeners: 256,
             upload_expiry_seconds: 24 * 3600,
             solve_memory_bytes: 1 << 30,
@@ -151,6 +158,7 @@ impl Config {
             ("requests_per_client", limits.requests_per_client as u64, 1),
             ("connections", limits.connections as u64, 1),
             ("connections_per_address", limits.connections_per_address as u64, 1),
+            ("free_rejections", u64::from(limits.free_rejections), 1),
             ("listeners", limits.listeners as u64, 1),
             ("solve_memory_bytes", limits.solve_memory_bytes as u64, 64 << 20),
         ];

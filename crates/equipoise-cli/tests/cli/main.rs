@@ -6,6 +6,7 @@ mod certificates;
 mod data;
 mod demo;
 mod experiment;
+mod fair_queue;
 mod fleet;
 // Not all of its features are used here.
 #[allow(dead_code)]
@@ -18,6 +19,7 @@ mod mutants;
 mod operations;
 mod reproducibility;
 mod resume;
+mod sandbox;
 mod server;
 mod slow_peers;
 mod verdicts;

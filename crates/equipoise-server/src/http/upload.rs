@@ -57,6 +57,7 @@ async fn submit(app: &Arc<App>, segments: TwoSegments, request: Request) -> Answ
     }
     let manifest = &signed.manifest;
     let client = (manifest.round.clone(), manifest.client.clone());
+    app.validator.admit(&client)?;
     let lock = app.clients.lock(client, app.limits.requests_per_client, LOCK_TIMEOUT).await?;
     // In the meantime, another request may have been accepted, or the round closed.
     if let Some(receipt) = admit(app, &signed).await? {
@@ -210,7 +211,8 @@ async fn validate_and_accept(
     let schema = spec.schema().map_err(StoreError::from)?;
     let (file, limits) = (part.clone(), spec.limits);
     app.store.crash().at("during_validation");
-    let job = Job { file, canonical: canonical.clone(), schema, limits };
+    let client = (signed.manifest.round.clone(), signed.manifest.client.clone());
+    let job = Job { client, file, canonical: canonical.clone(), schema, limits };
     let validated = match app.validator.validate(job).await {
         Verdict::Valid(validated) => validated,
         verdict => {

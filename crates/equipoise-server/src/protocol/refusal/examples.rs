@@ -37,6 +37,7 @@ impl Refusal {
             },
             Self::FileRejected("the file is not a Parquet table".into()),
             Self::TooManyRequests,
+            Self::TooManyRejectedFiles { retry_after_seconds: 40 },
             Self::Busy { retry_after_seconds: 5 },
             Self::DiskFull,
             Self::Internal,
@@ -62,6 +63,6 @@ mod tests {
         codes.sort();
         examples.sort();
         assert_eq!(examples, codes);
-        assert_eq!(examples.len(), 28);
+        assert_eq!(examples.len(), 29);
     }
 }
