@@ -43,7 +43,7 @@ pub use output_file::{check_output, write_atomically, write_json};
 pub use output_folder::OutputFolder;
 pub use output_table::{ColumnValues, OutputColumn, write_table};
 pub use overlap::{Overlap, Overlaps};
-pub use proxy::{ProxyWriter, read_proxy, visit_proxy, write_proxy};
+pub use proxy::{ProxyWriter, read_proxy, visit_open_proxy, visit_proxy, write_proxy};
 pub use raw_rows::{EncodedTable, read_features_for_prediction, read_rows};
 pub use read_limits::ReadLimits;
 pub use round::{LoadedRound, load_round};

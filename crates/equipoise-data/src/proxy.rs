@@ -15,7 +15,7 @@ use crate::schema::Schema;
 use crate::table::TableKind;
 
 pub(crate) use reader::CHUNK_ROWS;
-pub use reader::{read_proxy, visit_proxy};
+pub use reader::{read_proxy, visit_open_proxy, visit_proxy};
 pub use writer::ProxyWriter;
 
 /// Writes a proxy in the format that the file extension names. The same rows give the same bytes.

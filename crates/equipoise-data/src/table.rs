@@ -10,6 +10,8 @@ mod parquet;
 mod quiet;
 mod suggest;
 
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 pub use cell::Cell;
@@ -114,10 +116,18 @@ pub fn open_table(path: &Path) -> Result<Table, Error> {
 }
 
 pub(crate) fn open_table_within(path: &Path, limits: ReadLimits) -> Result<Table, Error> {
+    TableKind::of(path)?;
+    let file =
+        File::open(path).map_err(|source| Error::Read { file: path.to_path_buf(), source })?;
+    read_header(path, file, limits)
+}
+
+/// Reads the header of an open file. The path gives the format and appears in errors. Only calls on the open file
+/// itself are made from here on, because a sandboxed reader may make no others, not even `stat`.
+pub(crate) fn read_header(path: &Path, file: File, limits: ReadLimits) -> Result<Table, Error> {
     let kind = TableKind::of(path)?;
-    let file = std::fs::File::open(path)
-        .map_err(|source| Error::Read { file: path.to_path_buf(), source })?;
-    if file.metadata().is_ok_and(|found| found.is_file() && found.len() == 0) {
+    let length = length(&file);
+    if length == Some(0) {
         return Err(TableProblem::empty().in_file(path));
     }
     let (columns, source) = match kind {
@@ -129,6 +139,7 @@ pub(crate) fn open_table_within(path: &Path, limits: ReadLimits) -> Result<Table
             csv::open(path, Box::new(plain), &limits).map(|(c, r)| (c, Source::Csv(r)))?
         }
         TableKind::Parquet => {
+            let file = parquet::OpenFile::new(file, length.unwrap_or(0));
             parquet::open(path, file).map(|(c, r)| (c, Source::Parquet(Box::new(r))))?
         }
     };
@@ -219,6 +230,16 @@ impl Table {
             }
         }
     }
+}
+
+/// The length of a file that is about to be read from its start. `None` for a pipe or a folder.
+fn length(mut file: &File) -> Option<u64> {
+    if file.metadata().is_ok_and(|found| !found.is_file()) {
+        return None;
+    }
+    let length = file.seek(SeekFrom::End(0)).ok()?;
+    file.rewind().ok()?;
+    Some(length)
 }
 
 fn check_names(path: &Path, columns: &[String]) -> Result<(), Error> {

@@ -20,6 +20,9 @@ pub struct Config {
     /// Serve plain HTTP on a loopback address, behind a reverse proxy on the same machine or in tests.
     #[serde(default)]
     pub plain_http_on_loopback: bool,
+    /// Refuse to start if the kernel lacks any restriction of the validator's sandbox. Default: false.
+    #[serde(default)]
+    pub require_sandbox: bool,
     /// Limits on peers.
     #[serde(default)]
     pub limits: Limits,
@@ -59,6 +62,9 @@ pub struct Limits {
     pub connections_per_address: usize,
     /// Failed authentications per address and minute; further ones get 429. Default: 20.
     pub failed_authentications_per_minute: usize,
+    /// Rejected files in a row after which a client must wait before it sends another; until then it gets 429.
+    /// Default: 3.
+    pub free_rejections: u32,
     /// Maximum number of event stream listeners. Default: 256.
     pub listeners: usize,
     /// Maximum number of event stream listeners per address. Default: 8.
@@ -87,6 +93,7 @@ impl Default for Limits {
             connections: 4096,
             connections_per_address: 1024,
             failed_authentications_per_minute: 20,
+            free_rejections: 3,
             listeners: 256,
             listeners_per_address: 8,
             listener_seconds: 600,
@@ -165,6 +172,7 @@ impl Config {
             ("reads_at_once", limits.reads_at_once as u64, 1),
             ("connections", limits.connections as u64, 1),
             ("connections_per_address", limits.connections_per_address as u64, 1),
+            ("free_rejections", u64::from(limits.free_rejections), 1),
             ("listeners", limits.listeners as u64, 1),
             ("listeners_per_address", limits.listeners_per_address as u64, 1),
             ("listener_seconds", limits.listener_seconds, 1),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
-use tracing::{error, info};
+use tracing::{error, info, warn};
 
 use crate::config::{Config, ConfigError};
 use crate::http::{self, App, Certificate, Listening};
@@ -40,6 +40,9 @@ pub enum ServeError {
         /// The system's error.
         source: std::io::Error,
     },
+    /// The validator cannot validate anything, or lacks a restriction that the configuration requires.
+    #[error("{0}")]
+    Validator(String),
     /// Threads or signal handlers could not be set up.
     #[error("cannot start the server: {0}")]
     System(#[from] std::io::Error),
@@ -56,6 +59,7 @@ pub fn run(
     config.check()?;
     let certificate = config.tls.as_ref().map(Certificate::read).transpose()?;
     let tls = certificate.as_ref().map(Certificate::acceptor).transpose()?;
+    check_validator(&*validator, config.require_sandbox)?;
     let store = Arc::new(Store::open(DataFolder::open(&config.data)?, parts)?);
     let connections = open_files::allowed_connections(&config.limits);
     let rounds = Arc::new(Rounds::start(store, validator, config.limits)?);
@@ -106,6 +110,32 @@ pub fn run(
     // Nothing still running matters: a submission is accepted once it is committed.
     runtime.shutdown_timeout(Duration::from_secs(1));
     served
+}
+
+/// Logs how the validator is restricted.
+fn check_validator(validator: &dyn Validator, require_sandbox: bool) -> Result<(), ServeError> {
+    let restrictions = validator.self_test().map_err(|reason| {
+        ServeError::Validator(format!("the validator does not work on this system: {reason}"))
+    })?;
+    let (mut active, mut missing) = (Vec::new(), Vec::new());
+    for restriction in restrictions {
+        let name = restriction.name;
+        match restriction.missing {
+            None => active.push(name),
+            Some(reason) => {
+                warn!(restriction = %name, %reason, "the validator lacks a restriction");
+                missing.push(format!("{name} ({reason})"));
+            }
+        }
+    }
+    info!(active = active.join(", "), missing = missing.join(", "), "the validator's sandbox");
+    if require_sandbox && !missing.is_empty() {
+        return Err(ServeError::Validator(format!(
+            "require_sandbox is set, but the validator lacks: {}. Use a kernel that offers them, or unset require_sandbox.",
+            missing.join(", ")
+        )));
+    }
+    Ok(())
 }
 
 fn bind(address: SocketAddr) -> Result<TcpListener, ServeError> {

@@ -1,11 +1,17 @@
-//! Validation of uploaded files, in a separate process with resource limits, because a parser of untrusted input may
-//! crash or exhaust memory.
+//! Validation of uploaded files, in a separate sandboxed process, because a parser of untrusted input may crash, exhaust
+//! memory or be taken over.
 //!
-//! [`check_file`] runs in the child. [`ChildValidator`] starts children. [`InProcess`] validates without a child, for
-//! tests.
+//! [`run_child`] is that process: it opens its files, enters the sandbox and only then reads them. [`ChildValidator`]
+//! starts children when the scheduler gives them a turn. [`InProcess`] validates without a child, for tests.
 
+mod back_off;
+mod budget;
 mod child;
 mod parent;
+mod queue;
+mod sandbox;
+mod scheduler;
+mod self_test;
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -14,14 +20,20 @@ use std::pin::Pin;
 use equipoise_data::Schema;
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{SubmissionLimits, Validated};
+use crate::protocol::{ClientId, Refusal, RoundId, SubmissionLimits, Validated};
 
-pub use child::{check_file, run_child};
+pub use child::{SelfTest, check_file, run_child, run_self_test};
 pub use parent::{ChildValidator, InProcess};
+pub use sandbox::Restriction;
+
+/// A client of a round.
+pub type ClientKey = (RoundId, ClientId);
 
 /// The input of a validator.
 #[derive(Debug, Clone)]
 pub struct Job {
+    /// Who sent the file.
+    pub client: ClientKey,
     /// The file. Its extension determines the format.
     pub file: PathBuf,
     /// Where to write the canonical table, in an existing folder.
@@ -66,6 +78,13 @@ pub type Pending = Pin<Box<dyn Future<Output = Verdict> + Send>>;
 
 /// Validates files.
 pub trait Validator: Send + Sync {
-    /// Validates one file.
+    /// Validates one file. The validation continues if the future is dropped.
     fn validate(&self, job: Job) -> Pending;
+
+    /// Refuses a client that must wait because its last files were rejected. Called before a body is read.
+    fn admit(&self, client: &ClientKey) -> Result<(), Refusal>;
+
+    /// Validates a small table and reports how the process that reads files is restricted. The error says why this
+    /// validator cannot validate anything.
+    fn self_test(&self) -> Result<Vec<Restriction>, String>;
 }

@@ -94,6 +94,7 @@ pub(crate) fn run(args: &ServeArgs, output: &Output) -> anyhow::Result<Answer> {
                 admin_listen: args.admin_listen,
                 tls,
                 plain_http_on_loopback: args.plain_http,
+                require_sandbox: false,
                 limits: Limits::default(),
             }
         }
@@ -113,7 +114,7 @@ pub(crate) fn run(args: &ServeArgs, output: &Output) -> anyhow::Result<Answer> {
     if args.crash_at.as_deref() == Some(validate_proxy::CRASH) {
         child_arguments.push("--crash".to_owned());
     }
-    let validator = ChildValidator::new(program, child_arguments);
+    let validator = ChildValidator::new(program, child_arguments, config.limits.free_rejections);
     run_server(&config, parts, Arc::new(validator), |listening, admin| {
         let text = || instructions.unwrap_or_else(|| format!("serving at {listening}\n"));
         if let Err(error) = output.result(&json!({ "listening": listening, "admin": admin }), text)

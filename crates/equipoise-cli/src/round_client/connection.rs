@@ -16,8 +16,8 @@ use crate::files::read_text;
 
 const MAX_REPLY_BYTES: u64 = 256 << 20;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
-/// Long enough for the server to validate a file of 512 MiB.
-const REPLY_TIMEOUT: Duration = Duration::from_secs(300);
+/// Long enough for the server to validate a file of 512 MiB while others wait too.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// Pauses before a read is repeated on a new connection.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);

@@ -19,6 +19,8 @@ use crate::progress::Bar;
 
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 const MAX_WAIT: Duration = Duration::from_secs(30);
+/// The longest wait that a server can request.
+const MAX_REQUESTED_WAIT: Duration = Duration::from_secs(300);
 
 /// A signed file.
 pub(crate) struct Submission {
@@ -85,7 +87,8 @@ impl Submission {
             }
             attempt += 1;
             let requested = refused.and_then(|refused| refused.body.retry_after_seconds);
-            let pause = requested.map_or(wait, Duration::from_secs).min(MAX_WAIT).max(wait);
+            let pause =
+                requested.map_or(wait, Duration::from_secs).min(MAX_REQUESTED_WAIT).max(wait);
             let seconds = pause.as_secs_f64();
             output.note(format!(
                 "{error}; retrying in {seconds:.1} s (retry {attempt} of {retries})"

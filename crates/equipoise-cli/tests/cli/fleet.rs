@@ -104,6 +104,21 @@ impl Fleet {
         Server::start_in(self.dir.path(), port, &options)
     }
 
+    /// Starts a server with these lines in its configuration.
+    pub(crate) fn start_with_config(&self, lines: &str) -> Server {
+        Server::start_in(self.dir.path(), self.port, &self.write_config(lines))
+    }
+
+    /// Writes a configuration with these lines; returns the options that select it.
+    pub(crate) fn write_config(&self, lines: &str) -> String {
+        let port = self.port;
+        let config = format!(
+            "data = \"data\"\nlisten = \"127.0.0.1:{port}\"\nplain_http_on_loopback = true\n{lines}\n"
+        );
+        std::fs::write(self.dir.path().join("server.toml"), config).unwrap();
+        "--config server.toml".to_owned()
+    }
+
     /// A proxy of about this many bytes; another seed gives other rows.
     pub(crate) fn proxy(&self, seed: u64, bytes: usize) -> String {
         let mut state = seed.wrapping_mul(2).wrapping_add(1);

@@ -7,6 +7,7 @@ mod crowd;
 mod data;
 mod demo;
 mod experiment;
+mod fair_queue;
 mod fleet;
 // Not all of its features are used here.
 #[allow(dead_code)]
@@ -21,6 +22,7 @@ mod operations;
 mod permissions;
 mod reproducibility;
 mod resume;
+mod sandbox;
 mod server;
 mod slow_peers;
 mod strangers;

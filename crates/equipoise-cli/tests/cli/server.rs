@@ -27,9 +27,15 @@ impl Server {
 
     /// Starts a server in a folder with these options.
     pub(crate) fn start_in(folder: &Path, port: u16, options: &str) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_equipoise"));
+        Self::start_by(&mut command, folder, port, options)
+    }
+
+    /// Starts a server by a command that takes the server's arguments.
+    pub(crate) fn start_by(command: &mut Command, folder: &Path, port: u16, options: &str) -> Self {
         let arguments = format!("serve --json {options}");
         let log = folder.join("server.log");
-        let mut child = Command::new(env!("CARGO_BIN_EXE_equipoise"))
+        let mut child = command
             .args(arguments.split_whitespace())
             .current_dir(folder)
             .stdout(Stdio::piped())

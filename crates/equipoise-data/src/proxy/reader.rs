@@ -1,5 +1,6 @@
 //! Reads proxies chunk by chunk.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use equipoise_core::{Layout, MAX_ABS_VALUE, Rows};
@@ -8,7 +9,7 @@ use super::columns;
 use crate::error::{Error, Purpose, TableProblem};
 use crate::read_limits::ReadLimits;
 use crate::schema::Schema;
-use crate::table::{Batch, Cell, Part, Table, open_table_within};
+use crate::table::{Batch, Cell, Part, Table, open_table_within, read_header};
 
 /// Rows decoded at a time.
 pub(crate) const CHUNK_ROWS: usize = 4096;
@@ -32,20 +33,30 @@ pub fn visit_proxy(
     limits: ReadLimits,
     visit: impl FnMut(&Rows) -> Result<(), Error>,
 ) -> Result<u64, Error> {
-    visit_chunks(path, schema, limits, CHUNK_ROWS, visit)
+    visit_chunks(open_table_within(path, limits)?, schema, CHUNK_ROWS, visit)
 }
 
-pub(super) fn visit_chunks(
+/// Like [`visit_proxy`], for a file that is already open. The path gives the format and appears in errors.
+pub fn visit_open_proxy(
+    file: File,
     path: &Path,
     schema: &Schema,
     limits: ReadLimits,
+    visit: impl FnMut(&Rows) -> Result<(), Error>,
+) -> Result<u64, Error> {
+    visit_chunks(read_header(path, file, limits)?, schema, CHUNK_ROWS, visit)
+}
+
+pub(super) fn visit_chunks(
+    table: Table,
+    schema: &Schema,
     chunk_rows: usize,
     mut visit: impl FnMut(&Rows) -> Result<(), Error>,
 ) -> Result<u64, Error> {
-    let table = open_table_within(path, limits)?;
+    let path = table.file().to_path_buf();
     let columns = columns(schema);
     let chosen = positions(&table, &columns, schema)?;
-    let mut chunk = Chunk::new(path, columns, schema.layout());
+    let mut chunk = Chunk::new(&path, columns, schema.layout());
     let n_rows = table.visit_parts(&chosen, chunk_rows, |part| {
         match part {
             Part::Row(row, cells) => chunk.push(row, cells)?,
@@ -55,7 +66,7 @@ pub(super) fn visit_chunks(
         if full { visit(&chunk.take()?) } else { Ok(()) }
     })?;
     if n_rows == 0 {
-        return Err(TableProblem::no_rows(Purpose::Proxy).in_file(path));
+        return Err(TableProblem::no_rows(Purpose::Proxy).in_file(&path));
     }
     if !chunk.positive.is_empty() {
         visit(&chunk.take()?)?;

@@ -2,8 +2,8 @@
 
 mod batch_writer;
 mod column;
+mod open_file;
 
-use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
@@ -15,6 +15,7 @@ use parquet::arrow::arrow_reader::{
 
 pub(crate) use self::batch_writer::BatchWriter;
 use self::column::Column;
+pub(super) use self::open_file::OpenFile;
 use super::Cell;
 use super::quiet::catch_panics;
 use crate::error::{Error, TableProblem};
@@ -25,10 +26,10 @@ const MAX_BATCH_ROWS: usize = 4096;
 
 /// A Parquet file whose footer has been read.
 pub(super) struct Reader {
-    builder: ParquetRecordBatchReaderBuilder<File>,
+    builder: ParquetRecordBatchReaderBuilder<OpenFile>,
 }
 
-pub(super) fn open(path: &Path, file: File) -> Result<(Vec<String>, Reader), Error> {
+pub(super) fn open(path: &Path, file: OpenFile) -> Result<(Vec<String>, Reader), Error> {
     // Skipping the Arrow schema that some writers embed turns a pandas category into plain text.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let builder =
@@ -110,7 +111,7 @@ impl<'a> Batch<'a> {
 }
 
 fn build(
-    builder: ParquetRecordBatchReaderBuilder<File>,
+    builder: ParquetRecordBatchReaderBuilder<OpenFile>,
     chosen: &[usize],
     batch_rows: usize,
 ) -> parquet::errors::Result<ParquetRecordBatchReader> {

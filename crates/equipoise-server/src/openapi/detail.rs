@@ -172,6 +172,7 @@ impl Operation {
                 "value_rejected",
                 "file_rejected",
                 "too_many_requests",
+                "too_many_rejected_files",
                 "busy",
                 "disk_full",
             ],

@@ -132,6 +132,12 @@ pub enum Refusal {
     /// Too many concurrent requests from one client.
     #[error("too many concurrent requests from this client")]
     TooManyRequests,
+    /// The client's last files were rejected, and it must wait before it sends another.
+    #[error("the last files of this client were rejected, so the next one has to wait")]
+    TooManyRejectedFiles {
+        /// When to retry.
+        retry_after_seconds: u64,
+    },
     /// Not enough free disk space.
     #[error("the server does not have enough disk space for this file")]
     DiskFull,
@@ -196,6 +202,7 @@ impl Refusal {
             Self::ValueRejected { .. } => (422, "value_rejected"),
             Self::FileRejected(_) => (422, "file_rejected"),
             Self::TooManyRequests => (429, "too_many_requests"),
+            Self::TooManyRejectedFiles { .. } => (429, "too_many_rejected_files"),
             Self::Busy { .. } => (503, "busy"),
             Self::DiskFull => (507, "disk_full"),
             Self::Internal => (500, "internal"),
@@ -257,6 +264,9 @@ impl Refusal {
             Self::Busy { .. } | Self::TooManyRequests | Self::TooManyFailures => {
                 "wait and try again"
             }
+            Self::TooManyRejectedFiles { .. } => {
+                "check the file against the round's schema, which `equipoise submit` does, and submit it after the wait"
+            }
             Self::DiskFull => "ask the coordinator to free disk space, then submit again",
             _ => return None,
         })
@@ -265,7 +275,8 @@ impl Refusal {
     /// Seconds to wait before a retry.
     pub fn retry_after_seconds(&self) -> Option<u64> {
         match self {
-            Self::Busy { retry_after_seconds } => Some(*retry_after_seconds),
+            Self::Busy { retry_after_seconds }
+            | Self::TooManyRejectedFiles { retry_after_seconds } => Some(*retry_after_seconds),
             Self::TooManyRequests => Some(5),
             Self::TooManyFailures => Some(60),
             _ => None,

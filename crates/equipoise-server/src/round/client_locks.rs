@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 
-use crate::protocol::{ClientId, Refusal, RoundId};
+use crate::protocol::Refusal;
+use crate::validator::ClientKey;
 
 /// How long a request waits for another upload of the same client.
 const TIMEOUT: Duration = Duration::from_secs(8);
-
-pub(super) type ClientKey = (RoundId, ClientId);
 
 /// A lock per client and round. Their number is bounded by the rosters, because only authenticated clients get here.
 #[derive(Debug)]

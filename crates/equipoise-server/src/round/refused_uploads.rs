@@ -74,6 +74,7 @@ pub(super) fn is_about_the_upload(refusal: &Refusal) -> bool {
                 | Refusal::NotFound(_)
                 | Refusal::TooManyRequests
                 | Refusal::TooManyFailures
+                | Refusal::TooManyRejectedFiles { .. }
                 | Refusal::OffsetMismatch { .. }
         )
 }

@@ -21,7 +21,7 @@ use super::client_locks::ClientLock;
 use super::rounds::Rounds;
 use crate::protocol::{Manifest, Refusal, SignedManifest, SignedReceipt, UploadState, Validated};
 use crate::store::{Acceptance, StoreError, remove_if_present};
-use crate::validator::{Job, Verdict};
+use crate::validator::{ClientKey, Job, Verdict};
 
 impl Rounds {
     /// Receives a client's file from `offset` on, and accepts it. The manifest must be authentic.
@@ -40,6 +40,7 @@ impl Rounds {
             return Ok(Acceptance::Existing(receipt));
         }
         let client = (manifest.round.clone(), manifest.client.clone());
+        self.validator.admit(&client)?;
         let lock = self.client_locks.lock(client).await?;
         // In the meantime, another request may have been accepted, or the round closed.
         if let Some(receipt) = self.admit_on_thread(manifest).await? {
@@ -122,6 +123,7 @@ impl Upload {
         let crash = self.rounds.store.crash();
         crash.at("during_validation");
         let job = Job {
+            client: self.client(),
             file: part.to_path_buf(),
             canonical: canonical.to_path_buf(),
             schema: spec.schema()?,
@@ -148,6 +150,11 @@ impl Upload {
             accepted
         });
         accepted.await
+    }
+
+    fn client(&self) -> ClientKey {
+        let Manifest { round, client, .. } = &self.signed.manifest;
+        (round.clone(), client.clone())
     }
 
     fn reject(&self, verdict: Verdict) -> Refusal {

@@ -1,80 +1,147 @@
-//! The child process: sets its own limits, reads one file, writes one verdict.
+//! The child process: opens its files, enters the sandbox, reads one file, writes one table and one verdict.
 
+use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use equipoise_data::{
-    DistinctRowCounter, Error, Hasher, ProxyWriter, ReadLimits, Schema, visit_proxy,
+    DistinctRowCounter, Error, Hasher, ProxyWriter, ReadLimits, Schema, visit_open_proxy,
 };
-use rustix::process::{Resource, Rlimit, setrlimit};
+use serde::{Deserialize, Serialize};
 
+use super::budget::{Budget, decoded_limit};
+use super::sandbox::{self, Restriction};
 use super::{Job, Verdict};
 use crate::protocol::{SubmissionLimits, Validated};
 
-const MEMORY_BYTES: u64 = 2 << 30;
-const CPU_SECONDS: u64 = 60;
-/// A table below this size is never a decompression bomb, whatever its ratio.
-const SMALL_BYTES: u64 = 64 << 20;
+/// What the parent passes besides file names.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ChildSettings {
+    pub(super) limits: SubmissionLimits,
+    pub(super) budget: Budget,
+}
 
-/// The hidden subcommand `file canonical schema limits`, which prints a verdict.
-pub fn run_child(file: PathBuf, canonical: PathBuf, schema: &Path, limits: &str) -> Verdict {
-    for (resource, limit) in [
-        (Resource::As, MEMORY_BYTES),
-        (Resource::Cpu, CPU_SECONDS),
-        // A crashed child leaves no core dump.
-        (Resource::Core, 0),
-    ] {
-        if let Err(error) =
-            setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) })
-        {
-            return Verdict::Storage { message: format!("cannot set resource limits: {error}") };
-        }
-    }
-    let job = Schema::read(schema).map_err(|error| error.to_string()).and_then(|schema| {
-        let limits = serde_json::from_str(limits).map_err(|error| error.to_string())?;
-        Ok(Job { file, canonical, schema, limits })
-    });
-    match job {
-        Ok(job) => check_file(&job),
-        Err(message) => Verdict::Storage { message },
+/// The output of a child that tests its sandbox.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct SelfTest {
+    /// The restrictions, active or not.
+    pub restrictions: Vec<Restriction>,
+    /// The verdict on the file.
+    pub verdict: Verdict,
+}
+
+/// The hidden subcommand `file canonical schema settings`, which prints a verdict.
+pub fn run_child(file: &Path, canonical: &Path, schema: &Path, settings: &str) -> Verdict {
+    match Sandboxed::enter(file, canonical, schema, settings) {
+        Ok(sandboxed) => sandboxed.opened.verdict(),
+        Err(verdict) => verdict,
     }
 }
 
-/// Validates a file against the schema and writes the canonical table.
+/// Like [`run_child`], but also attempts what the sandbox forbids and reports its restrictions.
+pub fn run_self_test(file: &Path, canonical: &Path, schema: &Path, settings: &str) -> SelfTest {
+    match Sandboxed::enter(file, canonical, schema, settings) {
+        Ok(Sandboxed { mut restrictions, opened }) => {
+            restrictions.extend(sandbox::attempt_forbidden_operations(file));
+            SelfTest { restrictions, verdict: opened.verdict() }
+        }
+        Err(verdict) => SelfTest { restrictions: Vec::new(), verdict },
+    }
+}
+
+/// Validates a file against the schema and writes the canonical table, without a sandbox.
 pub fn check_file(job: &Job) -> Verdict {
-    match check(job) {
-        Ok(verdict) => verdict,
+    match Opened::new(&job.file, &job.canonical, job.schema.clone(), job.limits) {
+        Ok(opened) => opened.verdict(),
         Err(error) => verdict_of(error, &job.file),
     }
 }
 
-/// Reads and writes chunk by chunk, so the table is never in memory as a whole.
-fn check(job: &Job) -> Result<Verdict, Error> {
-    let failed = |source| Error::Write { file: job.canonical.clone(), source };
-    let mut hasher = Hasher::default();
-    let file = std::fs::File::create(&job.canonical).map_err(failed)?;
-    let mut out = BufWriter::new(Hashed { file, hasher: &mut hasher });
-    let mut writer = ProxyWriter::new(&mut out, &job.schema);
-    let mut distinct = DistinctRowCounter::default();
-    let rows = visit_proxy(&job.file, &job.schema, limits(job), |rows| {
-        distinct.add(rows);
-        writer.push(rows).map_err(failed)
-    })?;
-    writer.finish().and_then(|()| out.flush()).map_err(failed)?;
-    drop(out);
-    let canonical_sha256 = hasher.finish();
-    Ok(Verdict::Valid(Validated { canonical_sha256, rows, distinct_rows: distinct.count() }))
+/// A process that can do nothing but compute with its open files.
+struct Sandboxed {
+    restrictions: Vec<Restriction>,
+    opened: Opened,
 }
 
-fn limits(job: &Job) -> ReadLimits {
-    let SubmissionLimits { rows, columns, decoded_bytes, decoded_ratio, .. } = job.limits;
-    let file_bytes = std::fs::metadata(&job.file).map_or(0, |found| found.len());
-    let decoded = decoded_bytes.min(file_bytes.saturating_mul(decoded_ratio).max(SMALL_BYTES));
-    ReadLimits::new(rows, columns, decoded)
+impl Sandboxed {
+    fn enter(
+        file: &Path,
+        canonical: &Path,
+        schema: &Path,
+        settings: &str,
+    ) -> Result<Self, Verdict> {
+        let failed = |message: String| Verdict::Storage { message };
+        let inherited = sandbox::close_inherited_files();
+        let ChildSettings { limits, budget } =
+            serde_json::from_str(settings).map_err(|error| failed(error.to_string()))?;
+        // The schema is the server's own.
+        let schema = Schema::read(schema).map_err(|error| failed(error.to_string()))?;
+        let opened = Opened::new(file, canonical, schema, limits)
+            .map_err(|error| verdict_of(error, file))?;
+        let mut restrictions = sandbox::enter(&budget)
+            .map_err(|error| failed(format!("cannot set resource limits: {error}")))?;
+        restrictions.insert(0, inherited);
+        Ok(Self { restrictions, opened })
+    }
+}
+
+/// A job whose files are open and not yet read.
+struct Opened {
+    /// Names in messages, and determines the format.
+    path: PathBuf,
+    file: File,
+    canonical_path: PathBuf,
+    canonical: File,
+    schema: Schema,
+    limits: ReadLimits,
+}
+
+impl Opened {
+    fn new(
+        path: &Path,
+        canonical_path: &Path,
+        schema: Schema,
+        limits: SubmissionLimits,
+    ) -> Result<Self, Error> {
+        let (path, canonical_path) = (path.to_path_buf(), canonical_path.to_path_buf());
+        let unreadable = |source| Error::Read { file: path.clone(), source };
+        let file = File::open(&path).map_err(unreadable)?;
+        let file_bytes = file.metadata().map_err(unreadable)?.len();
+        let canonical = File::create(&canonical_path)
+            .map_err(|source| Error::Write { file: canonical_path.clone(), source })?;
+        let SubmissionLimits { rows, columns, .. } = limits;
+        let limits = ReadLimits::new(rows, columns, decoded_limit(&limits, file_bytes));
+        Ok(Self { path, file, canonical_path, canonical, schema, limits })
+    }
+
+    fn verdict(self) -> Verdict {
+        let path = self.path.clone();
+        match self.check() {
+            Ok(verdict) => verdict,
+            Err(error) => verdict_of(error, &path),
+        }
+    }
+
+    /// Reads and writes chunk by chunk, so the table is never in memory as a whole.
+    fn check(self) -> Result<Verdict, Error> {
+        let failed = |source| Error::Write { file: self.canonical_path.clone(), source };
+        let mut hasher = Hasher::default();
+        let mut out = BufWriter::new(Hashed { file: self.canonical, hasher: &mut hasher });
+        let mut writer = ProxyWriter::new(&mut out, &self.schema);
+        let mut distinct = DistinctRowCounter::default();
+        let rows = visit_open_proxy(self.file, &self.path, &self.schema, self.limits, |rows| {
+            distinct.add(rows);
+            writer.push(rows).map_err(failed)
+        })?;
+        writer.finish().and_then(|()| out.flush()).map_err(failed)?;
+        drop(out);
+        let canonical_sha256 = hasher.finish();
+        Ok(Verdict::Valid(Validated { canonical_sha256, rows, distinct_rows: distinct.count() }))
+    }
 }
 
 struct Hashed<'a> {
-    file: std::fs::File,
+    file: File,
     hasher: &'a mut Hasher,
 }
 

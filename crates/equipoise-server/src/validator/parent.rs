@@ -1,19 +1,22 @@
-//! The server's side of validation: starts and supervises child processes.
+//! The server's side of validation: queues jobs, starts and supervises child processes.
 
-use std::path::PathBuf;
-use std::process::Stdio;
-use std::sync::Arc;
-use std::time::Duration;
+use std::path::{Path, PathBuf, absolute};
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
+use equipoise_data::TableKind;
 use tokio::io::AsyncReadExt as _;
-use tokio::sync::Semaphore;
+use tokio::process::Command;
 
-use super::{Job, Pending, Validator, Verdict, check_file};
+use super::back_off::BackOff;
+use super::budget::{Budget, estimated_seconds, lanes};
+use super::child::ChildSettings;
+use super::scheduler::Scheduler;
+use super::self_test::self_test;
+use super::{ClientKey, Job, Pending, Restriction, Validator, Verdict, check_file};
+use crate::protocol::Refusal;
 
-/// Maximum number of concurrent children; further jobs wait.
-const MAX_CHILDREN: usize = 2;
-/// Wall-clock limit of a child.
-const TIMEOUT: Duration = Duration::from_secs(120);
 /// Maximum size of a verdict.
 const MAX_VERDICT_BYTES: u64 = 64 << 10;
 
@@ -23,63 +26,150 @@ pub struct ChildValidator {
     program: PathBuf,
     /// Arguments before the file name.
     arguments: Vec<String>,
-    slots: Arc<Semaphore>,
+    scheduler: Arc<Scheduler>,
+    back_off: Arc<Mutex<BackOff>>,
+}
+
+/// How a child ended.
+enum Ended {
+    Verdict(Verdict),
+    /// Killed by a limit or a crash: with a larger budget, it may end otherwise.
+    Killed,
 }
 
 impl ChildValidator {
-    /// Runs this program with these arguments before the file name.
-    pub fn new(program: PathBuf, arguments: Vec<String>) -> Self {
-        Self { program, arguments, slots: Arc::new(Semaphore::new(MAX_CHILDREN)) }
+    /// Runs this program with these arguments before the file name. After `free_rejections` rejected files in a row, a
+    /// client must wait.
+    pub fn new(program: PathBuf, arguments: Vec<String>, free_rejections: u32) -> Self {
+        let back_off = Arc::new(Mutex::new(BackOff::new(free_rejections)));
+        Self { program, arguments, scheduler: Arc::default(), back_off }
+    }
+
+    fn back_off(&self) -> MutexGuard<'_, BackOff> {
+        self.back_off.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Validator for ChildValidator {
     fn validate(&self, job: Job) -> Pending {
         let this = self.clone();
-        Box::pin(async move {
-            // The semaphore is never closed.
-            let _slot = this.slots.acquire().await;
-            match tokio::time::timeout(TIMEOUT, this.run(&job)).await {
-                Ok(Ok(verdict)) => verdict,
-                Ok(Err(error)) => {
-                    Verdict::Storage { message: format!("cannot run the validator: {error}") }
-                }
-                Err(_) => Verdict::File {
-                    message: format!("reading the file took more than {} s", TIMEOUT.as_secs()),
-                },
+        // A task of its own, so that a caller that gives up cannot escape what its file cost.
+        let task = tokio::spawn(async move { this.run(&job).await });
+        Box::pin(async move { task.await.unwrap_or_else(|error| failed(&error)) })
+    }
+
+    fn admit(&self, client: &ClientKey) -> Result<(), Refusal> {
+        match self.back_off().wait(client, Instant::now()) {
+            None => Ok(()),
+            Some(wait) => {
+                let retry_after_seconds = wait.as_secs() + 1;
+                Err(Refusal::TooManyRejectedFiles { retry_after_seconds })
             }
-        })
+        }
+    }
+
+    fn self_test(&self) -> Result<Vec<Restriction>, String> {
+        self_test(&self.program, &self.arguments)
     }
 }
 
 impl ChildValidator {
-    async fn run(&self, job: &Job) -> std::io::Result<Verdict> {
+    /// A short run, then a long one if the file needs it.
+    async fn run(&self, job: &Job) -> Verdict {
+        let bytes = match tokio::fs::metadata(&job.file).await {
+            Ok(found) => found.len(),
+            Err(error) => return failed(&error),
+        };
+        let kind = match TableKind::of(&job.file) {
+            Ok(kind) => kind,
+            Err(error) => return failed(&error),
+        };
+        let estimate = estimated_seconds(kind, &job.limits, bytes);
+        let mut used = Duration::ZERO;
+        let mut verdict = crashed();
+        for &lane in lanes(kind, &job.limits, bytes) {
+            let budget = Budget::new(lane, &job.limits, bytes);
+            let turn = self.scheduler.turn(job.client.clone(), lane, estimate).await;
+            let Some(turn) = turn else { return failed(&"the server is stopping") };
+            let started = Instant::now();
+            let ended = self.run_child(job, budget).await;
+            drop(turn);
+            used += started.elapsed();
+            match ended {
+                Ok(Ended::Verdict(found)) => {
+                    verdict = found;
+                    break;
+                }
+                Ok(Ended::Killed) => {}
+                Err(error) => return failed(&error),
+            }
+        }
+        match &verdict {
+            Verdict::Valid(_) => self.back_off().accepted(&job.client),
+            Verdict::Value { .. } | Verdict::File { .. } => {
+                self.back_off().rejected(&job.client, used, Instant::now());
+            }
+            Verdict::DiskFull | Verdict::Storage { .. } => {}
+        }
+        verdict
+    }
+
+    async fn run_child(&self, job: &Job, budget: Budget) -> std::io::Result<Ended> {
         let schema = tempfile::NamedTempFile::new()?;
         std::fs::write(schema.path(), job.schema.to_toml())?;
-        let limits = serde_json::to_string(&job.limits)?;
-        let mut child = tokio::process::Command::new(&self.program)
-            .args(&self.arguments)
-            .args([&job.file, &job.canonical, &schema.path().to_path_buf()])
-            .arg(limits)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+        let settings = ChildSettings { limits: job.limits, budget };
+        let mut child = Command::from(command(&self.program, &self.arguments))
+            // The child runs in another folder.
+            .args([absolute(&job.file)?, absolute(&job.canonical)?, absolute(schema.path())?])
+            .arg(serde_json::to_string(&settings)?)
             .kill_on_drop(true)
             .spawn()?;
         let mut output = Vec::new();
-        if let Some(stdout) = child.stdout.take() {
-            stdout.take(MAX_VERDICT_BYTES).read_to_end(&mut output).await?;
+        let ended = tokio::time::timeout(budget.wall(), async {
+            if let Some(stdout) = child.stdout.take() {
+                stdout.take(MAX_VERDICT_BYTES).read_to_end(&mut output).await?;
+            }
+            child.wait().await
+        });
+        match ended.await {
+            Ok(status) => ended_with(status?, &output),
+            // Dropping the child kills it.
+            Err(_) => Ok(Ended::Killed),
         }
-        let status = child.wait().await?;
-        if !status.success() {
-            return Ok(Verdict::File {
-                message:
-                    "reading the file exceeded the memory or time limit, or crashed the reader"
-                        .into(),
-            });
-        }
-        Ok(serde_json::from_slice(&output)?)
     }
+}
+
+fn ended_with(status: ExitStatus, output: &[u8]) -> std::io::Result<Ended> {
+    match status.code() {
+        Some(0) => Ok(Ended::Verdict(serde_json::from_slice(output)?)),
+        // A panic would repeat itself.
+        Some(_) => Ok(Ended::Verdict(crashed())),
+        None => Ok(Ended::Killed),
+    }
+}
+
+/// A child without environment and input, in the root folder, that a signal to the server's terminal does not reach.
+pub(super) fn command(program: &Path, arguments: &[String]) -> std::process::Command {
+    use std::os::unix::process::CommandExt as _;
+    let mut command = std::process::Command::new(program);
+    command
+        .args(arguments)
+        .env_clear()
+        .current_dir("/")
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    command
+}
+
+fn crashed() -> Verdict {
+    let message = "reading the file exceeded the memory or time limit, or crashed the reader";
+    Verdict::File { message: message.to_owned() }
+}
+
+fn failed(error: &dyn std::fmt::Display) -> Verdict {
+    Verdict::Storage { message: format!("cannot run the validator: {error}") }
 }
 
 /// Validates files in this process without limits, for tests.
@@ -92,5 +182,13 @@ impl Validator for InProcess {
             let verdict = tokio::task::spawn_blocking(move || check_file(&job)).await;
             verdict.unwrap_or_else(|_| Verdict::File { message: "the reader panicked".into() })
         })
+    }
+
+    fn admit(&self, _: &ClientKey) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn self_test(&self) -> Result<Vec<Restriction>, String> {
+        Ok(Vec::new())
     }
 }

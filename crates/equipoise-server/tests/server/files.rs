@@ -13,7 +13,7 @@ use equipoise_server::validator::{Job, Verdict, check_file};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::world::{World, key, manifest, proxy, request, scaled, schema};
+use crate::world::{World, key, manifest, name, proxy, request, scaled, schema};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_csv_files_are_refused_with_row_and_column() {
@@ -111,10 +111,11 @@ async fn a_small_file_with_very_many_rows_is_refused_quickly() {
     assert_eq!((answer.status, answer.json["code"].as_str()), (422, Some("file_rejected")));
 }
 
-fn job(dir: &Path, name: &str, content: &[u8], limits: SubmissionLimits) -> Job {
-    let file = dir.join(name);
+fn job(dir: &Path, file_name: &str, content: &[u8], limits: SubmissionLimits) -> Job {
+    let file = dir.join(file_name);
     std::fs::write(&file, content).unwrap();
-    Job { file, canonical: dir.join("canonical.parquet"), schema: schema(), limits }
+    let client = (name("spring"), name("north"));
+    Job { client, file, canonical: dir.join("canonical.parquet"), schema: schema(), limits }
 }
 
 /// Gzipped text with a chunk repeated `times` times.

@@ -136,7 +136,7 @@ fn validate(name: &str, bytes: &[u8]) {
         return;
     }
     let limits = SubmissionLimits { decoded_bytes: 16 << 20, ..SubmissionLimits::default() };
-    let job = Job { file, canonical, schema, limits };
+    let job = Job { client: (self::name(), self::name()), file, canonical, schema, limits };
     let verdict = check_file(&job);
     if matches!(verdict, Verdict::Valid(_)) {
         let again = folder.path().join("again.parquet");

@@ -7,9 +7,9 @@ use equipoise_core::{Fairness, NoopObserver, Settings, WarningCode};
 use equipoise_data::{Memory, OutcomeFile, load_round};
 use equipoise_defend::{Context, Timing, defend};
 use equipoise_server::Limits;
-use equipoise_server::protocol::{PublicKey, RoundState};
+use equipoise_server::protocol::{PublicKey, Refusal, RoundState};
 use equipoise_server::store::RealDisk;
-use equipoise_server::validator::{InProcess, Job, Pending, Validator};
+use equipoise_server::validator::{ClientKey, InProcess, Job, Pending, Restriction, Validator};
 use equipoise_server::verification::{Trusted, verify};
 use jiff::Timestamp;
 use tokio::sync::Notify;
@@ -178,6 +178,14 @@ impl Validator for SlowValidator {
             release.notified().await;
             InProcess.validate(job).await
         })
+    }
+
+    fn admit(&self, _: &ClientKey) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn self_test(&self) -> Result<Vec<Restriction>, String> {
+        Ok(Vec::new())
     }
 }
 

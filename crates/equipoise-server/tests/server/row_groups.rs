@@ -70,13 +70,15 @@ fn a_canonical_table_of_several_row_groups_gives_the_same_model_as_the_original(
         std::fs::write(roots.join(format!("{client}.csv")), table(40, seed + 10, 0)).unwrap();
         let table = canonical.join(format!("{client}.parquet"));
         let limits = SubmissionLimits::default();
-        let verdict = check_file(&Job { file, canonical: table.clone(), schema: schema(), limits });
+        let client = ("spring".parse().unwrap(), client.parse().unwrap());
+        let canonical = table.clone();
+        let verdict = check_file(&Job { client, file, canonical, schema: schema(), limits });
         assert!(
             matches!(&verdict, Verdict::Valid(table) if table.rows == n_rows as u64),
             "{verdict:?}"
         );
         let reader = SerializedFileReader::new(std::fs::File::open(&table).unwrap()).unwrap();
-        assert_eq!(reader.num_row_groups(), if client == "large" { 3 } else { 1 });
+        assert_eq!(reader.num_row_groups(), if n_rows == N_LARGE { 3 } else { 1 });
     }
     let (original, server) = (solved(&sent, &roots), solved(&canonical, &roots));
     assert_eq!(original.model.to_json(), server.model.to_json());

@@ -38,6 +38,7 @@ impl Refusal {
             },
             Self::FileRejected("the file is not a Parquet table".into()),
             Self::TooManyRequests,
+            Self::TooManyRejectedFiles { retry_after_seconds: 40 },
             Self::Busy { retry_after_seconds: 5 },
             Self::DiskFull,
             Self::Internal,
