@@ -221,9 +221,9 @@ fn send(address: SocketAddr, request: &Strange) -> Option<(u16, String, Vec<u8>)
     let mut bytes = Vec::new();
     let mut piece = [0; 16384];
     loop {
-        let n = match stream.read(&mut piece) {
-            Ok(n) => n,
-            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => 0,
+        let (n, was_reset) = match stream.read(&mut piece) {
+            Ok(n) => (n, false),
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => (0, true),
             Err(error) => panic!("no answer: {error}: {}", String::from_utf8_lossy(&request.head)),
         };
         bytes.extend_from_slice(&piece[..n]);
@@ -240,6 +240,10 @@ fn send(address: SocketAddr, request: &Strange) -> Option<(u16, String, Vec<u8>)
         };
         let length = value("content-length").map_or(0, |text| text.parse().unwrap());
         let done = request.is_head || bytes.len() >= end + 4 + length;
+        // The server hung up on a body that it did not read, and the end of a long answer was lost.
+        if was_reset && !done {
+            return None;
+        }
         if done || n == 0 {
             let status = head.split(' ').nth(1).unwrap().parse().unwrap();
             return Some((
