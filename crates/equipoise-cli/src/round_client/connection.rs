@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use clap::Args;
-use equipoise_server::protocol::{Name, RefusalBody, RoundInfo};
+use equipoise_server::protocol::{Name, RefusalBody, RoundInfo, SignedServerHead};
 use serde::de::DeserializeOwned;
 use ureq::http::Response;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
@@ -19,18 +19,25 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 /// Long enough for the server to validate a file of 512 MiB.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// A round on a server.
+/// A server.
 #[derive(Debug, Args)]
-pub(crate) struct ServerArgs {
+pub(crate) struct AddressArgs {
     /// Address of the server, such as `https://round.example.org:8443`
     #[arg(long, value_name = "URL")]
     server: String,
-    /// Name of the round
-    #[arg(long, value_name = "NAME")]
-    pub(crate) round: Name,
     /// Certificates to trust, in PEM format, instead of the usual web certificate authorities
     #[arg(long, value_name = "PEM")]
     ca: Option<PathBuf>,
+}
+
+/// A round on a server.
+#[derive(Debug, Args)]
+pub(crate) struct ServerArgs {
+    #[command(flatten)]
+    address: AddressArgs,
+    /// Name of the round
+    #[arg(long, value_name = "NAME")]
+    pub(crate) round: Name,
 }
 
 /// A round on a server, and the token of its coordinator.
@@ -58,17 +65,25 @@ impl RefusedByServer {
     }
 }
 
-/// A client of one round on one server.
+/// A client of a server, and usually of one round on it.
 pub(crate) struct Connection {
     pub(super) agent: Agent,
     server: String,
-    round: Name,
+    /// The address below which paths are requested.
+    base: String,
     authorization: Option<String>,
 }
 
 impl Connection {
-    /// Checks the arguments; connects with the first request.
+    /// A client of a round. Checks the arguments; connects with the first request.
     pub(crate) fn new(args: &ServerArgs) -> anyhow::Result<Self> {
+        let connection = Self::to_server(&args.address)?;
+        let base = format!("{}/rounds/{}", connection.base, args.round);
+        Ok(Self { base, ..connection })
+    }
+
+    /// A client of a server, without a round.
+    pub(crate) fn to_server(args: &AddressArgs) -> anyhow::Result<Self> {
         let server = args.server.trim_end_matches('/').to_owned();
         ensure!(
             server.starts_with("https://") || is_loopback(&server),
@@ -89,7 +104,7 @@ impl Connection {
             .timeout_recv_response(Some(REPLY_TIMEOUT))
             .build()
             .new_agent();
-        Ok(Self { agent, server, round: args.round.clone(), authorization: None })
+        Ok(Self { agent, base: format!("{server}/v1"), server, authorization: None })
     }
 
     /// A connection whose requests carry the coordinator's token.
@@ -108,9 +123,14 @@ impl Connection {
         &self.server
     }
 
-    /// The URL of a path below the round.
+    /// The URL of a path below the round, or below `/v1` without a round.
     pub(super) fn url(&self, path: &str) -> String {
-        format!("{}/v1/rounds/{}{path}", self.server, self.round)
+        format!("{}{path}", self.base)
+    }
+
+    /// The signed head of the server-wide log.
+    pub(super) fn server_head(&self) -> anyhow::Result<SignedServerHead> {
+        self.read_json(self.agent.get(format!("{}/v1/head", self.server)).call())
     }
 
     /// The current state of the round.

@@ -7,6 +7,7 @@ mod data;
 mod demo;
 mod experiment;
 mod fleet;
+mod forks;
 // Not all of its features are used here.
 #[allow(dead_code)]
 #[path = "../../../equipoise-lab/tests/https_server/mod.rs"]
@@ -16,6 +17,7 @@ mod load;
 mod many_rows;
 mod mutants;
 mod operations;
+mod pinned_keys;
 mod reproducibility;
 mod resume;
 mod server;
