@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    check, completions, data, defend, demo, evaluate, experiment, keygen, predict, proxy, round,
-    schema, serve, status, submit, validate_proxy, verify,
+    audit, check, completions, data, defend, demo, evaluate, experiment, head, keygen, predict,
+    proxy, round, schema, serve, status, submit, validate_proxy, verify,
 };
 use crate::output::{Answer, Output};
 
@@ -57,7 +57,8 @@ pub(crate) enum Command {
     Close(status::CloseArgs),
     Model(verify::ModelArgs),
     Verify(verify::VerifyArgs),
-    Audit(verify::AuditArgs),
+    Audit(audit::AuditArgs),
+    Head(head::HeadArgs),
     #[command(name = validate_proxy::NAME, hide = true)]
     ValidateProxy(validate_proxy::ValidateProxyArgs),
     #[command(subcommand)]
@@ -84,7 +85,8 @@ impl Command {
             Self::Close(args) => status::run_close(&args, output),
             Self::Model(args) => verify::run_model(&args, output),
             Self::Verify(args) => verify::run_verify(&args, output),
-            Self::Audit(args) => verify::run_audit(&args, output),
+            Self::Audit(args) => audit::run(&args, output),
+            Self::Head(args) => head::run(&args, output),
             Self::ValidateProxy(args) => validate_proxy::run(&args, output),
             Self::Data(command) => data::run(&command, output),
             Self::Experiment(args) => experiment::run(&args, output),
@@ -109,7 +111,7 @@ A whole round, step by step:
 
 Exit codes:
   0  success
-  1  the answer is \"no\": not fair, not converged, not verified
+  1  the answer is \"no\": not fair, not converged, not verified, a fork
   2  bad usage or input";
 
 /// More threads than this are surely a typo.

@@ -1,5 +1,6 @@
 //! One file per command: its arguments, what it does, what it prints.
 
+pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod data;
@@ -7,6 +8,7 @@ pub(crate) mod defend;
 pub(crate) mod demo;
 pub(crate) mod evaluate;
 pub(crate) mod experiment;
+pub(crate) mod head;
 pub(crate) mod keygen;
 pub(crate) mod predict;
 pub(crate) mod proxy;

@@ -10,12 +10,14 @@
 //! | [`openapi`] | the OpenAPI description of `/v1` |
 //! | `pages` | the HTML pages of a round |
 //! | [`verification`] | offline verification of published files |
+//! | [`comparison`] | detection of forks: two documents that contradict each other |
 //! | [`serve`] | puts everything together and runs until SIGTERM |
 //!
 //! The upload pipeline is in `round/upload.rs`. A submission counts as accepted once the transaction in
 //! `store/acceptance.rs` is committed.
 
 mod clock;
+pub mod comparison;
 mod config;
 pub mod http;
 pub mod openapi;

@@ -8,6 +8,7 @@
 mod audience;
 pub mod canonical;
 mod event;
+mod event_text;
 mod key;
 mod log;
 mod manifest;
@@ -15,6 +16,7 @@ mod name;
 mod published_files;
 mod refusal;
 mod round_info;
+mod saved_receipt;
 mod server_log;
 mod signed_documents;
 mod spec;
@@ -31,6 +33,7 @@ pub use name::{ClientId, Name, NameError, RoundId};
 pub use published_files::{LOG_FILES, PUBLISHED_FILES, STATEMENT_FILE};
 pub use refusal::{Refusal, RefusalBody};
 pub use round_info::{RoundInfo, RoundLimits, RoundState, SolveProgress, UploadState};
+pub use saved_receipt::SavedReceipt;
 pub use server_log::{
     RoundHead, SERVER_LOG_PAGE, ServerHead, ServerLogEntry, ServerLogFile, SignedServerHead,
     verify_server_log,

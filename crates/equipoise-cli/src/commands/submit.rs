@@ -4,23 +4,29 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use clap::Args;
-use equipoise_data::{ReadLimits, Schema, check_output, visit_proxy, write_json};
-use equipoise_server::protocol::{Name, SignedReceipt};
+use equipoise_data::{ReadLimits, Schema, check_output, visit_proxy};
+use equipoise_server::protocol::{ClientId, SavedReceipt};
 use serde::Serialize;
 
 use crate::formatting::count;
 use crate::output::{Answer, Output};
-use crate::round_client::{Connection, ServerArgs, Submission, read_private_key};
+use crate::round_client::{
+    Connection, ServerArgs, Submission, check_pinned_key, read_private_key, read_public_key,
+    save_receipt,
+};
 
 /// Submit your proxy to a round
 ///
 /// Fetches the round's schema and checks the whole file against it before sending anything. An interrupted upload
 /// resumes, even when the command is run again. The server's signed receipt is saved; it proves that your submission
 /// was accepted. Submitting the same file again returns the same receipt. A different file is refused.
+///
+/// A receipt is worth as much as the key that signed it. With --server-key, nothing is sent to a server that has another
+/// key, and no other receipt is accepted. Without it, the key is whatever the server says.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  equipoise submit north.parquet --key north.key \\
+  equipoise submit north.parquet --key north.key --server-key server.pub \\
       --server https://round.example.org:8443 --round spring")]
 pub(crate) struct SubmitArgs {
     /// The proxy, as written by `equipoise proxy` (.csv, .csv.gz or .parquet)
@@ -31,12 +37,15 @@ pub(crate) struct SubmitArgs {
     key: PathBuf,
     /// Your name in the roster [default: the name in the key]
     #[arg(long, value_name = "NAME")]
-    client: Option<Name>,
+    client: Option<ClientId>,
     #[command(flatten)]
     server: ServerArgs,
     /// The round's --audience address, if it differs from --server
     #[arg(long, value_name = "URL")]
     audience: Option<String>,
+    /// The server's public key, as received from the coordinator
+    #[arg(long, value_name = "FILE")]
+    server_key: Option<PathBuf>,
     /// The schema you agreed on; refuse to submit if the round's schema differs
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
@@ -52,7 +61,7 @@ pub(crate) struct SubmitArgs {
 struct Document<'a> {
     receipt_file: &'a Path,
     #[serde(flatten)]
-    receipt: &'a SignedReceipt,
+    receipt: &'a SavedReceipt,
 }
 
 pub(crate) fn run(args: &SubmitArgs, output: &Output) -> anyhow::Result<Answer> {
@@ -63,8 +72,17 @@ pub(crate) fn run(args: &SubmitArgs, output: &Output) -> anyhow::Result<Answer> 
         .clone()
         .unwrap_or_else(|| PathBuf::from(format!("{}-{client}.receipt.json", args.server.round)));
     check_output(&receipt_file, true)?;
+    let pinned = args.server_key.as_deref().map(read_public_key).transpose()?;
     let connection = Connection::new(&args.server)?;
     let info = connection.info()?;
+    match &pinned {
+        Some(key) => check_pinned_key(&connection, &info, key)?,
+        None => output.note(format!(
+            "the server's key is not pinned, so the receipt is only as trustworthy as the connection. Compare {} with the \
+             coordinator's copy, or pass it with --server-key",
+            info.server_key
+        )),
+    }
     let expected = args.audience.as_deref().unwrap_or(connection.server());
     ensure!(
         info.audience == expected,
@@ -80,12 +98,13 @@ pub(crate) fn run(args: &SubmitArgs, output: &Output) -> anyhow::Result<Answer> 
     );
     // Rows are checked in chunks, because the file may not fit into memory.
     let n_rows = visit_proxy(&args.file, &schema, ReadLimits::NONE, |_| Ok(()));
-    let n_rows = n_rows.context("nothing was sent")? as usize;
-    output.note(format!("checked {} against the round's schema", count(n_rows, "row")));
+    let n_rows = n_rows.context("nothing was sent")?;
+    output.note(format!("checked {} against the round's schema", count(n_rows as usize, "row")));
 
-    let submission = Submission::sign(&args.file, &info, client, &key)?;
+    let submission = Submission::sign(&args.file, n_rows, &info, client, &key)?;
     let receipt = submission.send(&connection, args.retries, output)?;
-    write_json(&receipt_file, &receipt, true)?;
+    let receipt = SavedReceipt::new(receipt, pinned.is_some());
+    let (receipt_file, receipt) = save_receipt(&receipt_file, receipt, output)?;
     let accepted = &receipt.receipt;
     output.result(&Document { receipt_file: &receipt_file, receipt: &receipt }, || {
         format!(

@@ -1,4 +1,4 @@
-//! `equipoise model`, `verify` and `audit`: the published files of a round, and whether they can be trusted.
+//! `equipoise model` and `verify`: the published files of a round, and whether they can be trusted.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,15 +6,13 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 use equipoise_data::OutputFolder;
-use equipoise_server::protocol::{EventKind, Name, PublicKey, verify_chain};
 use equipoise_server::protocol::{LOG_FILES, PUBLISHED_FILES};
 use equipoise_server::verification::{Check, Trusted, verify};
 use serde::Serialize;
 
-use crate::files::{read_text, refuse_existing};
-use crate::formatting::count;
+use crate::files::refuse_existing;
 use crate::output::{Answer, Output};
-use crate::round_client::{Connection, ServerArgs, read_public_key};
+use crate::round_client::{Connection, ServerArgs, read_public_key, read_receipt};
 
 /// Download and verify a published round
 ///
@@ -52,20 +50,6 @@ pub(crate) struct VerifyArgs {
     trust: TrustArgs,
 }
 
-/// Print the audit log of a published round
-///
-/// Checks that the log is an unbroken hash chain, then prints its events in order. To check that the log was signed by
-/// the server, use `equipoise verify`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Example:
-  equipoise audit spring")]
-pub(crate) struct AuditArgs {
-    /// Folder with the published files, or the audit.jsonl file itself
-    #[arg(value_name = "PATH")]
-    path: PathBuf,
-}
-
 #[derive(Debug, Args)]
 struct TrustArgs {
     /// The server's public key, as received from the coordinator
@@ -79,10 +63,7 @@ struct TrustArgs {
 impl TrustArgs {
     fn read(&self) -> anyhow::Result<Trusted> {
         let server_key = self.server_key.as_deref().map(read_public_key).transpose()?;
-        let receipts = self.receipt.iter().map(|path| {
-            serde_json::from_str(&read_text(path)?)
-                .with_context(|| format!("{} is not a receipt", path.display()))
-        });
+        let receipts = self.receipt.iter().map(|path| Ok(read_receipt(path)?.into_signed()));
         Ok(Trusted { server_key, receipts: receipts.collect::<anyhow::Result<_>>()? })
     }
 }
@@ -156,55 +137,4 @@ fn print_checks(
         }
     })?;
     Ok(Answer::holds(verified))
-}
-
-pub(crate) fn run_audit(args: &AuditArgs, output: &Output) -> anyhow::Result<Answer> {
-    let path = match args.path.is_dir() {
-        true => args.path.join("audit.jsonl"),
-        false => args.path.clone(),
-    };
-    let text = read_text(&path)?;
-    let events = verify_chain(text.lines()).with_context(|| path.display().to_string())?;
-    let events: Vec<_> = events.iter().map(|(event, _)| event).collect();
-    output.result(&events, || {
-        let mut text = String::new();
-        for event in &events {
-            text += &format!("{:>4}  {}  {}\n", event.seq, event.at, describe(&event.kind));
-        }
-        text + "the hash chain is intact; `equipoise verify` checks that the server signed it\n"
-    })
-}
-
-fn describe(event: &EventKind) -> String {
-    match event {
-        EventKind::Created { roster, schema_sha256, .. } => {
-            let clients = join(roster.iter().map(PublicKey::name));
-            format!("created for {clients} with schema {schema_sha256}")
-        }
-        EventKind::Opened => "opened".into(),
-        EventKind::Accepted { client, sha256, rows, distinct_rows, .. } => {
-            format!(
-                "accepted from {client}: {rows} rows, {distinct_rows} distinct, SHA-256 {sha256}"
-            )
-        }
-        EventKind::KeyRevoked { client } => format!("key of {client} revoked"),
-        EventKind::Closed { by, n_submissions, absent, .. } => {
-            let submissions = count(*n_submissions as usize, "submission");
-            let absent = match join(absent) {
-                names if names.is_empty() => names,
-                names => format!("; none from {names}"),
-            };
-            format!("closed ({}) with {submissions}{absent}", by.replace('_', " "))
-        }
-        EventKind::Solving => "solve started".into(),
-        EventKind::Published { statement_sha256, solve_seconds } => {
-            format!("published after {solve_seconds:.2} s, statement {statement_sha256}")
-        }
-        EventKind::Failed { reason } => format!("failed: {reason}"),
-        EventKind::Aborted { reason } => format!("aborted: {reason}"),
-    }
-}
-
-fn join<'a>(names: impl IntoIterator<Item = &'a Name>) -> String {
-    names.into_iter().map(Name::as_str).collect::<Vec<_>>().join(", ")
 }

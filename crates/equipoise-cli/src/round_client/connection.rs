@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use clap::Args;
-use equipoise_server::protocol::{Name, RefusalBody, RoundInfo};
+use equipoise_server::protocol::{Name, RefusalBody, RoundInfo, SignedServerHead};
 use serde::de::DeserializeOwned;
 use ureq::http::Response;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
@@ -23,18 +23,25 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(900);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_millis(800);
 
-/// A round on a server.
+/// A server.
 #[derive(Debug, Args)]
-pub(crate) struct ServerArgs {
+pub(crate) struct AddressArgs {
     /// Address of the server, such as `https://round.example.org:8443`
     #[arg(long, value_name = "URL")]
     server: String,
-    /// Name of the round
-    #[arg(long, value_name = "NAME")]
-    pub(crate) round: Name,
     /// Certificates to trust, in PEM format, instead of the usual web certificate authorities
     #[arg(long, value_name = "PEM")]
     ca: Option<PathBuf>,
+}
+
+/// A round on a server.
+#[derive(Debug, Args)]
+pub(crate) struct ServerArgs {
+    #[command(flatten)]
+    address: AddressArgs,
+    /// Name of the round
+    #[arg(long, value_name = "NAME")]
+    pub(crate) round: Name,
 }
 
 /// A round on a server, and the token of its coordinator.
@@ -62,17 +69,25 @@ impl RefusedByServer {
     }
 }
 
-/// A client of one round on one server.
+/// A client of a server, and usually of one round on it.
 pub(crate) struct Connection {
     pub(super) agent: Agent,
     server: String,
-    round: Name,
+    /// The address below which paths are requested.
+    base: String,
     authorization: Option<String>,
 }
 
 impl Connection {
-    /// Checks the arguments; connects with the first request.
+    /// A client of a round. Checks the arguments; connects with the first request.
     pub(crate) fn new(args: &ServerArgs) -> anyhow::Result<Self> {
+        let connection = Self::to_server(&args.address)?;
+        let base = format!("{}/rounds/{}", connection.base, args.round);
+        Ok(Self { base, ..connection })
+    }
+
+    /// A client of a server, without a round.
+    pub(crate) fn to_server(args: &AddressArgs) -> anyhow::Result<Self> {
         let server = args.server.trim_end_matches('/').to_owned();
         ensure!(
             server.starts_with("https://") || is_loopback(&server),
@@ -93,7 +108,7 @@ impl Connection {
             .timeout_recv_response(Some(REPLY_TIMEOUT))
             .build()
             .new_agent();
-        Ok(Self { agent, server, round: args.round.clone(), authorization: None })
+        Ok(Self { agent, base: format!("{server}/v1"), server, authorization: None })
     }
 
     /// A connection whose requests carry the coordinator's token.
@@ -112,9 +127,14 @@ impl Connection {
         &self.server
     }
 
-    /// The URL of a path below the round.
+    /// The URL of a path below the round, or below `/v1` without a round.
     pub(super) fn url(&self, path: &str) -> String {
-        format!("{}/v1/rounds/{}{path}", self.server, self.round)
+        format!("{}{path}", self.base)
+    }
+
+    /// The signed head of the server-wide log.
+    pub(super) fn server_head(&self) -> anyhow::Result<SignedServerHead> {
+        self.parse(&self.get_url(&format!("{}/v1/head", self.server))?)
     }
 
     /// The current state of the round.
@@ -128,9 +148,13 @@ impl Connection {
     }
 
     pub(crate) fn get_bytes(&self, path: &str) -> anyhow::Result<Vec<u8>> {
+        self.get_url(&self.url(path))
+    }
+
+    fn get_url(&self, url: &str) -> anyhow::Result<Vec<u8>> {
         let mut pause = FIRST_PAUSE;
         loop {
-            let reply = self.authorized(self.agent.get(self.url(path))).call();
+            let reply = self.authorized(self.agent.get(url)).call();
             match self.read(reply) {
                 // A busy server closes idle connections, perhaps just when this request was sent.
                 Err(error) if is_closed_connection(&error) && pause <= MAX_PAUSE => {

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use equipoise_data::TableKind;
 use equipoise_server::protocol::{
     Digest, MANIFEST_HEADER, Manifest, Name, OFFSET_HEADER, PrivateKey, PublicKey, RoundInfo,
@@ -21,18 +21,23 @@ const FIRST_WAIT: Duration = Duration::from_millis(500);
 const MAX_WAIT: Duration = Duration::from_secs(30);
 /// The longest wait that a server can request.
 const MAX_REQUESTED_WAIT: Duration = Duration::from_secs(300);
+/// How often the whole file is sent again because the server held other bytes of it.
+const MAX_RESTARTS: u32 = 3;
 
 /// A signed file.
 pub(crate) struct Submission {
     path: PathBuf,
     manifest: Manifest,
     signature: String,
+    n_rows: u64,
     server_key: PublicKey,
 }
 
 impl Submission {
+    /// Signs a file with this many rows.
     pub(crate) fn sign(
         path: &Path,
+        n_rows: u64,
         info: &RoundInfo,
         client: Name,
         key: &PrivateKey,
@@ -56,10 +61,12 @@ impl Submission {
         };
         let signature = manifest.sign(key).to_string();
         let server_key = info.server_key.clone();
-        Ok(Self { path: path.to_path_buf(), manifest, signature, server_key })
+        Ok(Self { path: path.to_path_buf(), manifest, signature, n_rows, server_key })
     }
 
-    /// Sends the file. After a temporary failure it waits and resumes, up to `retries` times.
+    /// Sends the file. After a temporary failure it waits and resumes, up to `retries` times. If the file does not
+    /// continue what the server already has, for example because someone replayed the request with another body, it is
+    /// sent again from the start.
     pub(crate) fn send(
         &self,
         connection: &Connection,
@@ -67,9 +74,10 @@ impl Submission {
         output: &Output,
     ) -> anyhow::Result<SignedReceipt> {
         let mut wait = FIRST_WAIT;
-        let mut attempt = 0;
+        let (mut attempt, mut restarts) = (0, 0);
+        let mut may_resume = true;
         loop {
-            let error = match self.send_once(connection, output) {
+            let error = match self.send_once(connection, may_resume, output) {
                 Ok(receipt) => return self.check(receipt, connection),
                 Err(error) => error,
             };
@@ -81,6 +89,14 @@ impl Submission {
                 self.path.display()
             );
             let refused = error.downcast_ref::<RefusedByServer>();
+            may_resume = refused.is_none_or(|refused| refused.body.code != "digest_mismatch");
+            if !may_resume && restarts < MAX_RESTARTS {
+                restarts += 1;
+                output.note(format!(
+                    "{error}; sending the whole file again (restart {restarts} of {MAX_RESTARTS})"
+                ));
+                continue;
+            }
             let is_final = refused.is_some_and(|refused| !refused.is_temporary());
             if is_final || attempt == retries {
                 return Err(error);
@@ -98,12 +114,20 @@ impl Submission {
         }
     }
 
-    fn send_once(&self, connection: &Connection, output: &Output) -> anyhow::Result<SignedReceipt> {
+    fn send_once(
+        &self,
+        connection: &Connection,
+        may_resume: bool,
+        output: &Output,
+    ) -> anyhow::Result<SignedReceipt> {
         let path = format!("/submissions/{}", self.manifest.client);
-        let upload = connection.agent.get(connection.url(&format!("{path}/upload")));
-        let state: UploadState = connection.read_json(self.signed(upload).call())?;
         let length = self.manifest.length;
-        let offset = state.offset.min(length);
+        let mut offset = 0;
+        if may_resume {
+            let upload = connection.agent.get(connection.url(&format!("{path}/upload")));
+            let state: UploadState = connection.read_json(self.signed(upload).call())?;
+            offset = state.offset.min(length);
+        }
         if offset > 0 {
             output.note(format!("resuming the upload at byte {offset}"));
         }
@@ -134,15 +158,23 @@ impl Submission {
         connection: &Connection,
     ) -> anyhow::Result<SignedReceipt> {
         let (receipt, manifest) = (&signed.receipt, &self.manifest);
-        let matches = receipt.round == manifest.round
-            && receipt.client == manifest.client
-            && receipt.sha256 == manifest.sha256;
-        ensure!(
-            matches && signed.has_valid_signature() && signed.server_key.same_key(&self.server_key),
-            "{}: the receipt is for another file, or not signed with the round's key",
-            connection.server()
-        );
-        Ok(signed)
+        let checks = [
+            (signed.server_key.same_key(&self.server_key), "it is signed with another key"),
+            (signed.has_valid_signature(), "its signature is invalid"),
+            (receipt.audience == manifest.audience, "it is for another server"),
+            (receipt.round == manifest.round, "it is for another round"),
+            (receipt.client == manifest.client, "it is for another client"),
+            (receipt.sha256 == manifest.sha256, "it is for another file"),
+            (receipt.rows == self.n_rows, "it states another number of rows"),
+        ];
+        match checks.iter().find(|(holds, _)| !holds) {
+            None => Ok(signed),
+            Some((_, problem)) => bail!(
+                "{}: the server's receipt is worthless and was not saved: {problem}. The file was sent; tell the \
+                 coordinator.",
+                connection.server()
+            ),
+        }
     }
 }
 

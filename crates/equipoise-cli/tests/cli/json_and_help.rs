@@ -99,6 +99,7 @@ fn every_help_has_an_example_and_commands_are_in_the_order_of_a_round() {
         "model",
         "verify",
         "audit",
+        "head",
         "data",
         "data list",
         "data fetch",

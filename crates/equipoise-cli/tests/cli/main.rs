@@ -9,6 +9,7 @@ mod demo;
 mod experiment;
 mod fair_queue;
 mod fleet;
+mod forks;
 // Not all of its features are used here.
 #[allow(dead_code)]
 #[path = "../../../equipoise-lab/tests/https_server/mod.rs"]
@@ -20,6 +21,7 @@ mod mutants;
 mod new_rounds;
 mod operations;
 mod permissions;
+mod pinned_keys;
 mod reproducibility;
 mod resume;
 mod sandbox;

@@ -2,8 +2,10 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
-use crate::server::{Server, at, set_up};
+use crate::server::{Server, at, set_up, signed_head};
 use crate::world::World;
 
 #[test]
@@ -59,6 +61,35 @@ fn a_file_that_changes_during_the_upload_is_named_and_can_be_sent_again() {
         assert!(!world.path("spring-south.receipt.json").exists());
     }
     world.run(&format!("submit proxies/south.csv --key south.key {}", at(port))).expect(0);
+}
+
+#[test]
+fn junk_left_by_replayed_headers_does_not_stop_the_honest_client() {
+    let world = World::with_proxies();
+    let port = set_up(&world);
+    let _server = Server::start(&world, port, "");
+    // Someone captured the signed headers of north's request, and sends them with other bytes.
+    let head = signed_head(&world, "north", port);
+    let mut replay = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    replay.write_all(head.as_bytes()).unwrap();
+    replay.write_all(&[b'?'; 2000]).unwrap();
+    replay.shutdown(Shutdown::Both).unwrap();
+    let started = Instant::now();
+    while parts(&world).is_empty() {
+        assert!(started.elapsed() < Duration::from_secs(20), "no part was left");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let submit = "submit proxies/north.parquet --key north.key --retries 0";
+    let run = world.run(&format!("{submit} {}", at(port))).expect(0);
+    run.says(&["resuming the upload at byte 2001", "digest_mismatch", "restart 1 of 3"]);
+    assert_eq!(world.json("spring-north.receipt.json")["receipt"]["client"], "north");
+}
+
+/// The partial uploads that contain something.
+fn parts(world: &World) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(world.path("data/uploads/spring")).into_iter().flatten();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.metadata().is_ok_and(|found| found.len() > 2000)).collect()
 }
 
 /// Forwards connections to a port, and cuts each after this many bytes from the client.

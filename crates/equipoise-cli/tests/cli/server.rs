@@ -49,7 +49,7 @@ impl Server {
         server
     }
 
-    fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
@@ -303,7 +303,7 @@ fn slow_peers_are_disconnected_and_sigterm_stops_the_server_cleanly() {
 }
 
 /// The head of a client's request and the first byte of a body that is never sent.
-fn signed_head(world: &World, client: &str, port: u16) -> String {
+pub(crate) fn signed_head(world: &World, client: &str, port: u16) -> String {
     use equipoise_data::TableKind;
     use equipoise_server::protocol::{Digest, Manifest, PrivateKey};
     let body = std::fs::read(world.path(proxy_of(client))).unwrap();

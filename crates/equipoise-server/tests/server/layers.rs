@@ -8,13 +8,14 @@ const LAYERS: &[&[&str]] = &[
     &["clock", "config", "protocol"],
     &["store", "validator"],
     &["round"],
-    &["pages", "openapi", "verification"],
+    &["comparison", "openapi", "pages", "verification"],
     &["http"],
     &["serve"],
 ];
 
 /// Modules that must work without any HTTP library.
-const WITHOUT_HTTP: &[&str] = &["protocol", "store", "validator", "round", "verification", "pages"];
+const WITHOUT_HTTP: &[&str] =
+    &["comparison", "protocol", "store", "validator", "round", "verification", "pages"];
 
 #[test]
 fn every_module_uses_only_lower_layers() {

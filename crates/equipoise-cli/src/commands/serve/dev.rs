@@ -144,9 +144,10 @@ fn instructions(folder: &Path, audience: &str) -> anyhow::Result<String> {
     let mut text = format!("serving {audience}\n\nIn another terminal, submit for each client:\n");
     for client in clients {
         text += &format!(
-            "  equipoise submit {} --key {} {server}\n",
+            "  equipoise submit {} --key {} --server-key {} {server}\n",
             at(&format!("example/proxies/{client}.parquet")),
             at(&format!("keys/{client}.key")),
+            at("data/server.pub"),
         );
     }
     text += &format!(
