@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 use equipoise_data::OutputFolder;
-use equipoise_server::protocol::{EventKind, Name, PublicKey, verify_chain};
+use equipoise_server::protocol::{CloseReason, EventKind, Name, PublicKey, verify_chain};
 use equipoise_server::protocol::{LOG_FILES, PUBLISHED_FILES};
 use equipoise_server::verification::{Check, Trusted, verify};
 use serde::Serialize;
@@ -194,7 +194,12 @@ fn describe(event: &EventKind) -> String {
                 names if names.is_empty() => names,
                 names => format!("; none from {names}"),
             };
-            format!("closed ({}) with {submissions}{absent}", by.replace('_', " "))
+            let reason = match by {
+                CloseReason::Command => "command",
+                CloseReason::Deadline => "deadline",
+                CloseReason::FullRoster => "full roster",
+            };
+            format!("closed ({reason}) with {submissions}{absent}")
         }
         EventKind::Solving => "solve started".into(),
         EventKind::Published { statement_sha256, solve_seconds } => {

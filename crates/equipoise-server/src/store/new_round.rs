@@ -126,9 +126,7 @@ impl Store {
             };
             self.append(transaction, round, created)?;
             match state {
-                RoundState::Open => {
-                    self.transition(transaction, round, EventKind::Opened)
-                }
+                RoundState::Open => self.transition(transaction, round, EventKind::Opened),
                 _ => Ok(()),
             }
         })

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use super::private::open_regular;
 use super::{Store, StoreError};
 use crate::protocol::{
-    Digest, PUBLISHED_FILES, Refusal, RoundId, RoundSpec, STATEMENT_FILE,
-    SignedStatement,
+    Digest, PUBLISHED_FILES, Refusal, RoundId, RoundSpec, STATEMENT_FILE, SignedStatement,
 };
 
 impl Store {

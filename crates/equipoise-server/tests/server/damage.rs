@@ -119,9 +119,13 @@ async fn columns_that_nothing_signs_are_compared_with_the_log() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_round_cannot_take_the_place_of_another() {
     let rename = |data: &Path| {
-        let tables =
-            [("round", "id"), ("client", "round"), ("submission", "round"), ("event", "round"),
-            ("server_log", "round")];
+        let tables = [
+            ("round", "id"),
+            ("client", "round"),
+            ("submission", "round"),
+            ("event", "round"),
+            ("server_log", "round"),
+        ];
         for (table, column) in tables {
             change(data, &format!("UPDATE {table} SET {column} = 'autumn'"));
         }
