@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use equipoise_server::store::write_private;
+
 use crate::crowd::{Dialer, Link, connect_from, loopback, n_sockets, raise_open_files};
 use crate::fleet::{Fleet, full, resident};
 use crate::server::Server;
@@ -52,7 +54,8 @@ impl Scene {
             Transport::Tls => {
                 let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
                 std::fs::write(dir.join("cert.pem"), made.cert.pem()).unwrap();
-                std::fs::write(dir.join("cert.key"), made.signing_key.serialize_pem()).unwrap();
+                let key = made.signing_key.serialize_pem();
+                write_private(&dir.join("cert.key"), key.as_bytes()).unwrap();
                 config += "[tls]\ncertificate = \"cert.pem\"\nkey = \"cert.key\"\n";
                 Dialer::tls(port, &dir.join("cert.pem"))
             }

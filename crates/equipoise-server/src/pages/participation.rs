@@ -32,25 +32,12 @@ pub(super) fn write_participation(markup: &mut Markup, view: &RoundView) {
 }
 
 fn submit_command(info: &RoundInfo) -> String {
-    format!("equipoise submit PROXY.parquet --key CLIENT.key \\\n  {}", server_options(info, true))
+    format!("equipoise submit PROXY.parquet --key CLIENT.key \\\n  {}", server_options(info))
 }
 
-/// Options that name the server and the round. An audience that is not a URL needs its own option.
-pub(super) fn server_options(info: &RoundInfo, signs: bool) -> String {
-    let (audience, round) = (quoted(&info.audience), &info.round);
-    let is_url = ["http://", "https://"].iter().any(|s| info.audience.starts_with(s));
-    match (is_url, signs) {
-        (true, _) => format!("--server {audience} --round {round}"),
-        (false, true) => format!("--server URL --round {round} --audience {audience}"),
-        (false, false) => format!("--server URL --round {round}"),
-    }
-}
-
-/// Quotes a word if a shell needs it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+%@".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
+/// Options that name the server and the round.
+pub(super) fn server_options(info: &RoundInfo) -> String {
+    // A shell would take the brackets of an IPv6 address for a pattern.
+    let quote = if info.audience.contains('[') { "'" } else { "" };
+    format!("--server {quote}{}{quote} --round {}", info.audience, info.round)
 }

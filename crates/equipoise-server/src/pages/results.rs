@@ -37,7 +37,7 @@ pub(super) fn write_results(markup: &mut Markup, view: &RoundView) {
         );
         let round = &view.info.round;
         let trust = format!("--server-key server.pub --receipt {round}-CLIENT.receipt.json");
-        let server = server_options(&view.info, false);
+        let server = server_options(&view.info);
         code(markup, &format!("equipoise model {server} \\\n  {trust} -o {round}"));
         markup.leaf("p", &[], "To verify the downloaded files again, offline:");
         code(markup, &format!("equipoise verify {round} {trust}"));
