@@ -5,6 +5,7 @@
 //! the signature over them. Each kind has its own signature prefix, so a signature over one kind cannot pass
 //! for a signature over another.
 
+mod audience;
 pub mod canonical;
 mod event;
 mod event_text;
@@ -22,13 +23,14 @@ mod spec;
 mod submission_list;
 mod validated;
 
+pub use audience::{AudienceError, check_audience};
 pub use equipoise_data::{Digest, DigestProblem};
 pub use event::{ChainError, CloseReason, Event, EventKind, verify_chain};
 pub use key::{KeyError, PrivateKey, PublicKey, Signature};
 pub use log::{LogError, LogProblem, LogState, replay};
 pub use manifest::{Manifest, ManifestError, SignedManifest};
 pub use name::{ClientId, Name, NameError, RoundId};
-pub use published_files::{LOG_FILES, PUBLISHED_FILES};
+pub use published_files::{LOG_FILES, PUBLISHED_FILES, STATEMENT_FILE};
 pub use refusal::{Refusal, RefusalBody};
 pub use round_info::{RoundInfo, RoundLimits, RoundState, SolveProgress, UploadState};
 pub use saved_receipt::SavedReceipt;

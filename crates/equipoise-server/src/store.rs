@@ -5,6 +5,7 @@
 
 mod acceptance;
 mod backup;
+mod cleanup;
 mod crash;
 mod database;
 mod disk;
@@ -12,11 +13,14 @@ mod durability;
 mod error;
 mod events;
 mod folder;
+mod layout;
 mod new_round;
 mod persist;
 mod private;
+mod publication_check;
 mod query;
 mod server_log;
+mod staged_roots;
 mod startup_check;
 mod transitions;
 
@@ -36,14 +40,16 @@ pub use disk::{Disk, RealDisk};
 pub use error::StoreError;
 pub use folder::{DataFolder, random_bytes};
 pub(crate) use folder::{digest_of_file, remove_if_present};
+pub use layout::make_private;
 pub use new_round::NewRound;
-pub use private::{create_private_folder, write_private};
+pub(crate) use private::is_open_to_others;
+pub use private::{create_private_folder, set_private_umask, write_private};
 pub use query::RoundRow;
 
 /// Called when the disk can no longer be trusted. Does not return.
 pub type Fatal = fn(&str) -> !;
 
-/// The locked data directory and its database. There is one writer at a time.
+/// A data directory and its database. Within a process, there is one writer at a time; SQLite makes other processes wait.
 pub struct Store {
     folder: DataFolder,
     connection: Mutex<Connection>,
@@ -77,7 +83,8 @@ impl Default for StoreParts {
 }
 
 impl Store {
-    /// Opens a data directory and checks everything in it.
+    /// Opens a data directory. Unless another process has done so, checks everything in it and removes what an earlier
+    /// process left unfinished.
     pub fn open(folder: DataFolder, parts: StoreParts) -> Result<Self, StoreError> {
         let connection = database::open(&folder.database())?;
         let key = folder.server_key()?;
@@ -89,7 +96,15 @@ impl Store {
             key,
             parts,
         };
-        store.check_everything()?;
+        match store.folder.is_joined() {
+            true => store.check_server_key()?,
+            false => {
+                // No round may appear half-way through the checks.
+                let _setup = store.folder.lock_setup()?;
+                store.check_everything()?;
+                store.remove_leftovers()?;
+            }
+        }
         Ok(store)
     }
 

@@ -6,10 +6,9 @@ mod manage;
 mod new;
 
 use clap::Subcommand;
+use equipoise_server::store::set_private_umask;
 
 use crate::output::{Answer, Output};
-
-pub(crate) use new::open_store;
 
 const EXAMPLE: &str = "\
 Example:
@@ -20,7 +19,8 @@ Example:
 
 /// Set up and manage rounds
 ///
-/// `new`, `backup` and `restore` work on the server's data directory; `open` and `revoke` talk to a running server.
+/// `new`, `backup` and `restore` work on the server's data directory, also while the server runs; `open` and `revoke`
+/// talk to a running server.
 #[derive(Debug, Subcommand)]
 #[command(after_help = EXAMPLE)]
 pub(crate) enum RoundCommand {
@@ -32,6 +32,7 @@ pub(crate) enum RoundCommand {
 }
 
 pub(crate) fn run(command: &RoundCommand, output: &Output) -> anyhow::Result<Answer> {
+    set_private_umask();
     match command {
         RoundCommand::New(args) => new::run(args, output),
         RoundCommand::Open(args) => manage::open(args, output),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use clap::Args;
 use equipoise_server::serve::run as run_server;
-use equipoise_server::store::{Crash, StoreParts};
+use equipoise_server::store::{Crash, StoreParts, set_private_umask};
 use equipoise_server::validator::ChildValidator;
 use equipoise_server::{Config, Limits, TlsFiles};
 use serde_json::json;
@@ -74,6 +74,7 @@ pub(crate) struct ServeArgs {
 }
 
 pub(crate) fn run(args: &ServeArgs, output: &Output) -> anyhow::Result<Answer> {
+    set_private_umask();
     let mut instructions = None;
     let config = match &args.config {
         Some(file) => Config::read(file)?,

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,8 @@ fn write_certificate(world: &World) {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     world.write("cert.pem", &made.cert.pem());
     world.write("cert.key", &made.signing_key.serialize_pem());
+    let private = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(world.path("cert.key"), private).unwrap();
 }
 
 /// Makes the server reload its certificate, and waits until its log contains `message`.

@@ -11,6 +11,7 @@ use rustls::sign::CertifiedKey;
 use tokio_rustls::TlsAcceptor;
 
 use crate::config::{ConfigError, TlsFiles};
+use crate::store::is_open_to_others;
 
 /// The server's certificate. Reloading it does not affect open connections.
 #[derive(Debug)]
@@ -59,6 +60,11 @@ fn read(files: &TlsFiles, provider: &CryptoProvider) -> Result<CertifiedKey, Con
         .map_err(|error| ConfigError::file(&files.certificate, error))?;
     if certificates.is_empty() {
         return Err(ConfigError::file(&files.certificate, "contains no PEM certificate"));
+    }
+    if is_open_to_others(&files.key).map_err(|error| ConfigError::file(&files.key, error))? {
+        let remedy = format!("Restrict it with: chmod 600 {}", files.key.display());
+        let problem = format!("other users can read this private key. {remedy}");
+        return Err(ConfigError::file(&files.key, problem));
     }
     let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| {
         ConfigError::file(&files.key, format!("cannot be read as a PEM private key: {error}"))

@@ -11,5 +11,8 @@ pub const PUBLISHED_FILES: [&str; 7] = [
     "weights.csv",
 ];
 
+/// The signed statement about [`PUBLISHED_FILES`].
+pub const STATEMENT_FILE: &str = "statement.json";
+
 /// The audit log and the server's signature over its end. They are generated on request, because the log still grows.
 pub const LOG_FILES: [&str; 2] = ["audit.jsonl", "audit-head.json"];

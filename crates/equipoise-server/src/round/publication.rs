@@ -10,7 +10,7 @@ use super::solver::SolveError;
 use crate::protocol::{
     Digest, PUBLISHED_FILES, RoundId, RoundSpec, Statement, Subject, SubmissionList,
 };
-use crate::store::{Store, StoreError, digest_of_file};
+use crate::store::{Store, StoreError, create_private_folder, digest_of_file};
 
 /// Solves a closed round, publishes it, and returns the duration of the solve. Only the proxies and roots of clients
 /// that submitted are used. Rows beyond the memory limit are kept in a file, which does not affect the result.
@@ -116,8 +116,9 @@ impl ScratchFolder {
         // Left over from an interrupted solve.
         let _ = std::fs::remove_dir_all(&path);
         let scratch = Self(path);
-        for folder in ["proxies", "roots", "result"].map(|name| scratch.0.join(name)) {
-            std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
+        create_private_folder(&scratch.0)?;
+        for name in ["proxies", "roots", "result"] {
+            create_private_folder(&scratch.0.join(name))?;
         }
         Ok(scratch)
     }

@@ -1,4 +1,4 @@
-//! The files of a published round. They are served only by names that the database lists.
+//! The files of a published round. They are served only by their known names.
 
 use std::path::PathBuf;
 
@@ -42,17 +42,14 @@ impl Rounds {
         }
     }
 
-    /// The path of a published file. Only names from the database are ever joined to a path.
+    /// The path of a published file.
     pub(crate) fn published_file(
         &self,
         round: &RoundId,
         name: &str,
     ) -> Result<PathBuf, StoreError> {
         self.require_published(round)?;
-        match self.store.artefacts(round)?.iter().any(|(known, _)| known == name) {
-            true => Ok(self.store.folder().published(round).join(name)),
-            false => Err(Refusal::NotFound("file").into()),
-        }
+        self.store.published_path(round, name)
     }
 
     fn require_published(&self, round: &RoundId) -> Result<(), StoreError> {

@@ -7,7 +7,7 @@
 
 mod listing;
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
 use super::folder::digest_of_file;
+use super::private::{FOLDER_MODE, copy_private, create_if_missing};
 use super::{DataFolder, Store, StoreError, StoreParts, write_private};
 use crate::protocol::Digest;
 
@@ -37,14 +38,16 @@ pub fn back_up(data: &Path, target: &Path) -> Result<(Backup, Digest), StoreErro
     write_private(&staging.path.join("server.key"), &content)?;
     copy(data, &staging.path, Path::new("server.pub"))?;
     for file in listing::referenced_files(&staging.path.join(DATABASE))? {
-        copy(data, &staging.path, &file)?;
+        let relative = listing::relative(&file).ok_or_else(|| {
+            invalid(data, format!("its database refers to `{file}`, which is not inside it"))
+        })?;
+        copy(data, &staging.path, relative)?;
     }
     let rounds = check(&staging.path)?;
     let files = listing::list(&staging.path)?;
     let listed = Backup { version: VERSION, at: Timestamp::now(), rounds, files };
     let text = listed.to_json();
-    let path = staging.path.join(LISTING);
-    fs::write(&path, &text).map_err(StoreError::file(&path))?;
+    write_private(&staging.path.join(LISTING), text.as_bytes())?;
     staging.finish(target)?;
     Ok((listed, Digest::of(text.as_bytes())))
 }
@@ -101,8 +104,9 @@ fn check(folder: &Path) -> Result<Vec<crate::protocol::Name>, StoreError> {
     let store = Store::open(DataFolder::open(folder)?, StoreParts::default())?;
     let rounds = store.rounds()?;
     drop(store);
-    let lock = folder.join("lock");
-    fs::remove_file(&lock).map_err(StoreError::file(&lock))?;
+    for lock in ["lock", "setup.lock"].map(|name| folder.join(name)) {
+        fs::remove_file(&lock).map_err(StoreError::file(&lock))?;
+    }
     Ok(rounds)
 }
 
@@ -110,6 +114,8 @@ fn copy_database(from: &Path, to: &Path) -> Result<(), StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(from, flags)?;
     connection.busy_timeout(std::time::Duration::from_secs(30))?;
+    // SQLite writes to an empty file as well, and keeps its permissions.
+    create_if_missing(to)?;
     connection.execute("VACUUM INTO ?1", [to.to_string_lossy()])?;
     Ok(())
 }
@@ -117,10 +123,10 @@ fn copy_database(from: &Path, to: &Path) -> Result<(), StoreError> {
 fn copy(from: &Path, to: &Path, file: &Path) -> Result<(), StoreError> {
     let (source, target) = (from.join(file), to.join(file));
     if let Some(folder) = target.parent() {
-        fs::create_dir_all(folder).map_err(StoreError::file(folder))?;
+        let created = DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder);
+        created.map_err(StoreError::file(folder))?;
     }
-    fs::copy(&source, &target).map_err(StoreError::file(&source))?;
-    Ok(())
+    copy_private(&source, &target)
 }
 
 fn invalid(path: &Path, problem: impl Into<String>) -> StoreError {
@@ -152,7 +158,7 @@ impl Staging {
         };
         let path = parent.join(format!(".{name}.{}", std::process::id()));
         // It will contain the server's private key.
-        fs::DirBuilder::new().mode(0o700).create(&path).map_err(StoreError::file(&path))?;
+        DirBuilder::new().mode(FOLDER_MODE).create(&path).map_err(StoreError::file(&path))?;
         Ok(Self { path, parent })
     }
 

@@ -1,19 +1,28 @@
 //! What happens when a file cannot be made durable: a failing disk ends the process, anything else ends one operation.
 
+use std::fs::{File, Permissions};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::private::open_regular;
+use super::private::{FILE_MODE, open_regular};
 use super::{Store, StoreError};
 
 impl Store {
-    /// Makes a file's content durable.
+    /// Makes a file private and its content durable.
     pub fn sync_file(&self, what: &str, path: &Path) -> Result<(), StoreError> {
-        let file = open_regular(path);
-        let synced = file.and_then(|file| self.parts.disk.sync_file(path, &file));
-        self.require_durable(what, path, synced)
+        self.open_durable(what, path).map(|_| ())
+    }
+
+    /// Opens a file, and makes it private and its content durable.
+    pub(super) fn open_durable(&self, what: &str, path: &Path) -> Result<File, StoreError> {
+        let file = open_regular(path).map_err(StoreError::file(path))?;
+        let restricted = file.set_permissions(Permissions::from_mode(FILE_MODE));
+        restricted.map_err(StoreError::file(path))?;
+        self.require_durable(what, path, self.parts.disk.sync_file(path, &file))?;
+        Ok(file)
     }
 
     /// Makes the names in a folder durable.

@@ -17,6 +17,37 @@ pub enum StoreError {
     /// Another process uses this data directory.
     #[error("{}: is in use by another process, such as a running server", .0.display())]
     Locked(PathBuf),
+    /// Another process has been starting or setting up a round for too long.
+    #[error(
+        "{}: a server is still starting there, or another process is setting up a round. Wait for it and try again.",
+        .0.display()
+    )]
+    SetupLocked(PathBuf),
+    /// Other users could read a private key.
+    #[error("{}: other users can read this private key. Restrict it with: chmod 600 {}", .0.display(), .0.display())]
+    ReadableKey(PathBuf),
+    /// A file or folder of another user.
+    #[error(
+        "{}: belongs to another user (uid {uid}). Run this command as that user, for example with sudo -u, or change the \
+         owner of the data directory and everything in it with chown -R.",
+        path.display()
+    )]
+    OtherOwner {
+        /// The file or folder.
+        path: PathBuf,
+        /// Its owner.
+        uid: u32,
+    },
+    /// A symbolic link in a data directory.
+    #[error(
+        "{}: is a symbolic link, and a data directory must not contain any. Replace it with what it points to, or mount \
+         another disk there.",
+        .0.display()
+    )]
+    SymbolicLink(PathBuf),
+    /// A pipe, a socket or a device in a data directory.
+    #[error("{}: is neither a file nor a folder. Remove it from the data directory.", .0.display())]
+    SpecialFile(PathBuf),
     /// The disk is full.
     #[error("no space is left on the disk")]
     DiskFull,

@@ -1,11 +1,9 @@
 //! The last step before a submission is accepted: its two files get their final names, durably.
 
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use super::private::{FILE_MODE, open_regular};
 use super::{Store, StoreError};
 use crate::protocol::{Digest, Refusal, Validated};
 
@@ -45,15 +43,6 @@ impl Store {
         }
         self.parts.crash.at("after_folder_sync");
         Ok(())
-    }
-
-    /// Opens a file and makes its content durable.
-    fn open_durable(&self, what: &str, path: &Path) -> Result<File, StoreError> {
-        let file = open_regular(path).map_err(StoreError::file(path))?;
-        let restricted = file.set_permissions(Permissions::from_mode(FILE_MODE));
-        restricted.map_err(StoreError::file(path))?;
-        self.require_durable(what, path, self.parts.disk.sync_file(path, &file))?;
-        Ok(file)
     }
 }
 

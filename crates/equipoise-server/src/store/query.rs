@@ -8,10 +8,11 @@ use jiff::Timestamp;
 use rusqlite::types::{FromSql, Type};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use super::publication_check::known_name;
 use super::{Store, StoreError};
 use crate::protocol::{
-    Digest, ListedSubmission, Name, PublicKey, Refusal, RoundSpec, RoundState, SignedReceipt,
-    SubmissionList,
+    ClientId, Digest, ListedSubmission, Name, PublicKey, Refusal, RoundId, RoundSpec, RoundState,
+    SignedReceipt, SubmissionList,
 };
 
 /// The current state of a round.
@@ -95,6 +96,15 @@ impl Store {
         Ok(query.query_row([round.as_str(), client.as_str()], client_from_row).optional()?)
     }
 
+    /// The names of a round's clients, sorted.
+    pub(super) fn client_names(&self, round: &RoundId) -> Result<Vec<ClientId>, StoreError> {
+        let connection = self.connection();
+        let mut query =
+            connection.prepare_cached("SELECT name FROM client WHERE round = ?1 ORDER BY name")?;
+        let names = query.query_map([round.as_str()], |row| parsed(row, 0))?;
+        Ok(names.collect::<Result<_, _>>()?)
+    }
+
     /// The clients of a round, sorted by name, with the times at which keys were revoked.
     pub fn roster(&self, round: &Name) -> Result<Vec<(PublicKey, Option<Timestamp>)>, StoreError> {
         let connection = self.connection();
@@ -126,9 +136,23 @@ impl Store {
 
     /// The submission list of a closed round.
     pub fn submission_list(&self, round: &Name) -> Result<SubmissionList, StoreError> {
+        let list = self.stored_submission_list(round)?;
+        list.ok_or_else(|| StoreError::damaged_database("no submission list"))
+    }
+
+    /// The submission list, if the round was closed.
+    pub(super) fn stored_submission_list(
+        &self,
+        round: &RoundId,
+    ) -> Result<Option<SubmissionList>, StoreError> {
         let text: Option<String> = round_column(&self.connection(), round, "submissions")?;
-        let text = text.ok_or_else(|| StoreError::damaged_database("no submission list"))?;
-        Ok(serde_json::from_str(&text)?)
+        Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)
+    }
+
+    /// The digest of the stored specification.
+    pub(super) fn spec_digest(&self, round: &RoundId) -> Result<Digest, StoreError> {
+        let text: String = round_column(&self.connection(), round, "spec")?;
+        Ok(Digest::of(text.as_bytes()))
     }
 
     /// Names and digests of the published files.
@@ -137,7 +161,13 @@ impl Store {
         let mut query = connection
             .prepare_cached("SELECT name, sha256 FROM artefact WHERE round = ?1 ORDER BY name")?;
         let files = query.query_map([round.as_str()], |row| Ok((row.get(0)?, parsed(row, 1)?)))?;
-        Ok(files.collect::<Result<_, _>>()?)
+        let files: Vec<(String, Digest)> = files.collect::<Result<_, _>>()?;
+        match files.iter().find(|(name, _)| known_name(name).is_none()) {
+            None => Ok(files),
+            Some((name, _)) => Err(StoreError::damaged_database(format!(
+                "`{name}` of round `{round}` is not the name of a published file"
+            ))),
+        }
     }
 }
 
@@ -179,8 +209,7 @@ fn client_from_row(row: &Row<'_>) -> rusqlite::Result<(PublicKey, Option<Timesta
     Ok((parsed(row, 0)?, revoked_at.map(|_| parsed(row, 1)).transpose()?))
 }
 
-const SELECT_SUBMISSION: &str =
-    "SELECT client, sha256, canonical_sha256, receipt, manifest, signature FROM submission";
+const SELECT_SUBMISSION: &str = "SELECT client, sha256, canonical_sha256, receipt, manifest, signature, rows, distinct_rows FROM submission";
 
 pub(super) fn submission(
     connection: &Connection,
@@ -210,8 +239,8 @@ fn submission_from_row(row: &Row<'_>) -> rusqlite::Result<ListedSubmission> {
         client: parsed(row, 0)?,
         sha256: parsed(row, 1)?,
         canonical_sha256: parsed(row, 2)?,
-        rows: receipt.receipt.rows,
-        distinct_rows: receipt.receipt.distinct_rows,
+        rows: row.get(6)?,
+        distinct_rows: row.get(7)?,
         same_table_as: None,
         receipt,
         manifest: row.get(4)?,

@@ -1,28 +1,45 @@
 //! The integrity check at startup: chains, receipts, files. Damage is reported, never repaired.
 
-use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use super::folder::digest_of_file;
 use super::query::RoundRow;
-use super::{Store, StoreError};
+use super::{Store, StoreError, database};
 use crate::protocol::{
-    Digest, Event, EventKind, ListedSubmission, Manifest, Name, RoundState, replay, verify_chain,
+    Digest, Event, EventKind, ListedSubmission, Manifest, Name, PublicKey, RoundId, replay,
+    verify_chain,
 };
 
 type Events = [(Event, Digest)];
 
 impl Store {
-    /// Checks every round, then removes files left by interrupted uploads.
+    /// Checks the database, the server's keys and every round.
     pub(super) fn check_everything(&self) -> Result<(), StoreError> {
+        database::check(&self.connection())?;
+        if self.folder.public_key()?.trim_end() != self.key.public().to_string() {
+            return Err(StoreError::Damaged {
+                what: "server.pub".into(),
+                problem: "it is not the public half of server.key".into(),
+            });
+        }
         for round in self.rounds()? {
             self.check_round(&round)?;
         }
-        self.check_server_log()?;
-        for folder in ["uploads", "canonical"] {
-            self.remove_interrupted_uploads(folder)?;
+        self.check_server_log()
+    }
+
+    /// Checks that the running server uses the same key, as far as its rounds show.
+    pub(super) fn check_server_key(&self) -> Result<(), StoreError> {
+        for round in self.rounds()?.iter().take(1) {
+            let first = self.audit_lines(round)?.into_iter().next().unwrap_or_default();
+            let event: Event = serde_json::from_str(&first)?;
+            let EventKind::Created { server_key, .. } = event.kind else { continue };
+            if *server_key != self.key.public() {
+                return Err(other_key(round));
+            }
         }
-        self.remove_orphans()
+        Ok(())
     }
 
     fn check_round(&self, round: &Name) -> Result<(), StoreError> {
@@ -39,7 +56,7 @@ impl Store {
             Ok(log) => log,
             Err(error) => return damaged("the audit log", error.to_string()),
         };
-        let Some(EventKind::Created { server_key, roster, token_check, .. }) =
+        let Some(EventKind::Created { spec_sha256, server_key, roster, token_check, .. }) =
             events.first().map(|(event, _)| &event.kind)
         else {
             return damaged(
@@ -47,11 +64,19 @@ impl Store {
                 "it does not start with the creation of the round".into(),
             );
         };
-        if !server_key.same_key(&self.key.public()) {
-            return damaged("server.key", "the round was set up with another key".into());
+        if log.round != *round || spec.round != *round {
+            return damaged("the audit log", "it belongs to another round".into());
+        }
+        if **server_key != self.key.public() {
+            return Err(other_key(round));
+        }
+        if *spec_sha256 != self.spec_digest(round)? {
+            return damaged("the specification", "its digest differs".into());
         }
         let stored = self.roster(round)?;
-        if !stored.iter().map(|(key, _)| key).eq(roster) {
+        if !stored.iter().map(|(key, _)| key).eq(roster)
+            || !self.client_names(round)?.iter().eq(roster.iter().map(PublicKey::name))
+        {
             return damaged("the roster", "it differs from the audit log".into());
         }
         if stored.iter().any(|(key, revoked_at)| revoked_at.as_ref() != log.revoked.get(key.name()))
@@ -73,6 +98,9 @@ impl Store {
             return damaged("the stored reason", "it differs from the audit log".into());
         }
         for (client, root) in &spec.roots {
+            if Path::new(&root.file).file_name() != Some(root.file.as_ref()) {
+                return damaged("a root", format!("`{}` is not the name of a file", root.file));
+            }
             let path = self.folder.roots(round).join(&root.file);
             self.check_file(&format!("the root of client `{client}`"), &path, root.sha256)?;
         }
@@ -82,7 +110,8 @@ impl Store {
         }
         for submission in submissions {
             let client = &submission.client;
-            if !is_recorded(&submission, &events) || submission.receipt.server_key != log.server_key
+            if !is_recorded(&submission, &events)
+                || submission.receipt.server_key != self.key.public()
             {
                 let what = format!("the receipt of client `{client}`");
                 return damaged(&what, "it differs from the audit log".into());
@@ -99,20 +128,19 @@ impl Store {
             let canonical = submission.canonical_sha256;
             self.check_file(&what, &self.folder.canonical(canonical), canonical)?;
         }
-        if matches!(state, RoundState::Closed | RoundState::Solving | RoundState::Published) {
-            let digest = self.submission_list(round)?.digest();
-            let recorded = kinds().any(|kind| {
-                matches!(kind, EventKind::Closed { submissions_sha256, .. }
-                    if *submissions_sha256 == digest)
-            });
-            if !recorded {
-                return damaged("the submission list", "its digest differs".into());
-            }
+        let recorded = kinds().rev().find_map(|kind| match kind {
+            EventKind::Closed { submissions_sha256, .. } => Some(*submissions_sha256),
+            _ => None,
+        });
+        let list = self.stored_submission_list(round)?;
+        if list.map(|list| list.digest()) != recorded {
+            return damaged("the submission list", "it differs from the audit log".into());
         }
-        for (name, digest) in self.artefacts(round)? {
-            self.check_file(&name, &self.folder.published(round).join(&name), digest)?;
-        }
-        Ok(())
+        let published = kinds().rev().find_map(|kind| match kind {
+            EventKind::Published { statement_sha256, .. } => Some(*statement_sha256),
+            _ => None,
+        });
+        self.check_publication(&spec, published)
     }
 
     pub(crate) fn check_file(
@@ -121,56 +149,23 @@ impl Store {
         path: &Path,
         expected: Digest,
     ) -> Result<(), StoreError> {
-        let problem = match path.exists() {
-            false => "the file is missing".into(),
-            true => match digest_of_file(path)? {
-                found if found == expected => return Ok(()),
-                found => format!("its SHA-256 is {found}, not {expected}"),
-            },
+        let problem = match digest_of_file(path) {
+            Ok(found) if found == expected => return Ok(()),
+            Ok(found) => format!("its SHA-256 is {found}, not {expected}"),
+            Err(StoreError::File(_, error)) if error.kind() == ErrorKind::NotFound => {
+                "the file is missing".into()
+            }
+            Err(error) => return Err(error),
         };
         Err(StoreError::Damaged { what: format!("{what} ({})", path.display()), problem })
     }
-
-    /// Removes files of uploads that were running when the process ended. Their clients send them again.
-    fn remove_interrupted_uploads(&self, folder: &str) -> Result<(), StoreError> {
-        let folder = self.folder.path().join(folder);
-        for entry in std::fs::read_dir(&folder).map_err(StoreError::file(&folder))? {
-            let path = entry.map_err(StoreError::file(&folder))?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if path.is_dir() {
-                std::fs::remove_dir_all(&path).map_err(StoreError::file(&path))?;
-            } else if name.ends_with(".part") || name.starts_with('.') {
-                std::fs::remove_file(&path).map_err(StoreError::file(&path))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Removes content-addressed files that no submission refers to, because the process ended before the commit.
-    fn remove_orphans(&self) -> Result<(), StoreError> {
-        let mut referenced = BTreeSet::new();
-        for round in self.rounds()? {
-            for submission in self.submissions(&round)? {
-                referenced.insert(self.folder.blob(submission.sha256));
-                referenced.insert(self.folder.canonical(submission.canonical_sha256));
-            }
-        }
-        for folder in ["sha256", "canonical"].map(|name| self.folder.path().join(name)) {
-            for entry in std::fs::read_dir(&folder).map_err(StoreError::file(&folder))? {
-                let path = entry.map_err(StoreError::file(&folder))?.path();
-                if !referenced.contains(&path) && is_named_by_digest(&path) {
-                    std::fs::remove_file(&path).map_err(StoreError::file(&path))?;
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
-/// Whether the file may have been written by the server. Other files are left alone.
-fn is_named_by_digest(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    name.strip_suffix(".parquet").unwrap_or(name).parse::<Digest>().is_ok()
+fn other_key(round: &RoundId) -> StoreError {
+    StoreError::Damaged {
+        what: "server.key".into(),
+        problem: format!("round `{round}` was set up with another key"),
+    }
 }
 
 /// Whether the receipt is signed and agrees with the manifest and the audit log.

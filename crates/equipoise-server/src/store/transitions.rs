@@ -117,7 +117,7 @@ impl Store {
     }
 
     /// Appends an event and moves the round to the state after it. The rules of the log decide whether that is possible.
-    fn transition(
+    pub(super) fn transition(
         &self,
         transaction: &Transaction<'_>,
         round: &Name,

@@ -14,7 +14,8 @@ const LAYERS: &[&[&str]] = &[
 ];
 
 /// Modules that must work without any HTTP library.
-const WITHOUT_HTTP: &[&str] = &["comparison", "protocol", "store", "validator", "round", "verification", "pages"];
+const WITHOUT_HTTP: &[&str] =
+    &["comparison", "protocol", "store", "validator", "round", "verification", "pages"];
 
 #[test]
 fn every_module_uses_only_lower_layers() {

@@ -1,27 +1,30 @@
 //! `equipoise round new`.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use clap::Args;
 use equipoise_data::Schema;
-use equipoise_server::protocol::{Name, PublicKey};
-use equipoise_server::store::{DataFolder, NewRound, Store, StoreParts, write_private};
+use equipoise_server::protocol::{ClientId, PublicKey, RoundId, RoundState};
+use equipoise_server::store::{
+    Crash, DataFolder, NewRound, Store, StoreError, StoreParts, write_private,
+};
 use jiff::Timestamp;
 use serde_json::json;
 
 use super::limits::LimitArgs;
 use crate::commands::defend::settings_args::SettingsArgs;
-use crate::files::{read_text, refuse_existing};
+use crate::files::read_text;
 use crate::formatting::count;
 use crate::output::{Answer, Output};
 use crate::round_client::read_public_key;
 
 /// Create a round: its clients, schema, roots, settings and limits
 ///
-/// Checks each client's root against the schema and copies it into the data directory, then opens the round. No
-/// server may be running on that directory. The coordinator's token is written to a file that only you can read; the
-/// server stores only the token's digest.
+/// Checks each client's root against the schema and copies it into the data directory, then opens the round. A server
+/// that is running on that directory serves the round at once, without a restart; run this command as the same user.
+/// The coordinator's token is written to a file that only you can read; the server stores only the token's digest.
 ///
 /// The solve uses the proxies and roots of the clients that submitted, and gives the same model as
 /// `equipoise defend` on these files.
@@ -30,11 +33,11 @@ use crate::round_client::read_public_key;
 pub(crate) struct NewArgs {
     /// Name of the round
     #[arg(value_name = "NAME")]
-    name: Name,
+    name: RoundId,
     /// The server's data directory; created if it does not exist
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
-    /// Server address that clients use; signatures are valid for this address only
+    /// Server address that clients use, without a path; signatures are valid for this address only
     #[arg(long, value_name = "URL")]
     audience: String,
     /// The schema that all parties agreed on
@@ -42,7 +45,7 @@ pub(crate) struct NewArgs {
     schema: PathBuf,
     /// A client and its public key file; may be repeated
     #[arg(long, value_name = "NAME=FILE", value_parser = parse_client)]
-    client: Vec<(Name, PathBuf)>,
+    client: Vec<(ClientId, PathBuf)>,
     /// File with the public keys of the clients, one per line
     #[arg(long, value_name = "FILE")]
     roster: Option<PathBuf>,
@@ -66,6 +69,9 @@ pub(crate) struct NewArgs {
     // Last, because its heading applies to everything that follows.
     #[command(flatten)]
     limits: LimitArgs,
+    /// Crash at this point, as if by kill -9 (for tests)
+    #[arg(long, value_name = "POINT", hide = true)]
+    crash_at: Option<String>,
 }
 
 pub(crate) fn run(args: &NewArgs, output: &Output) -> anyhow::Result<Answer> {
@@ -74,9 +80,10 @@ pub(crate) fn run(args: &NewArgs, output: &Output) -> anyhow::Result<Answer> {
     let roster = read_roster(args)?;
     let token_file =
         args.token_file.clone().unwrap_or_else(|| PathBuf::from(format!("{}.token", args.name)));
-    refuse_existing(&token_file)?;
-    let store = open_store(&args.data)?;
-    let token = store.create_round(NewRound {
+    let crash = args.crash_at.as_deref().map_or_else(Crash::default, Crash::parse);
+    let parts = StoreParts { crash, ..StoreParts::default() };
+    let store = Store::open(DataFolder::open_or_join(&args.data)?, parts)?;
+    let new = NewRound {
         round: args.name.clone(),
         audience: args.audience.trim_end_matches('/').to_owned(),
         schema,
@@ -86,12 +93,20 @@ pub(crate) fn run(args: &NewArgs, output: &Output) -> anyhow::Result<Answer> {
         minimum: args.minimum.unwrap_or(roster.len() as u64),
         deadline: args.deadline,
         limits: args.limits.resolve(),
-    })?;
-    write_private(&token_file, format!("{token}\n").as_bytes())?;
-    if !args.draft {
-        store.open_round(&args.name)?;
+    };
+    let state = if args.draft { RoundState::Draft } else { RoundState::Open };
+    let mut is_written = false;
+    // The token file comes last, so that a problem with the round itself is reported first.
+    let created = store.set_up_round(new, state, |token| {
+        write_private(&token_file, format!("{token}\n").as_bytes())?;
+        is_written = true;
+        Ok(())
+    });
+    if created.is_err() && is_written {
+        // There is no such round. The error of the setup matters more than one of the removal.
+        let _ = std::fs::remove_file(&token_file);
     }
-    let state = if args.draft { "draft" } else { "open" };
+    created.map_err(|error| explain_token(error, &token_file))?;
     let server_key = store.key().public().to_string();
     let document = json!({
         "round": args.name,
@@ -110,8 +125,19 @@ pub(crate) fn run(args: &NewArgs, output: &Output) -> anyhow::Result<Answer> {
     })
 }
 
-pub(crate) fn open_store(data: &Path) -> anyhow::Result<Store> {
-    Ok(Store::open(DataFolder::open(data)?, StoreParts::default())?)
+/// Says what to do about a token file that exists.
+fn explain_token(error: StoreError, token_file: &Path) -> anyhow::Error {
+    match &error {
+        StoreError::File(path, source)
+            if path == token_file && source.kind() == ErrorKind::AlreadyExists =>
+        {
+            anyhow::anyhow!(
+                "{} already exists, and tokens are never overwritten. Choose another file with --token-file.",
+                token_file.display()
+            )
+        }
+        _ => error.into(),
+    }
 }
 
 fn read_roster(args: &NewArgs) -> anyhow::Result<Vec<PublicKey>> {
@@ -131,7 +157,7 @@ fn read_roster(args: &NewArgs) -> anyhow::Result<Vec<PublicKey>> {
     Ok(roster)
 }
 
-fn parse_client(text: &str) -> Result<(Name, PathBuf), String> {
+fn parse_client(text: &str) -> Result<(ClientId, PathBuf), String> {
     let (name, file) = text.split_once('=').ok_or("must have the form NAME=FILE")?;
     Ok((name.parse().map_err(|error| format!("{error}"))?, file.into()))
 }

@@ -7,12 +7,12 @@ use anyhow::{Context, ensure};
 use equipoise_core::Settings;
 use equipoise_lab::{Demo, DemoSettings};
 use equipoise_server::TlsFiles;
-use equipoise_server::protocol::SubmissionLimits;
-use equipoise_server::protocol::{Name, PublicKey};
-use equipoise_server::store::{NewRound, write_private};
+use equipoise_server::protocol::{PublicKey, RoundId, SubmissionLimits};
+use equipoise_server::store::{
+    DataFolder, NewRound, Store, StoreParts, create_private_folder, make_private, write_private,
+};
 
 use crate::commands::keygen;
-use crate::commands::round::open_store;
 use crate::output::Output;
 use crate::progress::Bar;
 use crate::round_client::read_public_key;
@@ -41,7 +41,16 @@ pub(super) fn prepare(
         format!("cannot listen on {listen}; choose another port, such as --listen 127.0.0.1:9443")
     })?;
     let audience = format!("https://localhost:{}", listen.port());
-    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    if let Some(parent) = folder.parent() {
+        std::fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
+    }
+    if !folder.exists() {
+        create_private_folder(folder)?;
+    }
+    // Files of an earlier version may be open to other users.
+    for name in ["example", "keys", "address", "cert.pem", TOKEN] {
+        make_private(&folder.join(name))?;
+    }
     let tls = tls_files(folder);
     if !tls.certificate.exists() {
         create_certificate(&tls)?;
@@ -73,7 +82,7 @@ fn create_round(folder: &Path, audience: &str, output: &Output) -> anyhow::Resul
         }
     }
     for new in [&example, &keys] {
-        std::fs::create_dir_all(new).with_context(|| new.display().to_string())?;
+        create_private_folder(new)?;
     }
     let settings = DemoSettings {
         n_people: 6000,
@@ -95,8 +104,8 @@ fn create_round(folder: &Path, audience: &str, output: &Output) -> anyhow::Resul
         }
         roster.push(read_public_key(&public_key)?);
     }
-    let round: Name = ROUND.parse()?;
-    let store = open_store(&data)?;
+    let round: RoundId = ROUND.parse()?;
+    let store = Store::open(DataFolder::open(&data)?, StoreParts::default())?;
     let token = store.create_round(NewRound {
         round: round.clone(),
         audience: audience.to_owned(),

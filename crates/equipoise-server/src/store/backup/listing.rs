@@ -1,7 +1,7 @@
 //! `backup.json`: the files of a backup with their digests.
 
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
@@ -50,7 +50,7 @@ impl Backup {
 }
 
 /// All files that a database refers to, relative to the data directory.
-pub(super) fn referenced_files(database: &Path) -> Result<Vec<PathBuf>, StoreError> {
+pub(super) fn referenced_files(database: &Path) -> Result<Vec<String>, StoreError> {
     let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let mut query = connection.prepare(
         "SELECT 'rounds/' || round.id || '/root/' || json_extract(root.value, '$.file')
@@ -59,8 +59,8 @@ pub(super) fn referenced_files(database: &Path) -> Result<Vec<PathBuf>, StoreErr
          UNION SELECT 'canonical/' || canonical_sha256 || '.parquet' FROM submission
          UNION SELECT 'published/' || round || '/' || name FROM artefact",
     )?;
-    let paths = query.query_map([], |row| row.get::<_, String>(0))?;
-    paths.map(|path| Ok(PathBuf::from(path?))).collect()
+    let paths = query.query_map([], |row| row.get(0))?;
+    Ok(paths.collect::<Result<_, _>>()?)
 }
 
 /// All files in a folder, except the list itself.
