@@ -1,6 +1,7 @@
 //! `equipoise round`: the coordinator sets up a round and looks after its data.
 
 mod backup;
+mod export;
 mod limits;
 mod manage;
 mod new;
@@ -20,13 +21,14 @@ Example:
 
 /// Set up and manage rounds
 ///
-/// `new`, `backup` and `restore` work on the server's data directory; `open` and `revoke` talk to a running server.
+/// `new`, `export`, `backup` and `restore` work on the server's data directory; `open` and `revoke` talk to a running server.
 #[derive(Debug, Subcommand)]
 #[command(after_help = EXAMPLE)]
 pub(crate) enum RoundCommand {
     New(Box<new::NewArgs>),
     Open(manage::OpenArgs),
     Revoke(manage::RevokeArgs),
+    Export(export::ExportArgs),
     Backup(backup::BackupArgs),
     Restore(backup::RestoreArgs),
 }
@@ -36,6 +38,7 @@ pub(crate) fn run(command: &RoundCommand, output: &Output) -> anyhow::Result<Ans
         RoundCommand::New(args) => new::run(args, output),
         RoundCommand::Open(args) => manage::open(args, output),
         RoundCommand::Revoke(args) => manage::revoke(args, output),
+        RoundCommand::Export(args) => export::run(args, output),
         RoundCommand::Backup(args) => backup::backup(args, output),
         RoundCommand::Restore(args) => backup::restore(args, output),
     }

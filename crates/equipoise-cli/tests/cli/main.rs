@@ -23,6 +23,7 @@ mod resume;
 mod server;
 mod slow_peers;
 mod verdicts;
+mod verify;
 mod warnings;
 mod whole_round;
 mod world;

@@ -53,6 +53,11 @@ impl Store {
         Ok(spec)
     }
 
+    /// The specification as it was stored when the round was created. The first event of the log has its digest.
+    pub fn spec_json(&self, round: &Name) -> Result<String, StoreError> {
+        round_column(&self.connection(), round, "spec")
+    }
+
     /// The current state of a round, with counts.
     pub fn round(&self, round: &Name) -> Result<RoundRow, StoreError> {
         let spec = self.spec(round)?;

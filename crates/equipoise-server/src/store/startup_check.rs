@@ -47,6 +47,9 @@ impl Store {
                 "it does not start with the creation of the round".into(),
             );
         };
+        if log.spec_sha256 != Digest::of(self.spec_json(round)?.as_bytes()) {
+            return damaged("the specification", "its digest differs".into());
+        }
         if !server_key.same_key(&self.key.public()) {
             return damaged("server.key", "the round was set up with another key".into());
         }
