@@ -34,7 +34,7 @@ HOW = """\
 | --- | --- |
 | [NumPy + Newton](../bench/peers/numpy_newton.py) | Caches g_c and H_c per θ, so that after the weights change, the first Newton step, the implicit solve and the cross term need no pass. Skips clients of weight 0. Stores rows by column, in blocks, multiplied by their labels. Computes Hessians by BLAS or from precomputed products, whichever is faster. |
 | … equal rows merged | The same on distinct rows with counts. Merging is not timed. |
-| [SciPy](../bench/peers/scipy_lbfgs.py) | L-BFGS-B with 20 corrections and without the test on the change in value; one Hessian solve for the gradient of the weights. |
+| [SciPy](../bench/peers/scipy_lbfgs.py) | L-BFGS-B with 20 corrections and without the test on the change in value; one Hessian solve for the gradient with respect to the weights. |
 | [jaxopt](../bench/peers/jaxopt_peer.py) | LBFGS with implicit differentiation by Cholesky; all steps in one compiled program; compilation is timed separately. |
 | [PyTorch](../bench/peers/torch_lbfgs.py) | LBFGS with strong_wolfe and hand-written gradients; only with `--torch`, because its package is very large. |
 """

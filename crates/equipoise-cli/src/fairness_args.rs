@@ -13,7 +13,7 @@ pub(crate) struct FairnessArgs {
     /// Fairness criterion
     #[arg(long, value_parser = choice::<Criterion>(), value_name = "CRITERION")]
     fairness: Criterion,
-    /// Share of equal opportunity, ν, from 0 to 1; required with `--fairness both`
+    /// Share of equal opportunity in the combined criterion, ν, from 0 to 1; required with `--fairness both`
     #[arg(long, value_name = "V", allow_negative_numbers = true)]
     nu: Option<f64>,
 }
@@ -29,8 +29,8 @@ impl FairnessArgs {
             (Criterion::Eo, None | Some(1.0)) => Ok(Fairness::EO),
             (Criterion::Both, Some(nu)) => Ok(Fairness::both(nu)?),
             (Criterion::Both, None) => bail!(
-                "--fairness both needs --nu, the share of equal opportunity. For equal shares, \
-                 use --nu 0.5."
+                "--fairness both needs --nu, the share of equal opportunity in the combined criterion. For \
+                 equal shares, use --nu 0.5."
             ),
             (criterion, Some(nu)) => bail!(
                 "--nu {nu} cannot be combined with --fairness {}. Omit it, or use --fairness both.",

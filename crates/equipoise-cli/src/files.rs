@@ -11,7 +11,11 @@ pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
 
 /// Refuses an output that exists, for commands without `--force`.
 pub(crate) fn refuse_existing(output: &Path) -> anyhow::Result<()> {
-    ensure!(!output.exists(), "{} already exists. Choose another name.", output.display());
+    ensure!(
+        !output.exists(),
+        "{} already exists. Move it away, or choose another name.",
+        output.display()
+    );
     Ok(check_output(output, false)?)
 }
 

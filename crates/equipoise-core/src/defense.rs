@@ -30,7 +30,7 @@ pub enum Defense {
     Bilevel,
     /// All proxies pooled, no defense: the paper's baseline.
     Pooled,
-    /// The average of the local models, with weights that favour losses near the median.
+    /// The average of the local models, with weights that favour models with losses near the median.
     Fedasl,
     /// The average of the local models, with weights that decrease linearly with the loss.
     Fednolowe,
@@ -41,8 +41,8 @@ pub enum Defense {
 crate::choices! { Defense:
     Bilevel => "bilevel", "Weights that make the model accurate and fair on the root";
     Pooled => "pooled", "All proxies pooled: no defense";
-    Fedasl => "fedasl", "Average of local models, favouring losses near the median";
-    Fednolowe => "fednolowe", "Average of local models, favouring low losses";
+    Fedasl => "fedasl", "Average of local models, favouring those with losses near the median";
+    Fednolowe => "fednolowe", "Average of local models, favouring those with low losses";
     RootOnly => "root-only", "The root alone, without any proxy";
 }
 

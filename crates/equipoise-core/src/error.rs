@@ -4,12 +4,12 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Rows or clients that cannot be computed with. The text says which, and why.
+    /// Rows or clients that cannot be used. The text says which, and why.
     #[error("{0}")]
     Input(String),
     /// Too few proxy rows to determine a model.
     #[error(
-        "a proxy needs at least {minimum} rows, more than its model has coefficients; found {found}"
+        "a proxy needs at least {minimum} rows, one more than its model has coefficients; found {found}"
     )]
     FewProxyRows {
         /// Rows requested.

@@ -105,14 +105,14 @@ impl Metrics {
             [("privileged", &self.groups.privileged), ("unprivileged", &self.groups.unprivileged)]
         {
             if group.rows == 0 {
-                gaps.push(format!("no row is in the {name} group: SPD and EOD have no value"));
+                gaps.push(format!("no row is in the {name} group: SPD and EOD are undefined"));
             } else if group.true_positive_rate.is_none() {
-                gaps.push(format!("no positive row is in the {name} group: EOD has no value"));
+                gaps.push(format!("no positive row is in the {name} group: EOD is undefined"));
             }
         }
         if self.auc.is_none() {
             gaps.push(
-                "all rows have one label: AUC and balanced accuracy have no value".to_owned(),
+                "all rows have the same label: AUC and balanced accuracy are undefined".to_owned(),
             );
         }
         gaps

@@ -193,7 +193,7 @@ impl Counts {
                 WarningCode::InnerNotConverged,
                 format!(
                     "{inner_not_converged} of {inner_fits} inner fits did not converge to their tolerance; their last \
-                     iterate was used, so the gradient of the weights is unreliable there"
+                     iterate was used, so the gradient with respect to the weights is unreliable there"
                 ),
             );
         }
@@ -201,8 +201,8 @@ impl Counts {
             warn(
                 WarningCode::InaccurateHypergradient,
                 format!(
-                    "the linear system for the gradient of the weights was solved only to a relative residual \
-                     of {largest_residual:.1e}"
+                    "the linear system for the gradient with respect to the weights was solved only to a relative \
+                     residual of {largest_residual:.1e}"
                 ),
             );
         }
@@ -210,8 +210,8 @@ impl Counts {
             warn(
                 WarningCode::DiagonalRaised,
                 format!(
-                    "{diagonals_raised} factorisations of the inner Hessian needed a small addition to the \
-                     diagonal: some columns are nearly linear combinations of others"
+                    "a small number was added to the diagonal of the inner Hessian in {diagonals_raised} of its \
+                     factorisations: some columns are nearly linear combinations of others"
                 ),
             );
         }

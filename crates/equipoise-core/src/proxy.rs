@@ -72,7 +72,7 @@ pub enum ProxySolver {
     #[default]
     SmallestMove,
     /// Adam on every feature of every row, as in gradient methods for bilevel data synthesis. It needs many more steps
-    /// and moves rows much further. Rows that start as the data end up easier to classify than the data.
+    /// and moves rows much further. If the rows start as the data, they end up easier to classify than the data.
     Adam,
 }
 
@@ -213,7 +213,7 @@ pub fn generate_proxy(
     })
 }
 
-/// Rejects data that cannot give a model or on which the requested fairness cannot be measured.
+/// Rejects data to which no model can be fitted, or on which the requested fairness cannot be measured.
 fn check_cells(data: &Rows, fairness: Fairness) -> Result<(), Error> {
     let cells = data.cell_counts();
     let [[others_negative, others_positive], [privileged_negative, privileged_positive]] = cells;

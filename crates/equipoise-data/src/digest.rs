@@ -58,8 +58,13 @@ impl Digest {
 
     /// Length and digest of a file.
     pub fn of_file(path: &Path) -> io::Result<(u64, Self)> {
+        Self::of_reader(File::open(path)?)
+    }
+
+    /// Length and digest of everything that can still be read.
+    pub fn of_reader(content: impl io::Read) -> io::Result<(u64, Self)> {
         let mut hasher = Hasher::default();
-        let content = &mut BufReader::with_capacity(1 << 16, File::open(path)?);
+        let content = &mut BufReader::with_capacity(1 << 16, content);
         let length = io::copy(content, &mut hasher)?;
         Ok((length, hasher.finish()))
     }

@@ -42,7 +42,7 @@ pub enum Error {
     },
     /// The scratch file for rows that do not fit in memory could not be written or read.
     #[error(
-        "{folder}: cannot use the scratch file for rows that do not fit in memory (it holds {}): {source}. Use another folder with enough space, or allow more memory.",
+        "{folder}: cannot use the scratch file for rows that do not fit in memory ({} written so far): {source}. Use another folder with enough space, or allow more memory.",
         describe_bytes(*bytes)
     )]
     Scratch {
@@ -120,7 +120,7 @@ impl std::fmt::Display for Purpose {
             Self::Data => "A data table",
             Self::Root => "A root",
             Self::Proxy => "A proxy",
-            Self::Prediction => "A table to predict for",
+            Self::Prediction => "A table to score",
         })
     }
 }

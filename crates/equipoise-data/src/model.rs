@@ -102,9 +102,7 @@ impl Model {
     }
 
     fn checked(schema: Schema, theta: Vec<f64>) -> Result<Self, String> {
-        schema
-            .validate()
-            .map_err(|problem| format!("the model's schema is not consistent: {problem}"))?;
+        schema.validate().map_err(|problem| format!("the model's schema is invalid: {problem}"))?;
         let names = schema.theta_names();
         check_length("theta", names.len(), theta.len())?;
         if let Some(i) = theta.iter().position(|value| !value.is_finite()) {
@@ -146,7 +144,7 @@ impl Document {
         let (found, expected) = (model.schema.digest(), self.schema_digest);
         if found.to_string() != expected {
             return Err(format!(
-                "the model's schema has digest {found}, but the model was made for {expected}. Use the file as it was written."
+                "the model's schema has digest {found}, but the model was made for {expected}. Use the original file."
             ));
         }
         let names = model.schema.theta_names();

@@ -35,7 +35,7 @@ impl ReadLimits {
         if rows > self.rows {
             let limit = self.rows;
             let problem =
-                format!("the table has {rows} rows or more, but at most {limit} are accepted.");
+                format!("the table has at least {rows} rows, but at most {limit} are accepted.");
             Err(TableProblem::new(problem).in_file(file))
         } else if rows.saturating_mul(columns).saturating_mul(8) > self.decoded_bytes {
             Err(TableProblem::too_many_bytes(self.decoded_bytes).in_file(file))

@@ -26,7 +26,7 @@ impl Choice for Variant {
         match self {
             Self::Defense(defense) => defense.describe(),
             Self::BilevelWithoutPenalty => {
-                ("bilevel-rho0", "The method without its penalty, ρ = 0")
+                ("bilevel-rho0", "The method without its fairness penalty, ρ = 0")
             }
         }
     }

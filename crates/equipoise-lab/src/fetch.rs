@@ -67,7 +67,7 @@ pub enum FetchProblem {
     #[error("the download stopped after {0} bytes: {1}. Try again.")]
     Interrupted(u64, String),
     /// The file exceeds this many bytes.
-    #[error("the file is larger than {0} bytes, which no dataset is. Nothing was kept.")]
+    #[error("the file is larger than {0} bytes, the limit for a dataset. Nothing was kept.")]
     TooLarge(u64),
     /// The file is not the dataset.
     #[error("the file's SHA-256 is {found}, but the dataset's is {expected}. Nothing was kept.")]

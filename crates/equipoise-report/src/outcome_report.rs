@@ -115,7 +115,7 @@ impl OutcomeReport<'_> {
         let defense = self.outcome().settings.defense;
         let lead = format!(
             "{} sent one proxy dataset each, {} rows in total, and the server held {} trusted root rows. The \
-             defense “{defense}” turned them into one model ({}). This page shows how accurate and how fair that \
+             defense “{defense}” ({}) turned them into one model. This page shows how accurate and how fair that \
              model is, how much weight each client has, and how far the result can be trusted.",
             counted(self.clients().len(), "client", "clients"),
             count(proxy_rows),

@@ -43,20 +43,28 @@ pub struct Limits {
     pub header_bytes: usize,
     /// Timeout for a request head and for the TLS handshake. Default: 10 seconds.
     pub header_timeout_seconds: u64,
-    /// Minimum transfer rate of a body. Default: 16 KiB per second.
+    /// How long a peer may read nothing of a response. Default: 10 seconds.
+    pub write_timeout_seconds: u64,
+    /// Minimum transfer rate of a body, in either direction. Default: 16 KiB per second.
     pub least_bytes_per_second: u64,
     /// Maximum number of concurrent uploads; further ones get 503. Default: 64.
     pub uploads_at_once: usize,
     /// Maximum number of requests of one client that wait for its upload; further ones get 429. Default: 64.
     pub requests_per_client: usize,
-    /// Maximum number of connections. Default: 4096.
+    /// Maximum number of public reads that run at once; further ones wait. Default: 16.
+    pub reads_at_once: usize,
+    /// Maximum number of connections; beyond it, the least deserving one is closed. Default: 4096.
     pub connections: usize,
-    /// Maximum number of connections per address. Default: 1024.
+    /// Maximum number of connections per address (in IPv6, per /64 network). Default: 1024.
     pub connections_per_address: usize,
     /// Failed authentications per address and minute; further ones get 429. Default: 20.
     pub failed_authentications_per_minute: usize,
     /// Maximum number of event stream listeners. Default: 256.
     pub listeners: usize,
+    /// Maximum number of event stream listeners per address. Default: 8.
+    pub listeners_per_address: usize,
+    /// After this time an event stream ends, and browsers reconnect. Default: 10 minutes.
+    pub listener_seconds: u64,
     /// How long an interrupted upload can be resumed. Default: one day.
     pub upload_expiry_seconds: u64,
     /// Memory limit of a solve. Rows beyond it are kept in a file in the data directory. The limit does not affect
@@ -71,13 +79,17 @@ impl Default for Limits {
         Self {
             header_bytes: 16 << 10,
             header_timeout_seconds: 10,
+            write_timeout_seconds: 10,
             least_bytes_per_second: 16 << 10,
             uploads_at_once: 64,
             requests_per_client: 64,
+            reads_at_once: 16,
             connections: 4096,
             connections_per_address: 1024,
             failed_authentications_per_minute: 20,
             listeners: 256,
+            listeners_per_address: 8,
+            listener_seconds: 600,
             upload_expiry_seconds: 24 * 3600,
             solve_memory_bytes: 1 << 30,
             drain_seconds: 30,
@@ -146,12 +158,16 @@ impl Config {
         let minimums = [
             ("header_bytes", limits.header_bytes as u64, 8192),
             ("header_timeout_seconds", limits.header_timeout_seconds, 1),
+            ("write_timeout_seconds", limits.write_timeout_seconds, 1),
             ("least_bytes_per_second", limits.least_bytes_per_second, 1),
             ("uploads_at_once", limits.uploads_at_once as u64, 1),
             ("requests_per_client", limits.requests_per_client as u64, 1),
+            ("reads_at_once", limits.reads_at_once as u64, 1),
             ("connections", limits.connections as u64, 1),
             ("connections_per_address", limits.connections_per_address as u64, 1),
             ("listeners", limits.listeners as u64, 1),
+            ("listeners_per_address", limits.listeners_per_address as u64, 1),
+            ("listener_seconds", limits.listener_seconds, 1),
             ("solve_memory_bytes", limits.solve_memory_bytes as u64, 64 << 20),
         ];
         match minimums.into_iter().find(|(_, value, min)| value < min) {

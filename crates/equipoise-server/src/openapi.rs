@@ -4,6 +4,7 @@
 //! `openapi/schemas.json`, and tests validate real answers against them.
 
 mod detail;
+mod operation;
 mod signing;
 
 use std::collections::BTreeMap;
@@ -12,8 +13,9 @@ use equipoise_data::TableKind;
 use serde_json::{Map, Value, json};
 
 use self::detail::{Access, Content};
-use crate::http::Operation;
 use crate::protocol::{MANIFEST_HEADER, OFFSET_HEADER, Refusal, SIGNATURE_HEADER};
+
+pub use operation::Operation;
 
 const SCHEMAS: &str = include_str!("openapi/schemas.json");
 
@@ -32,10 +34,10 @@ pub fn document() -> Value {
             "title": "Equipoise round server",
             "version": env!("CARGO_PKG_VERSION"),
             "summary": "Collects one submission per client and publishes one model",
-            "description": "Every refusal is a JSON document with a stable `code`. Every answer has a \
-                `request-id`, which also appears in the server's log. Unknown methods are answered with \
-                NoSuchMethod, unknown paths with NoSuchPage. A malformed request head is answered with status \
-                400, an oversized one with 414 or 431, both without a body.",
+            "description": "Every refusal is a JSON document with a stable `code`. Every response has a \
+                `request-id`, which also appears in the server's log. Unknown methods get NoSuchMethod, \
+                unknown paths NoSuchPage. A malformed request line or header gets status 400, an oversized one \
+                414 or 431, without a body.",
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
         "servers": [{ "url": "/" }],

@@ -22,7 +22,7 @@ pub(crate) use index::index;
 pub(crate) use login::login;
 pub(crate) use refusal::refusal;
 pub(crate) use round::round;
-pub(crate) use view::{Action, ClientView, PublishedFile, RefusedUpload, RoundView};
+pub(crate) use view::RoundView;
 
 /// Styles in addition to the report's.
 pub(crate) const STYLE: &str = include_str!("pages/round.css");

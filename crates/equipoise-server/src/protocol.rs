@@ -26,7 +26,7 @@ pub use equipoise_data::{Digest, DigestProblem};
 pub use event::{ChainError, CloseReason, Event, EventKind, verify_chain};
 pub use key::{KeyError, PrivateKey, PublicKey, Signature};
 pub use log::{LogError, LogProblem, LogState, replay};
-pub use manifest::{Manifest, ManifestError};
+pub use manifest::{Manifest, ManifestError, SignedManifest};
 pub use name::{ClientId, Name, NameError, RoundId};
 pub use published_files::{LOG_FILES, PUBLISHED_FILES};
 pub use refusal::{Refusal, RefusalBody};

@@ -1,5 +1,7 @@
 //! Assembles and runs the server: store, solver, listeners, periodic tasks, shutdown.
 
+mod open_files;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,8 +13,7 @@ use tracing::{error, info};
 
 use crate::config::{Config, ConfigError};
 use crate::http::{self, App, Certificate, Listening};
-use crate::hub::Hub;
-use crate::round::Solver;
+use crate::round::Rounds;
 use crate::store::{DataFolder, Store, StoreError, StoreParts};
 use crate::validator::Validator;
 
@@ -51,10 +52,9 @@ pub fn run(
     let certificate = config.tls.as_ref().map(Certificate::read).transpose()?;
     let tls = certificate.as_ref().map(Certificate::acceptor).transpose()?;
     let store = Arc::new(Store::open(DataFolder::open(&config.data)?, parts)?);
-    let hub = Arc::new(Hub::default());
-    let solver =
-        Solver::start(Arc::clone(&store), Arc::clone(&hub), config.limits.solve_memory_bytes)?;
-    let app = Arc::new(App::new(store, hub, solver, validator, config.limits));
+    let connections = open_files::allowed_connections(&config.limits);
+    let rounds = Arc::new(Rounds::start(store, validator, config.limits)?);
+    let app = Arc::new(App::new(Arc::clone(&rounds), config.limits));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
         let listener = bind(config.listen).await?;
@@ -70,14 +70,16 @@ pub fn run(
         let wait = |mut stopped: watch::Receiver<bool>| async move {
             let _ = stopped.wait_for(|stopped| *stopped).await;
         };
-        let public = Listening { listener, tls, router: http::router(Arc::clone(&app)) };
+        let router = http::router(Arc::clone(&app));
+        let public = Listening { listener, tls, router, connections };
         let public = tokio::spawn(http::serve(Arc::clone(&app), public, wait(stopped.clone())));
         if let Some(listener) = admin {
             let router = http::admin_router(Arc::clone(&app));
-            let listening = Listening { listener, tls: None, router };
+            let connections = open_files::ADMIN_CONNECTIONS;
+            let listening = Listening { listener, tls: None, router, connections };
             tokio::spawn(http::serve(Arc::clone(&app), listening, wait(stopped)));
         }
-        tokio::spawn(tick(Arc::clone(&app)));
+        tokio::spawn(tick(rounds));
         tokio::spawn(reload_on_hangup(certificate, signal(SignalKind::hangup())?));
         info!(%address, "serving");
         on_ready(address, admin_address);
@@ -113,16 +115,21 @@ async fn reload_on_hangup(certificate: Option<Arc<Certificate>>, mut hangup: Sig
     }
 }
 
-async fn tick(app: Arc<App>) {
+/// Closes rounds that are due every second, and removes expired uploads every minute.
+async fn tick(rounds: Arc<Rounds>) {
     let mut interval = tokio::time::interval(Duration::from_secs(1));
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
+    for second in 0_u64.. {
         interval.tick().await;
-        let app = Arc::clone(&app);
-        match tokio::task::spawn_blocking(move || app.tick()).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => error!(%error, "periodic checks failed"),
-            Err(error) => error!(%error, "periodic checks failed"),
+        let checked = rounds.blocking(move |rounds| {
+            rounds.close_due_rounds()?;
+            match second.is_multiple_of(60) {
+                true => rounds.remove_expired_uploads(),
+                false => Ok(()),
+            }
+        });
+        if let Err(error) = checked.await {
+            error!(%error, "periodic checks failed");
         }
     }
 }

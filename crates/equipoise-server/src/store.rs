@@ -8,11 +8,14 @@ mod backup;
 mod crash;
 mod database;
 mod disk;
+mod durability;
 mod error;
 mod events;
 mod export;
 mod folder;
 mod new_round;
+mod persist;
+mod private;
 mod query;
 mod server_log;
 mod startup_check;
@@ -33,9 +36,10 @@ pub use crash::Crash;
 pub use disk::{Disk, RealDisk};
 pub use error::StoreError;
 pub use export::{ExportedFile, export_inputs};
-pub use folder::{DataFolder, random_bytes, write_private};
+pub use folder::{DataFolder, random_bytes};
 pub(crate) use folder::{digest_of_file, remove_if_present};
 pub use new_round::NewRound;
+pub use private::{create_private_folder, write_private};
 pub use query::RoundRow;
 
 /// Called when the disk can no longer be trusted. Does not return.
@@ -114,13 +118,6 @@ impl Store {
     /// The crash point, in crash tests.
     pub fn crash(&self) -> &Crash {
         &self.parts.crash
-    }
-
-    /// Ends the process if a sync failed, because the content of the disk is unknown after that.
-    pub fn require_durable(&self, what: &str, synced: std::io::Result<()>) {
-        if let Err(error) = synced {
-            (self.parts.fatal)(&format!("{what}: {error}"));
-        }
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {

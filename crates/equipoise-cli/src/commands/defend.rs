@@ -16,9 +16,9 @@ use crate::progress::Bar;
 
 /// Weight the proxies using the root, and produce one model
 ///
-/// Reads one proxy and one root per client, finds the weights whose model is accurate and fair on the
-/// root, and writes outcome.json, model.json, weights.csv and report.html to a new folder. Exit code 1
-/// means that the solver ran out of steps before the weights were stationary; the folder is still written.
+/// Reads one proxy and one root per client, finds client weights that make the model accurate and fair on
+/// the root, and writes outcome.json, model.json, weights.csv and report.html to a new folder. Exit code 1
+/// means that the solver ran out of steps before the weights became stationary; the folder is still written.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:

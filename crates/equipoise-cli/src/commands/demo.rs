@@ -16,9 +16,10 @@ use crate::progress::Bar;
 /// Run a whole round on a synthetic population
 ///
 /// Generates about 20,000 loan applicants from two groups, splits them among clients, and ranks the clients by
-/// how unfair a model of their own rows is. The most unfair are unreliable: they send their rows unchanged.
-/// The others send fair proxies. Every defense is then run on this round and measured on the test rows of
-/// the reliable clients. All files are kept, so that each step can be repeated with the other commands.
+/// how unfair a model trained on their own rows is. The most unfair clients are the unreliable ones: they send
+/// their rows unchanged. The others send fair proxies. Every defense is then run on this round and measured on
+/// the test rows of the reliable clients. All files are kept, so that each step can be repeated with the other
+/// commands.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:

@@ -17,7 +17,7 @@ use crate::output::{Answer, Output};
 /// the difference in selection rates and EOD in true positive rates, privileged group minus the rest.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
+Examples:
   equipoise evaluate outcome/model.json test.csv
   equipoise evaluate outcome/model.json test.csv --json")]
 pub(crate) struct EvaluateArgs {

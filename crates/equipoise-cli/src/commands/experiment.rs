@@ -19,8 +19,9 @@ use crate::shell::quoted;
 /// Reproduce the paper's experiments, or run them on your own data
 ///
 /// Splits each dataset among clients, makes the most unfair clients unreliable, and runs every defense on the same
-/// rounds for several seeds. Each finished cell is saved immediately, so the same command resumes an interrupted run,
-/// or adds ablations to a finished run.
+/// rounds for several seeds. Each finished cell of the grid (one dataset, criterion, scenario, share of unreliable
+/// clients and seed) is saved immediately, so the same command resumes an interrupted run, or adds ablations to a
+/// finished run.
 ///
 /// Writes report.html (the paper's tables and figures next to ours), RESULTS.md (the same as text), tables/ (each table
 /// as CSV), results.csv (every run, without timings), ablations.csv, traces.csv and results.jsonl (used to resume).
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answ
     let requested = settings.datasets.len() * settings.fairness.len();
     if settings.combinations().len() < requested {
         output.note(
-            "dutch is omitted under eo, as in the paper, because its raw rows are nearly fair",
+            "as in the paper, dutch is not run with eo, because its raw rows are nearly fair",
         );
     }
     let sources =

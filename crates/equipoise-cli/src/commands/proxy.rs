@@ -20,9 +20,9 @@ use crate::progress::Bar;
 
 /// Generate a proxy dataset to submit instead of your data
 ///
-/// Generates rows whose model is accurate and fair on the client's data. The rows start from a smoothed sample, not
-/// from the data itself, and the summary reports how close they come to real rows. With --epsilon, exit code 1 means
-/// that the proxy is not fair within that tolerance.
+/// Generates rows such that a model trained on them is accurate and fair on the client's data. The rows start from a
+/// smoothed sample, not from the data itself, and the summary reports how close they come to real rows. With --epsilon,
+/// exit code 1 means that the proxy is not fair within that tolerance.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
@@ -42,7 +42,7 @@ pub(crate) struct ProxyArgs {
     /// Maximum fairness violation to accept [default: as small as possible]
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     epsilon: Option<f64>,
-    /// Random seed of the initial sample [default: 1]
+    /// Random seed for the initial sample [default: 1]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// How the initial rows are chosen

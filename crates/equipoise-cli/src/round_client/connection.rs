@@ -19,6 +19,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 /// Long enough for the server to validate a file of 512 MiB.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(300);
 
+/// Pauses before a read is repeated on a new connection.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const MAX_PAUSE: Duration = Duration::from_millis(800);
+
 /// A server.
 #[derive(Debug, Args)]
 pub(crate) struct AddressArgs {
@@ -130,7 +134,7 @@ impl Connection {
 
     /// The signed head of the server-wide log.
     pub(super) fn server_head(&self) -> anyhow::Result<SignedServerHead> {
-        self.read_json(self.agent.get(format!("{}/v1/head", self.server)).call())
+        self.parse(&self.get_url(&format!("{}/v1/head", self.server))?)
     }
 
     /// The current state of the round.
@@ -140,11 +144,26 @@ impl Connection {
 
     /// Fetches a JSON document.
     pub(crate) fn get_json<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
-        self.read_json(self.authorized(self.agent.get(self.url(path))).call())
+        self.parse(&self.get_bytes(path)?)
     }
 
     pub(crate) fn get_bytes(&self, path: &str) -> anyhow::Result<Vec<u8>> {
-        self.read(self.authorized(self.agent.get(self.url(path))).call())
+        self.get_url(&self.url(path))
+    }
+
+    fn get_url(&self, url: &str) -> anyhow::Result<Vec<u8>> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let reply = self.authorized(self.agent.get(url)).call();
+            match self.read(reply) {
+                // A busy server closes idle connections, perhaps just when this request was sent.
+                Err(error) if is_closed_connection(&error) && pause <= MAX_PAUSE => {
+                    std::thread::sleep(pause);
+                    pause *= 2;
+                }
+                result => return result,
+            }
+        }
     }
 
     /// Posts an empty body.
@@ -163,14 +182,18 @@ impl Connection {
         &self,
         reply: Result<Response<Body>, ureq::Error>,
     ) -> anyhow::Result<T> {
-        serde_json::from_slice(&self.read(reply)?)
+        self.parse(&self.read(reply)?)
+    }
+
+    fn parse<T: DeserializeOwned>(&self, content: &[u8]) -> anyhow::Result<T> {
+        serde_json::from_slice(content)
             .with_context(|| format!("{}: the reply is not from a round server", self.server))
     }
 
     fn read(&self, reply: Result<Response<Body>, ureq::Error>) -> anyhow::Result<Vec<u8>> {
         let reply = reply.map_err(|error| {
             let problem = if error.to_string().contains("certificate") {
-                "its certificate is not trusted (use --ca to trust another authority)"
+                "its certificate is not trusted (if the coordinator gave you a certificate, pass it with --ca)"
             } else if self.server.starts_with("http://")
                 && matches!(error, ureq::Error::Protocol(_))
             {
@@ -208,6 +231,14 @@ impl Connection {
         });
         Err(RefusedByServer { status, body }.into())
     }
+}
+
+/// Whether the server closed the connection before it replied.
+fn is_closed_connection(error: &anyhow::Error) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    let kinds = [BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof];
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>());
+    causes.any(|cause| kinds.contains(&cause.kind()))
 }
 
 fn is_loopback(server: &str) -> bool {

@@ -27,7 +27,7 @@ pub(crate) struct Event {
 }
 
 impl Connection {
-    /// Connects to a path of the browser that listens on this port of loopback.
+    /// Connects to a path of the browser that listens on this loopback port.
     pub(crate) fn open(port: u16, path: &str) -> Self {
         let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         stream.set_read_timeout(Some(TIMEOUT)).unwrap();

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ const N_FEATURES: usize = 10;
 pub(crate) struct Fleet {
     pub(crate) dir: TempDir,
     pub(crate) port: u16,
+    audience: String,
     schema: Schema,
     keys: Vec<PrivateKey>,
 }
@@ -32,8 +34,14 @@ pub(crate) fn full() -> bool {
 
 impl Fleet {
     pub(crate) fn new(n_clients: usize) -> Self {
+        Self::at("http://127.0.0.1", n_clients)
+    }
+
+    /// A fleet whose server has another scheme or name.
+    pub(crate) fn at(address: &str, n_clients: usize) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let port = free_port();
+        let audience = format!("{address}:{port}");
         let schema = schema();
         let roots = dir.path().join("roots");
         std::fs::create_dir(&roots).unwrap();
@@ -49,16 +57,23 @@ impl Fleet {
                 header(&schema) + &raw_row(1, "A", 1) + &raw_row(2, "B", 0) + &raw_row(3, "A", 0);
             std::fs::write(roots.join(format!("{}.csv", key.name())), root).unwrap();
         }
-        let folder = DataFolder::open(&dir.path().join("data")).unwrap();
+        let fleet = Self { dir, port, audience, schema, keys };
+        fleet.open_round("spring", n_clients);
+        fleet
+    }
+
+    /// Creates and opens a round of the first clients. The server must not be running.
+    pub(crate) fn open_round(&self, round: &str, n_clients: usize) {
+        let folder = DataFolder::open(&self.dir.path().join("data")).unwrap();
         let store = Store::open(folder, StoreParts::default()).unwrap();
-        let round: Name = "spring".parse().unwrap();
+        let round: Name = round.parse().unwrap();
         store
             .create_round(NewRound {
                 round: round.clone(),
-                audience: format!("http://127.0.0.1:{port}"),
-                schema: schema.clone(),
-                roster: keys.iter().map(PrivateKey::public).collect(),
-                roots,
+                audience: self.audience.clone(),
+                schema: self.schema.clone(),
+                roster: self.keys[..n_clients].iter().map(PrivateKey::public).collect(),
+                roots: self.dir.path().join("roots"),
                 settings: Settings::new(Fairness::SP),
                 minimum: 1,
                 deadline: None,
@@ -66,7 +81,21 @@ impl Fleet {
             })
             .unwrap();
         store.open_round(&round).unwrap();
-        Self { dir, port, schema, keys }
+    }
+
+    /// The server's address, as clients know it.
+    pub(crate) fn audience(&self) -> &str {
+        &self.audience
+    }
+
+    /// Writes a client's key file and returns its name.
+    pub(crate) fn write_key(&self, client: usize) -> String {
+        let key = &self.keys[client];
+        let name = format!("{}.key", key.name());
+        let path = self.dir.path().join(&name);
+        std::fs::write(&path, key.to_line()).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        name
     }
 
     pub(crate) fn start(&self, more: &str) -> Server {
@@ -110,7 +139,7 @@ impl Fleet {
     ) -> String {
         let key = &self.keys[client];
         let manifest = Manifest {
-            audience: format!("http://127.0.0.1:{}", self.port),
+            audience: self.audience.clone(),
             round: "spring".parse().unwrap(),
             client: key.name().clone(),
             media_type: kind,

@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod certificates;
+mod crowd;
 mod data;
 mod demo;
 mod experiment;
@@ -22,6 +23,7 @@ mod reproducibility;
 mod resume;
 mod server;
 mod slow_peers;
+mod strangers;
 mod verdicts;
 mod verify;
 mod warnings;

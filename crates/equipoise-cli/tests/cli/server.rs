@@ -377,7 +377,7 @@ fn rejects_invalid_keys_rounds_and_server_options() {
     world.run("keygen south").expect(0);
     let new = "round new spring --data data --audience https://a.example --schema schema.toml --root roots --fairness sp";
     world.run(new).expect(2).says(&["the round has no clients"]);
-    world.run(&format!("{new} --client north=north.key")).expect(2).says(&["PRIVATE"]);
+    world.run(&format!("{new} --client north=north.key")).expect(2).says(&["private key"]);
     world
         .run(&format!("{new} --client north=north.pub --client south=north.pub"))
         .expect(2)

@@ -1,4 +1,4 @@
-//! Slow peers and too many connections: closed, while honest clients are served.
+//! Slow peers and excess connections are closed, while honest clients are served.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

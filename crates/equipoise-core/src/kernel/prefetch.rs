@@ -25,7 +25,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// The pace at which a sub-block of `P` panels has requested the next `P` panels by the time it is done.
+    /// The pace at which the next `P` panels have been requested by the time a sub-block of `P` panels is done.
     pub(super) fn of<const P: usize>(n: usize, order: Order) -> Self {
         let total = (P * n).div_ceil(LINE * TOGETHER);
         if order < Order::Hessian {

@@ -1,4 +1,5 @@
-//! Products with many vectors of one length, packed four to a panel like rows: the Jacobian of a model of many clients.
+//! Products with many vectors of one length, one per client, such as the columns of a Jacobian. They are packed four to a
+//! panel, like rows.
 //!
 //! As for rows, every sum has four lanes, one for each position in a panel.
 

@@ -26,7 +26,7 @@ pub(super) struct RequestedBlock<'a> {
     pub(super) block: &'a PackedBlock,
 }
 
-/// A model, and the keeper of the blocks to sum up at it.
+/// A model, and the keeper of the blocks to sum up for that model.
 pub(super) struct Pass<'a> {
     pub(super) theta: &'a [f64],
     pub(super) keeper: &'a BlockKeeper,
@@ -139,8 +139,8 @@ impl Pass<'_> {
 /// How blocks are divided among threads.
 struct Split {
     in_parallel: bool,
-    /// Blocks per task: about enough to have as many rows as a full block. An idle thread takes over tasks of the
-    /// others.
+    /// Blocks per task: about enough to have as many rows as a full block. An idle thread takes over tasks
+    /// from the others.
     per_task: usize,
 }
 

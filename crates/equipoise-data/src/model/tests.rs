@@ -67,7 +67,7 @@ fn rejects_a_changed_file() {
         ),
         ("\"theta\"", "\"extra\": 0, \"theta\"", &["extra"]),
         ("\"privileged\"", "\"extra\": 0, \"privileged\"", &["extra"]),
-        ("\"White\"", "\"Black\"", &["digest", "Use the file as it was written"]),
+        ("\"White\"", "\"Black\"", &["digest", "Use the original file"]),
         (
             "\"features\": [\n    \"lsat\"",
             "\"features\": [\n    \"gpa\"",

@@ -44,12 +44,12 @@ fn columns(schema: &Schema) -> Result<(), SchemaProblem> {
     for column in roles.into_iter().chain(features).chain(&schema.ignore) {
         if column.is_empty() || column.trim() != column {
             return problem(format!(
-                "`{column}` cannot be the name of a column: it is empty or has white space around it."
+                "`{column}` cannot be the name of a column: it is empty, or begins or ends with white space."
             ));
         }
         if !seen.insert(column) {
             return problem(format!(
-                "column `{column}` appears twice among label, sensitive, features and ignore. Keep it once."
+                "column `{column}` appears twice among label, sensitive, features and ignore. List it once."
             ));
         }
     }
@@ -88,7 +88,7 @@ fn feature(Feature { column, encoding }: &Feature) -> Result<(), SchemaProblem> 
                 // The column names of a proxy would lose it.
                 if level.trim() != level {
                     return problem(format!(
-                        "column `{column}`: the level `{level}` has white space around it. Remove it."
+                        "column `{column}`: the level `{level}` begins or ends with white space. Remove the white space."
                     ));
                 }
                 if let Some(same) = values[..i].iter().position(|value| *value == values[i]) {

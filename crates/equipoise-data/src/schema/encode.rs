@@ -74,7 +74,7 @@ impl FeatureEncoder {
                 let scaled = (number - center) / scale;
                 if !scaled.is_finite() || scaled.abs() > MAX_ABS_VALUE {
                     return Err(TableProblem::new(format!(
-                        "`{cell}` is beyond ±1e12 after (value − {center:e}) / {scale:e}. Correct the value, or the schema's center and scale."
+                        "`{cell}` is beyond ±1e12 once encoded as (value − center) / scale, with center {center:e} and scale {scale:e}. Correct the value, or correct the center and scale in the schema."
                     )));
                 }
                 x.push(scaled);

@@ -136,13 +136,13 @@ impl Proposal<'_> {
     fn categorical(&mut self, column: &str, statistics: &Statistics) -> Result<Encoding, Error> {
         if statistics.distinct.is_more() {
             let problem = TableProblem::new(format!(
-                "more than {MAX_LEVELS} distinct values are too many for a categorical feature. Leave it out with --drop {column}, or use --numeric {column} if it holds numbers."
+                "the column has more than {MAX_LEVELS} distinct values, too many for a categorical feature. Leave it out with --drop {column}, or use --numeric {column} if it holds numbers."
             ));
             return Err(problem.in_column(&self.file, column));
         }
         if let (Some((row, value)), 1..) = (&statistics.first_text, statistics.n_numbers) {
             self.notes.push(format!(
-                "column `{column}` is categorical although some of its values are numbers: row {row} has `{value}`. Declare it numeric to refuse such values"
+                "column `{column}` is categorical although some of its values are numbers: row {row} has `{value}`, which is not. To refuse such values, use --numeric {column}"
             ));
         }
         Ok(Encoding::Categorical { levels: statistics.distinct.names(), fill: None })

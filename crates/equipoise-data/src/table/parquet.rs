@@ -144,7 +144,7 @@ fn guard<T>(path: &Path, decode: impl FnOnce() -> parquet::errors::Result<T>) ->
 }
 
 fn broken(path: &Path, reason: String) -> Error {
-    let text = format!("not a valid Parquet file: {reason}. Write it again, or use .csv.");
+    let text = format!("not a valid Parquet file: {reason}. Export it again, or use a CSV file.");
     TableProblem::new(text).in_file(path)
 }
 

@@ -99,7 +99,8 @@ impl ExperimentSettings {
             return refuse("unreliable", range, self.unreliable[at]);
         }
         if has_duplicates(&counts) {
-            let what = "a number of unreliable clients (shares are rounded to whole clients)";
+            let what =
+                "the same number of unreliable clients (shares are rounded to whole clients)";
             return Err(Error::Twice(what.to_owned()));
         }
         if self.fairness.contains(&Criterion::Both) {
@@ -116,7 +117,7 @@ impl ExperimentSettings {
         }
         let twice = |what: &str| Err(Error::Twice(what.to_owned()));
         if has_duplicates(&self.fairness) {
-            return twice("a fairness");
+            return twice("a fairness criterion");
         }
         if has_duplicates(&self.scenarios) {
             return twice("a scenario");

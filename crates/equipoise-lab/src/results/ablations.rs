@@ -112,7 +112,7 @@ impl Results<'_> {
              the weights cannot choose the root rows on which fairness is measured."
         };
         Some(format!(
-            "Pooled root terms are fairer in {fairer} of {} cases: {} compared with {} on average, with {} compared with \
+            "Pooling the root rows is fairer in {fairer} of {} cases: {} compared with {} on average, with {} compared with \
              {} of the weight on unreliable clients, and {} % compared with {} % accuracy. {verdict}",
             pooled.len(),
             fixed(fair.0, 3),

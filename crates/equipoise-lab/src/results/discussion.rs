@@ -137,8 +137,8 @@ const PROXIES: &str = "Fair proxies. The paper takes its generator from another 
 const DUTCH: &str = "Dutch. Every defense, including pooling, is more accurate and less fair here than in the paper. \
      Pooling uses neither weights nor roots, so the cause must come before the defense: in the proxies or in the \
      encoding of the columns, which the paper barely describes. Figure 2 shows that models of our fair proxies still \
-     select the groups at different rates on Dutch. Our guess: the penalty is on the covariance of sensitive attribute \
-     and score, which on Dutch can be small although the rates differ. FedASL drops reliable clients here and keeps \
+     select the groups at different rates on Dutch. Our guess: the penalty is on the covariance of the sensitive attribute \
+     and the score, which on Dutch can be small although the rates differ. FedASL drops reliable clients here and keeps \
      unreliable ones even if they are a minority (see results.csv), because the losses of their proxies are not well \
      separated.";
 

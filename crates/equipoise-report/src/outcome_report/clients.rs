@@ -16,7 +16,7 @@ const MAX_NAMES: usize = 5;
 impl OutcomeReport<'_> {
     pub(super) fn clients_section(&self) -> Section {
         let lead = "A weight is the share of a client's proxy in the model; all weights add up to \
-                    100\u{202f}%. A proxy of weight 0 had no influence.";
+                    100\u{202f}%. A proxy with weight 0 has no influence.";
         let mut blocks = vec![Block::Chart(self.weights_chart())];
         blocks.extend(self.overlap_blocks());
         Section::new("Client weights", lead, blocks)

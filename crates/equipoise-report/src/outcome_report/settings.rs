@@ -1,4 +1,4 @@
-//! The settings of the solve, and what it took.
+//! The settings of the solve, its result and its cost.
 
 use equipoise_core::Choice;
 
@@ -72,11 +72,11 @@ impl OutcomeReport<'_> {
             ("Inner fits", count(counts.inner_fits)),
             ("Iterations of all inner fits", count(counts.inner_iterations)),
             ("Inner fits that did not converge", count(counts.inner_not_converged)),
-            ("Gradient norm at the model", number(counts.final_inner_gradient_norm)),
+            ("Gradient norm at the final model", number(counts.final_inner_gradient_norm)),
             ("Largest residual of a linear solve", number(counts.largest_residual)),
             ("Factorisations with a shifted diagonal", count(counts.diagonals_raised)),
         ];
-        table("Result and effort of the solve", "Quantity", Column::number("Value"), rows)
+        table("Result and cost of the solve", "Quantity", Column::number("Value"), rows)
     }
 }
 

@@ -14,8 +14,8 @@ pub(crate) fn termination(termination: Termination) -> (&'static str, &'static s
             ("Converged", "No small change to the weights noticeably improves the result.")
         }
         Termination::ScheduleCompleted => (
-            "All steps done",
-            "A fixed number of steps was done, without testing whether more would help.",
+            "All steps taken",
+            "A fixed number of steps was taken, without testing whether more would help.",
         ),
         Termination::IterationLimit => (
             "Ran out of steps",

@@ -9,6 +9,7 @@ use axum::response::IntoResponse;
 
 use super::app::App;
 use super::reply::Answer;
+use crate::round::Rounds;
 
 /// `GET /healthz`: the process responds.
 pub(super) async fn healthz() -> &'static str {
@@ -20,17 +21,19 @@ pub(super) async fn readyz(State(app): State<Arc<App>>) -> Answer<(StatusCode, &
     if app.stopping.load(Ordering::SeqCst) {
         return Ok((StatusCode::SERVICE_UNAVAILABLE, "stopping\n"));
     }
-    app.blocking(|app| app.store.rounds()).await?;
+    app.ask(Rounds::names).await?;
     Ok((StatusCode::OK, "ready\n"))
 }
 
 /// `GET /metrics`
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
-    let busy = app.limits.uploads_at_once - app.uploads.available_permits();
-    let listening = app.limits.listeners - app.listeners.available_permits();
-    let text = app.metrics.text(&[
-        ("uploads_in_progress", "Uploads in progress.", busy as u64),
-        ("event_listeners", "Listeners to event streams.", listening as u64),
-    ]);
+    let busy = app.rounds.n_uploads();
+    let text = app.metrics.text(
+        app.rounds.counters(),
+        &[
+            ("uploads_in_progress", "Uploads in progress.", busy as u64),
+            ("event_listeners", "Event stream listeners.", app.listeners.len() as u64),
+        ],
+    );
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text)
 }

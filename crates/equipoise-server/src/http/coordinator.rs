@@ -11,13 +11,13 @@ use serde::Serialize;
 use super::app::App;
 use super::reply::Answer;
 use super::segments::{Segments, TwoSegments};
-use crate::pages::{Action, ClientView};
-use crate::protocol::{Digest, Name, Refusal, RoundInfo};
+use crate::protocol::{ClientId, Digest, Refusal, RoundId, RoundInfo};
+use crate::round::{Action, ClientSummary};
 
 /// A client, as the coordinator sees it.
 #[derive(Debug, Serialize)]
 pub(super) struct ClientRow {
-    client: Name,
+    client: ClientId,
     revoked_at: Option<Timestamp>,
     submitted: bool,
     sha256: Option<Digest>,
@@ -32,8 +32,8 @@ pub(super) async fn get_clients(
     request: Request,
 ) -> Answer<Json<Vec<ClientRow>>> {
     let round = app.authenticate_coordinator(&request.into_parts().0, round).await?;
-    let rows = app.blocking(move |app| {
-        let row = |view: ClientView| ClientRow {
+    let rows = app.ask(move |rounds| {
+        let row = |view: ClientSummary| ClientRow {
             submitted: view.submission.is_some(),
             sha256: view.submission.as_ref().map(|submission| submission.sha256),
             rows: view.submission.as_ref().map(|submission| submission.rows),
@@ -41,7 +41,7 @@ pub(super) async fn get_clients(
             client: view.client,
             revoked_at: view.revoked_at,
         };
-        Ok(app.client_views(&round)?.into_iter().map(row).collect())
+        Ok(rounds.clients(&round)?.into_iter().map(row).collect())
     });
     Ok(Json(rows.await?))
 }
@@ -68,10 +68,10 @@ pub(super) async fn revoke(
     perform(&app, round, Action::Revoke(client)).await
 }
 
-async fn perform(app: &Arc<App>, round: Name, action: Action) -> Answer<Json<RoundInfo>> {
-    let info = app.blocking(move |app| {
-        app.perform(&round, &action)?;
-        app.info(&round)
+async fn perform(app: &Arc<App>, round: RoundId, action: Action) -> Answer<Json<RoundInfo>> {
+    let info = app.ask(move |rounds| {
+        rounds.perform(&round, &action)?;
+        rounds.info(&round)
     });
     Ok(Json(info.await?))
 }

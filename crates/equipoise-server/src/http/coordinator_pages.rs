@@ -10,12 +10,14 @@ use axum::response::{IntoResponse, Response};
 use super::app::App;
 use super::form::Form;
 use super::page_reply::{Caching, PageAnswer, page};
+use super::page_views::round_view;
 use super::reply::{Refused, refuse};
 use super::results::round_name;
 use super::segments::TwoSegments;
 use super::sessions::{LIFETIME, same};
-use crate::pages::{self, Action};
-use crate::protocol::{Name, Refusal};
+use crate::pages;
+use crate::protocol::{Refusal, RoundId};
+use crate::round::Action;
 
 const COOKIE: &str = "equipoise_coordinator";
 
@@ -29,9 +31,9 @@ pub(super) async fn get_coordinator(
     let Some(csrf) = session(&headers).and_then(|id| app.sessions.csrf(&round, id)) else {
         return Ok(page(pages::login(&round, None), Caching::Never));
     };
-    let html = app.blocking(move |app| {
-        let (view, clients) = (app.round_view(&round)?, app.client_views(&round)?);
-        Ok(pages::coordinator(&view, &clients, &app.refused.latest(&round), &csrf))
+    let html = app.ask(move |rounds| {
+        let (view, clients) = (round_view(rounds, &round)?, rounds.clients(&round)?);
+        Ok(pages::coordinator(&view, &clients, &rounds.refused_uploads(&round), &csrf))
     });
     Ok(page(html.await?, Caching::Never))
 }
@@ -52,14 +54,12 @@ pub(super) async fn log_in(
         return Ok(refuse(&refusal, response));
     }
     let id = app.sessions.open(&round).ok_or(Refusal::Internal)?;
-    let audience = app
-        .blocking({
-            let round = round.clone();
-            move |app| Ok(app.store.spec(&round)?.audience.clone())
-        })
-        .await?;
+    let audience = app.ask({
+        let round = round.clone();
+        move |rounds| rounds.audience(&round)
+    });
     // Plain HTTP is only served on loopback, to rounds with such an audience.
-    let secure = if audience.starts_with("http://") { "" } else { "; Secure" };
+    let secure = if audience.await?.starts_with("http://") { "" } else { "; Secure" };
     Ok(redirect_to_coordinator(&round, Some(cookie(&round, &id, LIFETIME.as_secs(), secure))))
 }
 
@@ -87,7 +87,7 @@ pub(super) async fn confirm(
     let Some(csrf) = session(&headers).and_then(|id| app.sessions.csrf(&round, id)) else {
         return Ok(redirect_to_coordinator(&round, None));
     };
-    let info = app.blocking(move |app| app.info(&round)).await?;
+    let info = app.ask(move |rounds| rounds.info(&round)).await?;
     Ok(page(pages::confirmation(&info, &action, &csrf), Caching::Never))
 }
 
@@ -100,16 +100,16 @@ pub(super) async fn act(
     let action = Action::from_path(&action).ok_or(Refusal::NotFound("page"))?;
     let round = existing_round(&app, &round).await?;
     check_form(&app, &round, request).await?;
-    let done = app.blocking({
+    let done = app.ask({
         let round = round.clone();
-        move |app| app.perform(&round, &action)
+        move |rounds| rounds.perform(&round, &action)
     });
     done.await?;
     Ok(redirect_to_coordinator(&round, None))
 }
 
 /// Checks that a form was sent from a page of this session.
-async fn check_form(app: &App, round: &Name, request: Request) -> Result<(), Refused> {
+async fn check_form(app: &App, round: &RoundId, request: Request) -> Result<(), Refused> {
     let (parts, body) = request.into_parts();
     check_origin(&parts.headers)?;
     let expected = session(&parts.headers).and_then(|id| app.sessions.csrf(round, id));
@@ -135,13 +135,13 @@ fn session(headers: &HeaderMap) -> Option<&str> {
     pairs.find_map(|pair| pair.strip_prefix(COOKIE)?.strip_prefix('='))
 }
 
-fn cookie(round: &Name, id: &str, seconds: u64, secure: &str) -> String {
+fn cookie(round: &RoundId, id: &str, seconds: u64, secure: &str) -> String {
     format!(
         "{COOKIE}={id}; Path=/rounds/{round}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
     )
 }
 
-fn redirect_to_coordinator(round: &Name, cookie: Option<String>) -> Response {
+fn redirect_to_coordinator(round: &RoundId, cookie: Option<String>) -> Response {
     let location = format!("/rounds/{round}/coordinator");
     let headers = [(header::LOCATION, location), (header::CACHE_CONTROL, "no-store".to_owned())];
     let mut response = (StatusCode::SEE_OTHER, headers).into_response();
@@ -151,7 +151,7 @@ fn redirect_to_coordinator(round: &Name, cookie: Option<String>) -> Response {
     response
 }
 
-async fn existing_round(app: &Arc<App>, text: &str) -> Result<Name, Refused> {
+async fn existing_round(app: &Arc<App>, text: &str) -> Result<RoundId, Refused> {
     let round = round_name(text)?;
-    app.blocking(move |app| app.store.spec(&round).map(|_| round)).await
+    app.ask(move |rounds| rounds.audience(&round).map(|_| round)).await
 }

@@ -1,19 +1,28 @@
 //! Live updates of a round: one event stream per listener, all fed by one channel.
 
 use std::convert::Infallible;
+use std::net::Ipv4Addr;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
+use axum::Extension;
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use tokio_stream::wrappers::BroadcastStream;
 use tokio_stream::{Stream, StreamExt as _};
 
 use super::app::App;
+use super::gates::network;
+use super::listener::Peer;
 use super::reply::{Answer, Refused};
 use super::results::round_name;
 use super::segments::Segments;
-use crate::protocol::Refusal;
+use super::shared_replies::SharedReply;
+use crate::protocol::{Refusal, RoundId};
 
 /// Also detects disconnected listeners.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -22,35 +31,67 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 pub(super) async fn get_events(
     State(app): State<Arc<App>>,
     Segments(round): Segments<String>,
+    peer: Option<Extension<Peer>>,
 ) -> Answer<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
     let round = round_name(&round)?;
-    app.blocking({
-        let round = round.clone();
-        move |app| app.info(&round)
-    })
-    .await?;
+    info(&app, &round).await?;
     let busy = || Refused(Refusal::Busy { retry_after_seconds: 30 });
-    let slot = Arc::clone(&app.listeners).try_acquire_owned().map_err(|_| busy())?;
-    let changes = BroadcastStream::new(app.hub.listen().ok_or_else(busy)?);
+    let address = peer.map_or(Ipv4Addr::LOCALHOST.into(), |Extension(peer)| peer.0);
+    let listener = app.listeners.admit(network(address), Instant::now()).ok_or_else(|| {
+        app.metrics.refused_listeners.fetch_add(1, Ordering::Relaxed);
+        busy()
+    })?;
+    let changes = BroadcastStream::new(app.rounds.subscribe().ok_or_else(busy)?);
+    let lifetime = Duration::from_secs(app.limits.listener_seconds);
     let of_round = {
         let round = round.clone();
         // A listener that missed changes gets the current state.
-        move |change: &Result<crate::protocol::Name, _>| {
-            change.as_ref().map_or(true, |r| *r == round)
-        }
+        move |change: &Result<RoundId, _>| change.as_ref().map_or(true, |r| *r == round)
     };
-    let stream =
+    let events =
         tokio_stream::once(()).chain(changes.filter(of_round).map(|_| ())).then(move |()| {
             let (app, round) = (Arc::clone(&app), round.clone());
-            let _slot = &slot;
             async move {
-                let info = app.blocking(move |app| app.info(&round)).await;
-                let event = Event::default().event("round");
-                Ok(match info.map(|info| serde_json::to_string(&info)) {
-                    Ok(Ok(json)) => event.data(json),
-                    _ => Event::default().event("error").data("{}"),
-                })
+                let event = match info(&app, &round).await {
+                    Ok(json) => {
+                        Event::default().event("round").data(String::from_utf8_lossy(&json))
+                    }
+                    Err(_) => Event::default().event("error").data("{}"),
+                };
+                Ok(event)
             }
         });
-    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+    let end = async move {
+        // Holds the listener's slot.
+        let _ = tokio::time::timeout(lifetime, listener.end.notified()).await;
+    };
+    let events = Until { events: Box::pin(events), end: Some(Box::pin(end)) };
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+}
+
+/// The round's state as JSON, computed once for all listeners.
+async fn info(app: &Arc<App>, round: &RoundId) -> Answer<Bytes> {
+    let reply = SharedReply::RoundInfo(round.clone());
+    let round = round.clone();
+    app.shared_reply(reply, move |rounds| Ok(serde_json::to_vec(&rounds.info(&round)?)?)).await
+}
+
+/// A stream that ends when a future completes.
+struct Until<S, F> {
+    events: Pin<Box<S>>,
+    /// `None` after the end.
+    end: Option<Pin<Box<F>>>,
+}
+
+impl<S: Stream, F: Future<Output = ()>> Stream for Until<S, F> {
+    type Item = S::Item;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<S::Item>> {
+        let Some(end) = &mut self.end else { return Poll::Ready(None) };
+        if end.as_mut().poll(cx).is_ready() {
+            self.end = None;
+            return Poll::Ready(None);
+        }
+        self.events.as_mut().poll_next(cx)
+    }
 }

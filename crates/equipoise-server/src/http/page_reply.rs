@@ -1,5 +1,6 @@
 //! Responses with pages: their headers, and refusals as pages.
 
+use axum::body::Body;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
@@ -21,7 +22,7 @@ pub(super) enum Caching {
     Never,
 }
 
-pub(super) fn page(html: String, caching: Caching) -> Response {
+pub(super) fn page(html: impl Into<Body>, caching: Caching) -> Response {
     let cache_control = match caching {
         Caching::Revalidate => "no-cache",
         Caching::Never => "no-store",
@@ -34,7 +35,7 @@ pub(super) fn page(html: String, caching: Caching) -> Response {
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CACHE_CONTROL, cache_control),
     ];
-    (headers, html).into_response()
+    (headers, html.into()).into_response()
 }
 
 /// A refusal as a page.

@@ -1,6 +1,6 @@
 //! The public pages and their assets.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::extract::{Path, State};
 use axum::http::header;
@@ -8,14 +8,16 @@ use axum::response::{IntoResponse, Response};
 
 use super::app::App;
 use super::page_reply::{Caching, PageAnswer, page};
+use super::page_views::round_view;
 use super::results::round_name;
+use super::shared_replies::SharedReply;
 use crate::pages;
 
 pub(super) async fn get_index(State(app): State<Arc<App>>) -> PageAnswer {
-    let html = app.blocking(|app| {
-        let rounds = app.store.rounds()?;
-        let infos = rounds.iter().map(|round| app.info(round)).collect::<Result<Vec<_>, _>>()?;
-        Ok(pages::index(&infos, app.store.clock().now()))
+    let html = app.shared_reply(SharedReply::Index, |rounds| {
+        let names = rounds.names()?;
+        let infos = names.iter().map(|round| rounds.info(round)).collect::<Result<Vec<_>, _>>()?;
+        Ok(pages::index(&infos, rounds.now()).into())
     });
     Ok(page(html.await?, Caching::Revalidate))
 }
@@ -25,19 +27,23 @@ pub(super) async fn get_round(
     Path(round): Path<String>,
 ) -> PageAnswer {
     let round = round_name(&round)?;
-    let view = app.blocking(move |app| app.round_view(&round)).await?;
-    Ok(page(pages::round(&view), Caching::Revalidate))
+    let html = app.shared_reply(SharedReply::RoundPage(round.clone()), move |rounds| {
+        Ok(pages::round(&round_view(rounds, &round)?).into())
+    });
+    Ok(page(html.await?, Caching::Revalidate))
 }
 
 pub(super) async fn get_style() -> Response {
-    asset("text/css; charset=utf-8", [equipoise_report::STYLE, pages::STYLE].concat())
+    static TEXT: LazyLock<String> =
+        LazyLock::new(|| [equipoise_report::STYLE, pages::STYLE].concat());
+    asset("text/css; charset=utf-8", &TEXT)
 }
 
 pub(super) async fn get_script() -> Response {
-    asset("text/javascript; charset=utf-8", pages::SCRIPT.to_owned())
+    asset("text/javascript; charset=utf-8", pages::SCRIPT)
 }
 
-fn asset(media_type: &'static str, text: String) -> Response {
+fn asset(media_type: &'static str, text: &'static str) -> Response {
     let headers = [
         (header::CONTENT_TYPE, media_type),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

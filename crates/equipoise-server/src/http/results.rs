@@ -10,10 +10,13 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use super::app::App;
+use super::file_body::FileBody;
 use super::reply::Answer;
 use super::segments::{Segments, TwoSegments};
+use super::shared_replies::SharedReply;
 use crate::openapi;
-use crate::protocol::{Name, Refusal, RoundInfo, RoundState};
+use crate::protocol::{Refusal, RoundId, RoundInfo};
+use crate::round::Rounds;
 use crate::store::StoreError;
 
 /// `GET /v1/openapi.json`
@@ -24,7 +27,7 @@ pub(super) async fn get_description() -> impl IntoResponse {
 
 /// `GET /v1/rounds`
 pub(super) async fn get_rounds(State(app): State<Arc<App>>) -> Answer<Json<Value>> {
-    let rounds = app.blocking(|app| app.store.rounds()).await?;
+    let rounds = app.ask(Rounds::names).await?;
     Ok(Json(json!({ "rounds": rounds })))
 }
 
@@ -34,7 +37,7 @@ pub(super) async fn get_round(
     Segments(round): Segments<String>,
 ) -> Answer<Json<RoundInfo>> {
     let round = round_name(&round)?;
-    Ok(Json(app.blocking(move |app| app.info(&round)).await?))
+    Ok(Json(app.ask(move |rounds| rounds.info(&round)).await?))
 }
 
 /// `GET /v1/rounds/{round}/schema`
@@ -43,8 +46,8 @@ pub(super) async fn get_schema(
     Segments(round): Segments<String>,
 ) -> Answer {
     let round = round_name(&round)?;
-    let spec = app.blocking(move |app| app.store.spec(&round)).await?;
-    Ok(([(header::CONTENT_TYPE, "application/toml")], spec.schema_toml.clone()).into_response())
+    let schema = app.ask(move |rounds| rounds.schema_toml(&round)).await?;
+    Ok(([(header::CONTENT_TYPE, "application/toml")], schema).into_response())
 }
 
 /// `GET /v1/rounds/{round}/files/{file}`
@@ -54,30 +57,27 @@ pub(super) async fn get_file(
 ) -> Answer {
     let round = round_name(&round)?;
     let name = file.clone();
-    let content = app.blocking(move |app| published_file(app, &round, &name));
-    Ok(file_response(&file, content.await?))
+    let body = match name.as_str() {
+        "audit.jsonl" => {
+            let reply = SharedReply::AuditLog(round.clone());
+            let log = app.shared_reply(reply, move |rounds| rounds.log_file(&round, &name));
+            Body::from(log.await?)
+        }
+        "audit-head.json" => {
+            Body::from(app.ask(move |rounds| rounds.log_file(&round, &name)).await?)
+        }
+        _ => {
+            let open = app.ask(move |rounds| {
+                let path = rounds.published_file(&round, &name)?;
+                FileBody::open(path.clone()).map_err(StoreError::file(&path))
+            });
+            Body::new(open.await?)
+        }
+    };
+    Ok(file_response(&file, body))
 }
 
-pub(super) fn published_file(app: &App, round: &Name, name: &str) -> Result<Vec<u8>, StoreError> {
-    let state = app.store.state(round)?;
-    if state != RoundState::Published {
-        return Err(Refusal::NotPublished(state).into());
-    }
-    if name == "audit.jsonl" {
-        return Ok((app.store.audit_lines(round)?.join("\n") + "\n").into_bytes());
-    }
-    if name == "audit-head.json" {
-        return Ok(serde_json::to_vec_pretty(&app.store.signed_log_head(round)?)?);
-    }
-    // Only names from the database are ever joined to a path.
-    if !app.store.artefacts(round)?.iter().any(|(known, _)| known == name) {
-        return Err(Refusal::NotFound("file").into());
-    }
-    let path = app.store.folder().published(round).join(name);
-    std::fs::read(&path).map_err(StoreError::file(&path))
-}
-
-fn file_response(name: &str, content: Vec<u8>) -> Response {
+fn file_response(name: &str, body: Body) -> Response {
     let media_type = match name.rsplit('.').next() {
         Some("json") => "application/json",
         Some("jsonl") => "application/jsonl",
@@ -94,10 +94,10 @@ fn file_response(name: &str, content: Vec<u8>) -> Response {
             "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
         ),
     ];
-    (headers, Body::from(content)).into_response()
+    (headers, body).into_response()
 }
 
 /// Parses the name of a round. An invalid name is answered like an unknown round.
-pub(super) fn round_name(text: &str) -> Result<Name, Refusal> {
+pub(super) fn round_name(text: &str) -> Result<RoundId, Refusal> {
     text.parse().map_err(|_| Refusal::NotFound("round"))
 }

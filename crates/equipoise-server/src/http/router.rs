@@ -7,20 +7,22 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 
 use super::app::App;
-use super::operation::Operation;
+use super::handlers::handler;
 use super::reply::Refused;
-use super::{admin, coordinator_pages, public_pages, request_log};
+use super::{admin, coordinator_pages, public_pages, read_gate, request_log};
+use crate::openapi::Operation;
 use crate::protocol::Refusal;
 
 /// The public routes.
 pub fn router(app: Arc<App>) -> Router {
     let operations = Operation::ALL.into_iter().fold(Router::new(), |router, operation| {
-        router.route(operation.path(), operation.handler())
+        router.route(operation.path(), handler(operation))
     });
     operations
         .merge(page_routes())
         .fallback(async || Refused(Refusal::NotFound("page")))
         .method_not_allowed_fallback(async || Refused(Refusal::MethodNotAllowed))
+        .layer(from_fn_with_state(Arc::clone(&app), read_gate::take_turns))
         .layer(from_fn_with_state(Arc::clone(&app), request_log::log_request))
         .with_state(app)
 }

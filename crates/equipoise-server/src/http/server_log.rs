@@ -9,17 +9,18 @@ use axum::response::IntoResponse;
 
 use super::app::App;
 use super::reply::Answer;
-use crate::protocol::{Refusal, SERVER_LOG_PAGE, SignedServerHead};
+use crate::protocol::{Refusal, SignedServerHead};
+use crate::round::Rounds;
 
 /// `GET /v1/head`
 pub(super) async fn get_head(State(app): State<Arc<App>>) -> Answer<Json<SignedServerHead>> {
-    Ok(Json(app.blocking(|app| app.store.signed_server_head()).await?))
+    Ok(Json(app.ask(Rounds::server_head).await?))
 }
 
 /// `GET /v1/log`
 pub(super) async fn get_log(State(app): State<Arc<App>>, uri: Uri) -> Answer {
     let after = first_entry(uri.query())?;
-    let entries = app.blocking(move |app| app.store.server_log(after, SERVER_LOG_PAGE)).await?;
+    let entries = app.ask(move |rounds| rounds.server_log(after)).await?;
     let lines: String = entries.iter().map(|entry| entry.to_line() + "\n").collect();
     Ok(([(header::CONTENT_TYPE, "application/jsonl")], lines).into_response())
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use subtle::ConstantTimeEq as _;
 
-use crate::protocol::{Digest, Name};
+use crate::protocol::{Digest, RoundId};
 
 pub(super) const LIFETIME: Duration = Duration::from_secs(8 * 3600);
 /// Beyond this number, the session that expires first is dropped.
@@ -17,14 +17,14 @@ const MAX_SESSIONS: usize = 256;
 pub(super) struct Sessions(Mutex<HashMap<Digest, Session>>);
 
 struct Session {
-    round: Name,
+    round: RoundId,
     csrf: String,
     expires: Instant,
 }
 
 impl Sessions {
     /// Opens a session and returns its id; `None` if no random numbers are available.
-    pub(super) fn open(&self, round: &Name) -> Option<String> {
+    pub(super) fn open(&self, round: &RoundId) -> Option<String> {
         let (id, csrf) = (random()?, random()?);
         let now = Instant::now();
         let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -41,7 +41,7 @@ impl Sessions {
     }
 
     /// The CSRF token of a session, if it belongs to this round and has not expired.
-    pub(super) fn csrf(&self, round: &Name, id: &str) -> Option<String> {
+    pub(super) fn csrf(&self, round: &RoundId, id: &str) -> Option<String> {
         let sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let session = sessions.get(&Digest::of(id.as_bytes()))?;
         (session.round == *round && session.expires > Instant::now()).then(|| session.csrf.clone())

@@ -1,6 +1,6 @@
 //! Access, text, answers and refusals of each operation.
 
-use crate::http::Operation;
+use super::Operation;
 
 /// Who may call an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Operation {
             ),
             Self::Submit => (
                 "Submit a proxy",
-                "Manifest and signature are checked before the body is read. Submitting the same file again returns \
+                "The manifest and its signature are checked before the body is read. Submitting the same file again returns \
                  the same receipt; any other file is refused. An interrupted upload resumes at the offset from \
                  getUpload.",
             ),
@@ -176,11 +176,11 @@ impl Operation {
                 "disk_full",
             ],
             Self::GetReceipt => &["not_submitted", "already_submitted"],
-            Self::Revoke => &["not_found", "round_not_open", "disk_full"],
-            Self::Open | Self::Abort => &["round_not_open", "disk_full"],
-            Self::Close => &["round_not_open", "too_few_submissions", "disk_full"],
+            Self::Revoke => &["not_found", "not_possible", "disk_full"],
+            Self::Open | Self::Abort => &["not_possible", "disk_full"],
+            Self::Close => &["not_possible", "too_few_submissions", "disk_full"],
         };
-        // Every operation can give the last two.
+        // Any operation can return the last two.
         [specific, self.access().refusals(), &["bad_request", "internal"]].concat()
     }
 }

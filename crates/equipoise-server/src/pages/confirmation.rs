@@ -1,8 +1,9 @@
 //! The confirmation of an action, as a page that works without scripts.
 
 use super::frame::{Frame, form, section};
-use super::view::{Action, path};
+use super::view::path;
 use crate::protocol::RoundInfo;
+use crate::round::Action;
 
 pub(crate) fn confirmation(info: &RoundInfo, action: &Action, csrf: &str) -> String {
     let round = &info.round;
@@ -15,14 +16,14 @@ pub(crate) fn confirmation(info: &RoundInfo, action: &Action, csrf: &str) -> Str
     let (title, consequences, button) = match action {
         Action::Open => (
             format!("Open {round}?"),
-            "Clients will be able to submit. The roster is fixed.".to_owned(),
+            "Clients will be able to submit. The roster cannot be changed.".to_owned(),
             "Open the round",
         ),
         Action::Close => (
             format!("Close {round}?"),
             format!(
-                "{} of {} clients have submitted. The others will no longer be able to submit, and the outcome \
-                 will name them. The solve starts immediately. A closed round cannot be reopened.",
+                "Submissions: {} of {} clients. The others will no longer be able to submit, and the outcome \
+                 will name them. Solving starts immediately. A closed round cannot be reopened.",
                 info.n_submissions, info.n_clients
             ),
             "Close the round",

@@ -6,16 +6,17 @@ use super::frame::{Frame, form, row, section, table};
 use super::progress::write_progress;
 use super::round::write_status;
 use super::time::absolute;
-use super::view::{Action, ClientView, RefusedUpload, RoundView};
+use super::view::RoundView;
 use crate::protocol::{ListedSubmission, RoundState};
+use crate::round::{Action, ClientSummary, RefusedUpload};
 
 pub(crate) fn coordinator(
     view: &RoundView,
-    clients: &[ClientView],
+    clients: &[ClientSummary],
     refused: &[RefusedUpload],
     csrf: &str,
 ) -> String {
-    let title = format!("Coordinator of {}", view.info.round);
+    let title = format!("Coordinator's page: {}", view.info.round);
     let breadcrumbs = [("/".into(), "Rounds".into()), (view.path(), view.info.round.to_string())];
     let frame = Frame { title: &title, subtitle: "", breadcrumbs: &breadcrumbs, live: Some(view) };
     frame.render(|markup| {
@@ -27,7 +28,7 @@ pub(crate) fn coordinator(
     })
 }
 
-fn write_clients(markup: &mut Markup, view: &RoundView, clients: &[ClientView]) {
+fn write_clients(markup: &mut Markup, view: &RoundView, clients: &[ClientSummary]) {
     let columns = ["Client", "Submitted", "Rows", "Distinct rows", "Notes", "Key"];
     table(markup, "All clients on the roster, sorted by name.", &columns, |markup| {
         for client in clients {
@@ -61,7 +62,7 @@ fn write_clients(markup: &mut Markup, view: &RoundView, clients: &[ClientView]) 
     });
 }
 
-fn notes(submission: &ListedSubmission, clients: &[ClientView]) -> String {
+fn notes(submission: &ListedSubmission, clients: &[ClientSummary]) -> String {
     let mut notes = Vec::new();
     let others = clients.iter().filter_map(|other| other.submission.as_ref());
     let twins: Vec<&str> = others
@@ -78,7 +79,7 @@ fn notes(submission: &ListedSubmission, clients: &[ClientView]) -> String {
     notes.join("; ")
 }
 
-fn write_key(markup: &mut Markup, view: &RoundView, client: &ClientView) {
+fn write_key(markup: &mut Markup, view: &RoundView, client: &ClientSummary) {
     let revoke = Action::Revoke(client.client.clone());
     if let Some(at) = client.revoked_at {
         markup.text(&format!("revoked {}", absolute(at)));
@@ -94,7 +95,7 @@ fn write_refused(markup: &mut Markup, refused: &[RefusedUpload]) {
     if refused.is_empty() {
         return markup.leaf("p", &[], "None since the server started.");
     }
-    let caption = "The latest since the server started, newest first.";
+    let caption = "Recent refused uploads since the server started, newest first.";
     table(markup, caption, &["Client", "Time", "Error code"], |markup| {
         for upload in refused {
             row(
@@ -126,8 +127,10 @@ fn write_actions(markup: &mut Markup, view: &RoundView, csrf: &str) {
         }
     });
     if view.info.state == RoundState::Open && !Action::Close.is_possible(&view.info) {
-        let minimum = view.info.minimum;
-        let text = format!("The round can be closed once {minimum} clients have submitted.");
+        let text = match view.info.minimum {
+            1 => "The round can be closed once a client has submitted.".to_owned(),
+            minimum => format!("The round can be closed once {minimum} clients have submitted."),
+        };
         markup.leaf("p", &[("class", &"note")], &text);
     }
     let target = format!("{coordinator}/logout");

@@ -12,8 +12,11 @@ pub(crate) fn index(rounds: &[RoundInfo], now: Timestamp) -> String {
     frame.render(|markup| {
         section(markup, "All rounds", |markup| {
             if rounds.is_empty() {
-                let text = "There are no rounds yet. Set one up with `equipoise round new`.";
-                return markup.leaf("p", &[], text);
+                return markup.element("p", &[], |markup| {
+                    markup.text("There are no rounds yet. Set one up with ");
+                    markup.leaf("code", &[], "equipoise round new");
+                    markup.text(".");
+                });
             }
             let columns = ["Round", "State", "Submissions", "Deadline"];
             table(markup, "Rounds, sorted by name.", &columns, |markup| {

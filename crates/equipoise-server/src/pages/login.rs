@@ -7,7 +7,7 @@ use crate::protocol::{Name, Refusal};
 /// The page, with the refusal of a failed attempt.
 pub(crate) fn login(round: &Name, refusal: Option<&Refusal>) -> String {
     let breadcrumbs = [("/".into(), "Rounds".into()), (path(round), round.to_string())];
-    let title = format!("Coordinator of {round}");
+    let title = format!("Coordinator's page: {round}");
     let frame = Frame { title: &title, subtitle: "", breadcrumbs: &breadcrumbs, live: None };
     frame.render(|markup| {
         section(markup, "Log in", |markup| {
@@ -20,8 +20,11 @@ pub(crate) fn login(round: &Name, refusal: Option<&Refusal>) -> String {
                 }
                 None => {}
             }
-            let text = "`equipoise round new` wrote the token to a file when the round was set up.";
-            markup.leaf("p", &[], text);
+            markup.element("p", &[], |markup| {
+                markup.text("Paste the token from the file that ");
+                markup.leaf("code", &[], "equipoise round new");
+                markup.text(" wrote when the round was set up.");
+            });
             let action = format!("{}/coordinator/login", path(round));
             markup.element("form", &[("method", &"post"), ("action", &action)], |markup| {
                 markup.leaf("label", &[("for", &"token")], "Token");

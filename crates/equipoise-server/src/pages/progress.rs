@@ -25,7 +25,7 @@ pub(super) fn write_progress(markup: &mut Markup, info: &RoundInfo) {
             let steps =
                 progress.map_or("starting".to_owned(), |p| format!("{} of {}", p.done, p.of));
             let tiles = [
-                ("Step", "step", steps, "at most; stops early on convergence"),
+                ("Step", "step", steps, "the maximum; the solver stops early if it converges"),
                 ("Penalty ρ", "rho", number(progress.map(|p| p.rho)), "weight of the violation"),
                 (
                     "Objective",

@@ -4,7 +4,8 @@ use equipoise_report::{Format, Markup, termination_label};
 
 use super::frame::{code, figure, section};
 use super::participation::server_options;
-use super::view::{PublishedFile, RoundView};
+use super::view::RoundView;
+use crate::round::PublishedFile;
 
 /// A weight up to this is negligible.
 const NEGLIGIBLE_WEIGHT: f64 = 0.01;
@@ -61,10 +62,10 @@ fn write_figures(markup: &mut Markup, view: &RoundView) {
     markup.element("dl", &[("class", &"figures")], |markup| {
         figure(markup, "Accuracy", &Format::Percent(1).write(metrics.accuracy), &on_root);
         let spd = Format::Fixed(3).write(metrics.spd);
-        figure(markup, "Statistical parity (SPD)", &spd, "0 is perfectly fair");
+        figure(markup, "Statistical parity (SPD)", &spd, "0 means equal rates");
         let eod = Format::Fixed(3).write(metrics.eod);
-        figure(markup, "Equal opportunity (EOD)", &eod, "0 is perfectly fair");
-        figure(markup, "Clients with weight", &clients, "more than 1\u{202f}% each");
+        figure(markup, "Equal opportunity (EOD)", &eod, "0 means equal rates");
+        figure(markup, "Clients in the model", &clients, "with more than 1\u{202f}% of the weight");
         figure(markup, "Solver", stopped, "see the report for details");
     });
 }

@@ -110,6 +110,9 @@ fn fairness(fairness: Fairness) -> (&'static str, &'static str) {
     match fairness.criterion() {
         Criterion::Sp => ("Statistical parity", "equal selection rates in both groups"),
         Criterion::Eo => ("Equal opportunity", "equal true positive rates in both groups"),
-        Criterion::Both => ("Parity and opportunity", "statistical parity and equal opportunity"),
+        Criterion::Both => (
+            "Statistical parity and equal opportunity",
+            "equal selection rates and equal true positive rates in both groups",
+        ),
     }
 }

@@ -4,7 +4,8 @@ use equipoise_core::Fairness;
 use equipoise_data::OutcomeFile;
 use jiff::Timestamp;
 
-use crate::protocol::{Digest, ListedSubmission, Name, RoundInfo, RoundState};
+use crate::protocol::{RoundId, RoundInfo};
+use crate::round::{Action, PublishedFile};
 
 /// The public view of a round.
 pub(crate) struct RoundView {
@@ -14,35 +15,6 @@ pub(crate) struct RoundView {
     /// Published files; empty before publication.
     pub(crate) files: Vec<PublishedFile>,
     pub(crate) outcome: Option<OutcomeFile>,
-}
-
-pub(crate) struct PublishedFile {
-    pub(crate) name: String,
-    pub(crate) sha256: Digest,
-}
-
-/// A client, as the coordinator sees it.
-pub(crate) struct ClientView {
-    pub(crate) client: Name,
-    pub(crate) revoked_at: Option<Timestamp>,
-    pub(crate) submission: Option<ListedSubmission>,
-    pub(crate) accepted_at: Option<Timestamp>,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct RefusedUpload {
-    pub(crate) client: Name,
-    pub(crate) code: &'static str,
-    pub(crate) at: Timestamp,
-}
-
-/// An action of the coordinator on a round.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Action {
-    Open,
-    Close,
-    Abort,
-    Revoke(Name),
 }
 
 impl Action {
@@ -63,16 +35,6 @@ impl Action {
             Some(Self::Revoke(client.parse().ok()?))
         })
     }
-
-    /// Whether the round's state allows it.
-    pub(super) fn is_possible(&self, info: &RoundInfo) -> bool {
-        match self {
-            Self::Open => info.state == RoundState::Draft,
-            Self::Close => info.state == RoundState::Open && info.n_submissions >= info.minimum,
-            Self::Abort => !info.state.is_final(),
-            Self::Revoke(_) => matches!(info.state, RoundState::Draft | RoundState::Open),
-        }
-    }
 }
 
 impl RoundView {
@@ -88,6 +50,6 @@ impl RoundView {
     }
 }
 
-pub(super) fn path(round: &Name) -> String {
+pub(super) fn path(round: &RoundId) -> String {
     format!("/rounds/{round}")
 }

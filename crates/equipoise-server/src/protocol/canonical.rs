@@ -28,8 +28,9 @@ pub fn parse<const N: usize>(
 ) -> Result<[String; N], CanonicalError> {
     let text =
         std::str::from_utf8(bytes).map_err(|_| CanonicalError("it is not UTF-8 text".into()))?;
-    // A value contains a control character, or text follows the last field.
-    let stray = || CanonicalError("it contains stray characters".into());
+    let stray = || {
+        CanonicalError("it contains a control character, has no final line feed, or goes on after the last field".into())
+    };
     let text = text.strip_suffix('\n').ok_or_else(stray)?;
     let mut lines = text.split('\n');
     if lines.next() != Some(kind) {

@@ -23,7 +23,7 @@ pub enum KeyError {
     #[error("expected one line of the form `{0} BASE64 name`")]
     Line(&'static str),
     /// A private key where a public one is expected.
-    #[error("it is a PRIVATE key, which only its owner should have. Use the .pub file")]
+    #[error("it is a private key, which only its owner should have. Use the .pub file")]
     IsPrivate,
     /// The second field is not a base64-encoded key.
     #[error("its second field is not a base64-encoded Ed25519 key")]

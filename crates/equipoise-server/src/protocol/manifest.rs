@@ -31,6 +31,15 @@ pub struct Manifest {
     pub schema_sha256: Digest,
 }
 
+/// A manifest and a signature over it, not yet verified.
+#[derive(Debug, Clone)]
+pub struct SignedManifest {
+    /// The manifest.
+    pub manifest: Manifest,
+    /// The client's signature.
+    pub signature: Signature,
+}
+
 /// A header that is not a valid manifest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {

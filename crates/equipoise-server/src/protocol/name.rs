@@ -12,7 +12,7 @@ pub struct Name(String);
 /// Text that is not a valid name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a valid name: use 1 to {MAX_LENGTH} letters (a to z), digits, `-`, `_` and `.`, starting with a letter or digit"
+    "`{0}` is not a valid name: use 1 to {MAX_LENGTH} letters (A to Z, a to z), digits, `-`, `_` and `.`, starting with a letter or digit"
 )]
 pub struct NameError(String);
 

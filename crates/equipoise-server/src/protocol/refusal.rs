@@ -36,16 +36,19 @@ pub enum Refusal {
     #[error("the round is {0}, not published")]
     NotPublished(RoundState),
     /// A different file was already accepted.
-    #[error("another file was already accepted from client `{client}`")]
+    #[error("a different file was already accepted from client `{client}`")]
     AlreadySubmitted {
         /// The client.
         client: String,
         /// Digest of the accepted file.
         accepted_sha256: Digest,
     },
-    /// The round does not allow this in its current state.
-    #[error("this is not possible while the round is {0}")]
+    /// The round, in this state, does not accept submissions.
+    #[error("the round is {0} and does not accept submissions")]
     NotOpen(RoundState),
+    /// The coordinator cannot do this in the round's current state.
+    #[error("this is not possible while the round is {0}")]
+    NotPossible(RoundState),
     /// The deadline has passed.
     #[error("the deadline of the round has passed")]
     TooLate,
@@ -133,7 +136,7 @@ pub enum Refusal {
     #[error("the server does not have enough disk space for this file")]
     DiskFull,
     /// An internal error. Details are in the server's log.
-    #[error("internal server error; see the server's log")]
+    #[error("internal server error. Give the operator the request id in the response's headers")]
     Internal,
 }
 
@@ -177,6 +180,7 @@ impl Refusal {
             Self::NotPublished(_) => (404, "not_published"),
             Self::AlreadySubmitted { .. } => (409, "already_submitted"),
             Self::NotOpen(_) => (409, "round_not_open"),
+            Self::NotPossible(_) => (409, "not_possible"),
             Self::TooLate => (409, "too_late"),
             Self::TooFewSubmissions { .. } => (409, "too_few_submissions"),
             Self::OffsetMismatch { .. } => (409, "offset_mismatch"),
@@ -216,26 +220,27 @@ impl Refusal {
                  this key"
             }
             Self::NotCoordinator => {
-                "`round new` wrote the token to a file when the round was set up"
+                "use the token from the file that `round new` wrote when the round was set up"
             }
             Self::KeyRevoked(_) => "contact the coordinator",
             Self::NotPublished(_) => "wait until the round is published",
             Self::AlreadySubmitted { .. } => {
-                "each client submits once. If the accepted file is not yours, tell the coordinator"
+                "keep the receipt of the accepted file: each client submits once. If that file is not yours, tell \
+                 the coordinator"
             }
-            Self::NotOpen(_) => {
-                "a round accepts submissions, and can be closed, only while it is open"
+            Self::NotOpen(_) => "ask the coordinator when the round opens, or for another round",
+            Self::NotPossible(_) => {
+                "look at the round's state: a draft can be opened, an open round can be closed, and a round that \
+                 has not ended can be aborted"
             }
-            Self::TooLate => {
-                "submissions are accepted only while the round is open. Ask the coordinator for another round"
-            }
+            Self::TooLate => "ask the coordinator for another round",
             Self::TooFewSubmissions { .. } => "wait for more clients, or abort the round",
             Self::OffsetMismatch { .. } => "request the upload's state and resume from its offset",
             Self::BodyTruncated { .. } | Self::TooSlow(_) => {
                 "submit again: the upload resumes where it stopped"
             }
             Self::DigestMismatch(_) => {
-                "the file changed in transit or after it was signed. Submit it again"
+                "submit the file again: it changed in transit or after it was signed"
             }
             Self::LengthRequired => "send a Content-Length header. Chunked bodies are not accepted",
             Self::TooLarge { .. } => "make a smaller proxy: a few thousand rows are plenty",
@@ -247,7 +252,7 @@ impl Refusal {
                 "download the round's schema and regenerate the proxy with it"
             }
             Self::ValueRejected { .. } | Self::FileRejected(_) => {
-                "nothing was accepted. Fix the file and submit it again"
+                "fix the file and submit it again. Nothing was accepted"
             }
             Self::Busy { .. } | Self::TooManyRequests | Self::TooManyFailures => {
                 "wait and try again"

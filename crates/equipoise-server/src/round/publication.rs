@@ -8,7 +8,7 @@ use equipoise_data::{Memory, write_json};
 use super::results::{SolveInputs, write_results};
 use super::solver::SolveError;
 use crate::protocol::{
-    Digest, Name, PROGRAM, PUBLISHED_FILES, RoundSpec, Statement, Subject, SubmissionList,
+    Digest, PROGRAM, PUBLISHED_FILES, RoundId, RoundSpec, Statement, Subject, SubmissionList,
 };
 use crate::store::{Store, StoreError, digest_of_file};
 
@@ -16,7 +16,7 @@ use crate::store::{Store, StoreError, digest_of_file};
 /// that submitted are used. Rows beyond the memory limit are kept in a file, which does not affect the result.
 pub(super) fn solve_and_publish(
     store: &Store,
-    round: &Name,
+    round: &RoundId,
     memory_bytes: usize,
     observer: &mut dyn Observer,
 ) -> Result<f64, SolveError> {
@@ -59,26 +59,25 @@ pub(super) fn solve_and_publish(
 }
 
 /// Makes all files durable and renames the folder. A target left by an earlier run was never published.
-fn move_into_place(store: &Store, round: &Name, folder: &Path) -> Result<(), StoreError> {
+fn move_into_place(store: &Store, round: &RoundId, folder: &Path) -> Result<(), StoreError> {
     for name in PUBLISHED_FILES.into_iter().chain(["statement.json"]) {
-        store.require_durable("a result", store.disk().sync_file(&folder.join(name)));
+        store.sync_file("a result", &folder.join(name))?;
     }
-    store.require_durable("the results", store.disk().sync_folder(folder));
+    store.sync_folder("the results", folder)?;
     let target = store.folder().published(round);
     if target.exists() {
         std::fs::remove_dir_all(&target).map_err(StoreError::file(&target))?;
     }
     store.disk().rename(folder, &target).map_err(StoreError::file(&target))?;
     let parent = store.folder().path().join("published");
-    store.require_durable("the results", store.disk().sync_folder(&parent));
-    Ok(())
+    store.sync_folder("the results", &parent)
 }
 
 /// A hidden folder for one solve, removed when it ends.
 struct ScratchFolder(PathBuf);
 
 impl ScratchFolder {
-    fn new(store: &Store, round: &Name) -> Result<Self, StoreError> {
+    fn new(store: &Store, round: &RoundId) -> Result<Self, StoreError> {
         let path = store.folder().path().join("published").join(format!(".{round}"));
         // Left over from an interrupted solve.
         let _ = std::fs::remove_dir_all(&path);

@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 use equipoise_core::{Observer, Progress};
 use tracing::{error, info};
 
+use super::hub::Hub;
 use super::publication;
-use crate::hub::Hub;
-use crate::protocol::{Name, Refusal, RoundState, SolveProgress};
+use crate::protocol::{Refusal, RoundId, RoundState, SolveProgress};
 use crate::store::{Store, StoreError};
 
 /// Minimum interval between progress notifications.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Solves rounds.
-pub struct Solver {
+pub(super) struct Solver {
     store: Arc<Store>,
     hub: Arc<Hub>,
     memory_bytes: usize,
@@ -25,11 +25,11 @@ pub struct Solver {
 
 /// Queues rounds for the solver thread.
 #[derive(Debug, Clone)]
-pub struct SolverHandle(Sender<Name>);
+pub(super) struct SolverHandle(Sender<RoundId>);
 
 impl SolverHandle {
     /// Queues a closed round.
-    pub fn solve(&self, round: &Name) {
+    pub(super) fn solve(&self, round: &RoundId) {
         // The thread lives as long as the process.
         let _ = self.0.send(round.clone());
     }
@@ -37,7 +37,7 @@ impl SolverHandle {
 
 impl Solver {
     /// Starts the thread, and queues the rounds that an earlier process left unsolved.
-    pub fn start(
+    pub(super) fn start(
         store: Arc<Store>,
         hub: Arc<Hub>,
         memory_bytes: usize,
@@ -57,7 +57,7 @@ impl Solver {
         Ok(handle)
     }
 
-    fn work(&self, rounds: &Receiver<Name>) {
+    fn work(&self, rounds: &Receiver<RoundId>) {
         for round in rounds {
             let solved = catch_unwind(AssertUnwindSafe(|| self.solve(&round)));
             let reason = match solved {
@@ -86,10 +86,10 @@ impl Solver {
         }
     }
 
-    fn solve(&self, round: &Name) -> Result<(), SolveError> {
+    fn solve(&self, round: &RoundId) -> Result<(), SolveError> {
         let state = self.store.state(round)?;
         if !matches!(state, RoundState::Closed | RoundState::Solving) {
-            return Err(StoreError::from(Refusal::NotOpen(state)).into());
+            return Err(StoreError::from(Refusal::NotPossible(state)).into());
         }
         self.store.begin_solving(round)?;
         self.hub.notify(round);
@@ -118,7 +118,7 @@ pub(crate) enum SolveError {
 }
 
 struct ProgressObserver<'a> {
-    round: &'a Name,
+    round: &'a RoundId,
     hub: &'a Hub,
     store: &'a Store,
     notified: Option<Instant>,

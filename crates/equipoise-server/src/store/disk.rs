@@ -3,16 +3,21 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+
+use rustix::fs::OFlags;
+
+use super::private::FILE_MODE;
 
 /// A disk.
 pub trait Disk: Send + Sync {
-    /// Opens a file for writing, truncated to its first `keep` bytes.
+    /// Opens a file for reading and writing, truncated to its first `keep` bytes.
     fn open(&self, path: &Path, keep: u64) -> io::Result<File>;
     /// Writes all bytes.
     fn write(&self, path: &Path, file: &mut File, bytes: &[u8]) -> io::Result<()>;
-    /// Makes a file's content durable.
-    fn sync_file(&self, path: &Path) -> io::Result<()>;
+    /// Makes the content of this open file durable.
+    fn sync_file(&self, path: &Path, file: &File) -> io::Result<()>;
     /// Renames a file or folder, replacing the target.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Makes the names in a folder durable.
@@ -27,7 +32,14 @@ pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn open(&self, path: &Path, keep: u64) -> io::Result<File> {
-        let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+        let mut file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .mode(FILE_MODE)
+            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+            .open(path)?;
         file.set_len(keep)?;
         file.seek(SeekFrom::Start(keep))?;
         Ok(file)
@@ -37,9 +49,9 @@ impl Disk for RealDisk {
         file.write_all(bytes)
     }
 
-    fn sync_file(&self, path: &Path) -> io::Result<()> {
-        // All writes are done, and syncing works on a read-only handle.
-        File::open(path)?.sync_all()
+    fn sync_file(&self, _: &Path, file: &File) -> io::Result<()> {
+        // Works on a read-only handle as well, for all earlier writes.
+        file.sync_all()
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

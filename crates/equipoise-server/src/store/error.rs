@@ -76,7 +76,7 @@ impl StoreError {
     pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| match source.kind() {
-            std::io::ErrorKind::StorageFull => Self::DiskFull,
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Self::DiskFull,
             _ => Self::File(path, source),
         }
     }

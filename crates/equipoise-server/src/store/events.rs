@@ -135,7 +135,8 @@ impl Store {
 /// The refusal for a request whose event would break a rule of the log.
 fn refusal(problem: &LogProblem) -> Option<Refusal> {
     Some(match problem {
-        LogProblem::NotPossible { state, .. } => Refusal::NotOpen(*state),
+        LogProblem::NotPossible { event: "accepted", state } => Refusal::NotOpen(*state),
+        LogProblem::NotPossible { state, .. } => Refusal::NotPossible(*state),
         LogProblem::ReceivedLate { .. } => Refusal::TooLate,
         LogProblem::ReceivedAfterRevocation { client, .. } => {
             Refusal::KeyRevoked(client.to_string())

@@ -1,14 +1,14 @@
 //! Copies the inputs of a round's solve for an auditor, while the server runs.
 
 use std::fs;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
-use super::folder::{digest_of_file, write_private};
+use super::folder::digest_of_file;
+use super::private::{create_private_folder, write_private};
 use super::query::{spec_of, state_of, submissions};
 use crate::protocol::{ClientId, Digest, Refusal, RoundId, RoundState};
 
@@ -61,6 +61,9 @@ pub fn export_inputs(
     }
     drop(connection);
 
+    if target.symlink_metadata().is_ok() {
+        return Err(StoreError::Export(target.to_path_buf(), "already exists".to_owned()));
+    }
     create_private_folder(target)?;
     let copied = copy_all(inputs, target);
     if copied.is_err() {
@@ -96,10 +99,6 @@ fn copy_all(inputs: Vec<Input>, target: &Path) -> Result<Vec<ExportedFile>, Stor
         exported.push(ExportedFile { client, path, sha256 });
     }
     Ok(exported)
-}
-
-fn create_private_folder(path: &Path) -> Result<(), StoreError> {
-    fs::DirBuilder::new().mode(0o700).create(path).map_err(StoreError::file(path))
 }
 
 fn copy_private(from: &Path, to: &Path) -> Result<(), StoreError> {

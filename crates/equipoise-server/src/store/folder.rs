@@ -1,11 +1,11 @@
 //! The data directory: its lock and its layout.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::error::StoreError;
+use super::private::write_private;
 use crate::protocol::{Digest, Manifest, Name, PrivateKey};
 
 /// A data directory, locked by this process.
@@ -77,11 +77,13 @@ impl DataFolder {
         self.path.join("uploads").join(round.as_str())
     }
 
-    /// A partial upload.
+    /// A partial upload. Its name contains the digest of the manifest, so manifests that differ in anything, such as
+    /// the length, never share a part.
     pub fn part(&self, manifest: &Manifest) -> PathBuf {
-        let Manifest { client, sha256, media_type, .. } = manifest;
+        let Manifest { client, media_type, .. } = manifest;
+        let digest = Digest::of(&manifest.to_bytes());
         self.uploads(&manifest.round)
-            .join(format!("{client}.{sha256}.part{}", media_type.extension()))
+            .join(format!("{client}.{digest}.part{}", media_type.extension()))
     }
 
     /// A file from a client.
@@ -138,11 +140,4 @@ pub fn random_bytes() -> Result<[u8; 32], StoreError> {
     getrandom::fill(&mut bytes)
         .map_err(|error| StoreError::Round(format!("no random numbers are available: {error}")))?;
     Ok(bytes)
-}
-
-/// Writes a new file that only its owner can read. An existing file is an error.
-pub fn write_private(path: &Path, content: &[u8]) -> Result<(), StoreError> {
-    let open = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    let mut file = open.map_err(StoreError::file(path))?;
-    file.write_all(content).and_then(|()| file.sync_all()).map_err(StoreError::file(path))
 }

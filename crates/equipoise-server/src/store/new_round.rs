@@ -125,11 +125,11 @@ impl Store {
             let file = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let copy = target.join(&file);
             std::fs::copy(source, &copy).map_err(StoreError::file(&copy))?;
-            self.require_durable("a root", self.parts.disk.sync_file(&copy));
+            self.sync_file("a root", &copy)?;
             roots.insert(client.clone(), RootFile { sha256: digest_of_file(&copy)?, file });
         }
         for folder in target.ancestors().take(3) {
-            self.require_durable("the roots", self.parts.disk.sync_folder(folder));
+            self.sync_folder("the roots", folder)?;
         }
         Ok(roots)
     }

@@ -76,7 +76,7 @@ impl Disk for FakeDisk {
         RealDisk.write(path, file, bytes)
     }
 
-    fn sync_file(&self, path: &Path) -> io::Result<()> {
+    fn sync_file(&self, path: &Path, _: &File) -> io::Result<()> {
         self.check("sync_file")?;
         let content = std::fs::read(path)?;
         self.state.lock().unwrap().synced.insert(path.to_path_buf(), content);
@@ -137,8 +137,9 @@ async fn nothing_is_accepted_on_a_failing_or_full_disk() {
         ("open", read_only, 500),
         ("write", broken, 500),
         ("rename", broken, 500),
+        ("sync_file", full, 507),
+        ("sync_file", io::ErrorKind::NotFound, 500),
         // In these tests, the process panics instead of aborting.
-        ("sync_file", full, 500),
         ("sync_file", broken, 500),
         ("sync_folder", broken, 500),
     ] {

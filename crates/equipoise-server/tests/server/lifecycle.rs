@@ -6,9 +6,13 @@ use std::sync::Arc;
 use equipoise_core::{Fairness, NoopObserver, Settings, WarningCode};
 use equipoise_data::{Memory, OutcomeFile, load_round};
 use equipoise_defend::{Context, Timing, defend};
+use equipoise_server::Limits;
 use equipoise_server::protocol::{PublicKey, RoundState};
+use equipoise_server::store::RealDisk;
+use equipoise_server::validator::{InProcess, Job, Pending, Validator};
 use equipoise_server::verification::{CheckResult, Trusted, verify};
 use jiff::Timestamp;
+use tokio::sync::Notify;
 
 use crate::forger::Files;
 use crate::forgeries::published_files;
@@ -128,7 +132,7 @@ async fn closing_requires_the_minimum_and_names_absent_clients() {
     assert!(String::from_utf8_lossy(&files["report.html"]).contains("did not submit"));
     assert_eq!(problems(&files, &Trusted::default()), Vec::<String>::new());
     let again = server.post("close", &world.token).await;
-    assert_eq!((again.status, again.json["code"].as_str()), (409, Some("round_not_open")));
+    assert_eq!((again.status, again.json["code"].as_str()), (409, Some("not_possible")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,17 +145,64 @@ async fn the_deadline_closes_or_fails_the_round() {
             assert_eq!(server.submit(client, proxy(i as u64)).await.status, 201);
         }
         world.clock.advance(3599);
-        server.app.tick().unwrap();
+        server.rounds.close_due_rounds().unwrap();
         assert_eq!(server.state(), RoundState::Open);
         world.clock.advance(1);
         let late = server.submit("south", proxy(9)).await;
         assert_eq!((late.status, late.json["code"].as_str()), (409, Some("too_late")));
-        server.app.tick().unwrap();
+        server.rounds.close_due_rounds().unwrap();
         let expected = if n == 1 { RoundState::Failed } else { RoundState::Published };
         assert_eq!(server.wait(), expected);
         let info = server.get("/v1/rounds/spring").await.json;
         assert_eq!(info["reason"].is_string(), n == 1, "{info}");
     }
+}
+
+/// A validator that waits until it is released.
+#[derive(Default)]
+struct SlowValidator {
+    started: Notify,
+    release: Arc<Notify>,
+}
+
+impl Validator for SlowValidator {
+    fn validate(&self, job: Job) -> Pending {
+        self.started.notify_one();
+        let release = Arc::clone(&self.release);
+        Box::pin(async move {
+            release.notified().await;
+            InProcess.validate(job).await
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_arrived_before_the_deadline_is_accepted_after_it() {
+    let deadline = Timestamp::from_second(1_800_000_000 + 3600).unwrap();
+    let world = World::with(|new| {
+        new.deadline = Some(deadline);
+        new.minimum = 1;
+    });
+    let validator = Arc::new(SlowValidator::default());
+    let server =
+        world.start_with_validator(Arc::new(RealDisk), Limits::default(), validator.clone());
+    let server = Arc::new(server);
+    world.clock.advance(3599);
+    let upload = tokio::spawn({
+        let server = Arc::clone(&server);
+        async move { server.submit("north", proxy(1)).await }
+    });
+    validator.started.notified().await;
+    world.clock.advance(2);
+    server.rounds.close_due_rounds().unwrap();
+    assert_eq!(server.state(), RoundState::Open, "the round waits for the file");
+    let late = server.submit("south", proxy(9)).await;
+    assert_eq!((late.status, late.json["code"].as_str()), (409, Some("too_late")));
+    validator.release.notify_one();
+    let accepted = upload.await.unwrap();
+    assert_eq!(accepted.status, 201, "{}", accepted.json);
+    server.rounds.close_due_rounds().unwrap();
+    assert_eq!(server.wait(), RoundState::Published);
 }
 
 #[tokio::test(flavor = "multi_thread")]

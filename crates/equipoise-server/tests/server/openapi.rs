@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::body::Body;
 use axum::http::Request;
-use equipoise_server::http::Operation;
+use equipoise_server::openapi::Operation;
 use equipoise_server::protocol::{
     Digest, MANIFEST_HEADER, Manifest, OFFSET_HEADER, Refusal, RoundState, SIGNATURE_HEADER,
 };

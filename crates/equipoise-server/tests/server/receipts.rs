@@ -90,7 +90,7 @@ async fn a_key_cannot_be_revoked_once_the_round_has_closed() {
     server.wait();
     let before = server.store.audit_lines(&name("spring")).unwrap();
     let refused = server.post("clients/south/revoke", &world.token).await;
-    assert_eq!((refused.status, refused.json["code"].as_str()), (409, Some("round_not_open")));
+    assert_eq!((refused.status, refused.json["code"].as_str()), (409, Some("not_possible")));
     assert_eq!(server.store.audit_lines(&name("spring")).unwrap(), before);
     drop(server);
     drop(world.start());

@@ -15,10 +15,10 @@ use equipoise_server::protocol::SubmissionLimits;
 use equipoise_server::protocol::{
     Digest, MANIFEST_HEADER, Manifest, Name, PrivateKey, RoundState, SIGNATURE_HEADER,
 };
-use equipoise_server::round::Solver;
+use equipoise_server::round::Rounds;
 use equipoise_server::store::{DataFolder, Disk, NewRound, RealDisk, Store, StoreParts};
-use equipoise_server::validator::InProcess;
-use equipoise_server::{Hub, Limits, MockClock};
+use equipoise_server::validator::{InProcess, Validator};
+use equipoise_server::{Limits, MockClock};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -43,6 +43,7 @@ pub(crate) struct World {
 /// A running server.
 pub(crate) struct Server {
     pub(crate) app: Arc<App>,
+    pub(crate) rounds: Arc<Rounds>,
     pub(crate) store: Arc<Store>,
     router: Router,
 }
@@ -127,12 +128,20 @@ impl World {
     }
 
     pub(crate) fn start_with(&self, disk: Arc<dyn Disk>, limits: Limits) -> Server {
+        self.start_with_validator(disk, limits, Arc::new(InProcess))
+    }
+
+    pub(crate) fn start_with_validator(
+        &self,
+        disk: Arc<dyn Disk>,
+        limits: Limits,
+        validator: Arc<dyn Validator>,
+    ) -> Server {
         let store = Arc::new(self.open_store(disk).unwrap());
-        let hub = Arc::new(Hub::default());
-        let memory = limits.solve_memory_bytes;
-        let solver = Solver::start(Arc::clone(&store), Arc::clone(&hub), memory).unwrap();
-        let app = Arc::new(App::new(Arc::clone(&store), hub, solver, Arc::new(InProcess), limits));
-        Server { router: router(Arc::clone(&app)), app, store }
+        let rounds = Rounds::start(Arc::clone(&store), validator, limits).unwrap();
+        let rounds = Arc::new(rounds);
+        let app = Arc::new(App::new(Arc::clone(&rounds), limits));
+        Server { router: router(Arc::clone(&app)), app, rounds, store }
     }
 
     /// All files in `uploads/`.

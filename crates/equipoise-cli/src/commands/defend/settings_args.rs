@@ -55,7 +55,7 @@ pub(crate) struct SettingsArgs {
     /// Adam's learning rate; only with --profile paper [default: 0.1]
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
     learning_rate: Option<f64>,
-    /// Gradient norm at which a fit has converged [default: 1e-11; profile paper: 1e-7]
+    /// Gradient norm at which a fit counts as converged [default: 1e-11; profile paper: 1e-7]
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     inner_tolerance: Option<f64>,
     /// Initial factor of the fairness penalty; 0 disables it [default: 10]

@@ -17,7 +17,7 @@ pub(super) struct ExperimentOptions {
     /// What reliable clients send: each its own fair proxy (realistic), or all the same proxy (ideal)
     #[arg(long, value_parser = choice::<ScenarioKind>(), value_delimiter = ',', default_value = "realistic,ideal")]
     scenario: Vec<ScenarioKind>,
-    /// Fairness criteria; dutch is omitted under eo, as in the paper, unless nothing else is selected
+    /// Fairness criteria; as in the paper, dutch is not run with eo, unless nothing else is selected
     #[arg(
         long,
         value_parser = choice_among(&[Criterion::Sp, Criterion::Eo]),
@@ -39,7 +39,7 @@ pub(super) struct ExperimentOptions {
         default_value = "all"
     )]
     defenses: Vec<Chosen<Variant>>,
-    /// Settings of the method: the paper's, or the defaults of `defend`
+    /// Settings for the method: the paper's, or the defaults of `defend`
     #[arg(long, value_parser = choice::<Profile>(), default_value = "paper")]
     profile: Profile,
     /// Number of clients that each dataset is split among

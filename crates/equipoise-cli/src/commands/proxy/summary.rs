@@ -100,7 +100,7 @@ impl<'a> Summary<'a> {
         let (generated, test) = (self.generated, &self.definition_1);
         let line = |name: &str, start: f64, end: f64| vec![name.into(), number(start), number(end)];
         let quality = table(
-            &["on the client's data", "start", "proxy"],
+            &["measured on the client's data", "model of the initial rows", "model of the proxy"],
             vec![
                 line("loss", generated.start_loss, generated.loss),
                 line("violation", generated.start_violation, generated.violation),
@@ -126,7 +126,7 @@ impl<'a> Summary<'a> {
             Separation::None => number(test.violation),
             separation => describe_separation(separation).to_owned(),
         };
-        let tolerance = self.epsilon.map_or("no ε given".into(), |e| format!("ε = {e}"));
+        let tolerance = self.epsilon.map_or("no --epsilon".into(), |e| format!("ε = {e}"));
         let verdict = table(
             &["violation of the proxy's model", "", &tolerance],
             vec![

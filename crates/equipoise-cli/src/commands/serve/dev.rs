@@ -52,7 +52,7 @@ pub(super) fn prepare(
         let address = std::fs::read_to_string(&address_file).unwrap_or_default();
         ensure!(
             address.trim() == audience,
-            "{} already holds a round for {}; serve it there, or create another with --data",
+            "{} already holds a round for {}; listen on that port, or create another round with --data",
             folder.display(),
             address.trim()
         );

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Published, rejected};
 use crate::forger::Forger;
-use crate::world::{name};
+use crate::world::name;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn impossible_histories_are_rejected() {

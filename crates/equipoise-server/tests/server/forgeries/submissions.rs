@@ -6,7 +6,7 @@ use equipoise_server::verification::{Trusted, verify};
 
 use super::{Published, needs_solve, rejected};
 use crate::forger::Forger;
-use crate::world::{name};
+use crate::world::name;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dropped_swapped_and_altered_submissions_are_rejected() {

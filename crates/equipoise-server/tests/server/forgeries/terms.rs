@@ -1,7 +1,7 @@
 //! Terms, roots and rosters changed after the round was created.
 
 use equipoise_core::WarningCode;
-use equipoise_server::protocol::{EventKind};
+use equipoise_server::protocol::EventKind;
 
 use super::{Published, rejected};
 use crate::forger::Forger;

@@ -1,13 +1,5 @@
 //! All operations of `/v1`, listed once for the router and for the OpenAPI description.
 
-use std::sync::Arc;
-
-use axum::routing::{MethodRouter, get, post, put};
-
-use super::app::App;
-use super::{coordinator, events, results, server_log, upload};
-use crate::pages::Action;
-
 /// An operation: one method on one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
@@ -93,27 +85,6 @@ impl Operation {
             Self::Submit => "put",
             Self::Revoke | Self::Open | Self::Close | Self::Abort => "post",
             _ => "get",
-        }
-    }
-
-    pub(super) fn handler(self) -> MethodRouter<Arc<App>> {
-        match self {
-            Self::Describe => get(results::get_description),
-            Self::GetHead => get(server_log::get_head),
-            Self::GetLog => get(server_log::get_log),
-            Self::ListRounds => get(results::get_rounds),
-            Self::GetRound => get(results::get_round),
-            Self::GetSchema => get(results::get_schema),
-            Self::Listen => get(events::get_events),
-            Self::GetFile => get(results::get_file),
-            Self::Submit => put(upload::put_submission),
-            Self::GetReceipt => get(upload::get_receipt),
-            Self::GetUpload => get(upload::get_upload),
-            Self::ListClients => get(coordinator::get_clients),
-            Self::Revoke => post(coordinator::revoke),
-            Self::Open => coordinator::post_action(Action::Open),
-            Self::Close => coordinator::post_action(Action::Close),
-            Self::Abort => coordinator::post_action(Action::Abort),
         }
     }
 }
