@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    audit, check, completions, data, defend, demo, evaluate, experiment, head, keygen, predict,
-    proxy, round, schema, serve, status, submit, validate_proxy, verify,
+    audit, check, completions, data, defend, demo, evaluate, experiment, head, keygen, model,
+    predict, proxy, round, schema, serve, status, submit, validate_proxy, verify,
 };
 use crate::output::{Answer, Output};
 
@@ -55,7 +55,7 @@ pub(crate) enum Command {
     Submit(submit::SubmitArgs),
     Status(status::StatusArgs),
     Close(status::CloseArgs),
-    Model(verify::ModelArgs),
+    Model(model::ModelArgs),
     Verify(verify::VerifyArgs),
     Audit(audit::AuditArgs),
     Head(head::HeadArgs),
@@ -83,8 +83,8 @@ impl Command {
             Self::Submit(args) => submit::run(&args, output),
             Self::Status(args) => status::run(&args, output),
             Self::Close(args) => status::run_close(&args, output),
-            Self::Model(args) => verify::run_model(&args, output),
-            Self::Verify(args) => verify::run_verify(&args, output),
+            Self::Model(args) => model::run(&args, output),
+            Self::Verify(args) => verify::run(&args, output),
             Self::Audit(args) => audit::run(&args, output),
             Self::Head(args) => head::run(&args, output),
             Self::ValidateProxy(args) => validate_proxy::run(&args, output),

@@ -10,6 +10,7 @@ pub(crate) mod evaluate;
 pub(crate) mod experiment;
 pub(crate) mod head;
 pub(crate) mod keygen;
+pub(crate) mod model;
 pub(crate) mod predict;
 pub(crate) mod proxy;
 pub(crate) mod round;

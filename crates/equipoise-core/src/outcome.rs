@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::fairness::Violation;
 use crate::inner_fit::Fit;
 use crate::metrics::Metrics;
-use crate::settings::Settings;
+use crate::settings::{OuterSolver, Settings};
 use crate::warning::{Warning, WarningCode};
 
 /// The result of a defense on a round. `outcome.json` is this type plus data that only the file has, and the report
@@ -66,6 +66,28 @@ impl Outcome {
     /// Whether any proxy has influence on the model.
     pub fn uses_proxies(&self) -> bool {
         self.clients.iter().any(|client| client.weight > 0.0)
+    }
+
+    /// Whether the weights are those at the end of a recorded descent. `None` if the trace cannot tell: only
+    /// Gauss–Newton records the end of a descent, and only if the trace is complete and no descent ran out of steps.
+    pub fn weights_end_a_descent(&self) -> Option<bool> {
+        let outer = &self.settings.outer;
+        let is_complete = self.trace.iter().enumerate().all(|(i, point)| point.iteration == i + 1);
+        let is_converged = self.termination == Termination::Converged && !self.trace.is_empty();
+        if outer.solver != OuterSolver::GaussNewton || !is_converged || !is_complete {
+            return None;
+        }
+        let last_stage = outer.rho.stages(outer.iterations).pop()?;
+        let mut descents = self.trace.chunk_by(|a, b| a.start == b.start);
+        let ran_out = |descent: &[TracePoint]| {
+            descent.iter().filter(|point| point.rho == last_stage.rho).count()
+                >= last_stage.iterations
+        };
+        if descents.clone().any(ran_out) {
+            return None;
+        }
+        let weights = self.weights();
+        Some(descents.any(|descent| descent.last().is_some_and(|end| end.weights == weights)))
     }
 }
 

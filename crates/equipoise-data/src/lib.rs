@@ -41,7 +41,7 @@ pub use model::{Model, Prediction};
 pub use outcome::OutcomeFile;
 pub use output_file::{check_output, write_atomically, write_json};
 pub use output_folder::OutputFolder;
-pub use output_table::{ColumnValues, OutputColumn, write_table};
+pub use output_table::{ColumnValues, OutputColumn, csv_bytes, write_table};
 pub use overlap::{Overlap, Overlaps};
 pub use proxy::{ProxyWriter, read_proxy, visit_open_proxy, visit_proxy, write_proxy};
 pub use raw_rows::{EncodedTable, read_features_for_prediction, read_rows};

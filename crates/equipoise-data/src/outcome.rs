@@ -5,7 +5,7 @@ mod check;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use equipoise_core::{Outcome, Warning};
+use equipoise_core::{Metrics, Outcome, Warning};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -37,6 +37,9 @@ pub struct OutcomeFile {
     /// Number of further pairs. Omitted if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more_overlaps: usize,
+    /// Metrics of the pooled model on all root rows, for comparison with `root_metrics`. Omitted if the defense is pooled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pooled_root_metrics: Option<Metrics>,
     /// The outcome itself. The file repeats its weights by id and its evaluations.
     #[serde(flatten, serialize_with = "with_derived_keys")]
     pub outcome: Outcome,
@@ -80,6 +83,7 @@ impl OutcomeFile {
             features: schema.theta_names(),
             overlaps: overlaps.listed,
             more_overlaps: overlaps.more,
+            pooled_root_metrics: None,
             outcome,
             seconds,
         };
@@ -108,6 +112,14 @@ impl OutcomeFile {
         let weights = serde_json::from_value(weights).map_err(syntax)?;
         outcome.check_weights_by_id(&weights).map_err(invalid)?;
         Ok(outcome)
+    }
+
+    /// The file's content. Parsing it gives an equal value.
+    pub fn to_json(&self) -> String {
+        // Strings, finite numbers and lists of them always serialise.
+        let mut text = serde_json::to_string_pretty(self).expect("an outcome is plain data");
+        text.push('\n');
+        text
     }
 
     /// Writes the outcome file. Reading it gives an equal value.

@@ -59,14 +59,7 @@ impl ColumnValues {
 pub fn write_table(path: &Path, columns: &[OutputColumn], force: bool) -> Result<(), Error> {
     let kind = TableKind::of(path)?;
     write_atomically(path, force, |out| {
-        let n_rows = columns.first().map_or(0, |column| column.values.len());
-        if let Some(odd) = columns.iter().find(|column| column.values.len() != n_rows) {
-            let found = odd.values.len();
-            return Err(std::io::Error::other(format!(
-                "column `{}` has {found} rows, not {n_rows}",
-                odd.name
-            )));
-        }
+        let n_rows = common_length(columns)?;
         match kind {
             TableKind::Csv => write_csv(out, columns, n_rows),
             TableKind::CsvGz => {
@@ -78,6 +71,24 @@ pub fn write_table(path: &Path, columns: &[OutputColumn], force: bool) -> Result
             TableKind::Parquet => write_parquet(out, columns),
         }
     })
+}
+
+/// The bytes that [`write_table`] writes to a CSV file.
+pub fn csv_bytes(columns: &[OutputColumn]) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    write_csv(&mut bytes, columns, common_length(columns)?)?;
+    Ok(bytes)
+}
+
+fn common_length(columns: &[OutputColumn]) -> std::io::Result<usize> {
+    let n_rows = columns.first().map_or(0, |column| column.values.len());
+    match columns.iter().find(|column| column.values.len() != n_rows) {
+        None => Ok(n_rows),
+        Some(OutputColumn { name, values }) => Err(std::io::Error::other(format!(
+            "column `{name}` has {} rows, not {n_rows}",
+            values.len()
+        ))),
+    }
 }
 
 #[cfg(test)]
@@ -101,6 +112,9 @@ mod tests {
         for name in ["t.csv", "t.csv.gz", "t.parquet"] {
             let path = dir.path().join(name);
             write_table(&path, &columns(), false).unwrap();
+            if name == "t.csv" {
+                assert_eq!(std::fs::read(&path).unwrap(), csv_bytes(&columns()).unwrap());
+            }
             let table = open_table(&path).unwrap();
             assert_eq!(table.columns(), ["client", "rows", "weight", "code"]);
             let (mut texts, mut numbers) = (Vec::new(), Vec::new());

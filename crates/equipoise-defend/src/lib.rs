@@ -2,17 +2,18 @@
 //!
 //! `defend`, the demo and the round server all take this path, so the same inputs give the same files everywhere.
 
+mod files;
+
 use std::path::Path;
 use std::time::Instant;
 
 use equipoise_core::{
     CheckedSettings, Defense, Metrics, NoopObserver, Observer, Rows, Settings, Warning, solve,
 };
-use equipoise_data::{
-    ColumnValues, LoadedRound, Model, OutcomeFile, OutputColumn, Schema, write_atomically,
-    write_table,
-};
+use equipoise_data::{LoadedRound, Model, OutcomeFile, Schema, write_atomically};
 use equipoise_report::{Measured, OutcomeReport};
+
+pub use files::{FILES, files_of};
 
 /// Why a round could not be defended.
 #[derive(Debug, thiserror::Error)]
@@ -77,46 +78,51 @@ pub fn defend(
     let seconds = started.elapsed().as_secs_f64();
     let model = Model::new(schema.clone(), outcome.theta.clone())?;
 
-    let root = round.root().all_rows()?;
-    let (rows, table) = context.test.map_or((&root, "the root"), |rows| (rows, "the test rows"));
-    let measure = |defense, theta: &[f64]| -> Result<Measured, Error> {
-        Ok(Measured { defense, rows: table.to_owned(), metrics: Metrics::of(theta, rows)? })
+    let pooled = match settings.defense {
+        Defense::Pooled => None,
+        _ => {
+            let pooled = Settings { defense: Defense::Pooled, ..**settings }.validate()?;
+            Some(solve(round, &pooled, &mut NoopObserver)?.theta)
+        }
     };
-    let mut measured = vec![measure(settings.defense, &outcome.theta)?];
-    let metrics = measured[0].metrics.clone();
-    if settings.defense != Defense::Pooled {
-        let pooled = Settings { defense: Defense::Pooled, ..**settings }.validate()?;
-        let theta = solve(round, &pooled, &mut NoopObserver)?.theta;
-        measured.push(measure(Defense::Pooled, &theta)?);
-    }
 
     let warnings = loaded.warnings.iter().cloned().chain(context.warnings).collect();
     let recorded = if context.timing == Timing::Recorded { seconds } else { 0.0 };
     let overlaps = loaded.overlaps.clone();
-    let file = OutcomeFile::new(schema, outcome, warnings, overlaps, recorded)?;
-    let unreliable = context.unreliable;
-    let title = "Outcome of a round";
-    let page = OutcomeReport { title, file: &file, unreliable, measured }.render();
+    let mut file = OutcomeFile::new(schema, outcome, warnings, overlaps, recorded)?;
+    if let Some(theta) = &pooled {
+        file.pooled_root_metrics = Some(Metrics::of(theta, &round.root().all_rows()?)?);
+    }
+    let mut report = OutcomeReport::of_file(&file);
+    if let Some(rows) = context.test {
+        report.measured = measure_on(rows, &file, pooled.as_deref())?;
+    }
+    report.unreliable = context.unreliable;
+    let metrics = report.measured[0].metrics.clone();
+    let page = report.render();
     Ok(Defended { file, model, page, metrics, seconds })
+}
+
+/// Figures of the defense and of the pooled model on test rows.
+fn measure_on(
+    rows: &Rows,
+    file: &OutcomeFile,
+    pooled: Option<&[f64]>,
+) -> Result<Vec<Measured>, Error> {
+    let measure = |(defense, theta): (Defense, &[f64])| {
+        let metrics = Metrics::of(theta, rows)?;
+        Ok(Measured { defense, rows: "the test rows".to_owned(), metrics })
+    };
+    let own = (file.outcome.settings.defense, &file.outcome.theta[..]);
+    [own].into_iter().chain(pooled.map(|theta| (Defense::Pooled, theta))).map(measure).collect()
 }
 
 impl Defended {
     /// Writes outcome.json, model.json, weights.csv and report.html to a folder that exists.
     pub fn write_files(&self, folder: &Path) -> Result<(), Error> {
-        let page = self.page.as_bytes();
-        write_atomically(&folder.join("report.html"), false, |out| out.write_all(page))?;
-        self.file.write(&folder.join("outcome.json"), false)?;
-        self.model.write(&folder.join("model.json"), false)?;
-        let clients = &self.file.outcome.clients;
-        let ids = clients.iter().map(|client| client.id.clone()).collect();
-        let weights = clients.iter().map(|client| client.weight).collect();
-        let rows = clients.iter().map(|client| client.proxy_rows as u64).collect();
-        let columns = [
-            OutputColumn::new("client", ColumnValues::Texts(ids)),
-            OutputColumn::new("weight", ColumnValues::Numbers(weights)),
-            OutputColumn::new("rows", ColumnValues::Counts(rows)),
-        ];
-        write_table(&folder.join("weights.csv"), &columns, false)?;
+        for (name, content) in files::named(&self.file, &self.model, self.page.clone())? {
+            write_atomically(&folder.join(name), false, |out| out.write_all(&content))?;
+        }
         Ok(())
     }
 }

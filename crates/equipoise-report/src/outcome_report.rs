@@ -19,6 +19,9 @@ use crate::page::{Page, Section};
 
 pub use wording::termination_label;
 
+/// Heading of the page about a round.
+const TITLE: &str = "Outcome of a round";
+
 /// An outcome and everything else that its page shows.
 #[derive(Debug, Clone)]
 pub struct OutcomeReport<'a> {
@@ -46,6 +49,27 @@ pub struct Measured {
 impl std::fmt::Display for Measured {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} on {}", self.defense, self.rows)
+    }
+}
+
+impl<'a> OutcomeReport<'a> {
+    /// The report on a round, in which all figures are those of the outcome file.
+    pub fn of_file(file: &'a OutcomeFile) -> Self {
+        Self { title: TITLE, file, unreliable: &[], measured: Measured::on_root(file) }
+    }
+}
+
+impl Measured {
+    /// The defense and the pooled model on the root, as the outcome file records them.
+    pub fn on_root(file: &OutcomeFile) -> Vec<Self> {
+        let on_root = |defense, metrics: &Metrics| Self {
+            defense,
+            rows: "the root".to_owned(),
+            metrics: metrics.clone(),
+        };
+        let own = on_root(file.outcome.settings.defense, &file.outcome.root_metrics);
+        let pooled = file.pooled_root_metrics.as_ref();
+        [own].into_iter().chain(pooled.map(|metrics| on_root(Defense::Pooled, metrics))).collect()
     }
 }
 

@@ -45,6 +45,9 @@ pub use spec::{RootFile, RoundSpec, SubmissionLimits};
 pub use submission_list::{ListedSubmission, SubmissionList};
 pub use validated::Validated;
 
+/// Name and version of this program, as a [`Statement`] contains it.
+pub const PROGRAM: &str = concat!("equipoise ", env!("CARGO_PKG_VERSION"));
+
 /// Header with the manifest's canonical bytes in base64.
 pub const MANIFEST_HEADER: &str = "equipoise-manifest";
 /// Header with the client's signature over the manifest, in base64.

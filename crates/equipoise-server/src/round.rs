@@ -8,7 +8,7 @@
 //! | `admission` | which file a round accepts, and when |
 //! | `upload` | the pipeline of one upload, from its first byte to the commit |
 //! | `lifecycle` | when a round opens, closes or ends, and who can do that |
-//! | `solver`, `publication` | the solve of a closed round, and what is published |
+//! | `solver`, `results`, `publication` | the solve of a closed round, its files, and how they are published |
 //! | `published_files`, `summary` | what the public and the coordinator can see |
 
 mod action;
@@ -22,6 +22,7 @@ mod lifecycle;
 mod publication;
 mod published_files;
 mod refused_uploads;
+mod results;
 mod rounds;
 mod solver;
 mod summary;
@@ -30,5 +31,6 @@ mod upload;
 pub(crate) use action::Action;
 pub(crate) use counters::Counters;
 pub(crate) use refused_uploads::RefusedUpload;
+pub(crate) use results::{SolveInputs, submission_warnings, write_results};
 pub use rounds::Rounds;
 pub(crate) use summary::{ClientSummary, PublishedFile};

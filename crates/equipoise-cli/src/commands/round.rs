@@ -1,6 +1,7 @@
 //! `equipoise round`: the coordinator sets up a round and looks after its data.
 
 mod backup;
+mod export;
 mod limits;
 mod manage;
 mod new;
@@ -19,7 +20,7 @@ Example:
 
 /// Set up and manage rounds
 ///
-/// `new`, `backup` and `restore` work on the server's data directory, also while the server runs; `open` and `revoke`
+/// `new`, `export`, `backup` and `restore` work on the server's data directory, also while the server runs; `open` and `revoke`
 /// talk to a running server.
 #[derive(Debug, Subcommand)]
 #[command(after_help = EXAMPLE)]
@@ -27,6 +28,7 @@ pub(crate) enum RoundCommand {
     New(Box<new::NewArgs>),
     Open(manage::OpenArgs),
     Revoke(manage::RevokeArgs),
+    Export(export::ExportArgs),
     Backup(backup::BackupArgs),
     Restore(backup::RestoreArgs),
 }
@@ -37,6 +39,7 @@ pub(crate) fn run(command: &RoundCommand, output: &Output) -> anyhow::Result<Ans
         RoundCommand::New(args) => new::run(args, output),
         RoundCommand::Open(args) => manage::open(args, output),
         RoundCommand::Revoke(args) => manage::revoke(args, output),
+        RoundCommand::Export(args) => export::run(args, output),
         RoundCommand::Backup(args) => backup::backup(args, output),
         RoundCommand::Restore(args) => backup::restore(args, output),
     }

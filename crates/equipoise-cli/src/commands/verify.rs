@@ -1,104 +1,61 @@
-//! `equipoise model` and `verify`: the published files of a round, and whether they can be trusted.
+//! `equipoise verify`: do the published files of a round follow from its submissions?
+
+mod report;
+mod trust;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use equipoise_data::OutputFolder;
 use equipoise_server::protocol::{LOG_FILES, PUBLISHED_FILES};
-use equipoise_server::verification::{Check, Trusted, verify};
-use serde::Serialize;
+use equipoise_server::verification::{Solve, SolveFolders, verify};
 
-use crate::files::refuse_existing;
+use crate::commands::defend::memory_args::MemoryArgs;
 use crate::output::{Answer, Output};
-use crate::round_client::{Connection, ServerArgs, read_public_key, read_receipt};
+use crate::progress::Bar;
 
-/// Download and verify a published round
-///
-/// Fetches the model, outcome, report, list of submissions, settings, statement and audit log into a new folder, and
-/// verifies them like `equipoise verify`. If any check fails, nothing is written and the exit code is 1.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Example:
-  equipoise model --server https://round.example.org:8443 --round spring \\
-      --receipt spring-north.receipt.json -o spring")]
-pub(crate) struct ModelArgs {
-    #[command(flatten)]
-    server: ServerArgs,
-    #[command(flatten)]
-    trust: TrustArgs,
-    /// Folder to write to; must not exist
-    #[arg(short, long, value_name = "DIR")]
-    output: PathBuf,
-}
+pub(crate) use report::print_verification;
+pub(crate) use trust::TrustArgs;
 
-/// Verify published files offline
+/// Verify offline that the published files follow from the submissions
 ///
-/// Checks the statement's signature, the digest of every file, the hash chain of the audit log, every client's
-/// signature and receipt, and that the outcome belongs to the submissions. Exit code 1 means that a check failed.
+/// Checks that the server signed every file; that the audit log is a possible history of the round; that schema,
+/// settings, roster, roots, minimum and deadline are those fixed when the round was created; that every client signed
+/// its submission; and that model, weights and report show exactly the figures of the outcome.
+///
+/// With --solve, also repeats the solve and compares every file bit for bit. This proves that the model follows from the
+/// tables. The coordinator exports the tables with `equipoise round export`.
+///
+/// Exit code 1 means "not verified": a check failed, or there was no key to trust.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   equipoise verify spring --server-key server.pub
-  equipoise verify spring --receipt spring-north.receipt.json")]
+  equipoise verify spring --server-key server.pub \\
+      --receipt spring-north.receipt.json --submitted north.parquet
+  equipoise verify spring --server-key server.pub \\
+      --solve --proxies export/proxies --root export/roots")]
 pub(crate) struct VerifyArgs {
     /// Folder with the published files
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     #[command(flatten)]
     trust: TrustArgs,
+    /// Repeat the solve and compare the results; needs --proxies and --root
+    #[arg(long, requires_all = ["proxies", "root"])]
+    solve: bool,
+    /// Folder with the canonical table of each client, or the file that it submitted; names do not matter
+    #[arg(long, value_name = "DIR", requires = "solve")]
+    proxies: Option<PathBuf>,
+    /// Folder with the root of each client
+    #[arg(long, value_name = "DIR", requires = "solve")]
+    root: Option<PathBuf>,
+    #[command(flatten)]
+    memory: MemoryArgs,
 }
 
-#[derive(Debug, Args)]
-struct TrustArgs {
-    /// The server's public key, as received from the coordinator
-    #[arg(long, value_name = "FILE")]
-    server_key: Option<PathBuf>,
-    /// A receipt that the log must contain; may be repeated
-    #[arg(long, value_name = "FILE")]
-    receipt: Vec<PathBuf>,
-}
-
-impl TrustArgs {
-    fn read(&self) -> anyhow::Result<Trusted> {
-        let server_key = self.server_key.as_deref().map(read_public_key).transpose()?;
-        let receipts = self.receipt.iter().map(|path| Ok(read_receipt(path)?.into_signed()));
-        Ok(Trusted { server_key, receipts: receipts.collect::<anyhow::Result<_>>()? })
-    }
-}
-
-#[derive(Serialize)]
-struct Document<'a> {
-    verified: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<&'a Path>,
-    checks: &'a [Check],
-}
-
-pub(crate) fn run_model(args: &ModelArgs, output: &Output) -> anyhow::Result<Answer> {
-    let trusted = args.trust.read()?;
-    refuse_existing(&args.output)?;
-    let folder = OutputFolder::create(&args.output, false)?;
-    let connection = Connection::new(&args.server)?;
-    let mut files = BTreeMap::new();
-    for name in file_names() {
-        files.insert(name.to_owned(), connection.get_bytes(&format!("/files/{name}"))?);
-    }
-    let checks = verify(&files, &trusted);
-    let verified = checks.iter().all(|check| check.holds);
-    if verified {
-        for (name, content) in &files {
-            let path = folder.path().join(name);
-            std::fs::write(&path, content).with_context(|| path.display().to_string())?;
-        }
-        folder.commit()?;
-        output.note(format!("wrote {}", args.output.display()));
-    }
-    print_checks(&checks, verified.then_some(&args.output), output)
-}
-
-pub(crate) fn run_verify(args: &VerifyArgs, output: &Output) -> anyhow::Result<Answer> {
+pub(crate) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<Answer> {
     let trusted = args.trust.read()?;
     let mut files = BTreeMap::new();
     for name in file_names() {
@@ -110,31 +67,20 @@ pub(crate) fn run_verify(args: &VerifyArgs, output: &Output) -> anyhow::Result<A
             files.insert(name.to_owned(), content);
         }
     }
-    print_checks(&verify(&files, &trusted), Some(&args.folder), output)
+    let verification = {
+        let mut bar = Bar::new(output);
+        let folders = args.proxies.as_deref().zip(args.root.as_deref());
+        let solve = folders.map(|(proxies, roots)| Solve {
+            folders: SolveFolders { proxies, roots },
+            memory: args.memory.resolve(),
+            observer: &mut bar,
+        });
+        verify(&files, &trusted, solve)?
+    };
+    print_verification(&verification, Some(&args.folder), output)
 }
 
-fn file_names() -> impl Iterator<Item = &'static str> {
+/// Names of all files of a published round.
+pub(crate) fn file_names() -> impl Iterator<Item = &'static str> {
     PUBLISHED_FILES.into_iter().chain(["statement.json"]).chain(LOG_FILES)
-}
-
-fn print_checks(
-    checks: &[Check],
-    path: Option<&PathBuf>,
-    output: &Output,
-) -> anyhow::Result<Answer> {
-    let n_failed = checks.iter().filter(|check| !check.holds).count();
-    let verified = n_failed == 0;
-    let document = Document { verified, path: path.map(PathBuf::as_path), checks };
-    output.result(&document, || {
-        let mut text = String::new();
-        for Check { claim, holds, detail } in checks {
-            let detail = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
-            text += &format!("{}  {claim}{detail}\n", if *holds { "ok" } else { "FAILED" });
-        }
-        text + &match verified {
-            true => "verified\n".to_owned(),
-            false => format!("NOT verified: {n_failed} of {} checks failed\n", checks.len()),
-        }
-    })?;
-    Ok(Answer::holds(verified))
 }

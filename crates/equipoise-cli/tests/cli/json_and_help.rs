@@ -90,6 +90,7 @@ fn every_help_has_an_example_and_commands_are_in_the_order_of_a_round() {
         "round new",
         "round open",
         "round revoke",
+        "round export",
         "round backup",
         "round restore",
         "serve",

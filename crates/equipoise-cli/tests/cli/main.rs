@@ -29,6 +29,7 @@ mod server;
 mod slow_peers;
 mod strangers;
 mod verdicts;
+mod verify;
 mod warnings;
 mod whole_round;
 mod world;

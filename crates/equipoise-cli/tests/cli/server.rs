@@ -253,7 +253,9 @@ fn a_crash_at_any_point_loses_no_accepted_submission_and_gives_the_same_model() 
                 );
             }
             assert_eq!(wait_published(&world, port)["state"], "published", "{point}");
-            world.run(&format!("model {} -o fetched", at(port))).expect(0);
+            world
+                .run(&format!("model {} --server-key data/server.pub -o fetched", at(port)))
+                .expect(0);
             assert_eq!(world.read("fetched/model.json"), world.read("own/model.json"), "{point}");
         }
     }

@@ -214,3 +214,31 @@ fn objective_at_agrees_with_the_outcome() {
     let problem = objective_at(&round, &settings, &[0.5; 2]).unwrap_err();
     assert!(matches!(problem, Error::Clients { expected: 4, found: 2 }));
 }
+
+#[test]
+fn the_weights_are_where_a_recorded_descent_ends_unless_it_ran_out_of_steps() {
+    let mut n_decided = 0;
+    for seed in 0..20 {
+        let clients = (0..3).map(|c| Client {
+            id: format!("c{c}"),
+            proxy: random_rows(10 * seed + c, 200, 4, true),
+            root: random_rows(10 * seed + c + 5, 30, 4, true),
+        });
+        let round = Round::new(clients.collect()).unwrap();
+        let mut outcome = solve_with(&round, |s| s.fall_back = false);
+        let ends = outcome.weights_end_a_descent();
+        assert_ne!(ends, Some(false), "seed {seed}");
+        assert_eq!(ends.is_some(), outcome.termination == Termination::Converged, "seed {seed}");
+        n_decided += usize::from(ends.is_some());
+        let moved = outcome.clients[0].weight / 2.0;
+        outcome.clients[0].weight -= moved;
+        outcome.clients[1].weight += moved;
+        let unchanged = moved == 0.0;
+        assert!(unchanged || outcome.weights_end_a_descent() != Some(true), "seed {seed}");
+        let short = solve_with(&round, |s| s.outer.iterations = 2);
+        assert_ne!(short.weights_end_a_descent(), Some(false), "seed {seed}");
+        let adam = solve_with(&round, |s| s.outer.solver = OuterSolver::Adam);
+        assert_eq!(adam.weights_end_a_descent(), None);
+    }
+    assert!(n_decided > 10, "{n_decided}");
+}

@@ -81,6 +81,7 @@ pub(crate) fn outcome(n: usize, name: &str) -> OutcomeFile {
             estimated: true,
         }],
         more_overlaps: 4,
+        pooled_root_metrics: Some(metrics(0.941, 0.601, 83, 0.112)),
         outcome,
         seconds: 1.84,
     }

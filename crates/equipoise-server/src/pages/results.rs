@@ -94,6 +94,7 @@ fn description(name: &str) -> &'static str {
         "report.html" => "the report as a single page",
         "schema.toml" => "columns and their encodings",
         "settings.json" => "settings of the solve",
+        "spec.json" => "what the coordinator fixed when the round was created",
         "submissions.json" => "submissions with signatures and receipts",
         "weights.csv" => "client weights",
         "statement.json" => "the server's signature over these files",

@@ -1,12 +1,13 @@
 //! The files of a published round.
 
 /// The published files that the statement lists. `statement.json` itself and [`LOG_FILES`] are also published.
-pub const PUBLISHED_FILES: [&str; 7] = [
+pub const PUBLISHED_FILES: [&str; 8] = [
     "model.json",
     "outcome.json",
     "report.html",
     "schema.toml",
     "settings.json",
+    "spec.json",
     "submissions.json",
     "weights.csv",
 ];

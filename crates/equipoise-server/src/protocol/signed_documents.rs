@@ -46,7 +46,7 @@ macro_rules! signed_document {
 pub(super) use signed_document;
 
 signed_document!(Receipt, SignedReceipt, receipt, "equipoise-receipt 2");
-signed_document!(Statement, SignedStatement, statement, "equipoise-statement 1");
+signed_document!(Statement, SignedStatement, statement, "equipoise-statement 2");
 signed_document!(LogHead, SignedLogHead, head, "equipoise-log-head 2");
 
 /// An accepted submission and its position in the round's audit log.
@@ -132,6 +132,9 @@ pub struct Statement {
     pub audience: String,
     /// The round.
     pub round: RoundId,
+    /// The program that solved the round, such as `equipoise 0.1.0`. Another version may write the same outcome
+    /// differently.
+    pub program: String,
     /// The published files, sorted by name.
     pub subjects: Vec<Subject>,
     /// Sequence number of the last event before the solve.
@@ -152,8 +155,11 @@ pub struct Subject {
 
 impl Statement {
     fn fields(&self) -> Vec<(&'static str, String)> {
-        let mut fields =
-            vec![("audience", self.audience.clone()), ("round", self.round.to_string())];
+        let mut fields = vec![
+            ("audience", self.audience.clone()),
+            ("round", self.round.to_string()),
+            ("program", self.program.clone()),
+        ];
         let subjects = self.subjects.iter();
         fields.extend(subjects.map(|s| ("subject", format!("{} {}", s.sha256, s.name))));
         fields.push(("seq", self.seq.to_string()));

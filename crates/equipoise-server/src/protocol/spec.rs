@@ -86,7 +86,8 @@ impl RoundSpec {
         Schema::from_toml(&self.schema_toml, Path::new("schema.toml"))
     }
 
-    /// The form in the database.
+    /// The form in the database and in `spec.json`. It is written once, when the round is created: everything else reads
+    /// the stored text, because a later version of this program may write the same values differently.
     pub fn to_json(&self) -> String {
         // Expect safety: only strings, finite numbers and maps of them.
         serde_json::to_string(self).expect("a round is plain data")

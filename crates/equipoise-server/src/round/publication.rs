@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use equipoise_core::{Observer, Warning, WarningCode};
-use equipoise_data::{Memory, load_round, write_atomically, write_json};
-use equipoise_defend::{Context, Timing, defend};
+use equipoise_core::Observer;
+use equipoise_data::{Memory, write_json};
 
+use super::results::{SolveInputs, write_results};
 use super::solver::SolveError;
 use crate::protocol::{
-    Digest, PUBLISHED_FILES, RoundId, RoundSpec, Statement, Subject, SubmissionList,
+    Digest, PROGRAM, PUBLISHED_FILES, RoundId, RoundSpec, Statement, Subject, SubmissionList,
 };
 use crate::store::{Store, StoreError, create_private_folder, digest_of_file};
 
@@ -27,20 +27,15 @@ pub(super) fn solve_and_publish(
     let scratch = ScratchFolder::new(store, round)?;
     scratch.link_inputs(store, &spec, &list)?;
 
-    let schema = spec.schema()?;
-    let memory = Memory::at_most(memory_bytes, scratch.0.clone());
-    let (proxies, roots) = (scratch.0.join("proxies"), scratch.0.join("roots"));
-    let loaded = load_round(&proxies, &roots, &schema, &memory)?;
-    let settings = spec.settings.validate()?;
-    let context =
-        Context { warnings: warnings(&list), timing: Timing::Omitted, ..Context::default() };
-    let defended = defend(&schema, &loaded, &settings, context, observer)?;
-
+    let inputs = SolveInputs {
+        spec_json: &store.spec_json(round)?,
+        list: &list,
+        proxies: &scratch.0.join("proxies"),
+        roots: &scratch.0.join("roots"),
+        memory: Memory::at_most(memory_bytes, scratch.0.clone()),
+    };
     let folder = scratch.0.join("result");
-    defended.write_files(&folder)?;
-    write_text(&folder.join("schema.toml"), &spec.schema_toml)?;
-    write_text(&folder.join("submissions.json"), &list.to_json())?;
-    write_json(&folder.join("settings.json"), &spec.settings, false)?;
+    let seconds = write_results(&inputs, &folder, observer)?;
     let subjects = PUBLISHED_FILES.iter().map(|name| {
         let sha256 = digest_of_file(&folder.join(name))?;
         Ok(Subject { name: (*name).to_owned(), sha256 })
@@ -48,6 +43,7 @@ pub(super) fn solve_and_publish(
     let statement = Statement {
         audience: spec.audience.clone(),
         round: round.clone(),
+        program: PROGRAM.to_owned(),
         subjects: subjects.collect::<Result<_, StoreError>>()?,
         seq,
         chain_head,
@@ -58,34 +54,8 @@ pub(super) fn solve_and_publish(
 
     move_into_place(store, round, &folder)?;
     store.crash().at("after_artefacts");
-    store.publish(round, &statement, statement_sha256, defended.seconds)?;
-    Ok(defended.seconds)
-}
-
-/// Warnings about absent clients and suspicious submissions.
-fn warnings(list: &SubmissionList) -> Vec<Warning> {
-    let warning = |code, client: &RoundId, message: String| Warning {
-        client: Some(client.to_string()),
-        ..Warning::new(code, message)
-    };
-    let absent = list.absent.iter().map(|client| {
-        let message = format!(
-            "client `{client}` is on the roster but did not submit. The outcome excludes it"
-        );
-        warning(WarningCode::NoSubmission, client, message)
-    });
-    let copies = list.submissions.iter().filter_map(|submission| {
-        let (client, twin) = (&submission.client, submission.same_table_as.as_ref()?);
-        let message = format!("client `{client}` sent the same rows as client `{twin}`");
-        Some(warning(WarningCode::SameTable, client, message))
-    });
-    let repeated = list.submissions.iter().filter(|s| s.distinct_rows * 2 < s.rows).map(|s| {
-        let (client, rows, distinct) = (&s.client, s.rows, s.distinct_rows);
-        let message =
-            format!("only {distinct} of the {rows} rows of client `{client}` are distinct");
-        warning(WarningCode::RepeatedRows, client, message)
-    });
-    absent.chain(copies).chain(repeated).collect()
+    store.publish(round, &statement, statement_sha256, seconds)?;
+    Ok(seconds)
 }
 
 /// Makes all files durable and renames the folder. A target left by an earlier run was never published.
@@ -101,10 +71,6 @@ fn move_into_place(store: &Store, round: &RoundId, folder: &Path) -> Result<(), 
     store.disk().rename(folder, &target).map_err(StoreError::file(&target))?;
     let parent = store.folder().path().join("published");
     store.sync_folder("the results", &parent)
-}
-
-fn write_text(path: &Path, text: &str) -> Result<(), equipoise_data::Error> {
-    write_atomically(path, false, |out| out.write_all(text.as_bytes()))
 }
 
 /// A hidden folder for one solve, removed when it ends.

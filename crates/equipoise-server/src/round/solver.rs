@@ -137,7 +137,9 @@ impl Solver {
 
 /// Why a round was not published.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum SolveError {
+pub(crate) enum SolveError {
+    #[error("spec.json is not a specification: {0}")]
+    Spec(serde_json::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]

@@ -73,6 +73,9 @@ pub enum StoreError {
     /// A backup cannot be made or restored.
     #[error("{0}: {1}")]
     Backup(PathBuf, String),
+    /// The inputs of a round cannot be exported.
+    #[error("{0}: {1}")]
+    Export(PathBuf, String),
     /// A table or schema is invalid.
     #[error(transparent)]
     Data(#[from] equipoise_data::Error),

@@ -54,6 +54,11 @@ impl Store {
         Ok(spec)
     }
 
+    /// The specification as it was stored when the round was created. The first event of the log has its digest.
+    pub fn spec_json(&self, round: &Name) -> Result<String, StoreError> {
+        round_column(&self.connection(), round, "spec")
+    }
+
     /// The current state of a round, with counts.
     pub fn round(&self, round: &Name) -> Result<RoundRow, StoreError> {
         let spec = self.spec(round)?;
@@ -147,12 +152,6 @@ impl Store {
     ) -> Result<Option<SubmissionList>, StoreError> {
         let text: Option<String> = round_column(&self.connection(), round, "submissions")?;
         Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)
-    }
-
-    /// The digest of the stored specification.
-    pub(super) fn spec_digest(&self, round: &RoundId) -> Result<Digest, StoreError> {
-        let text: String = round_column(&self.connection(), round, "spec")?;
-        Ok(Digest::of(text.as_bytes()))
     }
 
     /// Names and digests of the published files.

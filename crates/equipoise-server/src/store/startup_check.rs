@@ -56,7 +56,7 @@ impl Store {
             Ok(log) => log,
             Err(error) => return damaged("the audit log", error.to_string()),
         };
-        let Some(EventKind::Created { spec_sha256, server_key, roster, token_check, .. }) =
+        let Some(EventKind::Created { server_key, roster, token_check, .. }) =
             events.first().map(|(event, _)| &event.kind)
         else {
             return damaged(
@@ -70,7 +70,7 @@ impl Store {
         if **server_key != self.key.public() {
             return Err(other_key(round));
         }
-        if *spec_sha256 != self.spec_digest(round)? {
+        if log.spec_sha256 != Digest::of(self.spec_json(round)?.as_bytes()) {
             return damaged("the specification", "its digest differs".into());
         }
         let stored = self.roster(round)?;

@@ -42,6 +42,9 @@ async fn unsigned_rows_are_detected_at_startup() {
         "UPDATE round SET token_sha256 = replace(substr(token_sha256, 1, 1), substr(token_sha256, 1, 1), \
          iif(substr(token_sha256, 1, 1) = 'a', 'b', 'a')) || substr(token_sha256, 2)",
         "UPDATE round SET reason = 'nobody came'",
+        "UPDATE round SET spec = replace(spec, '\"minimum\":2', '\"minimum\":1')",
+        // The same values in other bytes: the log has the digest of the text.
+        "UPDATE round SET spec = spec || ' '",
     ] {
         damaged_by(statement, |data| execute(data, statement)).await;
     }

@@ -1,6 +1,6 @@
 //! A round from open to published, failed or aborted.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use equipoise_core::{Fairness, NoopObserver, Settings, WarningCode};
@@ -10,27 +10,22 @@ use equipoise_server::Limits;
 use equipoise_server::protocol::{PublicKey, Refusal, RoundState};
 use equipoise_server::store::RealDisk;
 use equipoise_server::validator::{ClientKey, InProcess, Job, Pending, Restriction, Validator};
-use equipoise_server::verification::{Trusted, verify};
+use equipoise_server::verification::{CheckResult, Trusted, verify};
 use jiff::Timestamp;
 use tokio::sync::Notify;
 
+use crate::forger::Files;
+use crate::forgeries::published_files;
 use crate::world::{CLIENTS, Server, World, key, name, proxy, scaled, schema};
 
-async fn published(server: &Server) -> BTreeMap<String, Vec<u8>> {
-    let info = server.get("/v1/rounds/spring").await;
-    let mut files = BTreeMap::new();
-    for file in info.json["files"].as_array().unwrap() {
-        let file = file.as_str().unwrap();
-        let answer = server.get(&format!("/v1/rounds/spring/files/{file}")).await;
-        assert_eq!(answer.status, 200, "{file}");
-        files.insert(file.to_owned(), answer.bytes);
-    }
-    files
+async fn published(server: &Server) -> Files {
+    published_files(server, "spring").await
 }
 
-fn problems(files: &BTreeMap<String, Vec<u8>>, trusted: &Trusted) -> Vec<String> {
-    let checks = verify(files, trusted);
-    checks.into_iter().filter(|check| !check.holds).map(|check| check.claim).collect()
+fn problems(files: &Files, trusted: &Trusted) -> Vec<String> {
+    let checks = verify(files, trusted, None).unwrap().checks;
+    let failed = checks.into_iter().filter(|check| check.result != CheckResult::Holds);
+    failed.map(|check| check.claim).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -62,10 +57,10 @@ async fn a_full_roster_closes_the_round_and_gives_the_model_of_defend() {
     assert_eq!(outcome, own.file);
     assert_eq!(outcome.overlaps, [], "random proxies have no notable overlap");
 
-    let trusted = Trusted { server_key: Some(server.store.key().public()), receipts: Vec::new() };
+    let trusted = Trusted { server_key: Some(server.store.key().public()), ..Trusted::default() };
     assert_eq!(problems(&files, &trusted), Vec::<String>::new());
     let other: PublicKey = key("east").public();
-    let trusted = Trusted { server_key: Some(other), receipts: Vec::new() };
+    let trusted = Trusted { server_key: Some(other), ..Trusted::default() };
     assert_eq!(problems(&files, &trusted), ["the statement is signed with the key you trust"]);
 }
 

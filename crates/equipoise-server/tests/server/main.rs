@@ -8,6 +8,8 @@ mod damage;
 mod durability;
 mod events;
 mod files;
+mod forger;
+mod forgeries;
 mod fuzz;
 mod fuzz_targets;
 mod json_schema;

@@ -29,7 +29,7 @@ pub enum LogProblem {
     Number(u64),
     /// The event belongs to this round.
     Round(RoundId),
-    /// The round was created with another specification or schema.
+    /// The round was created with another schema.
     OtherSpec(&'static str),
     /// The roster contains this client or its key twice.
     ListedTwice(ClientId),
