@@ -29,7 +29,7 @@ pub use event::{ChainError, CloseReason, Event, EventKind, verify_chain};
 pub use key::{KeyError, PrivateKey, PublicKey, Signature};
 pub use log::{LogError, LogProblem, LogState, replay};
 pub use manifest::{Manifest, ManifestError, SignedManifest};
-pub use name::{ClientId, Name, NameError, RoundId};
+pub use name::{ClientId, NameError, RoundId};
 pub use published_files::{LOG_FILES, PUBLISHED_FILES, STATEMENT_FILE};
 pub use refusal::{Refusal, RefusalBody};
 pub use round_info::{RoundInfo, RoundLimits, RoundState, SolveProgress, UploadState};
@@ -45,7 +45,7 @@ pub use spec::{RootFile, RoundSpec, SubmissionLimits};
 pub use submission_list::{ListedSubmission, SubmissionList};
 pub use validated::Validated;
 
-/// Name and version of this program, as a [`Statement`] contains it.
+/// ClientId and version of this program, as a [`Statement`] contains it.
 pub const PROGRAM: &str = concat!("equipoise ", env!("CARGO_PKG_VERSION"));
 
 /// Header with the manifest's canonical bytes in base64.

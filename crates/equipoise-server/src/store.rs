@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::clock::Clock;
-use crate::protocol::{Name, PrivateKey, RoundSpec};
+use crate::protocol::{PrivateKey, RoundId, RoundSpec};
 
 pub use crate::protocol::CloseReason;
 pub use acceptance::Acceptance;
@@ -55,7 +55,7 @@ pub type Fatal = fn(&str) -> !;
 pub struct Store {
     folder: DataFolder,
     connection: Mutex<Connection>,
-    specs: RwLock<BTreeMap<Name, Arc<RoundSpec>>>,
+    specs: RwLock<BTreeMap<RoundId, Arc<RoundSpec>>>,
     logs: events::LogStates,
     key: PrivateKey,
     parts: StoreParts,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use equipoise_data::write_atomically;
-use equipoise_server::protocol::{Name, PrivateKey};
+use equipoise_server::protocol::{ClientId, PrivateKey};
 use equipoise_server::store::{random_bytes, write_private};
 use serde::Serialize;
 
@@ -22,9 +22,9 @@ Example:
 
 Send north.pub to the coordinator, and confirm its second field with them over the phone.")]
 pub(crate) struct KeygenArgs {
-    /// Name of the client in the round
+    /// ClientId of the client in the round
     #[arg(value_name = "NAME")]
-    name: Name,
+    name: ClientId,
     /// Folder to write both files to
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     output: PathBuf,
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &KeygenArgs, output: &Output) -> anyhow::Result<Answer> 
 }
 
 /// Creates a key pair in a folder.
-pub(crate) fn create(name: &Name, folder: &Path) -> anyhow::Result<KeyPair> {
+pub(crate) fn create(name: &ClientId, folder: &Path) -> anyhow::Result<KeyPair> {
     let private_key = folder.join(format!("{name}.key"));
     let public_key = folder.join(format!("{name}.pub"));
     for path in [&private_key, &public_key] {

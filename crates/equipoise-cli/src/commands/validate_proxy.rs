@@ -8,7 +8,7 @@ use equipoise_server::validator::{run_child, run_self_test};
 
 use crate::output::{Answer, Output, print};
 
-/// Name of the subcommand.
+/// ClientId of the subcommand.
 pub(crate) const NAME: &str = "validate-proxy";
 
 /// The crash point that kills this process instead of the server, for tests.

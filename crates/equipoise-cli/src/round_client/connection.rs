@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use clap::Args;
-use equipoise_server::protocol::{Name, RefusalBody, RoundInfo, SignedServerHead};
+use equipoise_server::protocol::{RefusalBody, RoundId, RoundInfo, SignedServerHead};
 use serde::de::DeserializeOwned;
 use ureq::http::Response;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
@@ -39,9 +39,9 @@ pub(crate) struct AddressArgs {
 pub(crate) struct ServerArgs {
     #[command(flatten)]
     address: AddressArgs,
-    /// Name of the round
+    /// ClientId of the round
     #[arg(long, value_name = "NAME")]
-    pub(crate) round: Name,
+    pub(crate) round: RoundId,
 }
 
 /// A round on a server, and the token of its coordinator.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use equipoise_data::TableKind;
 use equipoise_server::protocol::{
-    Digest, MANIFEST_HEADER, Manifest, Name, OFFSET_HEADER, PrivateKey, PublicKey, RoundInfo,
+    ClientId, Digest, MANIFEST_HEADER, Manifest, OFFSET_HEADER, PrivateKey, PublicKey, RoundInfo,
     SIGNATURE_HEADER, SignedReceipt, UploadState,
 };
 use ureq::{RequestBuilder, SendBody};
@@ -39,7 +39,7 @@ impl Submission {
         path: &Path,
         n_rows: u64,
         info: &RoundInfo,
-        client: Name,
+        client: ClientId,
         key: &PrivateKey,
     ) -> anyhow::Result<Self> {
         let media_type = TableKind::of(path)?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use equipoise_core::{Fairness, Settings};
 use equipoise_data::{Schema, TableKind};
 use equipoise_server::protocol::SubmissionLimits;
-use equipoise_server::protocol::{Digest, Manifest, Name, PrivateKey};
+use equipoise_server::protocol::{Digest, Manifest, PrivateKey, RoundId};
 use equipoise_server::store::{DataFolder, NewRound, Store, StoreParts};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -66,7 +66,7 @@ impl Fleet {
     pub(crate) fn open_round(&self, round: &str, n_clients: usize) {
         let folder = DataFolder::open(&self.dir.path().join("data")).unwrap();
         let store = Store::open(folder, StoreParts::default()).unwrap();
-        let round: Name = round.parse().unwrap();
+        let round: RoundId = round.parse().unwrap();
         store
             .create_round(NewRound {
                 round: round.clone(),

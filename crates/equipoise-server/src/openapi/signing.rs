@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use equipoise_data::TableKind;
 
-use crate::protocol::{Digest, Manifest, Name, PrivateKey};
+use crate::protocol::{ClientId, Digest, Manifest, PrivateKey};
 
 /// The seed of the example's key. It is public, so the key must not be on a roster.
 const SEED: [u8; 32] = [1; 32];
@@ -12,7 +12,7 @@ const SEED: [u8; 32] = [1; 32];
 /// All values from file and seed to headers. The example's names are valid, so it is never `None`.
 pub(super) fn example() -> Option<Value> {
     let file = "score,group,passed\n0.5,1,1\n";
-    let client: Name = "north".parse().ok()?;
+    let client: ClientId = "north".parse().ok()?;
     let manifest = Manifest {
         audience: "https://round.example.org:8443".into(),
         round: "spring".parse().ok()?,

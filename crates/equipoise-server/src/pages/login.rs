@@ -2,10 +2,10 @@
 
 use super::frame::{Frame, section, warning};
 use super::view::path;
-use crate::protocol::{Name, Refusal};
+use crate::protocol::{Refusal, RoundId};
 
 /// The page, with the refusal of a failed attempt.
-pub(crate) fn login(round: &Name, refusal: Option<&Refusal>) -> String {
+pub(crate) fn login(round: &RoundId, refusal: Option<&Refusal>) -> String {
     let breadcrumbs = [("/".into(), "Rounds".into()), (path(round), round.to_string())];
     let title = format!("Coordinator's page: {round}");
     let frame = Frame { title: &title, subtitle: "", breadcrumbs: &breadcrumbs, live: None };

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use ed25519_dalek::{Signer as _, SigningKey, VerifyingKey};
 
 use super::canonical::signed_bytes;
-use super::name::{Name, NameError};
+use super::name::{ClientId, NameError};
 
 const PUBLIC: &str = "equipoise-ed25519";
 const PRIVATE: &str = "equipoise-ed25519-private";
@@ -36,14 +36,14 @@ pub enum KeyError {
 /// The private key of a client or a server. `Debug` shows only its name.
 #[derive(Clone)]
 pub struct PrivateKey {
-    name: Name,
+    name: ClientId,
     key: SigningKey,
 }
 
 /// A public key and its owner's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicKey {
-    name: Name,
+    name: ClientId,
     key: VerifyingKey,
 }
 
@@ -53,7 +53,7 @@ pub struct Signature([u8; 64]);
 
 impl PrivateKey {
     /// The key derived from 32 random bytes.
-    pub fn from_seed(name: Name, seed: [u8; 32]) -> Self {
+    pub fn from_seed(name: ClientId, seed: [u8; 32]) -> Self {
         Self { name, key: SigningKey::from_bytes(&seed) }
     }
 
@@ -69,7 +69,7 @@ impl PrivateKey {
     }
 
     /// The owner's name.
-    pub fn name(&self) -> &Name {
+    pub fn name(&self) -> &ClientId {
         &self.name
     }
 
@@ -86,12 +86,12 @@ impl PrivateKey {
 
 impl PublicKey {
     /// The owner's name.
-    pub fn name(&self) -> &Name {
+    pub fn name(&self) -> &ClientId {
         &self.name
     }
 
     /// The same key under another name.
-    pub fn named(self, name: Name) -> Self {
+    pub fn named(self, name: ClientId) -> Self {
         Self { name, ..self }
     }
 
@@ -159,7 +159,7 @@ impl FromStr for Signature {
 
 equipoise_data::serde_as_text!(Signature);
 
-fn parse_line(line: &str, kind: &'static str) -> Result<(Name, [u8; 32]), KeyError> {
+fn parse_line(line: &str, kind: &'static str) -> Result<(ClientId, [u8; 32]), KeyError> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     match fields[..] {
         [first, key, name] if first == kind => {

@@ -6,7 +6,7 @@ use equipoise_data::{Digest, TableKind};
 
 use super::canonical::{self, CanonicalError};
 use super::key::{PrivateKey, PublicKey, Signature};
-use super::name::Name;
+use super::name::{ClientId, RoundId};
 
 const KIND: &str = "equipoise-manifest 1";
 const FIELDS: [&str; 7] =
@@ -18,9 +18,9 @@ pub struct Manifest {
     /// The server's name, as the round states it.
     pub audience: String,
     /// The round.
-    pub round: Name,
+    pub round: RoundId,
     /// The client.
-    pub client: Name,
+    pub client: ClientId,
     /// The file format.
     pub media_type: TableKind,
     /// File size in bytes.

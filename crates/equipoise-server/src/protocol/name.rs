@@ -7,7 +7,7 @@ const MAX_LENGTH: usize = 64;
 
 /// The name of a round or a client: letters, digits, `-`, `_` and `.`, starting with a letter or digit.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Name(String);
+struct Name(String);
 
 /// Text that is not a valid name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -15,19 +15,6 @@ pub struct Name(String);
     "`{0}` is not a valid name: use 1 to {MAX_LENGTH} letters (A to Z, a to z), digits, `-`, `_` and `.`, starting with a letter or digit"
 )]
 pub struct NameError(String);
-
-impl Name {
-    /// The name as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 impl FromStr for Name {
     type Err = NameError;
@@ -44,9 +31,43 @@ impl FromStr for Name {
     }
 }
 
-equipoise_data::serde_as_text!(Name);
+/// A name of one kind, so that a round cannot be mistaken for a client.
+macro_rules! id {
+    ($(#[$doc:meta])* $id:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $id(Name);
 
-/// The name of a round.
-pub type RoundId = Name;
-/// The name of a client.
-pub type ClientId = Name;
+        impl $id {
+            /// The name as text.
+            pub fn as_str(&self) -> &str {
+                &self.0.0
+            }
+        }
+
+        impl fmt::Display for $id {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl FromStr for $id {
+            type Err = NameError;
+
+            fn from_str(text: &str) -> Result<Self, NameError> {
+                text.parse().map(Self)
+            }
+        }
+
+        equipoise_data::serde_as_text!($id);
+    };
+}
+
+id! {
+    /// The name of a round.
+    RoundId
+}
+id! {
+    /// The name of a client, or of the owner of a key.
+    ClientId
+}

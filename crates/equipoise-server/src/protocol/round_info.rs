@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Digest;
 use super::key::PublicKey;
-use super::name::Name;
+use super::name::RoundId;
 
 /// The state of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ pub struct RoundLimits {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoundInfo {
     /// The round.
-    pub round: Name,
+    pub round: RoundId,
     /// The server's name. Every signature is bound to it.
     pub audience: String,
     /// Its state.

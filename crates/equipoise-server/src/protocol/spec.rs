@@ -8,7 +8,7 @@ use equipoise_data::Schema;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Digest, Name, RoundLimits};
+use super::{ClientId, Digest, RoundId, RoundLimits};
 
 /// Schema, settings, limits, deadline and roots of a round. The first event of the audit log contains the digest of
 /// its JSON form.
@@ -16,7 +16,7 @@ use super::{Digest, Name, RoundLimits};
 #[serde(deny_unknown_fields)]
 pub struct RoundSpec {
     /// The round.
-    pub round: Name,
+    pub round: RoundId,
     /// The server's name. Signatures are bound to it.
     pub audience: String,
     /// The schema, as TOML.
@@ -32,7 +32,7 @@ pub struct RoundSpec {
     /// Limits on a submission.
     pub limits: SubmissionLimits,
     /// The root of each client.
-    pub roots: BTreeMap<Name, RootFile>,
+    pub roots: BTreeMap<ClientId, RootFile>,
 }
 
 /// A root file on the server.

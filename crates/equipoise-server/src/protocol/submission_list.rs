@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Digest;
 use super::key::{PublicKey, Signature};
 use super::manifest::Manifest;
-use super::name::Name;
+use super::name::{ClientId, RoundId};
 use super::signed_documents::SignedReceipt;
 
 /// The submissions of a closed round.
@@ -14,11 +14,11 @@ use super::signed_documents::SignedReceipt;
 #[serde(deny_unknown_fields)]
 pub struct SubmissionList {
     /// The round.
-    pub round: Name,
+    pub round: RoundId,
     /// Accepted submissions, sorted by client.
     pub submissions: Vec<ListedSubmission>,
     /// Clients that did not submit, sorted. The solve does not use their roots.
-    pub absent: Vec<Name>,
+    pub absent: Vec<ClientId>,
 }
 
 /// One accepted submission.
@@ -26,7 +26,7 @@ pub struct SubmissionList {
 #[serde(deny_unknown_fields)]
 pub struct ListedSubmission {
     /// The client.
-    pub client: Name,
+    pub client: ClientId,
     /// Digest of the file that it sent.
     pub sha256: Digest,
     /// Digest of the canonical table that the solver read.
@@ -37,7 +37,7 @@ pub struct ListedSubmission {
     pub distinct_rows: u64,
     /// An earlier client in this list whose table has the same rows in the same order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub same_table_as: Option<Name>,
+    pub same_table_as: Option<ClientId>,
     /// The client's manifest in canonical form.
     pub manifest: String,
     /// The client's signature over the manifest.

@@ -95,7 +95,7 @@ pub fn restore(backup: &Path, data: &Path, expected: Option<Digest>) -> Result<B
 }
 
 /// Runs the checks that a server runs at startup, and returns the rounds.
-fn check(folder: &Path) -> Result<Vec<crate::protocol::Name>, StoreError> {
+fn check(folder: &Path) -> Result<Vec<crate::protocol::RoundId>, StoreError> {
     for needed in [DATABASE, "server.key"] {
         if !folder.join(needed).is_file() {
             return Err(invalid(&folder.join(needed), "is missing"));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::error::StoreError;
 use super::layout;
 use super::private::{create_private_folder, open_lock, open_regular, write_private};
-use crate::protocol::{ClientId, Digest, Manifest, Name, PrivateKey, RoundId};
+use crate::protocol::{ClientId, Digest, Manifest, PrivateKey, RoundId};
 
 /// How long to wait for another process that is starting on the directory or committing a round.
 const SETUP_TIMEOUT: Duration = Duration::from_secs(120);
@@ -103,7 +103,7 @@ impl DataFolder {
                 problem: "the file is missing".into(),
             });
         }
-        let name: Name = "server".parse().map_err(|_| StoreError::Round("server".into()))?;
+        let name: ClientId = "server".parse().map_err(|_| StoreError::Round("server".into()))?;
         let key = PrivateKey::from_seed(name, random_bytes()?);
         // The private key comes last: without it, an interrupted setup starts again.
         let public = self.path.join("server.pub");

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::publication_check::known_name;
 use super::{Store, StoreError};
 use crate::protocol::{
-    ClientId, Digest, ListedSubmission, Name, PublicKey, Refusal, RoundId, RoundSpec, RoundState,
+    ClientId, Digest, ListedSubmission, PublicKey, Refusal, RoundId, RoundSpec, RoundState,
     SignedReceipt, SubmissionList,
 };
 
@@ -34,7 +34,7 @@ pub struct RoundRow {
 
 impl Store {
     /// All rounds, sorted by name.
-    pub fn rounds(&self) -> Result<Vec<Name>, StoreError> {
+    pub fn rounds(&self) -> Result<Vec<RoundId>, StoreError> {
         let connection = self.connection();
         let mut query = connection.prepare_cached("SELECT id FROM round ORDER BY id")?;
         let names = query.query_map([], |row| parsed(row, 0))?;
@@ -42,7 +42,7 @@ impl Store {
     }
 
     /// The specification of a round.
-    pub fn spec(&self, round: &Name) -> Result<Arc<RoundSpec>, StoreError> {
+    pub fn spec(&self, round: &RoundId) -> Result<Arc<RoundSpec>, StoreError> {
         let specs = self.specs.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(spec) = specs.get(round) {
             return Ok(Arc::clone(spec));
@@ -55,12 +55,12 @@ impl Store {
     }
 
     /// The specification as it was stored when the round was created. The first event of the log has its digest.
-    pub fn spec_json(&self, round: &Name) -> Result<String, StoreError> {
+    pub fn spec_json(&self, round: &RoundId) -> Result<String, StoreError> {
         round_column(&self.connection(), round, "spec")
     }
 
     /// The current state of a round, with counts.
-    pub fn round(&self, round: &Name) -> Result<RoundRow, StoreError> {
+    pub fn round(&self, round: &RoundId) -> Result<RoundRow, StoreError> {
         let spec = self.spec(round)?;
         let connection = self.connection();
         // NOT EXISTS uses the index of the submissions; a joined list would be rebuilt for each client.
@@ -85,15 +85,15 @@ impl Store {
     }
 
     /// The state of a round.
-    pub fn state(&self, round: &Name) -> Result<RoundState, StoreError> {
+    pub fn state(&self, round: &RoundId) -> Result<RoundState, StoreError> {
         state_of(&self.connection(), round)
     }
 
     /// A client's key, and when it was revoked.
     pub fn client_key(
         &self,
-        round: &Name,
-        client: &Name,
+        round: &RoundId,
+        client: &ClientId,
     ) -> Result<Option<(PublicKey, Option<Timestamp>)>, StoreError> {
         let connection = self.connection();
         let mut query = connection
@@ -111,7 +111,10 @@ impl Store {
     }
 
     /// The clients of a round, sorted by name, with the times at which keys were revoked.
-    pub fn roster(&self, round: &Name) -> Result<Vec<(PublicKey, Option<Timestamp>)>, StoreError> {
+    pub fn roster(
+        &self,
+        round: &RoundId,
+    ) -> Result<Vec<(PublicKey, Option<Timestamp>)>, StoreError> {
         let connection = self.connection();
         let mut query = connection
             .prepare_cached(&format!("{SELECT_CLIENT} WHERE round = ?1 ORDER BY name"))?;
@@ -122,25 +125,25 @@ impl Store {
     /// A client's accepted submission.
     pub fn submission(
         &self,
-        round: &Name,
-        client: &Name,
+        round: &RoundId,
+        client: &ClientId,
     ) -> Result<Option<ListedSubmission>, StoreError> {
         submission(&self.connection(), round, client)
     }
 
     /// All accepted submissions, sorted by client.
-    pub fn submissions(&self, round: &Name) -> Result<Vec<ListedSubmission>, StoreError> {
+    pub fn submissions(&self, round: &RoundId) -> Result<Vec<ListedSubmission>, StoreError> {
         submissions(&self.connection(), round)
     }
 
     /// The digest of the coordinator's token.
-    pub fn token_digest(&self, round: &Name) -> Result<Digest, StoreError> {
+    pub fn token_digest(&self, round: &RoundId) -> Result<Digest, StoreError> {
         let text: String = round_column(&self.connection(), round, "token_sha256")?;
         text.parse().map_err(|_| StoreError::damaged_database("invalid token digest"))
     }
 
     /// The submission list of a closed round.
-    pub fn submission_list(&self, round: &Name) -> Result<SubmissionList, StoreError> {
+    pub fn submission_list(&self, round: &RoundId) -> Result<SubmissionList, StoreError> {
         let list = self.stored_submission_list(round)?;
         list.ok_or_else(|| StoreError::damaged_database("no submission list"))
     }
@@ -155,7 +158,7 @@ impl Store {
     }
 
     /// Names and digests of the published files.
-    pub fn artefacts(&self, round: &Name) -> Result<Vec<(String, Digest)>, StoreError> {
+    pub fn artefacts(&self, round: &RoundId) -> Result<Vec<(String, Digest)>, StoreError> {
         let connection = self.connection();
         let mut query = connection
             .prepare_cached("SELECT name, sha256 FROM artefact WHERE round = ?1 ORDER BY name")?;
@@ -171,7 +174,7 @@ impl Store {
 }
 
 /// The specification of a round.
-pub(super) fn spec_of(connection: &Connection, round: &Name) -> Result<RoundSpec, StoreError> {
+pub(super) fn spec_of(connection: &Connection, round: &RoundId) -> Result<RoundSpec, StoreError> {
     let text: String = round_column(connection, round, "spec")?;
     Ok(serde_json::from_str(&text)?)
 }
@@ -187,7 +190,7 @@ pub(super) fn parsed<T: FromStr<Err: Display>>(row: &Row<'_>, index: usize) -> r
 
 fn round_column<T: FromSql>(
     connection: &Connection,
-    round: &Name,
+    round: &RoundId,
     column: &str,
 ) -> Result<T, StoreError> {
     let mut query =
@@ -196,7 +199,7 @@ fn round_column<T: FromSql>(
     Ok(value.ok_or(Refusal::NotFound("round"))?)
 }
 
-pub(super) fn state_of(connection: &Connection, round: &Name) -> Result<RoundState, StoreError> {
+pub(super) fn state_of(connection: &Connection, round: &RoundId) -> Result<RoundState, StoreError> {
     let text: String = round_column(connection, round, "state")?;
     text.parse().map_err(StoreError::damaged_database)
 }
@@ -212,8 +215,8 @@ const SELECT_SUBMISSION: &str = "SELECT client, sha256, canonical_sha256, receip
 
 pub(super) fn submission(
     connection: &Connection,
-    round: &Name,
-    client: &Name,
+    round: &RoundId,
+    client: &ClientId,
 ) -> Result<Option<ListedSubmission>, StoreError> {
     let mut query = connection
         .prepare_cached(&format!("{SELECT_SUBMISSION} WHERE round = ?1 AND client = ?2"))?;
@@ -222,7 +225,7 @@ pub(super) fn submission(
 
 pub(super) fn submissions(
     connection: &Connection,
-    round: &Name,
+    round: &RoundId,
 ) -> Result<Vec<ListedSubmission>, StoreError> {
     let mut query = connection
         .prepare_cached(&format!("{SELECT_SUBMISSION} WHERE round = ?1 ORDER BY client"))?;

@@ -7,8 +7,7 @@ use super::folder::digest_of_file;
 use super::query::RoundRow;
 use super::{Store, StoreError, database};
 use crate::protocol::{
-    Digest, Event, EventKind, ListedSubmission, Manifest, Name, PublicKey, RoundId, replay,
-    verify_chain,
+    Digest, Event, EventKind, ListedSubmission, Manifest, PublicKey, RoundId, replay, verify_chain,
 };
 
 type Events = [(Event, Digest)];
@@ -42,7 +41,7 @@ impl Store {
         Ok(())
     }
 
-    fn check_round(&self, round: &Name) -> Result<(), StoreError> {
+    fn check_round(&self, round: &RoundId) -> Result<(), StoreError> {
         let damaged = |what: &str, problem: String| {
             Err(StoreError::Damaged { what: format!("{what} of round `{round}`"), problem })
         };

@@ -5,19 +5,19 @@ use rusqlite::{Transaction, params};
 use super::query::{state_of, submissions};
 use super::{Store, StoreError};
 use crate::protocol::{
-    CloseReason, Digest, EventKind, ListedSubmission, Name, Refusal, RoundState, SignedStatement,
-    SubmissionList,
+    ClientId, CloseReason, Digest, EventKind, ListedSubmission, Refusal, RoundId, RoundState,
+    SignedStatement, SubmissionList,
 };
 
 impl Store {
     /// Draft → open.
-    pub fn open_round(&self, round: &Name) -> Result<(), StoreError> {
+    pub fn open_round(&self, round: &RoundId) -> Result<(), StoreError> {
         self.transact(|transaction| self.transition(transaction, round, EventKind::Opened))
     }
 
     /// Open → closed, which makes the set of submissions final. With too few submissions, the round fails at its
     /// deadline; otherwise it stays open, and the request is refused. Returns the new state.
-    pub fn close_round(&self, round: &Name, by: CloseReason) -> Result<RoundState, StoreError> {
+    pub fn close_round(&self, round: &RoundId, by: CloseReason) -> Result<RoundState, StoreError> {
         let spec = self.spec(round)?;
         let roster = self.roster(round)?;
         self.transact(|transaction| {
@@ -32,7 +32,7 @@ impl Store {
             }
             let absent = roster.iter().map(|(key, _)| key.name());
             let absent = absent.filter(|name| found.iter().all(|s| s.client != **name));
-            let absent: Vec<Name> = absent.cloned().collect();
+            let absent: Vec<ClientId> = absent.cloned().collect();
             let mut listed: Vec<ListedSubmission> = Vec::new();
             for mut submission in found {
                 let table = submission.canonical_sha256;
@@ -58,7 +58,7 @@ impl Store {
     }
 
     /// Closed → solving. Does nothing if the round is already being solved.
-    pub fn begin_solving(&self, round: &Name) -> Result<(), StoreError> {
+    pub fn begin_solving(&self, round: &RoundId) -> Result<(), StoreError> {
         self.transact(|transaction| {
             if state_of(transaction, round)? == RoundState::Solving {
                 return Ok(());
@@ -70,7 +70,7 @@ impl Store {
     /// Solving → published. The files must be on disk.
     pub fn publish(
         &self,
-        round: &Name,
+        round: &RoundId,
         statement: &SignedStatement,
         statement_sha256: Digest,
         solve_seconds: f64,
@@ -90,19 +90,19 @@ impl Store {
     }
 
     /// Closed or solving → failed.
-    pub fn fail(&self, round: &Name, reason: &str) -> Result<(), StoreError> {
+    pub fn fail(&self, round: &RoundId, reason: &str) -> Result<(), StoreError> {
         let failed = EventKind::Failed { reason: reason.to_owned() };
         self.transact(|transaction| self.transition(transaction, round, failed))
     }
 
     /// Any state that is not final → aborted.
-    pub fn abort_round(&self, round: &Name, reason: &str) -> Result<(), StoreError> {
+    pub fn abort_round(&self, round: &RoundId, reason: &str) -> Result<(), StoreError> {
         let aborted = EventKind::Aborted { reason: reason.to_owned() };
         self.transact(|transaction| self.transition(transaction, round, aborted))
     }
 
     /// Revokes a client's key, before the round closes. An earlier submission stays.
-    pub fn revoke_key(&self, round: &Name, client: &Name) -> Result<(), StoreError> {
+    pub fn revoke_key(&self, round: &RoundId, client: &ClientId) -> Result<(), StoreError> {
         self.spec(round)?;
         self.transact(|transaction| {
             let revoked = EventKind::KeyRevoked { client: client.clone() };
@@ -120,7 +120,7 @@ impl Store {
     pub(super) fn transition(
         &self,
         transaction: &Transaction<'_>,
-        round: &Name,
+        round: &RoundId,
         event: EventKind,
     ) -> Result<(), StoreError> {
         let state = state_of(transaction, round)?;

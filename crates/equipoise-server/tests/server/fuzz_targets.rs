@@ -4,13 +4,14 @@
 //! route reads a JSON body, so there is no target for one.
 
 use std::path::Path;
+use std::str::FromStr;
 
 use axum::http::{HeaderMap, HeaderValue};
 use equipoise_data::{Schema, TableKind};
 
 use equipoise_server::http::upload_offset;
-use equipoise_server::protocol::SubmissionLimits;
-use equipoise_server::protocol::{Digest, MANIFEST_HEADER, Manifest, Name, OFFSET_HEADER};
+use equipoise_server::protocol::{ClientId, Digest, MANIFEST_HEADER, Manifest, OFFSET_HEADER};
+use equipoise_server::protocol::{NameError, SubmissionLimits};
 use equipoise_server::protocol::{PrivateKey, PublicKey, SIGNATURE_HEADER, Signature};
 use equipoise_server::validator::{Job, Verdict, check_file};
 
@@ -105,7 +106,7 @@ pub(crate) fn upload_headers(bytes: &[u8]) {
 /// The name of a round or a client, which becomes a file name.
 pub(crate) fn name_in_address(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    if let Ok(name) = text.parse::<Name>() {
+    if let Ok(name) = text.parse::<ClientId>() {
         assert_eq!(name.as_str(), text);
         assert_eq!(Path::new(text).components().count(), 1);
         assert!(!text.starts_with('.'));
@@ -145,7 +146,7 @@ fn validate(name: &str, bytes: &[u8]) {
     }
 }
 
-fn name() -> Name {
+fn name<T: FromStr<Err = NameError>>() -> T {
     // Expect safety: a valid constant.
     "north".parse().expect("a name")
 }

@@ -86,7 +86,7 @@ fn fits(text: &str, pattern: &str) -> bool {
                 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
         }
         "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" => {
-            text.parse::<equipoise_server::protocol::Name>().is_ok()
+            text.parse::<equipoise_server::protocol::ClientId>().is_ok()
         }
         other => panic!("unknown pattern {other}"),
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use equipoise_core::{Fairness, Settings};
 use equipoise_server::protocol::{
-    CloseReason, Digest, Event, EventKind, LogState, Name, PrivateKey, RoundSpec, RoundState,
+    ClientId, CloseReason, Digest, Event, EventKind, LogState, PrivateKey, RoundSpec, RoundState,
     SubmissionLimits, replay,
 };
 use jiff::Timestamp;
@@ -47,7 +47,7 @@ fn created(spec: &RoundSpec, n_clients: usize) -> EventKind {
     }
 }
 
-fn accepted(client: Name, received_at: Timestamp) -> EventKind {
+fn accepted(client: ClientId, received_at: Timestamp) -> EventKind {
     let digest = Digest::of(client.as_str().as_bytes());
     EventKind::Accepted {
         client,
@@ -59,7 +59,7 @@ fn accepted(client: Name, received_at: Timestamp) -> EventKind {
     }
 }
 
-fn closed(by: CloseReason, n_submissions: u64, absent: Vec<Name>) -> EventKind {
+fn closed(by: CloseReason, n_submissions: u64, absent: Vec<ClientId>) -> EventKind {
     EventKind::Closed { by, submissions_sha256: Digest::ZERO, n_submissions, absent }
 }
 
@@ -158,7 +158,7 @@ fn each_event_is_possible_in_exactly_these_states() {
 #[test]
 fn an_error_names_the_event_and_the_rule() {
     let spec = spec(2, Some(100));
-    let (zero, one) = (name("client-0"), name("client-1"));
+    let (zero, one): (ClientId, ClientId) = (name("client-0"), name("client-1"));
     let open = || vec![(0, created(&spec, 3)), (5, EventKind::Opened)];
     let with = |more: Vec<(i64, EventKind)>| numbered(open().into_iter().chain(more));
     let two = || vec![(6, accepted(zero.clone(), time(6))), (7, accepted(one.clone(), time(6)))];
@@ -245,7 +245,7 @@ fn an_error_names_the_event_and_the_rule() {
 #[test]
 fn what_arrived_before_the_deadline_or_a_revocation_counts_even_if_it_is_accepted_later() {
     let spec = spec(1, Some(100));
-    let zero = name("client-0");
+    let zero: ClientId = name("client-0");
     let log = numbered([
         (0, created(&spec, 2)),
         (0, EventKind::Opened),
@@ -302,7 +302,7 @@ fn legal(choices: &mut Choices) -> (Vec<Event>, RoundSpec) {
             has_submitted[i] = true;
         }
     }
-    let absent: Vec<Name> =
+    let absent: Vec<ClientId> =
         (0..n_clients).filter(|i| !has_submitted[*i]).map(|i| client(i).name().clone()).collect();
     let is_full = (0..n_clients).all(|i| has_submitted[i] || revoked[i]);
     let by = match choices.below(3) {
@@ -344,7 +344,7 @@ fn illegal_changes(log: &[Event], spec: &RoundSpec) -> Vec<(String, Vec<Event>)>
         }
         match &event.kind {
             EventKind::Accepted { .. } => {
-                let with = |new: Name, at: Timestamp| {
+                let with = |new: ClientId, at: Timestamp| {
                     move |event: &mut Event| event.kind = accepted(new.clone(), at)
                 };
                 changed(format!("{what} of a stranger"), &with(name("mallory"), event.at));

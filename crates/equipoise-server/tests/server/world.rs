@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ use equipoise_data::{Schema, TableKind};
 use equipoise_server::http::{App, Peer, admin_router, router};
 use equipoise_server::protocol::SubmissionLimits;
 use equipoise_server::protocol::{
-    Digest, MANIFEST_HEADER, Manifest, Name, PrivateKey, RoundState, SIGNATURE_HEADER,
+    Digest, MANIFEST_HEADER, Manifest, NameError, PrivateKey, RoundState, SIGNATURE_HEADER,
 };
 use equipoise_server::round::Rounds;
 use equipoise_server::store::{DataFolder, Disk, NewRound, RealDisk, Store, StoreParts};
@@ -211,7 +212,8 @@ impl Server {
     }
 }
 
-pub(crate) fn name(text: &str) -> Name {
+/// A round or a client.
+pub(crate) fn name<T: FromStr<Err = NameError>>(text: &str) -> T {
     text.parse().unwrap()
 }
 

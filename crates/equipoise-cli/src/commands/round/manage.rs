@@ -1,7 +1,7 @@
 //! `equipoise round open` and `round revoke`: a coordinator's requests to a running server.
 
 use clap::Args;
-use equipoise_server::protocol::{Name, RoundInfo};
+use equipoise_server::protocol::{ClientId, RoundInfo};
 
 use crate::output::{Answer, Output};
 use crate::round_client::{Connection, CoordinatorArgs};
@@ -29,9 +29,9 @@ Example:
   equipoise round revoke north --server https://round.example.org:8443 \\
       --round spring --token-file spring.token")]
 pub(crate) struct RevokeArgs {
-    /// Name of the client
+    /// ClientId of the client
     #[arg(value_name = "NAME")]
-    client: Name,
+    client: ClientId,
     #[command(flatten)]
     coordinator: CoordinatorArgs,
 }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 use serde::{Deserialize, Serialize};
 
 use super::{LISTING, StoreError};
-use crate::protocol::{Digest, Name};
+use crate::protocol::{Digest, RoundId};
 use crate::store::folder::digest_of_file;
 
 /// The content of a backup. Version 1.
@@ -20,7 +20,7 @@ pub struct Backup {
     /// When it was made.
     pub at: Timestamp,
     /// The rounds.
-    pub rounds: Vec<Name>,
+    pub rounds: Vec<RoundId>,
     /// All files except this list, sorted by path.
     pub files: Vec<BackupFile>,
 }
