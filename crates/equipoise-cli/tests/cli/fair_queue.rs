@@ -118,6 +118,8 @@ fn honest_uploads_stay_fast(n_hostile: usize, n_honest: usize) {
             assert_eq!(status, 201, "{answer}");
             slowest = slowest.max(took);
             assert!(took <= HONEST_WAIT, "honest upload {i} took {took:?}");
+            // So that hostile files are in every stage.
+            std::thread::sleep(Duration::from_secs(2));
         }
     });
     println!(
