@@ -24,8 +24,19 @@ pub enum Comparison {
     Consistent,
     /// They contradict each other.
     Fork(Box<Fork>),
+    /// No log contradicts another, but some that both are about cannot be compared.
+    Incomplete(Incomplete),
     /// They cannot be compared, for this reason.
     NotComparable(String),
+}
+
+/// A comparison of which a part is missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Incomplete {
+    /// The logs that agree as far as both go.
+    pub agreeing: Vec<String>,
+    /// The logs that cannot be compared, each with the reason.
+    pub not_compared: Vec<String>,
 }
 
 /// Two histories that contradict each other.
@@ -45,6 +56,10 @@ pub struct Fork {
     pub proof: Vec<String>,
 }
 
+/// What to do about logs that cannot be compared.
+pub const NEEDED: &str =
+    "A log that covers both is needed, such as the one that `equipoise head` fetches";
+
 /// Compares two documents, or collections of documents.
 pub fn compare(a: &Evidence, b: &Evidence) -> Comparison {
     if let (Some(key_a), Some(key_b)) = (&a.server_key, &b.server_key)
@@ -54,12 +69,15 @@ pub fn compare(a: &Evidence, b: &Evidence) -> Comparison {
         return Comparison::NotComparable(problem);
     }
     let mut forks = Vec::new();
-    let (mut relations, mut reasons) = (Vec::new(), Vec::new());
+    let (mut relations, mut agreeing, mut not_compared) = (Vec::new(), Vec::new(), Vec::new());
     for (id, history_a, history_b) in common(&a.histories, &b.histories) {
         match history_a.compare(history_b, id) {
             Relation::Fork(fork) => forks.push((id, fork)),
-            Relation::Unknown(reason) => reasons.push(reason),
-            Relation::Ordered(order) => relations.push(order),
+            Relation::Unknown(reason) => not_compared.push(format!("{id}: {reason}")),
+            Relation::Ordered(order) => {
+                relations.push(order);
+                agreeing.push(id.to_string());
+            }
         }
     }
     // A fork of a round can be described in words; the server-wide log only has digests.
@@ -69,9 +87,16 @@ pub fn compare(a: &Evidence, b: &Evidence) -> Comparison {
     if let Some((_, fork)) = forks.into_iter().min_by_key(preference) {
         return Comparison::Fork(Box::new(fork));
     }
-    if relations.is_empty() {
-        let nothing = || format!("A is about {}, B about {}", a.subject(), b.subject());
-        return Comparison::NotComparable(reasons.into_iter().next().unwrap_or_else(nothing));
+    match (agreeing.is_empty(), not_compared.is_empty()) {
+        (false, true) => {}
+        (true, true) => {
+            let problem = format!("A is about {}, B about {}", a.subject(), b.subject());
+            return Comparison::NotComparable(problem);
+        }
+        (true, false) => {
+            return Comparison::NotComparable(format!("{}. {NEEDED}", not_compared.join("; ")));
+        }
+        (false, false) => return Comparison::Incomplete(Incomplete { agreeing, not_compared }),
     }
     let (a_is_shorter, b_is_shorter) =
         (relations.iter().any(|o| o.is_lt()), relations.iter().any(|o| o.is_gt()));

@@ -61,6 +61,10 @@ pub fn run(
     let tls = certificate.as_ref().map(Certificate::acceptor).transpose()?;
     check_validator(&*validator, config.require_sandbox)?;
     let store = Arc::new(Store::open(DataFolder::open(&config.data)?, parts)?);
+    if store.rounds()?.is_empty() {
+        let data = config.data.display();
+        warn!(%data, "the data directory has no rounds; create one with `equipoise round new`");
+    }
     let connections = open_files::allowed_connections(&config.limits);
     let rounds = Arc::new(Rounds::start(store, validator, config.limits)?);
     let app = Arc::new(App::new(Arc::clone(&rounds), config.limits));

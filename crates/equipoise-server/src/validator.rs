@@ -6,6 +6,7 @@
 
 mod back_off;
 mod budget;
+mod canonical;
 mod child;
 mod parent;
 mod queue;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::protocol::{ClientId, Refusal, RoundId, SubmissionLimits, Validated};
 
+pub use canonical::digest_proxy;
 pub use child::{SelfTest, check_file, run_child, run_self_test};
 pub use parent::{ChildValidator, InProcess};
 pub use sandbox::Restriction;

@@ -9,8 +9,8 @@
 //! | `figures` | outcome.json, and everything that model, weights and report show of it |
 //! | `solve` | optional: repeats the solve from the tables and compares all files bit for bit |
 //!
-//! All trust rests on the server's key: without a key from the coordinator or from a receipt, files can only be
-//! consistent, never verified. A server that rewrites its whole log is exposed only by a receipt or a log head that
+//! All trust rests on the server's key: without a key from the coordinator, files can only be consistent, never
+//! verified. A server that rewrites its whole log is exposed only by a receipt or a log head that
 //! somebody kept.
 
 mod check;
@@ -30,7 +30,7 @@ use equipoise_core::Observer;
 use equipoise_data::Memory;
 use serde::Serialize;
 
-use crate::protocol::{PublicKey, RoundId, SignedReceipt};
+use crate::protocol::{ClientId, PublicKey, RoundId, SignedReceipt};
 use check::Checks;
 use documents::Documents;
 
@@ -65,6 +65,8 @@ pub struct Verification {
     pub n_receipts: usize,
     /// Whether the solve was repeated.
     pub solve_repeated: bool,
+    /// The clients whose tables the solve was repeated from, but whose files nobody compared with these tables.
+    pub files_not_checked: Vec<ClientId>,
 }
 
 /// What is needed to repeat a solve.
@@ -84,10 +86,16 @@ pub fn verify(
     solve: Option<Solve<'_>>,
 ) -> Result<Verification, InputError> {
     let mut checks = Checks::default();
-    let documents = check_documents(files, trusted, &mut checks)?;
-    let mut solve_repeated = false;
+    let documents = check_documents(files, trusted, &mut checks);
+    let mut submitted = Vec::new();
+    if let Some(documents) = &documents {
+        for file in &trusted.submitted {
+            submitted.extend(solve::check_submitted(documents, file, &mut checks)?);
+        }
+    }
+    let mut repeated = None;
     if let (Some(documents), Some(solve), false) = (&documents, solve, checks.any_failed()) {
-        solve_repeated = solve::check(documents, solve, &mut checks)?;
+        repeated = solve::check(documents, solve, &mut checks)?;
     }
     let statement = documents.as_ref().map(|documents| &documents.statement.statement);
     Ok(Verification {
@@ -96,19 +104,24 @@ pub fn verify(
         checks: checks.into_list(),
         key_trusted: trusted.server_key.is_some(),
         n_receipts: trusted.receipts.len(),
-        solve_repeated,
+        solve_repeated: repeated.is_some(),
+        files_not_checked: repeated
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|client| !submitted.contains(client))
+            .collect(),
     })
 }
 
-/// All checks but the solve. `None` if a file is missing or cannot be read.
+/// All checks of the documents alone. `None` if a file is missing or cannot be read.
 fn check_documents<'a>(
     files: &'a BTreeMap<String, Vec<u8>>,
     trusted: &Trusted,
     checks: &mut Checks,
-) -> Result<Option<Documents<'a>>, InputError> {
-    let Some(statement) = documents::read_statement(files, checks) else { return Ok(None) };
+) -> Option<Documents<'a>> {
+    let statement = documents::read_statement(files, checks)?;
     signatures::check(&statement, files, trusted, checks);
-    let Some(documents) = Documents::read(files, statement, checks) else { return Ok(None) };
+    let documents = Documents::read(files, statement, checks)?;
     log::check(&documents, checks);
     spec::check(&documents, checks);
     submissions::check(&documents, checks);
@@ -116,10 +129,7 @@ fn check_documents<'a>(
     for receipt in &trusted.receipts {
         submissions::check_kept_receipt(&documents, receipt, checks);
     }
-    for file in &trusted.submitted {
-        solve::check_submitted(&documents, file, checks)?;
-    }
-    Ok(Some(documents))
+    Some(documents)
 }
 
 impl Verification {
@@ -156,12 +166,31 @@ impl Verification {
         };
         let proof = match self.solve_repeated {
             true => {
-                "the files follow from the log and, by a repeated solve, from the tables with the submitted digests"
+                "the files follow from the log and, by a repeated solve, from the tables with the recorded digests"
             }
             false => {
                 "the files follow from the log and the submissions' digests; the solve was not repeated (use --solve)"
             }
         };
-        format!("verified: {round}{proof}{receipts}")
+        let not_checked = self.not_checked();
+        format!("verified: {round}{proof}{not_checked}{receipts}")
+    }
+
+    /// The clients whose tables may have other rows than their files.
+    fn not_checked(&self) -> String {
+        let clients: Vec<String> =
+            self.files_not_checked.iter().map(|client| format!("`{client}`")).collect();
+        match clients.as_slice() {
+            [] => String::new(),
+            [client] => {
+                format!(
+                    "; the file of {client} was not checked against its table (use --submitted)"
+                )
+            }
+            _ => format!(
+                "; the files of {} were not checked against their tables (use --submitted)",
+                clients.join(", ")
+            ),
+        }
     }
 }

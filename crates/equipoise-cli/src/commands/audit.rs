@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use clap::Args;
-use equipoise_server::comparison::{Comparison, Evidence, Fork, compare};
+use equipoise_server::comparison::{Comparison, Evidence, Fork, Incomplete, NEEDED, compare};
 use equipoise_server::protocol::{LOG_FILES, replay, verify_chain};
 use serde_json::json;
 
@@ -21,7 +21,7 @@ use crate::round_client::read_public_key;
 /// With --compare, reports whether two documents of one server can belong to the same history. Each is a folder of
 /// published files, an audit.jsonl, an audit-head.json, a receipt, or a file from `equipoise head`. If they contradict
 /// each other, the server has shown different histories to different people: a fork. Exit code 0 means that they are
-/// consistent, 1 a fork, and 2 that they cannot be compared.
+/// consistent, 1 a fork, and 2 that they cannot be compared, or not completely.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -92,6 +92,12 @@ fn run_compare(
             let key = in_a.server_key.as_ref().or(in_b.server_key.as_ref());
             return print_fork(fork, key.map(ToString::to_string), output);
         }
+        Comparison::Incomplete(Incomplete { agreeing, not_compared }) => bail!(
+            "A and B cannot be compared completely: {} {}, but not all logs could be compared. {}. {NEEDED}",
+            agreeing.join(", "),
+            if agreeing.len() == 1 { "agrees" } else { "agree" },
+            not_compared.join("; ")
+        ),
         Comparison::NotComparable(reason) => bail!("A and B cannot be compared: {reason}"),
         Comparison::Same => ("same", "the same history"),
         Comparison::AIsBeginningOfB => ("a_is_beginning_of_b", "A is the beginning of B"),

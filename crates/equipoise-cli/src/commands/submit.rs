@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use clap::Args;
-use equipoise_data::{ReadLimits, Schema, check_output, visit_proxy};
+use equipoise_data::{Schema, check_output};
 use equipoise_server::protocol::{ClientId, SavedReceipt};
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use crate::round_client::{
 ///
 /// Fetches the round's schema and checks the whole file against it before sending anything. An interrupted upload
 /// resumes, even when the command is run again. The server's signed receipt is saved; it proves that your submission
-/// was accepted. Submitting the same file again returns the same receipt. A different file is refused.
+/// was accepted, and that the table for the solver has exactly your rows. Submitting the same file again returns the same receipt. A different file is refused.
 ///
 /// A receipt is worth as much as the key that signed it. With --server-key, nothing is sent to a server that has another
 /// key, and no other receipt is accepted. Without it, the key is whatever the server says.
@@ -96,12 +96,9 @@ pub(crate) fn run(args: &SubmitArgs, output: &Output) -> anyhow::Result<Answer> 
         "{}: the digest of the schema differs from the one in the round's description",
         connection.server()
     );
-    // Rows are checked in chunks, because the file may not fit into memory.
-    let n_rows = visit_proxy(&args.file, &schema, ReadLimits::NONE, |_| Ok(()));
-    let n_rows = n_rows.context("nothing was sent")?;
-    output.note(format!("checked {} against the round's schema", count(n_rows as usize, "row")));
-
-    let submission = Submission::sign(&args.file, n_rows, &info, client, &key)?;
+    let submission = Submission::sign(&args.file, &schema, &info, client, &key)?;
+    let n_rows = count(submission.n_rows() as usize, "row");
+    output.note(format!("checked {n_rows} against the round's schema"));
     let receipt = submission.send(&connection, args.retries, output)?;
     let receipt = SavedReceipt::new(receipt, pinned.is_some());
     let (receipt_file, receipt) = save_receipt(&receipt_file, receipt, output)?;

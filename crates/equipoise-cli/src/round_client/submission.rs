@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
-use equipoise_data::TableKind;
+use equipoise_data::{Schema, TableKind};
 use equipoise_server::protocol::{
-    ClientId, Digest, MANIFEST_HEADER, Manifest, OFFSET_HEADER, PrivateKey, PublicKey, RoundInfo,
-    SIGNATURE_HEADER, SignedReceipt, UploadState,
+    ClientId, Digest, MANIFEST_HEADER, Manifest, OFFSET_HEADER, PROGRAM, PrivateKey, PublicKey,
+    RoundInfo, SIGNATURE_HEADER, SignedReceipt, UploadState, Validated,
 };
+use equipoise_server::validator::digest_proxy;
 use ureq::{RequestBuilder, SendBody};
 
 use super::connection::{Connection, RefusedByServer};
@@ -24,20 +25,23 @@ const MAX_REQUESTED_WAIT: Duration = Duration::from_secs(300);
 /// How often the whole file is sent again because the server held other bytes of it.
 const MAX_RESTARTS: u32 = 3;
 
-/// A signed file.
+/// A file that was checked and signed.
 pub(crate) struct Submission {
     path: PathBuf,
     manifest: Manifest,
     signature: String,
-    n_rows: u64,
+    /// What the server should find in the file.
+    expected: Validated,
     server_key: PublicKey,
+    /// The server's program.
+    program: String,
 }
 
 impl Submission {
-    /// Signs a file with this many rows.
+    /// Checks a file against the schema and signs it. It is read in chunks, because it may not fit into memory.
     pub(crate) fn sign(
         path: &Path,
-        n_rows: u64,
+        schema: &Schema,
         info: &RoundInfo,
         client: ClientId,
         key: &PrivateKey,
@@ -50,6 +54,7 @@ impl Submission {
             "{}: the file has {length} bytes, but the round accepts at most {limit}",
             path.display()
         );
+        let expected = digest_proxy(path, schema).context("nothing was sent")?;
         let manifest = Manifest {
             audience: info.audience.clone(),
             round: info.round.clone(),
@@ -60,8 +65,13 @@ impl Submission {
             schema_sha256: info.schema_sha256,
         };
         let signature = manifest.sign(key).to_string();
-        let server_key = info.server_key.clone();
-        Ok(Self { path: path.to_path_buf(), manifest, signature, n_rows, server_key })
+        let (server_key, program) = (info.server_key.clone(), info.program.clone());
+        Ok(Self { path: path.to_path_buf(), manifest, signature, expected, server_key, program })
+    }
+
+    /// Number of rows in the file.
+    pub(crate) fn n_rows(&self) -> u64 {
+        self.expected.rows
     }
 
     /// Sends the file. After a temporary failure it waits and resumes, up to `retries` times. If the file does not
@@ -78,12 +88,12 @@ impl Submission {
         let mut may_resume = true;
         loop {
             let error = match self.send_once(connection, may_resume, output) {
-                Ok(receipt) => return self.check(receipt, connection),
+                Ok(receipt) => return self.check(receipt, connection, output),
                 Err(error) => error,
             };
             // If the file has changed in the meantime, the server's refusal would be misleading.
             ensure!(
-                length_and_digest(&self.path)? == (self.manifest.length, self.manifest.sha256),
+                self.is_unchanged()?,
                 "{}: the file changed while it was being sent and was not accepted. Run the command \
                  again once the file is complete.",
                 self.path.display()
@@ -151,13 +161,22 @@ impl Submission {
             .header(SIGNATURE_HEADER, &self.signature)
     }
 
-    /// Checks that the receipt is for this file and signed with the round's key.
+    fn is_unchanged(&self) -> anyhow::Result<bool> {
+        let signed = (self.manifest.length, self.manifest.sha256);
+        Ok(length_and_digest(&self.path)? == signed)
+    }
+
+    /// Checks that the receipt is for this file and its rows, and signed with the round's key.
     fn check(
         &self,
         signed: SignedReceipt,
         connection: &Connection,
+        output: &Output,
     ) -> anyhow::Result<SignedReceipt> {
-        let (receipt, manifest) = (&signed.receipt, &self.manifest);
+        let (receipt, manifest, expected) = (&signed.receipt, &self.manifest, &self.expected);
+        let same_table = receipt.canonical_sha256 == expected.canonical_sha256;
+        let same_distinct = receipt.distinct_rows == expected.distinct_rows;
+        let other_version = self.program != PROGRAM;
         let checks = [
             (signed.server_key.same_key(&self.server_key), "it is signed with another key"),
             (signed.has_valid_signature(), "its signature is invalid"),
@@ -165,16 +184,30 @@ impl Submission {
             (receipt.round == manifest.round, "it is for another round"),
             (receipt.client == manifest.client, "it is for another client"),
             (receipt.sha256 == manifest.sha256, "it is for another file"),
-            (receipt.rows == self.n_rows, "it states another number of rows"),
+            (receipt.rows == expected.rows, "it states another number of rows"),
+            (same_distinct || other_version, "it states another number of distinct rows"),
+            (same_table || other_version, "its canonical table has other rows than your file"),
         ];
-        match checks.iter().find(|(holds, _)| !holds) {
-            None => Ok(signed),
-            Some((_, problem)) => bail!(
+        if let Some((_, problem)) = checks.iter().find(|(holds, _)| !holds) {
+            ensure!(
+                self.is_unchanged()?,
+                "{}: the file changed while it was being checked, so the server's receipt could not be checked and was \
+                 not saved. Restore the file that was sent and run the command again.",
+                self.path.display()
+            );
+            bail!(
                 "{}: the server's receipt is worthless and was not saved: {problem}. The file was sent; tell the \
                  coordinator.",
                 connection.server()
-            ),
+            );
         }
+        if !(same_table && same_distinct) {
+            output.note(format!(
+                "the server's table could not be compared with your file, because the server runs {} and this is {PROGRAM}",
+                self.program
+            ));
+        }
+        Ok(signed)
     }
 }
 

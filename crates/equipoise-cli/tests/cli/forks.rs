@@ -1,5 +1,8 @@
 //! One backup is restored twice, and the two servers show different histories: `audit --compare` detects the fork.
 
+use equipoise_server::protocol::{
+    Digest, LogHead, PrivateKey, RoundHead, ServerHead, SignedServerHead,
+};
 use serde_json::Value;
 
 use crate::server::{Server, at, set_up, submit, wait_published};
@@ -220,4 +223,85 @@ fn a_second_receipt_never_overwrites_a_different_first_one() {
     let fork = compare(&world, "spring-north.receipt.json", "spring-north.receipt.2.json");
     let fork = fork.expect(1).stdout;
     assert!(fork.contains("equivocation") && fork.contains("They differ here"), "{fork}");
+}
+
+/// The key of a server that signs whatever it is asked to.
+fn hostile_key() -> PrivateKey {
+    PrivateKey::from_seed("server".parse().unwrap(), [7; 32])
+}
+
+/// A server-wide head without its log: its length, and the last event of each round.
+fn write_head(world: &World, file: &str, n: u64, rounds: &[(&str, u64)]) {
+    let digest = |log: &str, position: u64| Digest::of(format!("{log} {position}").as_bytes());
+    let round = |(name, seq): &(&str, u64)| RoundHead {
+        round: name.parse().unwrap(),
+        seq: *seq,
+        chain_head: digest(name, *seq),
+    };
+    let head = ServerHead {
+        n,
+        head: digest("server", n),
+        at: "2027-03-01T12:00:00Z".parse().unwrap(),
+        rounds: rounds.iter().map(round).collect(),
+    };
+    world.write(file, &serde_json::to_string(&head.sign(&hostile_key())).unwrap());
+}
+
+#[test]
+fn logs_that_cannot_be_compared_are_named_even_if_others_agree() {
+    let world = World::new();
+    write_head(&world, "a.json", 9, &[("autumn", 3), ("spring", 6)]);
+    write_head(&world, "b.json", 11, &[("autumn", 5), ("spring", 6)]);
+    write_head(&world, "c.json", 9, &[("autumn", 3), ("spring", 6)]);
+    assert_eq!(
+        compare(&world, "a.json", "c.json").expect(0).stdout,
+        "consistent: the same history\n"
+    );
+    // Only `spring` is known to agree.
+    let run = compare(&world, "a.json", "b.json").expect(2);
+    assert_eq!(run.stdout, "");
+    run.says(&[
+        "A and B cannot be compared completely",
+        "round `spring` agrees",
+        "round `autumn`: A ends at position 3 and B at 5",
+        "the server-wide log: A ends at position 9 and B at 11",
+        "`equipoise head`",
+    ]);
+    // A fork is a fork, whatever else cannot be compared.
+    let head: SignedServerHead = serde_json::from_value(world.json("b.json")).unwrap();
+    let mut head = head.head;
+    head.rounds[1].chain_head = Digest::of(b"another history");
+    world.write("d.json", &serde_json::to_string(&head.sign(&hostile_key())).unwrap());
+    compare(&world, "a.json", "d.json").expect(1);
+}
+
+#[test]
+fn one_round_with_two_audiences_is_a_fork() {
+    let world = World::new();
+    let write = |file: &str, audience: &str, seq: u64, key: &PrivateKey| {
+        let head = LogHead {
+            audience: audience.to_owned(),
+            round: "spring".parse().unwrap(),
+            seq,
+            chain_head: Digest::of(file.as_bytes()),
+            at: "2027-03-01T12:00:00Z".parse().unwrap(),
+        };
+        world.write(file, &serde_json::to_string(&head.sign(key)).unwrap());
+    };
+    write("a.json", "https://one.example", 3, &hostile_key());
+    write("b.json", "https://two.example", 5, &hostile_key());
+    let fork = compare(&world, "a.json", "b.json").expect(1).stdout;
+    for part in [
+        "FORK: A and B show different histories of round `spring`",
+        "The first difference:\n  A  event 1: created for https://one.example\n",
+        "  B  event 1: created for https://two.example\n",
+        "equivocation",
+        "  a.json\n  b.json\n",
+    ] {
+        assert!(fork.contains(part), "no {part:?} in {fork}");
+    }
+    // Another key is another server, which has rounds of its own.
+    let other = PrivateKey::from_seed("server".parse().unwrap(), [8; 32]);
+    write("c.json", "https://two.example", 5, &other);
+    compare(&world, "a.json", "c.json").expect(2).says(&["A is from the server with the key"]);
 }

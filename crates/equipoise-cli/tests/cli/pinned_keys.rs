@@ -4,7 +4,9 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
-use equipoise_server::protocol::{Digest, PrivateKey, Receipt, SignedReceipt, SignedServerHead};
+use equipoise_server::protocol::{
+    Digest, PROGRAM, PrivateKey, Receipt, SignedReceipt, SignedServerHead,
+};
 use serde_json::Value;
 
 use crate::server::{Server, at, set_up};
@@ -96,6 +98,8 @@ fn a_receipt_that_is_not_genuine_is_rejected_and_not_saved() {
         (|r| r.client = "south".parse().unwrap(), Some(&genuine), "it is for another client"),
         (|r| r.sha256 = Digest::ZERO, Some(&genuine), "it is for another file"),
         (|r| r.rows += 1, Some(&genuine), "it states another number of rows"),
+        (|r| r.distinct_rows -= 1, Some(&genuine), "it states another number of distinct rows"),
+        (|r| r.canonical_sha256 = Digest::ZERO, Some(&genuine), "has other rows than your file"),
     ];
     for (change, key, problem) in cases {
         let key = key.cloned();
@@ -117,6 +121,38 @@ fn a_receipt_that_is_not_genuine_is_rejected_and_not_saved() {
         }
     }
     submit(&world, port, port, "--server-key data/server.pub").expect(0);
+}
+
+#[test]
+fn the_canonical_table_of_another_version_is_not_compared() {
+    let world = World::with_proxies();
+    let port = set_up(&world);
+    let _server = Server::start(&world, port, "");
+    let genuine = PrivateKey::from_line(&world.read("data/server.key")).unwrap();
+    let other_version = man_in_the_middle(port, move |path, body| match path {
+        "/v1/rounds/spring" => {
+            let mut info: Value = serde_json::from_slice(&body).unwrap();
+            assert_eq!(info["program"], PROGRAM);
+            info["program"] = "equipoise 9.9.9".into();
+            info.to_string().into_bytes()
+        }
+        "/v1/rounds/spring/submissions/north" => {
+            let mut signed: SignedReceipt = serde_json::from_slice(&body).unwrap();
+            signed.receipt.canonical_sha256 = Digest::ZERO;
+            serde_json::to_vec(&signed.receipt.sign(&genuine)).unwrap()
+        }
+        _ => body,
+    });
+    submit(&world, port, other_version, "").expect(0).says(&[
+        "note: the server's table could not be compared",
+        "equipoise 9.9.9",
+        PROGRAM,
+    ]);
+    assert!(world.path(RECEIPT).exists());
+    // The same version says nothing of the kind.
+    std::fs::remove_file(world.path(RECEIPT)).unwrap();
+    let run = submit(&world, port, port, "").expect(0);
+    assert!(!run.stderr.contains("could not be compared"), "{}", run.stderr);
 }
 
 /// A server that forwards requests to a port and may change the body of a reply, given the path.

@@ -412,3 +412,40 @@ fn rejects_invalid_keys_rounds_and_server_options() {
         .expect(2)
         .says(&["must begin with https://"]);
 }
+
+#[test]
+fn limits_that_no_file_can_meet_are_refused() {
+    let world = World::with_proxies();
+    world.run("keygen east").expect(0);
+    let new = "round new spring --data data --audience http://127.0.0.1:1 --schema schema.toml \
+               --client east=east.pub --root roots --fairness sp";
+    let n_columns = world.read("proxies/south.csv").lines().next().unwrap().split(',').count();
+    let fewer = n_columns - 1;
+    world.run(&format!("{new} --max-columns {fewer}")).expect(2).says(&[
+        &format!("has {n_columns} columns"),
+        &format!("at most {fewer}"),
+        "--max-columns",
+    ]);
+    assert!(!world.path("spring.token").exists());
+    for limit in ["--max-rows", "--max-columns", "--max-ratio"] {
+        let run = world.run(&format!("{new} {limit} 0")).expect(2).says(&["must be at least 1"]);
+        assert!(!run.stderr.contains("18446744073709551615"), "{}", run.stderr);
+        world.run(&format!("{new} {limit} many")).expect(2).says(&["is not a whole number"]);
+    }
+    world.run(&format!("{new} --max-columns {n_columns} --max-rows 1")).expect(0);
+}
+
+#[test]
+fn a_server_without_rounds_says_so() {
+    let world = World::new();
+    let server = Server::start(&world, free_port(), "--quiet");
+    server.kill();
+    let log = world.read("server.log");
+    for part in ["WARN", "the data directory has no rounds", "equipoise round new", "\"data\""] {
+        assert!(log.contains(part), "no {part:?} in {log}");
+    }
+    let port = set_up(&world);
+    Server::start(&world, port, "").kill();
+    let log = world.read("server.log");
+    assert!(!log.contains("has no rounds"), "{log}");
+}

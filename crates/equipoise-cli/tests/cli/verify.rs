@@ -30,7 +30,7 @@ fn without_a_key_nothing_is_verified_or_written() {
     run.says(&["nothing was written", "--unverified"]);
     assert!(!world.path("fetched").exists());
 
-    // The key of a receipt that `submit` did not compare is only what the server said.
+    // A receipt is signed, but it does not say whose key that is.
     let receipt = "--receipt spring-north.receipt.json";
     let run = world.run(&format!("model {} {receipt} -o fetched", at(port))).expect(1);
     assert_eq!(last_line(&run.stdout), no_key);
@@ -51,11 +51,15 @@ fn without_a_key_nothing_is_verified_or_written() {
     assert!(last_line(&run.stdout).ends_with("(use --solve)"), "{}", run.stdout);
     world.run("verify kept --server-key north.pub").expect(1);
 
-    // A receipt that remembers the key needs no other copy.
-    std::fs::remove_file(world.path("spring-north.receipt.json")).unwrap();
-    let file = "submit proxies/north.parquet --key north.key --retries 0";
-    world.run(&format!("{file} {} --server-key data/server.pub", at(port))).expect(0);
-    world.run(&format!("verify kept {receipt}")).expect(0);
+    // Anyone can send an auditor a receipt that claims to be pinned.
+    let mut saved = world.json("spring-north.receipt.json");
+    saved["server_key_pinned"] = true.into();
+    world.write("pinned.receipt.json", &saved.to_string());
+    for command in ["verify kept".to_owned(), format!("model {} -o fetched", at(port))] {
+        let run = world.run(&format!("{command} --receipt pinned.receipt.json")).expect(1);
+        assert!(run.stdout.contains("ok  the receipt kept by `north` matches"), "{}", run.stdout);
+        assert_eq!(last_line(&run.stdout), no_key);
+    }
 }
 
 #[test]
@@ -84,10 +88,19 @@ fn the_solve_is_repeated_from_exported_tables_while_the_server_runs() {
     let solve = "--solve --proxies export/proxies --root export/roots";
     let run = world.run(&format!("verify spring {key} {solve}")).expect(0);
     assert!(run.stdout.contains("ok  the repeated solve gives the same model.json, bit for bit"));
-    assert!(last_line(&run.stdout).contains("by a repeated solve"), "{}", run.stdout);
+    let last = last_line(&run.stdout);
+    assert!(last.contains("by a repeated solve"), "{last}");
+    // The coordinator's tables are not the clients' files.
+    let unchecked = "the files of `east`, `north`, `south` were not checked against their tables";
+    assert!(last.contains(unchecked) && last.contains("use --submitted"), "{last}");
+    let submitted = "--submitted proxies/south.csv --submitted proxies/north.parquet";
+    let run = world.run(&format!("verify spring {key} {solve} {submitted}")).expect(0);
+    let last = last_line(&run.stdout);
+    assert!(last.contains("the file of `east` was not checked against its table"), "{last}");
     // The clients' own files serve as well, and so does a single one without a solve.
     let own = "--solve --proxies proxies --root roots --threads 1";
-    world.run(&format!("verify spring {key} {own}")).expect(0);
+    let run = world.run(&format!("verify spring {key} {own}")).expect(0);
+    assert!(!last_line(&run.stdout).contains("not checked"), "{}", run.stdout);
     let run = world.run(&format!("verify spring {key} --submitted proxies/south.csv")).expect(0);
     assert!(run.stdout.contains("ok  the solver read exactly the rows that `south` submitted"));
     let run = world.run(&format!("verify spring {key} --submitted test.csv")).expect(1);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::history::{History, HistoryId, Point};
+use super::history::{Audience, History, HistoryId, Point};
 use crate::protocol::{
     Digest, EventKind, PublicKey, Receipt, RoundId, SavedReceipt, ServerLogEntry, ServerLogFile,
     SignedLogHead, SignedServerHead, SignedStatement, replay, verify_chain, verify_server_log,
@@ -173,7 +173,10 @@ impl Evidence {
     ) -> Result<(), String> {
         self.set_key(key)?;
         let history = self.history(round);
-        history.audience = Some(audience.to_owned());
+        if history.audience.as_ref().is_some_and(|known| known.name != audience) {
+            return Err("names another audience than the files beside it".into());
+        }
+        history.audience = Some(Audience { name: audience.to_owned(), file: name.to_owned() });
         if history.points.is_empty() {
             let proof = vec![name.to_owned()];
             history.points.insert(seq, Point { digest, text: None, proof });

@@ -39,8 +39,8 @@ pub(super) struct Point {
 /// What is known about one log.
 #[derive(Debug, Clone, Default)]
 pub(super) struct History {
-    /// The server's name, if known.
-    pub(super) audience: Option<String>,
+    /// The server's name, if known. The first event of a round fixes it.
+    pub(super) audience: Option<Audience>,
     /// The file with the whole log, if there is one.
     pub(super) log_file: Option<String>,
     /// What is known, by position.
@@ -49,6 +49,14 @@ pub(super) struct History {
     pub(super) accepted: BTreeMap<ClientId, u64>,
     /// The position of a final event, which nothing can follow.
     pub(super) end: Option<u64>,
+}
+
+/// The server's name in a signed document.
+#[derive(Debug, Clone)]
+pub(super) struct Audience {
+    pub(super) name: String,
+    /// The signed document.
+    pub(super) file: String,
 }
 
 /// How A's history relates to B's.
@@ -65,9 +73,17 @@ impl History {
     /// Compares A (`self`) with B.
     pub(super) fn compare(&self, other: &Self, id: &HistoryId) -> Relation {
         if let (Some(a), Some(b)) = (&self.audience, &other.audience)
-            && a != b
+            && a.name != b.name
         {
-            return Relation::Unknown(format!("A is about {id} of {a}, B about {id} of {b}"));
+            // A server has one round of a name, so one of them is about another history.
+            return Relation::Fork(Fork {
+                log: id.to_string(),
+                position: 1,
+                is_first: true,
+                a: format!("event 1: created for {}", a.name),
+                b: format!("event 1: created for {}", b.name),
+                proof: vec![a.file.clone(), b.file.clone()],
+            });
         }
         if let Some((a, b)) = self.contradiction(other) {
             let is_first = a == b && (a == 1 || self.agrees(other, a - 1));
@@ -81,13 +97,12 @@ impl History {
             });
         }
         let (Some(last_a), Some(last_b)) = (self.last(), other.last()) else {
-            return Relation::Unknown(format!("one of them says nothing about {id}"));
+            return Relation::Unknown("one of them says nothing about it".to_owned());
         };
         match self.agrees(other, last_a.min(last_b)) {
             true => Relation::Ordered(last_a.cmp(&last_b)),
             false => Relation::Unknown(format!(
-                "in {id}, A ends at position {last_a} and B at {last_b}, and neither contains the log up to there. A \
-                 log that covers both is needed, such as the one that `equipoise head` fetches"
+                "A ends at position {last_a} and B at {last_b}, and neither contains the log up to there"
             )),
         }
     }

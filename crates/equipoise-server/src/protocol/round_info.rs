@@ -64,6 +64,8 @@ pub struct RoundInfo {
     pub round: RoundId,
     /// The server's name. Every signature is bound to it.
     pub audience: String,
+    /// Name and version of the server's program. Other versions may write other canonical tables for the same rows.
+    pub program: String,
     /// Its state.
     pub state: RoundState,
     /// Digest of the schema.

@@ -16,6 +16,7 @@ pub struct SavedReceipt {
     /// The signature over the receipt.
     pub signature: Signature,
     /// Whether the client compared `server_key` with its own copy. Otherwise, the key is only what the server said.
+    /// Nobody signs this, so it is information for the client and never a reason to trust the key.
     #[serde(default)]
     pub server_key_pinned: bool,
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::rounds::Rounds;
 use crate::protocol::{
-    ClientId, Digest, Event, EventKind, ListedSubmission, PublicKey, RoundId, RoundInfo,
+    ClientId, Digest, Event, EventKind, ListedSubmission, PROGRAM, PublicKey, RoundId, RoundInfo,
     RoundState, SERVER_LOG_PAGE, ServerLogEntry, SignedServerHead,
 };
 use crate::store::StoreError;
@@ -48,6 +48,7 @@ impl Rounds {
         Ok(RoundInfo {
             round: round.clone(),
             audience: spec.audience.clone(),
+            program: PROGRAM.to_owned(),
             state: row.state,
             schema_sha256: spec.schema_sha256,
             server_key: self.store.key().public(),

@@ -155,6 +155,15 @@ fn check(new: &NewRound) -> Result<(), StoreError> {
             new.minimum
         ));
     }
+    // The encoded features, the sensitive attribute and the label.
+    let n_columns = new.schema.encoded_names().len() as u64 + 2;
+    if n_columns > new.limits.columns {
+        return refuse(format!(
+            "a proxy under this schema has {n_columns} columns, but the round would accept at most {}, so nobody could \
+             submit. Choose a larger --max-columns.",
+            new.limits.columns
+        ));
+    }
     check_audience(&new.audience).map_err(|error| StoreError::Round(error.to_string()))
 }
 

@@ -1,18 +1,16 @@
 //! The child process: opens its files, enters the sandbox, reads one file, writes one table and one verdict.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use equipoise_data::{
-    DistinctRowCounter, Error, Hasher, ProxyWriter, ReadLimits, Schema, visit_open_proxy,
-};
+use equipoise_data::{Error, ReadLimits, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::budget::{Budget, decoded_limit};
+use super::canonical::write_canonical;
 use super::sandbox::{self, Restriction};
 use super::{Job, Verdict};
-use crate::protocol::{SubmissionLimits, Validated};
+use crate::protocol::SubmissionLimits;
 
 /// What the parent passes besides file names.
 #[derive(Debug, Serialize, Deserialize)]
@@ -122,38 +120,10 @@ impl Opened {
         }
     }
 
-    /// Reads and writes chunk by chunk, so the table is never in memory as a whole.
     fn check(self) -> Result<Verdict, Error> {
-        let failed = |source| Error::Write { file: self.canonical_path.clone(), source };
-        let mut hasher = Hasher::default();
-        let mut out = BufWriter::new(Hashed { file: self.canonical, hasher: &mut hasher });
-        let mut writer = ProxyWriter::new(&mut out, &self.schema);
-        let mut distinct = DistinctRowCounter::default();
-        let rows = visit_open_proxy(self.file, &self.path, &self.schema, self.limits, |rows| {
-            distinct.add(rows);
-            writer.push(rows).map_err(failed)
-        })?;
-        writer.finish().and_then(|()| out.flush()).map_err(failed)?;
-        drop(out);
-        let canonical_sha256 = hasher.finish();
-        Ok(Verdict::Valid(Validated { canonical_sha256, rows, distinct_rows: distinct.count() }))
-    }
-}
-
-struct Hashed<'a> {
-    file: File,
-    hasher: &'a mut Hasher,
-}
-
-impl Write for Hashed<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let n = self.file.write(bytes)?;
-        self.hasher.update(&bytes[..n]);
-        Ok(n)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
+        let Self { path, file, canonical_path, canonical, schema, limits } = self;
+        let table = (canonical, canonical_path.as_path());
+        write_canonical((file, &path), &schema, limits, table).map(Verdict::Valid)
     }
 }
 

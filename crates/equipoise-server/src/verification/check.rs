@@ -41,6 +41,15 @@ impl Checks {
         self.0.push(Check { claim: claim.into(), result, detail });
     }
 
+    /// Adds a check that may fail or be undecided.
+    pub(super) fn add_found(&mut self, claim: impl Into<String>, found: Option<Problem>) {
+        match found {
+            Some(Problem::Undecided(why)) => self.add_undecided(claim, why),
+            Some(Problem::Fails(problem)) => self.add(claim, Some(problem)),
+            None => self.add(claim, None),
+        }
+    }
+
     /// Adds a check that needs no further explanation if it fails.
     pub(super) fn add_plain(&mut self, claim: impl Into<String>, holds: bool) {
         self.add(claim, (!holds).then(String::new));
@@ -58,6 +67,14 @@ impl Checks {
     pub(super) fn into_list(self) -> Vec<Check> {
         self.0
     }
+}
+
+/// Why a claim was not found to hold.
+pub(super) enum Problem {
+    /// It does not hold: what was found instead.
+    Fails(String),
+    /// This version of the program cannot tell, and why.
+    Undecided(String),
 }
 
 /// Accumulates the problems of one claim.

@@ -91,11 +91,15 @@ impl<'a> Documents<'a> {
         let difference = difference(self.file(name), expected);
         match difference {
             Some(_) if !self.is_from_this_version() => {
-                let why = use_version(&self.statement.statement.program);
-                checks.add_undecided(claim, why);
+                checks.add_undecided(claim, self.use_version());
             }
             difference => checks.add(claim, difference),
         }
+    }
+
+    /// Says which version of the program can decide what this one cannot.
+    pub(super) fn use_version(&self) -> String {
+        use_version(&self.statement.statement.program)
     }
 
     /// The first event, if it creates the round.

@@ -2,7 +2,7 @@
 //!
 //! A proxy may be the canonical table that the solver read, or the file that the client submitted. From the latter the
 //! canonical table is made again, which also proves that the server did not swap it. Files are found by digest, whatever
-//! their names.
+//! their names. They come from others, so the round's limits apply to them.
 
 mod input_files;
 
@@ -13,9 +13,9 @@ use equipoise_data::{DistinctRowCounter, ReadLimits, visit_proxy};
 use tempfile::TempDir;
 
 use super::Solve;
-use super::check::{Checks, Problems};
+use super::check::{Checks, Problem, Problems};
 use super::documents::Documents;
-use crate::protocol::{Digest, ListedSubmission, Manifest};
+use crate::protocol::{ClientId, Digest, ListedSubmission, Manifest, SubmissionLimits};
 use crate::round::{SolveInputs, write_results};
 use crate::validator::{Job, Verdict, check_file};
 use input_files::InputFiles;
@@ -31,39 +31,48 @@ pub struct SolveFolders<'a> {
     pub roots: &'a Path,
 }
 
-/// Repeats the solve, and returns whether it ran to its end. The documents must have passed all other checks: file
-/// names in the specification are trusted.
+/// Repeats the solve. If it ran to its end, returns the clients whose tables were not made from their own files. The
+/// documents must have passed all other checks: file names in the specification are trusted.
 pub(super) fn check(
     documents: &Documents<'_>,
     solve: Solve<'_>,
     checks: &mut Checks,
-) -> Result<bool, InputError> {
+) -> Result<Option<Vec<ClientId>>, InputError> {
     let Solve { folders, memory, observer } = solve;
     let scratch = Scratch::new()?;
     let proxies = InputFiles::read(folders.proxies)?;
     let roots = InputFiles::read(folders.roots)?;
+    let mut not_derived = Vec::new();
     for submission in &documents.list.submissions {
         let client = &submission.client;
         let root = documents.spec.roots.get(client).ok_or(InputError::NoRoot(client.clone()))?;
-        let found = roots.find("the root", client, &[root.sha256])?;
+        let found = roots.find("the root", client, root.sha256)?;
         scratch.link(found, "roots", &root.file)?;
 
-        // A canonical table is preferred; a client's file serves as well.
-        let digests = [submission.canonical_sha256, submission.sha256];
-        let found = proxies.find("the canonical table", client, &digests)?;
-        let is_canonical = proxies.has(found, submission.canonical_sha256);
         let claim = format!("the table of `{client}` has the recorded rows");
-        let problem = match is_canonical {
-            true => {
-                let table = scratch.link(found, "proxies", &format!("{client}.parquet"))?;
-                count_problem(documents, submission, &table)
+        let canonical = proxies.get(submission.canonical_sha256);
+        // The client's own file proves more, but another version cannot make the same table from it.
+        let own = proxies
+            .get(submission.sha256)
+            .filter(|_| documents.is_from_this_version() || canonical.is_none());
+        match own {
+            Some(file) => {
+                let problem = scratch.canonical_problem(documents, submission, file)?;
+                checks.add_found(claim, problem);
             }
-            false => scratch.canonical_problem(documents, submission, found)?,
-        };
-        checks.add(claim, problem);
+            None => {
+                let digest = submission.canonical_sha256;
+                let file = proxies.find("the canonical table", client, digest)?;
+                let table = scratch.link(file, "proxies", &format!("{client}.parquet"))?;
+                checks.add(claim, count_problem(documents, submission, &table));
+                if digest != submission.sha256 {
+                    not_derived.push(client.clone());
+                }
+            }
+        }
     }
     if checks.any_failed() {
-        return Ok(false);
+        return Ok(None);
     }
     let inputs = SolveInputs {
         spec_json: std::str::from_utf8(documents.file("spec.json")).unwrap_or_default(),
@@ -75,7 +84,7 @@ pub(super) fn check(
     let results = scratch.path("results");
     if let Err(error) = write_results(&inputs, &results, observer) {
         checks.add("the solve can be repeated", Some(error.to_string()));
-        return Ok(false);
+        return Ok(None);
     }
     for name in equipoise_defend::FILES {
         let path = results.join(name);
@@ -83,27 +92,27 @@ pub(super) fn check(
         let claim = format!("the repeated solve gives the same {name}, bit for bit");
         documents.compare(claim, name, &expected, checks);
     }
-    Ok(true)
+    Ok(Some(not_derived))
 }
 
-/// Checks a file that a client submitted: the table that the solver read must have exactly its rows.
+/// Checks a file that a client submitted: the table that the solver read must have exactly its rows. Returns the client.
 pub(super) fn check_submitted(
     documents: &Documents<'_>,
     file: &Path,
     checks: &mut Checks,
-) -> Result<(), InputError> {
+) -> Result<Option<ClientId>, InputError> {
     let failed = |source| InputError::Io { path: file.to_path_buf(), source };
     let (_, digest) = Digest::of_file(file).map_err(failed)?;
     let submissions = &documents.list.submissions;
     let Some(submission) = submissions.iter().find(|listed| listed.sha256 == digest) else {
         let problem = format!("no submission has its SHA-256, {digest}");
         checks.add(format!("{} was submitted", file.display()), Some(problem));
-        return Ok(());
+        return Ok(None);
     };
     let problem = Scratch::new()?.canonical_problem(documents, submission, file)?;
     let claim = format!("the solver read exactly the rows that `{}` submitted", submission.client);
-    checks.add(claim, problem);
-    Ok(())
+    checks.add_found(claim, problem);
+    Ok(Some(submission.client.clone()))
 }
 
 /// Compares the rows of a canonical table with the numbers in the list.
@@ -113,7 +122,10 @@ fn count_problem(
     table: &Path,
 ) -> Option<String> {
     let mut distinct = DistinctRowCounter::default();
-    let visit = visit_proxy(table, &documents.schema, ReadLimits::NONE, |rows| {
+    // Not the ratio: a canonical table may be smaller than the file that it was made from.
+    let SubmissionLimits { rows, columns, decoded_bytes, .. } = documents.spec.limits;
+    let limits = ReadLimits::new(rows, columns, decoded_bytes);
+    let visit = visit_proxy(table, &documents.schema, limits, |rows| {
         distinct.add(rows);
         Ok(())
     });
@@ -157,16 +169,18 @@ impl Scratch {
         Ok(link)
     }
 
-    /// Makes the canonical table of a submitted file again, and compares it with the recorded one.
+    /// Makes the canonical table of a submitted file again, and compares it with the recorded one. Another version of the
+    /// program may write other bytes for the same rows, but not another number of rows.
     fn canonical_problem(
         &self,
         documents: &Documents<'_>,
         submission: &ListedSubmission,
         submitted: &Path,
-    ) -> Result<Option<String>, InputError> {
+    ) -> Result<Option<Problem>, InputError> {
         let client = &submission.client;
+        let fails = |problem: String| Ok(Some(Problem::Fails(problem)));
         let Ok(manifest) = Manifest::from_bytes(submission.manifest.as_bytes()) else {
-            return Ok(Some("the manifest cannot be read".to_owned()));
+            return fails("the manifest cannot be read".to_owned());
         };
         let name = format!("{client}{}", manifest.media_type.extension());
         let job = Job {
@@ -176,14 +190,25 @@ impl Scratch {
             schema: documents.schema.clone(),
             limits: documents.spec.limits,
         };
-        let expected = submission.canonical_sha256;
-        Ok(match check_file(&job) {
-            Verdict::Valid(valid) if valid.canonical_sha256 != expected => Some(format!(
-                "the file of `{client}` gives a canonical table with SHA-256 {}, but the log records {expected}",
-                valid.canonical_sha256
-            )),
-            Verdict::Valid(valid) => rows_problem(submission, valid.rows, valid.distinct_rows),
-            other => Some(format!("the file is not valid: {other:?}")),
-        })
+        let valid = match check_file(&job) {
+            Verdict::Valid(valid) => valid,
+            other => return fails(format!("the file is not valid: {other:?}")),
+        };
+        if let Some(problem) = rows_problem(submission, valid.rows, valid.distinct_rows) {
+            return fails(problem);
+        }
+        let (found, expected) = (valid.canonical_sha256, submission.canonical_sha256);
+        if found == expected {
+            return Ok(None);
+        }
+        let problem = format!(
+            "the file of `{client}` gives a canonical table with SHA-256 {found}, but the log records {expected}"
+        );
+        match documents.is_from_this_version() {
+            true => fails(problem),
+            false => {
+                Ok(Some(Problem::Undecided(format!("{problem}. {}", documents.use_version()))))
+            }
+        }
     }
 }

@@ -176,6 +176,12 @@ async fn a_solve_is_repeated_from_canonical_or_submitted_files_of_any_name() {
     std::fs::copy(&round.submitted, mixed.join("what north sent")).unwrap();
     let verification = round.solve_from(&round.files, &mixed).unwrap();
     assert!(verification.is_verified(), "{:#?}", failures(&verification));
+    let conclusion = verification.conclusion();
+    assert!(conclusion.contains("the file of `east` was not checked"), "{conclusion}");
+    // A client's own file proves more than the coordinator's table, so it is preferred.
+    std::fs::copy(round.inputs.join("proxies/north.parquet"), mixed.join("table-2")).unwrap();
+    let verification = round.solve_from(&round.files, &mixed).unwrap();
+    assert_eq!(verification.conclusion(), conclusion);
 
     std::fs::write(mixed.join("table-1"), "changed").unwrap();
     let error = round.solve_from(&round.files, &mixed).unwrap_err().to_string();

@@ -13,16 +13,16 @@ pub(super) struct LimitArgs {
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     max_bytes: Option<u64>,
     /// Maximum number of rows [default: 5000000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     max_rows: Option<u64>,
     /// Maximum number of columns [default: 512]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     max_columns: Option<u64>,
     /// Maximum size of the decoded table, at 8 bytes per value [default: 4GiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     max_decoded: Option<u64>,
     /// Maximum ratio of decoded size to file size; not applied below 64 MiB [default: 200]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     max_ratio: Option<u64>,
 }
 
@@ -36,6 +36,14 @@ impl LimitArgs {
             decoded_bytes: self.max_decoded.unwrap_or(default.decoded_bytes),
             decoded_ratio: self.max_ratio.unwrap_or(default.decoded_ratio),
         }
+    }
+}
+
+fn parse_count(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(0) => Err("must be at least 1".to_owned()),
+        Ok(count) => Ok(count),
+        Err(_) => Err(format!("`{text}` is not a whole number")),
     }
 }
 

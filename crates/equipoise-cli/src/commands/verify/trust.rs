@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use equipoise_server::protocol::{PublicKey, SavedReceipt};
 use equipoise_server::verification::Trusted;
 
 use crate::round_client::{read_public_key, read_receipt};
@@ -13,7 +12,8 @@ use crate::round_client::{read_public_key, read_receipt};
 pub(crate) struct TrustArgs {
     /// The server's public key, as received from the coordinator
     ///
-    /// Not needed with a receipt of `equipoise submit --server-key`, which remembers the key.
+    /// Without it, nothing is verified. A receipt does not replace it, because anyone can write a receipt and sign it
+    /// with a key of their own.
     #[arg(long, value_name = "FILE")]
     server_key: Option<PathBuf>,
     /// A receipt that the log must contain; may be repeated
@@ -26,18 +26,9 @@ pub(crate) struct TrustArgs {
 
 impl TrustArgs {
     pub(crate) fn read(&self) -> anyhow::Result<Trusted> {
-        let saved = self.receipt.iter().map(|path| read_receipt(path));
-        let saved = saved.collect::<anyhow::Result<Vec<SavedReceipt>>>()?;
-        let server_key = match &self.server_key {
-            Some(path) => Some(read_public_key(path)?),
-            // The client compared this key with its own copy when it submitted.
-            None => saved.iter().find(|receipt| receipt.server_key_pinned).map(key_of),
-        };
-        let receipts = saved.into_iter().map(SavedReceipt::into_signed).collect();
+        let server_key = self.server_key.as_deref().map(read_public_key).transpose()?;
+        let receipts = self.receipt.iter().map(|path| Ok(read_receipt(path)?.into_signed()));
+        let receipts = receipts.collect::<anyhow::Result<_>>()?;
         Ok(Trusted { round: None, server_key, receipts, submitted: self.submitted.clone() })
     }
-}
-
-fn key_of(receipt: &SavedReceipt) -> PublicKey {
-    receipt.server_key.clone()
 }

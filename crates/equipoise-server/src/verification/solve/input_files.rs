@@ -71,15 +71,14 @@ impl<'a> InputFiles<'a> {
         Ok(Self { folder, by_digest })
     }
 
-    /// The file with the first of these digests that the folder has.
+    /// The file with this digest.
     pub(super) fn find(
         &self,
         what: &'static str,
         client: &ClientId,
-        digests: &[Digest],
+        digest: Digest,
     ) -> Result<&Path, InputError> {
-        let found = digests.iter().find_map(|digest| self.by_digest.get(digest));
-        found.map(PathBuf::as_path).ok_or_else(|| {
+        self.get(digest).ok_or_else(|| {
             let is_of_client = |path: &Path| {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 name.strip_prefix(client.as_str()).is_some_and(|rest| rest.starts_with('.'))
@@ -89,14 +88,14 @@ impl<'a> InputFiles<'a> {
                 folder: self.folder.to_path_buf(),
                 what,
                 client: client.clone(),
-                digest: digests.first().copied().unwrap_or(Digest::ZERO),
+                digest,
                 found: named.map(|(digest, path)| Box::new((path.clone(), *digest))),
             }
         })
     }
 
-    /// Whether this file of the folder has this digest.
-    pub(super) fn has(&self, file: &Path, digest: Digest) -> bool {
-        self.by_digest.get(&digest).is_some_and(|found| found == file)
+    /// The file with this digest, if the folder has it.
+    pub(super) fn get(&self, digest: Digest) -> Option<&Path> {
+        self.by_digest.get(&digest).map(PathBuf::as_path)
     }
 }

@@ -1,6 +1,6 @@
 //! Other statements, other versions, and files that two readers could read differently.
 
-use equipoise_server::protocol::{Digest, Subject};
+use equipoise_server::protocol::{Digest, EventKind, PROGRAM, Subject};
 use equipoise_server::verification::{CheckResult, Trusted, verify};
 
 use super::{Published, failures, rejected};
@@ -159,4 +159,53 @@ async fn other_statements_are_rejected_and_another_version_is_undecided() {
     assert!(verification.checks.iter().any(|check| check.result == CheckResult::Undecided
         && check.claim == "spec.json is readable"
         && check.detail.contains("Verify it with equipoise 9.9.9")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_canonical_table_of_another_version_is_undecided() {
+    let round = Published::new().await;
+    let north = |kind: &mut EventKind, change: &dyn Fn(&mut Digest, &mut u64)| match kind {
+        EventKind::Accepted { client, canonical_sha256, rows, .. } if *client == name("north") => {
+            change(canonical_sha256, rows);
+        }
+        _ => {}
+    };
+    let claim = "the solver read exactly the rows that `north` submitted";
+    let submitted = vec![round.submitted.clone()];
+    let trusted = Trusted { submitted, ..round.trusted() };
+    let result = |program: &str, change: &dyn Fn(&mut Digest, &mut u64)| {
+        let mut forger = round.forger();
+        forger.statement.statement.program = program.into();
+        forger.events.iter_mut().for_each(|event| north(&mut event.kind, change));
+        let verification = verify(&forger.rewrite(), &trusted, None).unwrap();
+        assert!(!verification.is_verified());
+        verification.checks.into_iter().find(|check| check.claim == claim).unwrap()
+    };
+    let other_bytes = |digest: &mut Digest, _: &mut u64| *digest = Digest::of(b"other bytes");
+    let check = result("equipoise 9.9.9", &other_bytes);
+    assert_eq!(check.result, CheckResult::Undecided, "{check:?}");
+    assert!(check.detail.contains("equipoise 9.9.9"), "{check:?}");
+    assert_eq!(result(PROGRAM, &other_bytes).result, CheckResult::Fails);
+    // A row is a row in every version.
+    let more_rows = |digest: &mut Digest, rows: &mut u64| {
+        *digest = Digest::of(b"other bytes");
+        *rows += 1;
+    };
+    let check = result("equipoise 9.9.9", &more_rows);
+    assert_eq!(check.result, CheckResult::Fails, "{check:?}");
+    assert!(check.detail.contains("it has 40 rows, not 41"), "{check:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tables_beyond_the_limits_of_the_round_are_rejected() {
+    let round = Published::new().await;
+    let mut forger = round.forger();
+    // 40 rows of 3 cells.
+    forger.spec.limits.decoded_bytes = 40 * 3 * 8 - 1;
+    let parts = ["the table of `east` has the recorded rows", "959"];
+    rejected(&round.solve(&forger.rewrite()), "more bytes than the limit", &parts);
+    let mut forger = round.forger();
+    forger.spec.limits.columns = 2;
+    let parts = ["the table of `east` has the recorded rows", "at most 2"];
+    rejected(&round.solve(&forger.rewrite()), "more columns than the limit", &parts);
 }
