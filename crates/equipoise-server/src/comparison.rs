@@ -73,7 +73,7 @@ pub fn compare(a: &Evidence, b: &Evidence) -> Comparison {
     for (id, history_a, history_b) in common(&a.histories, &b.histories) {
         match history_a.compare(history_b, id) {
             Relation::Fork(fork) => forks.push((id, fork)),
-            Relation::Unknown(reason) => not_compared.push(format!("{id}: {reason}")),
+            Relation::Unknown(reason) => not_compared.push(format!("{id} ({reason})")),
             Relation::Ordered(order) => {
                 relations.push(order);
                 agreeing.push(id.to_string());
@@ -94,7 +94,7 @@ pub fn compare(a: &Evidence, b: &Evidence) -> Comparison {
             return Comparison::NotComparable(problem);
         }
         (true, false) => {
-            return Comparison::NotComparable(format!("{}. {NEEDED}", not_compared.join("; ")));
+            return Comparison::NotComparable(format!("{}. {NEEDED}", not_compared.join(", ")));
         }
         (false, false) => return Comparison::Incomplete(Incomplete { agreeing, not_compared }),
     }

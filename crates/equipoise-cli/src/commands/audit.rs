@@ -93,10 +93,11 @@ fn run_compare(
             return print_fork(fork, key.map(ToString::to_string), output);
         }
         Comparison::Incomplete(Incomplete { agreeing, not_compared }) => bail!(
-            "A and B cannot be compared completely: {} {}, but not all logs could be compared. {}. {NEEDED}",
+            "A and B cannot be compared completely: {} {}, but these logs could not be compared: {}. \
+             {NEEDED}",
             agreeing.join(", "),
             if agreeing.len() == 1 { "agrees" } else { "agree" },
-            not_compared.join("; ")
+            not_compared.join(", ")
         ),
         Comparison::NotComparable(reason) => bail!("A and B cannot be compared: {reason}"),
         Comparison::Same => ("same", "the same history"),

@@ -186,7 +186,10 @@ impl Submission {
             (receipt.sha256 == manifest.sha256, "it is for another file"),
             (receipt.rows == expected.rows, "it states another number of rows"),
             (same_distinct || other_version, "it states another number of distinct rows"),
-            (same_table || other_version, "its canonical table has other rows than your file"),
+            (
+                same_table || other_version,
+                "its canonical table is not the one that this version makes of your file",
+            ),
         ];
         if let Some((_, problem)) = checks.iter().find(|(holds, _)| !holds) {
             ensure!(

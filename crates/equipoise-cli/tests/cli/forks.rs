@@ -263,8 +263,8 @@ fn logs_that_cannot_be_compared_are_named_even_if_others_agree() {
     run.says(&[
         "A and B cannot be compared completely",
         "round `spring` agrees",
-        "round `autumn`: A ends at position 3 and B at 5",
-        "the server-wide log: A ends at position 9 and B at 11",
+        "could not be compared: round `autumn` (A ends at position 3 and B at 5",
+        "the server-wide log (A ends at position 9 and B at 11",
         "`equipoise head`",
     ]);
     // A fork is a fork, whatever else cannot be compared.

@@ -99,7 +99,7 @@ fn a_receipt_that_is_not_genuine_is_rejected_and_not_saved() {
         (|r| r.sha256 = Digest::ZERO, Some(&genuine), "it is for another file"),
         (|r| r.rows += 1, Some(&genuine), "it states another number of rows"),
         (|r| r.distinct_rows -= 1, Some(&genuine), "it states another number of distinct rows"),
-        (|r| r.canonical_sha256 = Digest::ZERO, Some(&genuine), "has other rows than your file"),
+        (|r| r.canonical_sha256 = Digest::ZERO, Some(&genuine), "its canonical table is not"),
     ];
     for (change, key, problem) in cases {
         let key = key.cloned();

@@ -131,6 +131,8 @@ async fn an_honest_round_is_verified_with_and_without_its_tables() {
     assert_eq!(failures(&solved), Vec::<String>::new());
     assert!(solved.is_verified() && solved.solve_repeated);
     assert!(solved.conclusion().contains("by a repeated solve"), "{}", solved.conclusion());
+    let not_checked = "the files of `east`, `north` were not checked against their tables";
+    assert!(solved.conclusion().contains(not_checked), "{}", solved.conclusion());
     // The forger that changes nothing gives the same verdict, so a rejection is due to the change alone.
     assert!(round.verify_with_receipt(&round.forger().republish()).is_verified());
     let rewritten = round.forger().rewrite();
