@@ -40,6 +40,9 @@ async fn published() -> World {
         assert_eq!(server.submit(client, proxy(i as u64)).await.status, 201);
     }
     assert_eq!(server.wait(), RoundState::Published);
+    drop(server);
+    // Threads of the server may still be closing the database, which removes files. This waits for its lock.
+    drop(world.open_store(Arc::new(RealDisk)).unwrap());
     world
 }
 
