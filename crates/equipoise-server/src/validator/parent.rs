@@ -11,7 +11,7 @@ use tokio::process::Command;
 
 use super::back_off::BackOff;
 use super::budget::{Budget, estimated_seconds, lanes};
-use super::child::ChildSettings;
+use super::child::ChildJob;
 use super::scheduler::Scheduler;
 use super::self_test::self_test;
 use super::{ClientKey, Job, Pending, Restriction, Validator, Verdict, check_file};
@@ -115,15 +115,17 @@ impl ChildValidator {
     }
 
     async fn run_child(&self, job: &Job, budget: Budget) -> std::io::Result<Ended> {
-        let schema = tempfile::NamedTempFile::new()?;
-        std::fs::write(schema.path(), job.schema.to_toml())?;
-        let settings = ChildSettings { limits: job.limits, budget };
-        let mut child = Command::from(command(&self.program, &self.arguments))
+        let mut command = command(&self.program, &self.arguments);
+        ChildJob {
             // The child runs in another folder.
-            .args([absolute(&job.file)?, absolute(&job.canonical)?, absolute(schema.path())?])
-            .arg(serde_json::to_string(&settings)?)
-            .kill_on_drop(true)
-            .spawn()?;
+            file: absolute(&job.file)?,
+            canonical: absolute(&job.canonical)?,
+            schema: job.schema.to_toml(),
+            limits: job.limits,
+            budget,
+        }
+        .pass_to(&mut command)?;
+        let mut child = Command::from(command).kill_on_drop(true).spawn()?;
         let mut output = Vec::new();
         let ended = tokio::time::timeout(budget.wall(), async {
             if let Some(stdout) = child.stdout.take() {
@@ -133,8 +135,11 @@ impl ChildValidator {
         });
         match ended.await {
             Ok(status) => ended_with(status?, &output),
-            // Dropping the child kills it.
-            Err(_) => Ok(Ended::Killed),
+            Err(_) => {
+                // Waits for its end, so that it writes nothing while another child runs.
+                child.kill().await?;
+                Ok(Ended::Killed)
+            }
         }
     }
 }
