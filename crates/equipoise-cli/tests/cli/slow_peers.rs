@@ -58,10 +58,11 @@ fn beyond_the_connections_per_address_a_new_one_replaces_the_oldest_idle_one() {
     std::fs::write(fleet.dir.path().join("server.toml"), config).unwrap();
     let _server =
         crate::server::Server::start_in(fleet.dir.path(), fleet.port, "--config server.toml");
-    let mut held: Vec<TcpStream> = (0..3).map(|_| open(&fleet, "GET /v1/rou")).collect();
-    std::thread::sleep(Duration::from_millis(200));
-    held.push(open(&fleet, "GET /v1/rou"));
-    std::thread::sleep(Duration::from_millis(200));
+    let mut held = Vec::new();
+    for _ in 0..4 {
+        held.push(open(&fleet, "GET /v1/rou"));
+        std::thread::sleep(Duration::from_millis(200));
+    }
     let is_open: Vec<bool> = held.iter_mut().map(is_open).collect();
     assert_eq!(is_open, [false, true, true, true]);
     let body = fleet.proxy(1, 1000);

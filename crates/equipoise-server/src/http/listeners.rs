@@ -82,6 +82,7 @@ impl Drop for Listener {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::http::Method;
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
+use tracing::{Instrument as _, error};
 
 use super::app::App;
+use super::reply::Refused;
+use crate::protocol::Refusal;
 
 /// Parts of paths that need credentials. Checking those is cheap.
 const RESTRICTED: [&str; 3] = ["/submissions/", "/clients", "/coordinator"];
@@ -20,12 +23,20 @@ pub(super) async fn take_turns(
 ) -> Response {
     let path = request.uri().path();
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-    let turn = match is_read && !RESTRICTED.iter().any(|part| path.contains(part)) {
-        // The semaphore is never closed.
-        true => app.reads.acquire().await.ok(),
-        false => None,
+    if !is_read || RESTRICTED.iter().any(|part| path.contains(part)) {
+        return next.run(request).await;
+    }
+    // The semaphore is never closed.
+    let turn = Arc::clone(&app.reads).acquire_owned().await.ok();
+    // A task of its own, because a peer that hangs up does not stop the blocking work: that must keep its turn.
+    let running = async move {
+        let response = next.run(request).await;
+        drop(turn);
+        response
     };
-    let response = next.run(request).await;
-    drop(turn);
-    response
+    let response = tokio::spawn(running.in_current_span()).await;
+    response.unwrap_or_else(|error| {
+        error!(%error, "request failed");
+        Refused(Refusal::Internal).into_response()
+    })
 }
