@@ -14,13 +14,22 @@ mod https_server;
 mod json_and_help;
 mod load;
 mod many_rows;
+#[path = "../shared/mutant.rs"]
+mod mutant;
 mod mutants;
 mod operations;
+#[path = "../shared/random.rs"]
+mod random;
 mod reproducibility;
 mod resume;
 mod server;
 mod slow_peers;
+#[path = "../shared/stored_files.rs"]
+mod stored_files;
+mod upload_races;
 mod verdicts;
 mod warnings;
 mod whole_round;
+#[path = "../shared/wire.rs"]
+mod wire;
 mod world;
