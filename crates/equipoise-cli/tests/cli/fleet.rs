@@ -47,6 +47,11 @@ impl Fleet {
         Self::set_up(n_clients, tls, None)
     }
 
+    /// A round that closes at a deadline.
+    pub(crate) fn with_deadline(n_clients: usize, deadline: Timestamp) -> Self {
+        Self::set_up(n_clients, false, Some(deadline))
+    }
+
     fn set_up(n_clients: usize, tls: bool, deadline: Option<Timestamp>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let port = free_port();

@@ -4,6 +4,7 @@
 mod bad_input;
 mod certificates;
 mod data;
+mod deadline;
 mod demo;
 mod experiment;
 mod fleet;
