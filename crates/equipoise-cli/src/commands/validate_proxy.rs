@@ -14,7 +14,7 @@ pub(crate) const CRASH: &str = "in_validator";
 
 /// Validate a received file and print the verdict as one line of JSON
 ///
-/// The server runs this command in a child process for each file it receives, and passes the job in the environment. The
+/// The server runs this command in a child process for each file it receives, and passes the job on the standard input. The
 /// process opens its files, enters a sandbox and then reads the file.
 #[derive(Debug, Args)]
 pub(crate) struct ValidateProxyArgs {

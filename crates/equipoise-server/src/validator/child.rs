@@ -14,11 +14,8 @@ use super::sandbox::{self, Restriction};
 use super::{Job, Verdict};
 use crate::protocol::{SubmissionLimits, Validated};
 
-/// The environment variable with the job of a child. Arguments would show the client's name, which is part of a file's
-/// name, to every user of the machine.
-const JOB: &str = "EQUIPOISE_VALIDATOR_JOB";
-
-/// The job of a child.
+/// The job of a child. It arrives on the standard input: arguments would show the client's name, which is part of a
+/// file's name, to every user of the machine.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ChildJob {
     pub(super) file: PathBuf,
@@ -26,19 +23,6 @@ pub(super) struct ChildJob {
     pub(super) schema: String,
     pub(super) limits: SubmissionLimits,
     pub(super) budget: Budget,
-}
-
-impl ChildJob {
-    /// Passes the job to a child.
-    pub(super) fn pass_to(&self, command: &mut std::process::Command) -> std::io::Result<()> {
-        command.env(JOB, serde_json::to_string(self)?);
-        Ok(())
-    }
-
-    fn from_environment() -> Result<Self, String> {
-        let text = std::env::var(JOB).map_err(|error| format!("{JOB}: {error}"))?;
-        serde_json::from_str(&text).map_err(|error| format!("{JOB}: {error}"))
-    }
 }
 
 /// The output of a child that tests its sandbox.
@@ -50,7 +34,7 @@ pub struct SelfTest {
     pub verdict: Verdict,
 }
 
-/// The hidden subcommand: runs the job in the environment and returns the verdict.
+/// The hidden subcommand: runs the job on the standard input and returns the verdict.
 pub fn run_child() -> Verdict {
     match Sandboxed::enter() {
         Ok(sandboxed) => sandboxed.opened.verdict(),
@@ -88,7 +72,8 @@ impl Sandboxed {
         let failed = |message: String| Verdict::Storage { message };
         let inherited = sandbox::close_inherited_files();
         let ChildJob { file, canonical, schema, limits, budget } =
-            ChildJob::from_environment().map_err(failed)?;
+            serde_json::from_reader(std::io::stdin().lock())
+                .map_err(|error| failed(format!("invalid job: {error}")))?;
         // The schema is the server's own.
         let schema = Schema::from_toml(&schema, Path::new("the round's schema"))
             .map_err(|error| failed(error.to_string()))?;

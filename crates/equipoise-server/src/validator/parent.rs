@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use equipoise_data::TableKind;
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::Command;
 
 use super::back_off::BackOff;
@@ -115,19 +115,23 @@ impl ChildValidator {
     }
 
     async fn run_child(&self, job: &Job, budget: Budget) -> std::io::Result<Ended> {
-        let mut command = command(&self.program, &self.arguments);
-        ChildJob {
+        let job = ChildJob {
             // The child runs in another folder.
             file: absolute(&job.file)?,
             canonical: absolute(&job.canonical)?,
             schema: job.schema.to_toml(),
             limits: job.limits,
             budget,
-        }
-        .pass_to(&mut command)?;
+        };
+        let job = serde_json::to_vec(&job)?;
+        let command = command(&self.program, &self.arguments);
         let mut child = Command::from(command).kill_on_drop(true).spawn()?;
         let mut output = Vec::new();
         let ended = tokio::time::timeout(budget.wall(), async {
+            if let Some(mut stdin) = child.stdin.take() {
+                // Fails if the child crashed, which its status will show.
+                let _ = stdin.write_all(&job).await;
+            }
             if let Some(stdout) = child.stdout.take() {
                 stdout.take(MAX_VERDICT_BYTES).read_to_end(&mut output).await?;
             }
@@ -153,7 +157,8 @@ fn ended_with(status: ExitStatus, output: &[u8]) -> std::io::Result<Ended> {
     }
 }
 
-/// A child without environment and input, in the root folder, that a signal to the server's terminal does not reach.
+/// A child without environment, in the root folder, that a signal to the server's terminal does not reach. It expects
+/// its job on the standard input.
 pub(super) fn command(program: &Path, arguments: &[String]) -> std::process::Command {
     use std::os::unix::process::CommandExt as _;
     let mut command = std::process::Command::new(program);
@@ -162,7 +167,7 @@ pub(super) fn command(program: &Path, arguments: &[String]) -> std::process::Com
         .env_clear()
         .current_dir("/")
         .process_group(0)
-        .stdin(Stdio::null())
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
     command

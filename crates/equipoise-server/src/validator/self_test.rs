@@ -36,8 +36,10 @@ fn run(program: &Path, arguments: &[String]) -> std::io::Result<std::process::Ou
     std::fs::write(&file, TABLE)?;
     let limits = SubmissionLimits::default();
     let budget = Budget::new(Lane::Small, &limits, TABLE.len() as u64);
-    let mut command = command(program, arguments);
-    ChildJob { file, canonical, schema: SCHEMA.to_owned(), limits, budget }
-        .pass_to(&mut command)?;
-    command.arg(OPTION).output()
+    let job = ChildJob { file, canonical, schema: SCHEMA.to_owned(), limits, budget };
+    let mut child = command(program, arguments).arg(OPTION).spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        serde_json::to_writer(&mut stdin, &job)?;
+    }
+    child.wait_with_output()
 }
