@@ -45,7 +45,7 @@ pub use spec::{RootFile, RoundSpec, SubmissionLimits};
 pub use submission_list::{ListedSubmission, SubmissionList};
 pub use validated::Validated;
 
-/// ClientId and version of this program, as a [`Statement`] contains it.
+/// Name and version of this program, as a [`Statement`] contains it.
 pub const PROGRAM: &str = concat!("equipoise ", env!("CARGO_PKG_VERSION"));
 
 /// Header with the manifest's canonical bytes in base64.

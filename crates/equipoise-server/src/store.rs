@@ -155,12 +155,22 @@ impl Store {
             Ok(result)
         })();
         if let Err(StoreError::Database(error)) = &result
-            && error.sqlite_error_code() == Some(rusqlite::ErrorCode::SystemIoFailure)
+            && is_disk_failure(error)
         {
             (self.parts.fatal)(&format!("database error: {error}"));
         }
         result
     }
+}
+
+/// Whether the content of the disk is unknown after an error of the database. Without space for the shared memory, or
+/// without memory, only the transaction fails.
+fn is_disk_failure(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi::{SQLITE_IOERR_NOMEM, SQLITE_IOERR_SHMSIZE};
+    error.sqlite_error().is_some_and(|error| {
+        error.code == rusqlite::ErrorCode::SystemIoFailure
+            && ![SQLITE_IOERR_NOMEM, SQLITE_IOERR_SHMSIZE].contains(&error.extended_code)
+    })
 }
 
 fn abort(what: &str) -> ! {

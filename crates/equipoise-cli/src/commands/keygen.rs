@@ -22,7 +22,7 @@ Example:
 
 Send north.pub to the coordinator, and confirm its second field with them over the phone.")]
 pub(crate) struct KeygenArgs {
-    /// ClientId of the client in the round
+    /// Name of the client in the round
     #[arg(value_name = "NAME")]
     name: ClientId,
     /// Folder to write both files to

@@ -39,7 +39,7 @@ pub(crate) struct AddressArgs {
 pub(crate) struct ServerArgs {
     #[command(flatten)]
     address: AddressArgs,
-    /// ClientId of the round
+    /// Name of the round
     #[arg(long, value_name = "NAME")]
     pub(crate) round: RoundId,
 }

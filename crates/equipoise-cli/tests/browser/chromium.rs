@@ -98,7 +98,7 @@ impl Browser {
         tab
     }
 
-    /// ClientId and version of the browser.
+    /// Name and version of the browser.
     pub(crate) fn version(&mut self) -> String {
         self.call("Browser.getVersion", json!({}))["product"].as_str().unwrap().to_owned()
     }

@@ -9,12 +9,16 @@ use std::time::Duration;
 use equipoise_core::{Fairness, Settings};
 use equipoise_data::{Schema, TableKind};
 use equipoise_server::protocol::SubmissionLimits;
-use equipoise_server::protocol::{Digest, Manifest, PrivateKey, RoundId};
+use equipoise_server::protocol::{
+    Digest, MANIFEST_HEADER, Manifest, OFFSET_HEADER, PrivateKey, RoundId, SIGNATURE_HEADER,
+};
 use equipoise_server::store::{DataFolder, NewRound, Store, StoreParts};
+use jiff::Timestamp;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::server::{Server, free_port};
+use crate::wire::Wire;
 
 const N_FEATURES: usize = 10;
 
@@ -22,7 +26,10 @@ const N_FEATURES: usize = 10;
 pub(crate) struct Fleet {
     pub(crate) dir: TempDir,
     pub(crate) port: u16,
+    pub(crate) wire: Wire,
     audience: String,
+    /// The coordinator's token.
+    pub(crate) token: String,
     schema: Schema,
     keys: Vec<PrivateKey>,
 }
@@ -37,11 +44,34 @@ impl Fleet {
         Self::at("http://127.0.0.1", n_clients)
     }
 
-    /// A fleet whose server has another scheme or name.
+    /// A fleet whose server has another scheme or name. The test starts that server itself.
     pub(crate) fn at(address: &str, n_clients: usize) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let port = free_port();
-        let audience = format!("{address}:{port}");
+        let (dir, port) = (tempfile::tempdir().unwrap(), free_port());
+        Self::set_up(dir, Wire::plain(port), format!("{address}:{port}"), n_clients, None)
+    }
+
+    /// Clients that use TLS, or plain HTTP.
+    pub(crate) fn over_tls(n_clients: usize, tls: bool) -> Self {
+        let (dir, port) = (tempfile::tempdir().unwrap(), free_port());
+        let wire = if tls { Wire::tls(port, dir.path()) } else { Wire::plain(port) };
+        let audience = wire.url();
+        Self::set_up(dir, wire, audience, n_clients, None)
+    }
+
+    /// A round that closes at a deadline.
+    pub(crate) fn with_deadline(n_clients: usize, deadline: Timestamp) -> Self {
+        let wire = Wire::plain(free_port());
+        let audience = wire.url();
+        Self::set_up(tempfile::tempdir().unwrap(), wire, audience, n_clients, Some(deadline))
+    }
+
+    fn set_up(
+        dir: TempDir,
+        wire: Wire,
+        audience: String,
+        n_clients: usize,
+        deadline: Option<Timestamp>,
+    ) -> Self {
         let schema = schema();
         let roots = dir.path().join("roots");
         std::fs::create_dir(&roots).unwrap();
@@ -57,17 +87,23 @@ impl Fleet {
                 header(&schema) + &raw_row(1, "A", 1) + &raw_row(2, "B", 0) + &raw_row(3, "A", 0);
             std::fs::write(roots.join(format!("{}.csv", key.name())), root).unwrap();
         }
-        let fleet = Self { dir, port, audience, schema, keys };
-        fleet.open_round("spring", n_clients);
+        let port = wire.port;
+        let mut fleet = Self { dir, port, wire, audience, token: String::new(), schema, keys };
+        fleet.token = fleet.create_round("spring", n_clients, deadline);
         fleet
     }
 
     /// Creates and opens a round of the first clients. The server must not be running.
     pub(crate) fn open_round(&self, round: &str, n_clients: usize) {
+        self.create_round(round, n_clients, None);
+    }
+
+    /// Returns the coordinator's token.
+    fn create_round(&self, round: &str, n_clients: usize, deadline: Option<Timestamp>) -> String {
         let folder = DataFolder::open(&self.dir.path().join("data")).unwrap();
         let store = Store::open(folder, StoreParts::default()).unwrap();
         let round: RoundId = round.parse().unwrap();
-        store
+        let token = store
             .create_round(NewRound {
                 round: round.clone(),
                 audience: self.audience.clone(),
@@ -76,11 +112,12 @@ impl Fleet {
                 roots: self.dir.path().join("roots"),
                 settings: Settings::new(Fairness::SP),
                 minimum: 1,
-                deadline: None,
+                deadline,
                 limits: SubmissionLimits::default(),
             })
             .unwrap();
         store.open_round(&round).unwrap();
+        token
     }
 
     /// The server's address, as clients know it.
@@ -99,9 +136,8 @@ impl Fleet {
     }
 
     pub(crate) fn start(&self, more: &str) -> Server {
-        let port = self.port;
-        let options = format!("--data data --listen 127.0.0.1:{port} --plain-http --quiet {more}");
-        Server::start_in(self.dir.path(), port, &options)
+        let options = format!("--data data --quiet {} {more}", self.wire.serve_options());
+        Server::start_in(self.dir.path(), self.port, &options)
     }
 
     /// Starts a server with these lines in its configuration.
@@ -152,25 +188,77 @@ impl Fleet {
         length: u64,
         sha256: Digest,
     ) -> String {
-        let key = &self.keys[client];
-        let manifest = Manifest {
+        self.head_of(client, &self.manifest(client, kind, length, sha256), 0)
+    }
+
+    /// The same for any manifest, with a body that starts at this offset of the file.
+    pub(crate) fn head_of(&self, client: usize, manifest: &Manifest, offset: u64) -> String {
+        let resumes = match offset {
+            0 => String::new(),
+            offset => format!("{OFFSET_HEADER}: {offset}\r\n"),
+        };
+        format!(
+            "PUT /v1/rounds/spring/submissions/client-{client} HTTP/1.1\r\n{}{resumes}\
+             content-type: {}\r\ncontent-length: {}\r\n\r\n",
+            self.signed(client, manifest),
+            manifest.media_type.media_type(),
+            manifest.length - offset,
+        )
+    }
+
+    /// A client's signed request for its receipt (no suffix) or the progress of its upload (`/upload`).
+    pub(crate) fn query(&self, client: usize, manifest: &Manifest, suffix: &str) -> String {
+        format!(
+            "GET /v1/rounds/spring/submissions/client-{client}{suffix} HTTP/1.1\r\n{}\r\n",
+            self.signed(client, manifest)
+        )
+    }
+
+    pub(crate) fn manifest(
+        &self,
+        client: usize,
+        media_type: TableKind,
+        length: u64,
+        sha256: Digest,
+    ) -> Manifest {
+        Manifest {
             audience: self.audience.clone(),
             round: "spring".parse().unwrap(),
-            client: key.name().clone(),
-            media_type: kind,
+            client: self.keys[client].name().clone(),
+            media_type,
             length,
             sha256,
             schema_sha256: self.schema.digest(),
-        };
+        }
+    }
+
+    fn signed(&self, client: usize, manifest: &Manifest) -> String {
         format!(
-            "PUT /v1/rounds/spring/submissions/{} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
-             equipoise-manifest: {}\r\nequipoise-signature: {}\r\ncontent-type: {}\r\n\
-             content-length: {length}\r\n\r\n",
-            key.name(),
+            "host: localhost\r\nconnection: close\r\n{MANIFEST_HEADER}: {}\r\n{SIGNATURE_HEADER}: {}\r\n",
             manifest.to_header(),
-            manifest.sign(key),
-            kind.media_type(),
+            manifest.sign(&self.keys[client]),
         )
+    }
+
+    /// The coordinator's view of the clients.
+    pub(crate) fn clients(&self) -> Value {
+        let request = format!(
+            "GET /v1/rounds/spring/clients HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+             authorization: Bearer {}\r\n\r\n",
+            self.token
+        );
+        self.wire.send(&[request.as_bytes()]).json()
+    }
+
+    /// Runs the binary in the fleet's folder; returns whether it succeeded, and its output.
+    pub(crate) fn run(&self, arguments: &str) -> (bool, String) {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_equipoise"))
+            .args(arguments.split_whitespace())
+            .current_dir(self.dir.path())
+            .output()
+            .unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8_lossy(&text).into_owned())
     }
 
     /// Sends a signed file; returns the status and the reply.

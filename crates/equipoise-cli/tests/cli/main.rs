@@ -5,6 +5,7 @@ mod bad_input;
 mod certificates;
 mod crowd;
 mod data;
+mod deadline;
 mod demo;
 mod experiment;
 mod fair_queue;
@@ -17,19 +18,28 @@ mod https_server;
 mod json_and_help;
 mod load;
 mod many_rows;
+#[path = "../shared/mutant.rs"]
+mod mutant;
 mod mutants;
 mod new_rounds;
 mod operations;
 mod permissions;
 mod pinned_keys;
+#[path = "../shared/random.rs"]
+mod random;
 mod reproducibility;
 mod resume;
 mod sandbox;
 mod server;
 mod slow_peers;
+#[path = "../shared/stored_files.rs"]
+mod stored_files;
 mod strangers;
+mod upload_races;
 mod verdicts;
 mod verify;
 mod warnings;
 mod whole_round;
+#[path = "../shared/wire.rs"]
+mod wire;
 mod world;

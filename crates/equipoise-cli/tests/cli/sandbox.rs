@@ -52,10 +52,11 @@ fn the_validator_process_has_no_rights_and_no_other_files() {
                 // Once it reads the file, it is in the sandbox.
                 std::thread::sleep(Duration::from_millis(60));
                 let at = |name: &str| fs::read(format!("/proc/{child}/{name}"));
-                if let (Ok(status), Ok(limits), Ok(environ), Ok(files)) = (
+                if let (Ok(status), Ok(limits), Ok(environ), Ok(command), Ok(files)) = (
                     at("status"),
                     at("limits"),
                     at("environ"),
+                    at("cmdline"),
                     fs::read_dir(format!("/proc/{child}/fd")),
                 ) {
                     let files: Vec<String> = files
@@ -65,7 +66,7 @@ fn the_validator_process_has_no_rights_and_no_other_files() {
                         .collect();
                     let text = |bytes| String::from_utf8(bytes).unwrap();
                     if !files.is_empty() {
-                        seen = Some((text(status), text(limits), environ, files));
+                        seen = Some((text(status), text(limits), environ, text(command), files));
                     }
                 }
             }
@@ -73,7 +74,7 @@ fn the_validator_process_has_no_rights_and_no_other_files() {
         assert_eq!(upload.join().unwrap(), 201);
         seen.expect("a child process")
     });
-    let (status, limits, environ, files) = seen;
+    let (status, limits, environ, command, files) = seen;
     assert_eq!(field(&status, "NoNewPrivs").unwrap(), "1", "{status}");
     assert_eq!(field(&status, "Seccomp").unwrap(), "2", "{status}");
     assert_eq!(field(&status, "CapEff").unwrap(), "0000000000000000", "{status}");
@@ -88,6 +89,8 @@ fn the_validator_process_has_no_rights_and_no_other_files() {
         assert!(limit.split_whitespace().next().unwrap().parse::<u64>().is_ok(), "{name}: {limit}");
     }
     assert!(environ.is_empty(), "{}", String::from_utf8_lossy(&environ));
+    // Every user of the machine can read the arguments.
+    assert!(command.contains("validate-proxy") && !command.contains("client"), "{command}");
     assert!(!files.iter().any(|file| file.contains("secret")), "{files:?}");
     let regular = files.iter().filter(|file| file.contains("uploads")).count();
     assert_eq!((files.len(), regular), (5, 2), "{files:?}");

@@ -6,14 +6,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::connection::Connection;
-
-/// The kernel takes at most about this many bytes that it cannot send yet. Bytes in flight to a fast peer do not count.
-const MAX_UNSENT_BYTES: u32 = 32 << 10;
 
 /// A stream of a monitored connection.
 #[derive(Debug)]
@@ -30,9 +26,7 @@ impl MonitoredStream {
         timeout: Duration,
     ) -> io::Result<Self> {
         stream.set_nodelay(true)?;
-        let socket = SockRef::from(&stream);
-        socket.set_tcp_notsent_lowat(MAX_UNSENT_BYTES)?;
-        socket.set_tcp_user_timeout(Some(timeout))?;
+        limit_kernel(&stream, timeout)?;
         Ok(Self { stream, connection })
     }
 
@@ -44,6 +38,22 @@ impl MonitoredStream {
         }
         written
     }
+}
+
+/// The kernel takes few bytes that it cannot send yet, and gives up on a peer after the timeout. Bytes in flight to a
+/// fast peer are not limited.
+#[cfg(target_os = "linux")]
+fn limit_kernel(stream: &TcpStream, timeout: Duration) -> io::Result<()> {
+    const MAX_UNSENT_BYTES: u32 = 32 << 10;
+    let socket = socket2::SockRef::from(stream);
+    socket.set_tcp_notsent_lowat(MAX_UNSENT_BYTES)?;
+    socket.set_tcp_user_timeout(Some(timeout))
+}
+
+/// Other systems do not offer these options.
+#[cfg(not(target_os = "linux"))]
+fn limit_kernel(_: &TcpStream, _: Duration) -> io::Result<()> {
+    Ok(())
 }
 
 impl Drop for MonitoredStream {

@@ -8,7 +8,7 @@ use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use tokio::sync::Semaphore;
-use tracing::error;
+use tracing::{Instrument as _, error};
 
 use super::app::App;
 use super::reply::{Answer, Refused};
@@ -53,10 +53,13 @@ async fn in_turn<T: Send + 'static>(
 ) -> Option<T> {
     // The semaphore is never closed.
     let turn = Arc::clone(turns).acquire_owned().await.ok();
-    let task = tokio::spawn(async move {
+    let task = async move {
         let done = work.await;
         drop(turn);
         done
-    });
-    task.await.inspect_err(|error| error!(%error, "task failed")).ok()
+    };
+    tokio::spawn(task.in_current_span())
+        .await
+        .inspect_err(|error| error!(%error, "task failed"))
+        .ok()
 }

@@ -1,7 +1,7 @@
 //! The pipeline of one upload: admit, receive, validate, persist, accept.
 //!
-//! One task owns an upload from its first byte to the commit. It holds the client's lock, the part and the slot until
-//! its last write is done. A peer that hangs up ends the body, never the task, so nothing of an upload can run after
+//! One task owns an upload from its first byte to the commit. It holds the client's lock and the part until its last
+//! write is done. A peer that hangs up ends the body, never the task, so nothing of an upload can run after
 //! the next upload of the same client has begun. A submission counts as accepted once it is committed.
 
 mod part;
@@ -49,8 +49,8 @@ impl Rounds {
         let Ok(slot) = Arc::clone(&self.upload_slots).try_acquire_owned() else {
             return Err(Refusal::Busy { retry_after_seconds: 5 }.into());
         };
-        let upload = Upload { rounds: Arc::clone(self), signed, _lock: lock, _slot: slot };
-        match tokio::spawn(upload.run(offset, body)).await {
+        let upload = Upload { rounds: Arc::clone(self), signed, _lock: lock };
+        match tokio::spawn(upload.run(offset, body, slot)).await {
             Ok(accepted) => accepted,
             Err(error) => {
                 error!(%error, "cannot finish an upload");
@@ -79,7 +79,6 @@ struct Upload {
     rounds: Arc<Rounds>,
     signed: SignedManifest,
     _lock: ClientLock,
-    _slot: OwnedSemaphorePermit,
 }
 
 impl Upload {
@@ -87,6 +86,7 @@ impl Upload {
         self,
         offset: u64,
         body: impl Stream<Item = Result<B, E>> + Send + Unpin,
+        slot: OwnedSemaphorePermit,
     ) -> Result<Acceptance, StoreError>
     where
         B: AsRef<[u8]> + Send + 'static,
@@ -95,6 +95,8 @@ impl Upload {
         let manifest = self.signed.manifest.clone();
         let part = self.on_thread(move |rounds| Part::open(&rounds.store, &manifest, offset));
         let part = self.receive(part.await?, body).await?;
+        // Files that wait for the validator do not keep others from being received.
+        drop(slot);
         // Registered before the clock is read: see `Arrivals`.
         let _arrival = self.rounds.arrivals.register(&self.signed.manifest.round);
         let received_at = self.rounds.store.clock().now();

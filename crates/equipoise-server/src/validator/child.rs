@@ -12,9 +12,13 @@ use super::sandbox::{self, Restriction};
 use super::{Job, Verdict};
 use crate::protocol::SubmissionLimits;
 
-/// What the parent passes besides file names.
+/// The job of a child. It arrives on the standard input: arguments would show the client's name, which is part of a
+/// file's name, to every user of the machine.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct ChildSettings {
+pub(super) struct ChildJob {
+    pub(super) file: PathBuf,
+    pub(super) canonical: PathBuf,
+    pub(super) schema: String,
     pub(super) limits: SubmissionLimits,
     pub(super) budget: Budget,
 }
@@ -28,19 +32,19 @@ pub struct SelfTest {
     pub verdict: Verdict,
 }
 
-/// The hidden subcommand `file canonical schema settings`, which prints a verdict.
-pub fn run_child(file: &Path, canonical: &Path, schema: &Path, settings: &str) -> Verdict {
-    match Sandboxed::enter(file, canonical, schema, settings) {
+/// The hidden subcommand: runs the job on the standard input and returns the verdict.
+pub fn run_child() -> Verdict {
+    match Sandboxed::enter() {
         Ok(sandboxed) => sandboxed.opened.verdict(),
         Err(verdict) => verdict,
     }
 }
 
 /// Like [`run_child`], but also attempts what the sandbox forbids and reports its restrictions.
-pub fn run_self_test(file: &Path, canonical: &Path, schema: &Path, settings: &str) -> SelfTest {
-    match Sandboxed::enter(file, canonical, schema, settings) {
+pub fn run_self_test() -> SelfTest {
+    match Sandboxed::enter() {
         Ok(Sandboxed { mut restrictions, opened }) => {
-            restrictions.extend(sandbox::attempt_forbidden_operations(file));
+            restrictions.extend(sandbox::attempt_forbidden_operations(&opened.path));
             SelfTest { restrictions, verdict: opened.verdict() }
         }
         Err(verdict) => SelfTest { restrictions: Vec::new(), verdict },
@@ -62,20 +66,17 @@ struct Sandboxed {
 }
 
 impl Sandboxed {
-    fn enter(
-        file: &Path,
-        canonical: &Path,
-        schema: &Path,
-        settings: &str,
-    ) -> Result<Self, Verdict> {
+    fn enter() -> Result<Self, Verdict> {
         let failed = |message: String| Verdict::Storage { message };
         let inherited = sandbox::close_inherited_files();
-        let ChildSettings { limits, budget } =
-            serde_json::from_str(settings).map_err(|error| failed(error.to_string()))?;
+        let ChildJob { file, canonical, schema, limits, budget } =
+            serde_json::from_reader(std::io::stdin().lock())
+                .map_err(|error| failed(format!("invalid job: {error}")))?;
         // The schema is the server's own.
-        let schema = Schema::read(schema).map_err(|error| failed(error.to_string()))?;
-        let opened = Opened::new(file, canonical, schema, limits)
-            .map_err(|error| verdict_of(error, file))?;
+        let schema = Schema::from_toml(&schema, Path::new("the round's schema"))
+            .map_err(|error| failed(error.to_string()))?;
+        let opened = Opened::new(&file, &canonical, schema, limits)
+            .map_err(|error| verdict_of(error, &file))?;
         let mut restrictions = sandbox::enter(&budget)
             .map_err(|error| failed(format!("cannot set resource limits: {error}")))?;
         restrictions.insert(0, inherited);

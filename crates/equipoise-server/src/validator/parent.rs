@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use equipoise_data::TableKind;
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::Command;
 
 use super::back_off::BackOff;
 use super::budget::{Budget, estimated_seconds, lanes};
-use super::child::ChildSettings;
+use super::child::ChildJob;
 use super::scheduler::Scheduler;
 use super::self_test::self_test;
 use super::{ClientKey, Job, Pending, Restriction, Validator, Verdict, check_file};
@@ -115,17 +115,23 @@ impl ChildValidator {
     }
 
     async fn run_child(&self, job: &Job, budget: Budget) -> std::io::Result<Ended> {
-        let schema = tempfile::NamedTempFile::new()?;
-        std::fs::write(schema.path(), job.schema.to_toml())?;
-        let settings = ChildSettings { limits: job.limits, budget };
-        let mut child = Command::from(command(&self.program, &self.arguments))
+        let job = ChildJob {
             // The child runs in another folder.
-            .args([absolute(&job.file)?, absolute(&job.canonical)?, absolute(schema.path())?])
-            .arg(serde_json::to_string(&settings)?)
-            .kill_on_drop(true)
-            .spawn()?;
+            file: absolute(&job.file)?,
+            canonical: absolute(&job.canonical)?,
+            schema: job.schema.to_toml(),
+            limits: job.limits,
+            budget,
+        };
+        let job = serde_json::to_vec(&job)?;
+        let command = command(&self.program, &self.arguments);
+        let mut child = Command::from(command).kill_on_drop(true).spawn()?;
         let mut output = Vec::new();
         let ended = tokio::time::timeout(budget.wall(), async {
+            if let Some(mut stdin) = child.stdin.take() {
+                // Fails if the child crashed, which its status will show.
+                let _ = stdin.write_all(&job).await;
+            }
             if let Some(stdout) = child.stdout.take() {
                 stdout.take(MAX_VERDICT_BYTES).read_to_end(&mut output).await?;
             }
@@ -133,8 +139,11 @@ impl ChildValidator {
         });
         match ended.await {
             Ok(status) => ended_with(status?, &output),
-            // Dropping the child kills it.
-            Err(_) => Ok(Ended::Killed),
+            Err(_) => {
+                // Waits for its end, so that it writes nothing while another child runs.
+                child.kill().await?;
+                Ok(Ended::Killed)
+            }
         }
     }
 }
@@ -148,7 +157,8 @@ fn ended_with(status: ExitStatus, output: &[u8]) -> std::io::Result<Ended> {
     }
 }
 
-/// A child without environment and input, in the root folder, that a signal to the server's terminal does not reach.
+/// A child without environment, in the root folder, that a signal to the server's terminal does not reach. It expects
+/// its job on the standard input.
 pub(super) fn command(program: &Path, arguments: &[String]) -> std::process::Command {
     use std::os::unix::process::CommandExt as _;
     let mut command = std::process::Command::new(program);
@@ -157,7 +167,7 @@ pub(super) fn command(program: &Path, arguments: &[String]) -> std::process::Com
         .env_clear()
         .current_dir("/")
         .process_group(0)
-        .stdin(Stdio::null())
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
     command

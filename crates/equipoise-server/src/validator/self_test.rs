@@ -3,10 +3,8 @@
 
 use std::path::Path;
 
-use equipoise_data::Schema;
-
 use super::budget::Budget;
-use super::child::{ChildSettings, SelfTest};
+use super::child::{ChildJob, SelfTest};
 use super::parent::command;
 use super::queue::Lane;
 use super::{Restriction, Verdict};
@@ -34,16 +32,14 @@ pub(super) fn self_test(program: &Path, arguments: &[String]) -> Result<Vec<Rest
 
 fn run(program: &Path, arguments: &[String]) -> std::io::Result<std::process::Output> {
     let folder = tempfile::tempdir()?;
-    let [file, canonical, schema] =
-        ["table.csv", "canonical.parquet", "schema.toml"].map(|name| folder.path().join(name));
+    let [file, canonical] = ["table.csv", "canonical.parquet"].map(|name| folder.path().join(name));
     std::fs::write(&file, TABLE)?;
-    let parsed = Schema::from_toml(SCHEMA, &schema).map_err(std::io::Error::other)?;
-    std::fs::write(&schema, parsed.to_toml())?;
     let limits = SubmissionLimits::default();
     let budget = Budget::new(Lane::Small, &limits, TABLE.len() as u64);
-    command(program, arguments)
-        .arg(OPTION)
-        .args([file, canonical, schema])
-        .arg(serde_json::to_string(&ChildSettings { limits, budget })?)
-        .output()
+    let job = ChildJob { file, canonical, schema: SCHEMA.to_owned(), limits, budget };
+    let mut child = command(program, arguments).arg(OPTION).spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        serde_json::to_writer(&mut stdin, &job)?;
+    }
+    child.wait_with_output()
 }

@@ -28,7 +28,7 @@ pub(crate) struct ExportArgs {
     /// The server's data directory
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
-    /// ClientId of the round
+    /// Name of the round
     #[arg(long, value_name = "NAME")]
     round: RoundId,
     /// Folder to write to; must not exist

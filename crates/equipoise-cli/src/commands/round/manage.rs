@@ -29,7 +29,7 @@ Example:
   equipoise round revoke north --server https://round.example.org:8443 \\
       --round spring --token-file spring.token")]
 pub(crate) struct RevokeArgs {
-    /// ClientId of the client
+    /// Name of the client
     #[arg(value_name = "NAME")]
     client: ClientId,
     #[command(flatten)]

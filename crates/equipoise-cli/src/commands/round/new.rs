@@ -31,7 +31,7 @@ use crate::round_client::read_public_key;
 #[derive(Debug, Args)]
 #[command(after_help = super::EXAMPLE)]
 pub(crate) struct NewArgs {
-    /// ClientId of the round
+    /// Name of the round
     #[arg(value_name = "NAME")]
     name: RoundId,
     /// The server's data directory; created if it does not exist
