@@ -29,7 +29,7 @@ pub(crate) struct StatusArgs {
     token_file: Option<PathBuf>,
 }
 
-/// Close a round and start its solve
+/// Close a round and start solving it
 ///
 /// The set of submissions is then final. The server solves in the background and publishes the result. A round with
 /// fewer submissions than its minimum is not closed.
@@ -41,7 +41,7 @@ Example:
 pub(crate) struct CloseArgs {
     #[command(flatten)]
     coordinator: CoordinatorArgs,
-    /// Abort the round instead: end it without a solve
+    /// Abort the round instead: end it without solving it
     #[arg(long, conflicts_with = "wait")]
     abort: bool,
     /// Wait until the round is published or has failed

@@ -35,7 +35,7 @@ pub(crate) struct SubmitArgs {
     /// Your private key, as written by `equipoise keygen`
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
-    /// Your name in the roster [default: the name in the key]
+    /// Your name on the roster [default: the name in the key]
     #[arg(long, value_name = "NAME")]
     client: Option<ClientId>,
     #[command(flatten)]
@@ -86,14 +86,14 @@ pub(crate) fn run(args: &SubmitArgs, output: &Output) -> anyhow::Result<Answer> 
     let expected = args.audience.as_deref().unwrap_or(connection.server());
     ensure!(
         info.audience == expected,
-        "the round belongs to {}, not to {expected}. If the coordinator gave you that name, use --audience {}",
+        "the round belongs to {}, not to {expected}. If the coordinator confirmed that address, use --audience {}",
         info.audience,
         crate::shell::quoted(&info.audience)
     );
     let schema = round_schema(&connection, args.schema.as_deref())?;
     ensure!(
         schema.digest() == info.schema_sha256,
-        "{}: the digest of the schema differs from the one in the round's description",
+        "{}: the schema that the server sent does not have the digest in the round's description. Nothing was sent. Tell the coordinator",
         connection.server()
     );
     let submission = Submission::sign(&args.file, &schema, &info, client, &key)?;

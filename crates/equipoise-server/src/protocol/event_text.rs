@@ -22,7 +22,7 @@ impl fmt::Display for EventKind {
             Self::KeyRevoked { client } => write!(f, "key of {client} revoked"),
             Self::Closed { by, n_submissions, absent, .. } => {
                 let plural = if *n_submissions == 1 { "" } else { "s" };
-                write!(f, "closed ({by}) with {n_submissions} submission{plural}")?;
+                write!(f, "closed {by}: {n_submissions} submission{plural}")?;
                 match absent.is_empty() {
                     true => Ok(()),
                     false => write!(f, "; none from {}", join(absent)),
@@ -30,7 +30,10 @@ impl fmt::Display for EventKind {
             }
             Self::Solving => f.write_str("solve started"),
             Self::Published { statement_sha256, solve_seconds } => {
-                write!(f, "published after {solve_seconds:.2} s, statement {statement_sha256}")
+                write!(
+                    f,
+                    "solved in {solve_seconds:.2} s and published, statement {statement_sha256}"
+                )
             }
             Self::Failed { reason } => write!(f, "failed: {reason}"),
             Self::Aborted { reason } => write!(f, "aborted: {reason}"),
@@ -41,9 +44,9 @@ impl fmt::Display for EventKind {
 impl fmt::Display for CloseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Command => "command",
-            Self::Deadline => "deadline",
-            Self::FullRoster => "full roster",
+            Self::Command => "by the coordinator",
+            Self::Deadline => "at the deadline",
+            Self::FullRoster => "because every client has submitted",
         })
     }
 }

@@ -64,7 +64,7 @@ pub fn restore(backup: &Path, data: &Path, expected: Option<Digest>) -> Result<B
         ));
     }
     let listed: Backup = serde_json::from_slice(&text)
-        .map_err(|error| invalid(&path, format!("is not the list of a backup: {error}")))?;
+        .map_err(|error| invalid(&path, format!("is not a valid backup list: {error}")))?;
     if listed.version != VERSION {
         let problem =
             format!("has version {}, but this program supports {VERSION}", listed.version);

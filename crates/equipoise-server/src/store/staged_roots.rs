@@ -39,7 +39,11 @@ impl Store {
         for key in &new.roster {
             let client = key.name();
             let source = found.get(client.as_str()).ok_or_else(|| {
-                StoreError::Round(format!("{}: no root for client `{client}`", new.roots.display()))
+                StoreError::Round(format!(
+                    "{}: there is no root for client `{client}`. Add {client}.csv, {client}.csv.gz or {client}.parquet \
+                     to this folder.",
+                    new.roots.display()
+                ))
             })?;
             read_rows(source, &new.schema, Purpose::Root)?;
             let file = source.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -5,7 +5,7 @@ use rusqlite::{Transaction, params};
 use super::query::{state_of, submissions};
 use super::{Store, StoreError};
 use crate::protocol::{
-    ClientId, CloseReason, Digest, EventKind, ListedSubmission, Refusal, RoundId, RoundState,
+    ClientId, CloseReason, Digest, EventKind, ListedSubmission, RoundId, RoundState,
     SignedStatement, SubmissionList,
 };
 
@@ -24,9 +24,11 @@ impl Store {
             let found = submissions(transaction, round)?;
             let n_submissions = found.len() as u64;
             if by == CloseReason::Deadline && n_submissions < spec.minimum {
-                let too_few =
-                    Refusal::TooFewSubmissions { found: n_submissions, minimum: spec.minimum };
-                let failed = EventKind::Failed { reason: format!("at the deadline, {too_few}") };
+                let reason = format!(
+                    "too few submissions at the deadline: {n_submissions}, but the minimum is {}",
+                    spec.minimum
+                );
+                let failed = EventKind::Failed { reason };
                 self.transition(transaction, round, failed)?;
                 return Ok(RoundState::Failed);
             }
@@ -106,7 +108,7 @@ impl Store {
         self.spec(round)?;
         self.transact(|transaction| {
             let revoked = EventKind::KeyRevoked { client: client.clone() };
-            // Row and event must have the same time, because every start compares them.
+            // Row and event must have the same time, because the startup check compares them.
             let at = self.append(transaction, round, revoked)?.event.at;
             transaction.execute(
                 "UPDATE client SET revoked_at = ?3 WHERE round = ?1 AND name = ?2",

@@ -8,7 +8,7 @@ use crate::round_client::{Connection, CoordinatorArgs};
 
 /// Open a round that was created with --draft
 ///
-/// Clients can submit from then on.
+/// After that, clients can submit.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:

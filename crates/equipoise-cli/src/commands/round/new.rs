@@ -54,7 +54,7 @@ pub(crate) struct NewArgs {
     root: PathBuf,
     #[command(flatten)]
     settings: SettingsArgs,
-    /// Minimum number of submissions for a solve [default: all clients]
+    /// Minimum number of submissions needed to solve the round [default: all clients]
     #[arg(long, value_name = "N")]
     minimum: Option<u64>,
     /// Time at which the round closes automatically, such as 2027-03-01T12:00:00Z
