@@ -186,7 +186,7 @@ fn a_round_over_the_network_gives_the_same_model_as_defend() {
     for part in [
         "created for east, north, south",
         "accepted from south",
-        "closed because every client has submitted: 3 submissions",
+        "closed because nobody else can submit: 3 submissions",
         "published",
     ] {
         assert!(log.contains(part), "{log}");

@@ -46,7 +46,7 @@ impl fmt::Display for CloseReason {
         f.write_str(match self {
             Self::Command => "by the coordinator",
             Self::Deadline => "at the deadline",
-            Self::FullRoster => "because every client has submitted",
+            Self::FullRoster => "because nobody else can submit",
         })
     }
 }
