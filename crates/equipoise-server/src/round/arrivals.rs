@@ -20,8 +20,8 @@ pub(super) struct Arrival {
 }
 
 impl Arrivals {
-    /// Registers an upload. To be safe from a deadline that passes at this moment, register first and read the clock
-    /// afterwards: whoever finds no arrival at a later time knows that none was in time.
+    /// Registers an upload. Register first, then read the clock: a check that reads the clock and then finds no arrival
+    /// can be sure that no file in time is still waiting.
     pub(super) fn register(&self, round: &RoundId) -> Arrival {
         *self.counts().entry(round.clone()).or_default() += 1;
         Arrival { arrivals: self.clone(), round: round.clone() }
