@@ -16,9 +16,13 @@ pub struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        let now = Timestamp::now();
-        Timestamp::from_second(now.as_second()).unwrap_or(now)
+        whole_seconds(Timestamp::now())
     }
+}
+
+/// The time without fractions of a second, which no clock and no log of the server has.
+pub(crate) fn whole_seconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
 /// A clock that only advances when a test tells it to.

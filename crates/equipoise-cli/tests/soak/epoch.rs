@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::plan::{Action, Ending, Operation, RoundPlan, plan};
 use crate::random::Random;
@@ -137,7 +137,7 @@ fn create_rounds(site: &Site<'_>, plans: &[RoundPlan], while_running: bool) -> V
 fn create(site: &Site<'_>, plan: &RoundPlan) -> Result<Round, String> {
     let deadline = match plan.ending {
         Ending::Deadline(seconds) => {
-            Some(Timestamp::now() + SignedDuration::from_secs(seconds as i64))
+            Timestamp::from_second(Timestamp::now().as_second() + seconds as i64).ok()
         }
         _ => None,
     };

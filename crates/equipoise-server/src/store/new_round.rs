@@ -14,6 +14,7 @@ use rusqlite::params;
 
 use super::folder::random_bytes;
 use super::{Store, StoreError};
+use crate::clock::whole_seconds;
 use crate::protocol::{
     Digest, EventKind, PublicKey, RoundId, RoundSpec, RoundState, SubmissionLimits, check_audience,
 };
@@ -70,7 +71,8 @@ impl Store {
             audience: new.audience,
             settings: new.settings,
             minimum: new.minimum,
-            deadline: new.deadline,
+            // With a fraction, files could arrive up to a second late.
+            deadline: new.deadline.map(whole_seconds),
             limits: new.limits,
             roots: staged.files.clone(),
         };
