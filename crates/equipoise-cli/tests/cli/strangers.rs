@@ -187,7 +187,7 @@ fn unread_responses(transport: Transport, sources: &[u8]) {
 #[test]
 fn peers_that_reconnect_all_the_time_lock_nobody_out() {
     raise_open_files();
-    let (slots, submissions) = if full() { (1024, 5) } else { (64, 2) };
+    let (slots, submissions) = if full() { (1024, 5) } else { (256, 2) };
     let limits = format!("connections = {slots}\nconnections_per_address = {slots}");
     let scene = Scene::new(Transport::Plain, &limits);
     let (stop, attempts) = (AtomicBool::new(false), AtomicUsize::new(0));

@@ -36,8 +36,10 @@ pub(super) enum Standing {
     Idle,
     /// A request without authentication is running.
     Busy,
-    /// The connection was accepted a moment ago. Its peer had no chance yet to authenticate.
+    /// The connection was accepted a moment ago, and its peer has not sent a request yet.
     New,
+    /// The same, but its peer has sent a request. It had no chance yet to authenticate.
+    Prompt,
     /// An earlier request was authenticated.
     Trusted,
 }
@@ -136,12 +138,14 @@ impl Connection {
         {
             return Some((Standing::Stalled, since));
         }
+        let is_new = now.duration_since(self.accepted) < NEW;
         let standing = match (activity.exchange, activity.earlier) {
             (Some(Exchange::Authenticated), _) => return None,
-            (Some(Exchange::Anonymous), _) => Standing::Busy,
             (None, Some(Exchange::Authenticated)) => Standing::Trusted,
+            (None, None) if is_new => Standing::New,
+            _ if is_new => Standing::Prompt,
+            (Some(Exchange::Anonymous), _) => Standing::Busy,
             (None, Some(Exchange::Anonymous)) => Standing::Idle,
-            (None, None) if now.duration_since(self.accepted) < NEW => Standing::New,
             (None, None) => Standing::Silent,
         };
         Some((standing, activity.last))
@@ -251,10 +255,12 @@ mod tests {
         assert_eq!(connection.standing(now), Some((Standing::New, now)));
         assert_eq!(connection.standing(now + NEW), Some((Standing::Silent, now)));
         drop(connection.begin());
-        assert!(matches!(connection.standing(now), Some((Standing::Idle, _))));
+        assert!(matches!(connection.standing(now), Some((Standing::Prompt, _))));
+        assert!(matches!(connection.standing(now + NEW), Some((Standing::Idle, _))));
         connection.received(now);
         let exchange = connection.begin();
-        assert_eq!(connection.standing(now), Some((Standing::Busy, now)));
+        assert_eq!(connection.standing(now), Some((Standing::Prompt, now)));
+        assert_eq!(connection.standing(now + NEW), Some((Standing::Busy, now)));
         connection.mark_authenticated();
         assert_eq!(connection.standing(now), None);
         connection.blocked(now);
