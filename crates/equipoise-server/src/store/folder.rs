@@ -154,10 +154,8 @@ impl DataFolder {
     }
 
     /// Creates the folder of partial uploads, unless it exists.
-    pub fn create_uploads(&self, round: &RoundId) -> Result<PathBuf, StoreError> {
-        let folder = self.uploads(round);
-        create_private_folder(&folder)?;
-        Ok(folder)
+    pub(crate) fn create_uploads(&self, round: &RoundId) -> Result<(), StoreError> {
+        create_private_folder(&self.uploads(round))
     }
 
     /// A partial upload. Its name contains the digest of the manifest, so manifests that differ in anything, such as

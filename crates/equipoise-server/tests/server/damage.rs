@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use equipoise_server::protocol::{Digest, PrivateKey, RoundState, SignedReceipt};
+use equipoise_server::protocol::{Digest, PrivateKey, SignedReceipt};
 use equipoise_server::store::{RealDisk, StoreError};
 
-use crate::world::{CLIENTS, World, name, proxy};
+use crate::world::{World, name, proxy};
 
 fn execute(data: &Path, statement: &str) {
     let connection = rusqlite::Connection::open(data.join("equipoise.db")).unwrap();
@@ -164,18 +164,6 @@ async fn a_receipt_or_key_of_another_server_is_detected() {
     .await;
 }
 
-async fn published() -> World {
-    let world = World::new();
-    let server = world.start();
-    for (i, client) in CLIENTS.iter().enumerate() {
-        assert_eq!(server.submit(client, proxy(i as u64)).await.status, 201);
-    }
-    assert_eq!(server.wait(), RoundState::Published);
-    drop(server);
-    drop(world.open_store(Arc::new(RealDisk)).unwrap());
-    world
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_of_published_files_must_match_the_statement() {
     let zeros = "0".repeat(64);
@@ -189,7 +177,7 @@ async fn rows_of_published_files_must_match_the_statement() {
         "UPDATE round SET submissions = NULL".into(),
         "UPDATE round SET submissions = replace(submissions, '\"rows\":40', '\"rows\":41')".into(),
     ] {
-        let world = published().await;
+        let world = World::published().await;
         change(&world.data(), &statements);
         let opened = world.open_store(Arc::new(RealDisk)).map(|_| ());
         assert!(matches!(opened, Err(StoreError::Damaged { .. })), "{statements}: {opened:?}");
@@ -198,7 +186,7 @@ async fn rows_of_published_files_must_match_the_statement() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn published_files_that_changed_are_detected_at_startup_and_never_served() {
-    let world = published().await;
+    let world = World::published().await;
     let folder = world.data().join("published/spring");
     let key = Digest::of(&std::fs::read(world.data().join("server.key")).unwrap());
     let server = world.start();

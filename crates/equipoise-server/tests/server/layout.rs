@@ -5,10 +5,9 @@ use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use equipoise_server::protocol::RoundState;
 use equipoise_server::store::{DataFolder, RealDisk, StoreError, back_up, restore};
 
-use crate::world::{CLIENTS, World, proxy};
+use crate::world::{World, proxy};
 
 /// A folder and everything in it.
 fn tree(path: &Path) -> Vec<PathBuf> {
@@ -33,22 +32,9 @@ fn assert_private(path: &Path) {
     }
 }
 
-async fn published() -> World {
-    let world = World::new();
-    let server = world.start();
-    for (i, client) in CLIENTS.iter().enumerate() {
-        assert_eq!(server.submit(client, proxy(i as u64)).await.status, 201);
-    }
-    assert_eq!(server.wait(), RoundState::Published);
-    drop(server);
-    // Threads of the server may still be closing the database, which removes files. This waits for its lock.
-    drop(world.open_store(Arc::new(RealDisk)).unwrap());
-    world
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn files_get_private_modes_whatever_the_umask() {
-    let world = published().await;
+    let world = World::published().await;
     assert_private(&world.data());
     let (backup, restored) = (world.dir.path().join("backup"), world.dir.path().join("restored"));
     back_up(&world.data(), &backup).unwrap();
@@ -59,7 +45,7 @@ async fn files_get_private_modes_whatever_the_umask() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_open_directory_is_restricted_at_startup() {
-    let world = published().await;
+    let world = World::published().await;
     for path in tree(&world.data()) {
         if path.file_name().unwrap() != "server.key" {
             set_mode(&path, if path.is_dir() { 0o755 } else { 0o644 });
@@ -104,7 +90,7 @@ fn a_directory_or_file_of_another_user_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_link_is_refused_and_nothing_is_removed_through_it() {
-    let world = published().await;
+    let world = World::published().await;
     let elsewhere = world.dir.path().join("elsewhere");
     for name in [
         "uploads",

@@ -65,6 +65,20 @@ impl World {
         Self::with(|_| {})
     }
 
+    /// A published round of all clients, without a server.
+    pub(crate) async fn published() -> Self {
+        let world = Self::new();
+        let server = world.start();
+        for (i, client) in CLIENTS.iter().enumerate() {
+            assert_eq!(server.submit(client, proxy(i as u64)).await.status, 201);
+        }
+        assert_eq!(server.wait(), RoundState::Published);
+        drop(server);
+        // Threads of the server may still be closing the database, which removes files. This waits for its lock.
+        drop(world.open_store(Arc::new(RealDisk)).unwrap());
+        world
+    }
+
     pub(crate) fn with(change: impl Fn(&mut NewRound)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let roots = dir.path().join("roots");

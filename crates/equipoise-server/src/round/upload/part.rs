@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use equipoise_data::Hasher;
 
 use crate::protocol::{Manifest, Refusal};
-use crate::store::{Store, StoreError, create_private_folder, remove_if_present};
+use crate::store::{Store, StoreError, remove_if_present};
 
 /// Bytes written to disk at a time.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -30,8 +30,7 @@ impl Part {
         offset: u64,
     ) -> Result<Self, StoreError> {
         let path = store.folder().part(manifest);
-        let folder = store.folder().uploads(&manifest.round);
-        create_private_folder(&folder)?;
+        store.folder().create_uploads(&manifest.round)?;
         for other in store.folder().parts_of(&manifest.round, &manifest.client) {
             if other != path {
                 remove_if_present(&other);
