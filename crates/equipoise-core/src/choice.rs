@@ -65,7 +65,8 @@ choices! { RootWeighting:
 choices! { Criterion:
     Sp => "sp", "Statistical parity: equal selection rates";
     Eo => "eo", "Equal opportunity: equal true positive rates";
-    Both => "both", "Both, balanced by ν";
+    EqualizedOdds => "equalized-odds", "Equalised odds: equal true and equal false positive rates";
+    Fpr => "fpr", "Predictive equality: equal false positive rates";
 }
 
 choices! { ProxyStart:

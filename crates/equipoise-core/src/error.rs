@@ -1,5 +1,7 @@
 //! Errors of the core, with the values that locate them.
 
+use crate::rows::Layout;
+
 /// Why a computation failed. Stopping early is not an error: see [`Termination`](crate::Termination).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -33,27 +35,25 @@ pub enum Error {
         /// Clients found.
         found: usize,
     },
-    /// The root rows of all clients lack a group.
+    /// The root rows of all clients are in one group.
     #[error(
-        "the root has {rows} rows, {privileged} of them privileged. Fairness can be measured only \
-         if both groups occur"
+        "all {rows} root rows are in the group `{group}`. Fairness can be measured only if at least two groups occur"
     )]
     RootGroup {
         /// Root rows of all clients.
         rows: usize,
-        /// Rows with s = 1.
-        privileged: usize,
+        /// Their group.
+        group: String,
     },
-    /// Equal opportunity is requested, but a group has no positive root row.
-    #[error(
-        "equal opportunity needs positive root rows in both groups; found {privileged} in the \
-         privileged group and {others} in the other"
-    )]
-    RootPositives {
-        /// Positive root rows with s = 1.
-        privileged: usize,
-        /// Positive root rows with s = 0.
-        others: usize,
+    /// Fewer than two groups have root rows on which a requested rate can be measured.
+    #[error("{criterion} needs {label} root rows in at least two groups; found {found}")]
+    RootCondition {
+        /// What is requested.
+        criterion: String,
+        /// The label of the rows it needs.
+        label: &'static str,
+        /// The number of such rows in each group.
+        found: String,
     },
     /// A setting is out of range.
     #[error("setting {name} must be {range}, found {found}")]
@@ -82,26 +82,22 @@ pub enum Error {
         positive: usize,
     },
     /// All rows are in one group.
-    #[error(
-        "all rows are in one group ({privileged} of {rows} are privileged), so fairness cannot be \
-         measured"
-    )]
+    #[error("all {rows} rows are in the group `{group}`, so fairness cannot be measured")]
     OneGroup {
         /// Rows.
         rows: usize,
-        /// Rows with s = 1.
-        privileged: usize,
+        /// Their group.
+        group: String,
     },
-    /// Equal opportunity is requested, but a group has no positive row.
-    #[error(
-        "equal opportunity needs positive rows in both groups; found {privileged} in the privileged \
-         group and {others} in the other"
-    )]
-    NoPositives {
-        /// Positive rows with s = 1.
-        privileged: usize,
-        /// Positive rows with s = 0.
-        others: usize,
+    /// Fewer than two groups have rows on which a requested rate can be measured.
+    #[error("{criterion} needs {label} rows in at least two groups; found {found}")]
+    NoRate {
+        /// What is requested.
+        criterion: String,
+        /// The label of the rows it needs.
+        label: &'static str,
+        /// The number of such rows in each group.
+        found: String,
     },
     /// The rows of a [`ClientStatistics`](crate::ClientStatistics) could not be read.
     #[error("the rows could not be read")]
@@ -111,5 +107,16 @@ pub enum Error {
 impl Error {
     pub(crate) fn no_clients() -> Self {
         Self::Input("there are no clients".to_owned())
+    }
+
+    /// Two tables that do not belong together.
+    pub(crate) fn layouts(expected: &Layout, found: &Layout) -> Self {
+        if expected.n() == found.n() {
+            return Self::Input(
+                "two tables have different groups, or differ in whether the group is a feature"
+                    .to_owned(),
+            );
+        }
+        Self::Features { expected: expected.n(), found: found.n() }
     }
 }

@@ -33,12 +33,12 @@
 //! use equipoise_core::{Client, Fairness, Layout, Round, Rows, Settings, NoopObserver, solve};
 //!
 //! // Two clients with two features each. The server holds four trusted rows of each.
-//! let layout = Layout { n_x: 2, intercept: true };
+//! let layout = Layout::two_groups(2, true);
 //! let rows = |shift: f64| {
 //!     let x: Vec<f64> = (0..80).map(|i| (f64::from(i) * 0.7).sin() + shift).collect();
 //!     let sensitive: Vec<bool> = (0..40).map(|i| i % 3 != 0).collect();
 //!     let positive: Vec<bool> = (0..40).map(|i| (f64::from(i) * 1.4).sin() + 0.3 * shift > 0.1).collect();
-//!     Rows::new(layout, &x, &sensitive, &positive)
+//!     Rows::new(layout.clone(), &x, &sensitive, &positive)
 //! };
 //! let client = |id: &str, shift: f64| -> Result<Client, equipoise_core::Error> {
 //!     let proxy = rows(shift)?;
@@ -56,6 +56,7 @@ mod choice;
 mod defense;
 mod error;
 mod fairness;
+mod groups;
 mod inner_fit;
 mod kernel;
 mod linalg;
@@ -80,15 +81,17 @@ mod warning;
 pub use choice::Choice;
 pub use defense::{Defense, fedasl_weights, fednolowe_weights};
 pub use error::Error;
-pub use fairness::{Covariance, Criterion, Fairness, Violation};
+pub use fairness::{Condition, Covariance, Criterion, Fairness, Surrogate, Violation};
+pub use groups::{Groups, MAX_GROUPS};
 pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic};
-pub use metrics::{GroupMetrics, Groups, Metrics, is_selected};
+pub use metrics::{Estimate, Gap, Gaps, GroupMetrics, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
 pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};
 pub use packed_rows::{BlockKeeper, ClientPacker, PackedClient, PackedRows, Spill, SpillError};
 pub use proxy::{
     Closeness, Distances, FairProxyTest, GeneratedProxy, ProxySettings, ProxySolver, ProxyStart,
-    ProxySummary, Separation, generate_proxy, measure_closeness, test_fair_proxy,
+    ProxySummary, Separation, check_fairness_is_measurable, generate_proxy, measure_closeness,
+    test_fair_proxy,
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};

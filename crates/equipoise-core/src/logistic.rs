@@ -23,6 +23,11 @@ pub(crate) fn loss(m: f64) -> f64 {
     (-m).max(0.0) + (-m.abs()).exp().ln_1p()
 }
 
+/// `σ(z)`.
+pub(crate) fn sigmoid(z: f64) -> f64 {
+    loss_terms(-z).residual
+}
+
 /// `a·b`.
 #[inline(always)]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -38,21 +38,22 @@ pub struct PackedRows {
 impl PackedRows {
     /// The clients in this order, with their blocks in `keeper`. All must have the same layout.
     pub fn new(clients: Vec<PackedClient>, keeper: BlockKeeper) -> Result<Self, Error> {
-        let layout = clients.first().ok_or_else(Error::no_clients)?.layout;
-        if let Some(other) = clients.iter().find(|client| client.layout != layout) {
-            return Err(Error::Features { expected: layout.n(), found: other.layout.n() });
+        let layout = &clients.first().ok_or_else(Error::no_clients)?.layout;
+        if let Some(other) = clients.iter().find(|client| client.layout != *layout) {
+            return Err(Error::layouts(layout, &other.layout));
         }
+        let n = layout.n();
         let n_rows = clients.iter().map(PackedClient::n_rows).collect();
         let blocks = clients.into_iter().enumerate();
         let blocks = blocks.flat_map(|(c, client)| client.blocks.into_iter().map(move |b| (c, b)));
-        Ok(Self { n: layout.n(), n_rows, blocks: blocks.collect(), keeper })
+        Ok(Self { n, n_rows, blocks: blocks.collect(), keeper })
     }
 
     /// Packs the rows of each client in memory and merges equal rows if worthwhile. All must have the same layout.
     pub(crate) fn merged(clients: &[Rows]) -> Result<Self, Error> {
         let keeper = BlockKeeper::in_memory();
         let pack = |rows: &Rows| {
-            let mut packer = ClientPacker::new(rows.layout(), &keeper);
+            let mut packer = ClientPacker::new(rows.layout().clone(), &keeper);
             packer.push(rows)?;
             packer.finish()
         };

@@ -1,11 +1,11 @@
 //! The client's side, Algorithm 1: a proxy dataset whose model is accurate and fair on the client's data.
 //!
-//! The variables are the features of the proxy rows. Sensitive attributes, labels and the constant are fixed. With `θ(X)`
+//! The variables are the features of the proxy rows. Groups, labels and the constant are fixed. With `θ(X)`
 //! the model fitted to the proxy, the generator minimises
 //!
-//! `F(θ(X)) = (1/N°) L°(θ) + (ρ/2) [(1−ν) d_SP² + ν d_EO²]`
+//! `F(θ(X)) = (1/N°) L°(θ) + (ρ/2) Σ_j ω_j d_j²`
 //!
-//! measured on the client's own data, for increasing ρ. The rows start as a sample from a smoothed model of the data (see
+//! measured on the client's own data by covariances (see `fairness`), for increasing ρ. The rows start as a sample from a smoothed model of the data (see
 //! `start`), never as the data itself, and each step moves them as little as the model's next step allows (see
 //! `rows_step`).
 
@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::fairness::{Fairness, Violation};
 use crate::observer::{Observer, Progress};
+use crate::root::{Unmeasurable, unmeasurable};
 use crate::rows::Rows;
 use crate::settings::{RhoSchedule, in_range};
 use generator::Generator;
@@ -92,7 +93,7 @@ pub struct ProxySummary {
     pub loss: f64,
     /// Size of the violation.
     pub violation: f64,
-    /// Both covariances, signed.
+    /// The covariance of each criterion.
     pub violations: Violation,
     /// Mean loss of the initial rows' model.
     pub start_loss: f64,
@@ -215,24 +216,25 @@ pub fn generate_proxy(
 
 /// Rejects data to which no model can be fitted, or on which the requested fairness cannot be measured.
 fn check_cells(data: &Rows, fairness: Fairness) -> Result<(), Error> {
-    let cells = data.cell_counts();
-    let [[others_negative, others_positive], [privileged_negative, privileged_positive]] = cells;
-    let positive = others_positive + privileged_positive;
-    let negative = others_negative + privileged_negative;
-    if positive == 0 || negative == 0 {
+    let positive: usize = data.cell_counts().iter().map(|cell| cell[1]).sum();
+    if positive == 0 || positive == data.len() {
         return Err(Error::OneClass { rows: data.len(), positive });
     }
-    let privileged = privileged_negative + privileged_positive;
-    if privileged == 0 || privileged == data.len() {
-        return Err(Error::OneGroup { rows: data.len(), privileged });
+    check_fairness_is_measurable(data, fairness)
+}
+
+/// Rejects rows on which the requested fairness cannot be measured.
+pub fn check_fairness_is_measurable(rows: &Rows, fairness: Fairness) -> Result<(), Error> {
+    if let Some(group) = rows.only_group() {
+        let group = rows.layout().groups.name(group).to_owned();
+        return Err(Error::OneGroup { rows: rows.len(), group });
     }
-    if fairness.includes_eo() && (others_positive == 0 || privileged_positive == 0) {
-        return Err(Error::NoPositives {
-            privileged: privileged_positive,
-            others: others_positive,
-        });
+    match unmeasurable(rows, fairness) {
+        Some(Unmeasurable { criterion, label, found }) => {
+            Err(Error::NoRate { criterion, label, found })
+        }
+        None => Ok(()),
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! The trusted root, and the outer objective `F` measured on it.
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::fairness::{Covariance, Fairness, Violation};
+use crate::fairness::{
+    Condition, Covariance, Fairness, Penalty, SoftRates, Surrogate, Unfairness, Violation,
+};
 use crate::linalg::symmetric_entry;
 use crate::logistic::dot;
 use crate::packed_rows::PackedRows;
-use crate::rows::Rows;
+use crate::rows::{Layout, Rows};
 use crate::statistics::{ClientStatistics, Order, triangle};
 
 /// How the clients' root rows are weighted in the outer objective.
@@ -42,16 +42,18 @@ impl Root {
         Rows::concat(&self.tables)
     }
 
-    /// The root rows of each client, in the order of the clients. A client may have none, but both groups must occur.
+    /// The root rows of each client, in the order of the clients. A client may have none, but at least two groups must
+    /// occur.
     pub fn new(tables: Vec<Rows>) -> Result<Self, Error> {
         let packed = PackedRows::unmerged(&tables)?;
         let n_rows = packed.n_rows_total();
-        let privileged = tables.iter().flat_map(|rows| rows.cell_counts()[1]).sum::<usize>();
-        if privileged == 0 || privileged == n_rows {
-            return Err(Error::RootGroup { rows: n_rows, privileged });
+        let all = Rows::concat(&tables)?;
+        if let Some(group) = all.only_group() {
+            let group = all.layout().groups.name(group).to_owned();
+            return Err(Error::RootGroup { rows: n_rows, group });
         }
         let covariances = Covariance::parts(&tables);
-        let pooled = PackedRows::merged(&[Rows::concat(&tables)?])?;
+        let pooled = PackedRows::merged(&[all])?;
         let pooled_covariance = Covariance::sum(&covariances);
         let n_rows = n_rows as f64;
         Ok(Self { tables, packed, covariances, pooled, pooled_covariance, n_rows })
@@ -72,16 +74,42 @@ impl Root {
         self.n_rows
     }
 
+    /// The layout of all rows.
+    pub fn layout(&self) -> &Layout {
+        self.tables[0].layout()
+    }
+
     /// Rejects a root on which the requested fairness cannot be measured.
     pub(crate) fn check(&self, fairness: Fairness) -> Result<(), Error> {
-        let positives = |group: usize| -> usize {
-            self.tables.iter().map(|rows| rows.cell_counts()[group][1]).sum()
-        };
-        if fairness.includes_eo() && (positives(0) == 0 || positives(1) == 0) {
-            return Err(Error::RootPositives { privileged: positives(1), others: positives(0) });
-        }
-        Ok(())
+        let Some(missing) = unmeasurable(&self.all_rows()?, fairness) else { return Ok(()) };
+        let Unmeasurable { criterion, label, found } = missing;
+        Err(Error::RootCondition { criterion, label, found })
     }
+}
+
+/// Why a requested rate cannot be compared on some rows.
+pub(crate) struct Unmeasurable {
+    pub(crate) criterion: String,
+    pub(crate) label: &'static str,
+    pub(crate) found: String,
+}
+
+/// Whether fewer than two groups have rows of a condition that counts.
+pub(crate) fn unmeasurable(rows: &Rows, fairness: Fairness) -> Option<Unmeasurable> {
+    let (cells, groups) = (rows.cell_counts(), &rows.layout().groups);
+    fairness.conditions().find_map(|(condition, _)| {
+        let (label, class) = match condition {
+            Condition::All => return None,
+            Condition::Positives => ("positive", 1),
+            Condition::Negatives => ("negative", 0),
+        };
+        if cells.iter().filter(|cell| cell[class] > 0).count() >= 2 {
+            return None;
+        }
+        let count = |(name, cell): (&String, &[usize; 2])| format!("{} in `{name}`", cell[class]);
+        let found: Vec<String> = groups.names().iter().zip(&cells).map(count).collect();
+        Some(Unmeasurable { criterion: fairness.to_string(), label, found: found.join(", ") })
+    })
 }
 
 /// `F(θ, w) = root loss + (λ/2n²)‖θ‖² + (ρ/2) violation²`.
@@ -89,8 +117,10 @@ impl Root {
 pub(crate) struct OuterObjective<'a> {
     /// The rows it is measured on.
     pub root: &'a Root,
-    /// The violation that is penalised.
+    /// The fairness that the penalty requires.
     pub fairness: Fairness,
+    /// How it is measured.
+    pub surrogate: Surrogate,
     /// How the clients' root rows are weighted.
     pub weighting: RootWeighting,
     /// `λ/n²`.
@@ -104,7 +134,7 @@ pub(crate) struct OuterValue {
     pub value: f64,
     /// The root loss.
     pub loss: f64,
-    /// Both covariances on the root.
+    /// How far the model is from fair on the root.
     pub violation: Violation,
     /// `∂F/∂θ`.
     pub gradient_theta: Vec<f64>,
@@ -121,37 +151,37 @@ impl OuterObjective<'_> {
         rho: f64,
     ) -> Result<OuterValue, Error> {
         let root = self.root;
-        let Counted { rows, row_weights, covariance } = self.counted(weights);
+        let (rows, row_weights) = self.counted(weights);
         let statistics = rows.evaluate(theta, Order::Gradient)?;
-        let violation = covariance.violation(theta);
+        let penalty = self.penalty();
+        let unfairness = self.unfairness(theta, weights);
 
         let loss = statistics.weighted_loss(row_weights) / root.n_rows;
-        let penalty = 0.5 * rho * violation.squared(self.fairness);
-        let value = loss + 0.5 * self.ridge * dot(theta, theta) + penalty;
+        let penalised = 0.5 * rho * penalty.squared(&unfairness.values);
+        let value = loss + 0.5 * self.ridge * dot(theta, theta) + penalised;
 
         let mut gradient_theta = statistics.weighted_gradient(row_weights);
         gradient_theta
             .iter_mut()
             .zip(theta)
             .for_each(|(g, t)| *g = *g / root.n_rows + self.ridge * t);
-        covariance.add_penalty_gradient(violation, self.fairness, rho, &mut gradient_theta);
+        penalty.add_gradient(&unfairness, rho, &mut gradient_theta);
 
         let gradient_weights = match self.weighting {
             RootWeighting::Pooled => vec![0.0; weights.len()],
             RootWeighting::Client => {
-                let nu = self.fairness.nu();
-                let of_client = |(part, loss): (&Covariance, f64)| {
-                    let own = part.violation(theta);
-                    let slope = (1.0 - nu) * violation.sp * own.sp + nu * violation.eo * own.eo;
-                    loss / root.n_rows + rho * slope
+                let of_client = |(own, loss): (Vec<f64>, f64)| {
+                    loss / root.n_rows + rho * penalty.product(&unfairness.values, &own)
                 };
-                root.covariances.iter().zip(statistics.losses()).map(of_client).collect()
+                let by_weight = self.unfairness_by_weight(theta, weights).into_iter();
+                by_weight.zip(statistics.losses()).map(of_client).collect()
             }
         };
+        let violation = Violation::of(&unfairness.values);
         Ok(OuterValue { value, loss, violation, gradient_theta, gradient_weights })
     }
 
-    /// `∂²F/∂θ²`, all `n × n` entries row by row.
+    /// `∂²F/∂θ²` without the curvature of the contrasts, which is 0 for covariances: all `n × n` entries row by row.
     pub(crate) fn hessian(
         &self,
         theta: &[f64],
@@ -163,43 +193,63 @@ impl OuterObjective<'_> {
         Ok((0..n * n).map(|at| symmetric_entry(&lower, at / n, at % n)).collect())
     }
 
-    /// `∂²F/∂θ²`, the lower triangle row by row.
+    /// The lower triangle of the same matrix, row by row.
     pub(crate) fn lower_hessian(
         &self,
         theta: &[f64],
         weights: &[f64],
         rho: f64,
     ) -> Result<Vec<f64>, Error> {
-        let Counted { rows, row_weights, covariance } = self.counted(weights);
+        let (rows, row_weights) = self.counted(weights);
         let statistics = rows.evaluate(theta, Order::Hessian)?;
         let mut lower = statistics.weighted_hessian(row_weights);
         lower.iter_mut().for_each(|h| *h /= self.root.n_rows);
-        covariance.add_penalty_hessian(self.fairness, rho, &mut lower);
+        self.penalty().add_hessian(&self.unfairness(theta, weights).slopes, rho, &mut lower);
         (0..theta.len()).for_each(|i| lower[triangle(i + 1) - 1] += self.ridge);
         Ok(lower)
     }
 
-    /// The root rows and their weights.
-    fn counted<'b>(&'b self, weights: &'b [f64]) -> Counted<'b> {
+    fn penalty(&self) -> Penalty {
+        Penalty::new(self.fairness, self.root.layout().groups.len())
+    }
+
+    /// The contrasts of the model on the root.
+    fn unfairness(&self, theta: &[f64], weights: &[f64]) -> Unfairness<'_> {
         let root = self.root;
-        match self.weighting {
-            RootWeighting::Pooled => Counted {
-                rows: &root.pooled,
-                row_weights: &[1.0],
-                covariance: Cow::Borrowed(&root.pooled_covariance),
-            },
-            RootWeighting::Client => Counted {
-                rows: &root.packed,
-                row_weights: weights,
-                covariance: Cow::Owned(Covariance::weighted_sum(&root.covariances, weights)),
-            },
+        match (self.surrogate, self.weighting) {
+            (Surrogate::Covariance, RootWeighting::Pooled) => root.pooled_covariance.at(theta),
+            (Surrogate::Covariance, RootWeighting::Client) => {
+                Covariance::weighted_sum(&root.covariances, weights).into_unfairness(theta)
+            }
+            (Surrogate::SoftRate { slope }, _) => {
+                self.soft_rates(slope, theta, weights).unfairness()
+            }
         }
     }
-}
 
-/// Tables of root rows, the weight of each, and their total covariance.
-struct Counted<'a> {
-    rows: &'a dyn ClientStatistics,
-    row_weights: &'a [f64],
-    covariance: Cow<'a, Covariance>,
+    /// The derivatives of the contrasts in the weight of each client, for root rows with weights.
+    fn unfairness_by_weight(&self, theta: &[f64], weights: &[f64]) -> Vec<Vec<f64>> {
+        match self.surrogate {
+            Surrogate::Covariance => {
+                self.root.covariances.iter().map(|part| part.values(theta)).collect()
+            }
+            Surrogate::SoftRate { slope } => self.soft_rates(slope, theta, weights).by_weight(),
+        }
+    }
+
+    fn soft_rates(&self, slope: f64, theta: &[f64], weights: &[f64]) -> SoftRates {
+        let tables = self.root.tables();
+        match self.weighting {
+            RootWeighting::Pooled => SoftRates::at(tables, &vec![1.0; tables.len()], slope, theta),
+            RootWeighting::Client => SoftRates::at(tables, weights, slope, theta),
+        }
+    }
+
+    /// The root rows and their weights.
+    fn counted<'b>(&'b self, weights: &'b [f64]) -> (&'b dyn ClientStatistics, &'b [f64]) {
+        match self.weighting {
+            RootWeighting::Pooled => (&self.root.pooled, &[1.0]),
+            RootWeighting::Client => (&self.root.packed, weights),
+        }
+    }
 }

@@ -1,34 +1,48 @@
 //! Encoded rows: a proxy, a root or a client's data after a schema has turned it into numbers.
 //!
-//! Row `i` is `a_i = (x_i, s_i)`, followed by a constant 1 if the schema has an intercept, with a label `y_i` in {−1, +1}.
+//! Row `i` is `a_i = (x_i, s_i)`, followed by a constant 1 if the schema has an intercept, with a group and a label `y_i`
+//! in {−1, +1}. `s_i` has an indicator of each group but the first, or nothing if the model is blind to the group.
 //! All sizes and values are checked here, and nowhere else.
 
 use std::borrow::Borrow;
+use std::ops::Range;
+use std::sync::Arc;
 
 use crate::error::Error;
+use crate::groups::Groups;
 
 /// Maximum absolute value of an encoded feature. Sums of its squares over any table stay far from overflow, and encoded
 /// values are normally about 1.
 pub const MAX_ABS_VALUE: f64 = 1e12;
 
-/// The entries of a row `a`: the features, then the sensitive attribute, then the constant 1 of the intercept, if any.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The entries of a row `a`: the features, then the indicators of the groups, then the constant 1 of the intercept.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
-    /// Number of encoded features `x`, without the sensitive attribute and the constant.
+    /// Number of encoded features `x`, without the indicators and the constant.
     pub n_x: usize,
+    /// The groups.
+    pub groups: Arc<Groups>,
+    /// Whether a row has the indicators of its group. If not, the model is blind: it cannot use the group.
+    pub as_feature: bool,
     /// Whether a row ends with a constant 1.
     pub intercept: bool,
 }
 
 impl Layout {
-    /// `n`, the length of a row `a` and of a model `θ`.
-    pub fn n(&self) -> usize {
-        self.n_x + 1 + usize::from(self.intercept)
+    /// A layout with the paper's two groups, the group being a feature.
+    pub fn two_groups(n_x: usize, intercept: bool) -> Self {
+        Self { n_x, groups: Groups::two(), as_feature: true, intercept }
     }
 
-    /// Index of the sensitive attribute in a row.
-    pub fn sensitive_index(&self) -> usize {
-        self.n_x
+    /// `n`, the length of a row `a` and of a model `θ`.
+    pub fn n(&self) -> usize {
+        self.indicators().end + usize::from(self.intercept)
+    }
+
+    /// Where a row has the indicators of groups 1, 2, …: an empty range if the model is blind.
+    pub fn indicators(&self) -> Range<usize> {
+        let n = if self.as_feature { self.groups.len() - 1 } else { 0 };
+        self.n_x..self.n_x + n
     }
 }
 
@@ -38,25 +52,36 @@ pub struct Rows {
     layout: Layout,
     /// `a`, row by row, each of length `layout.n()`.
     values: Vec<f64>,
+    /// The index of each row's group.
+    groups: Vec<u8>,
     /// `y`, −1 or +1.
     labels: Vec<f64>,
 }
 
 impl Rows {
-    /// Rows of features (`n_x` per row), sensitive attribute (`true`: privileged) and label (`true`: positive).
+    /// Rows of features (`n_x` per row), group and label (`true`: positive). Two groups may be given as booleans:
+    /// `true` is group 1.
     pub fn new(
         layout: Layout,
         x: &[f64],
-        sensitive: &[bool],
+        groups: &[impl Copy + Into<u8>],
         positive: &[bool],
     ) -> Result<Self, Error> {
         let n_rows = positive.len();
-        if sensitive.len() != n_rows || x.len() != n_rows * layout.n_x {
+        if groups.len() != n_rows || x.len() != n_rows * layout.n_x {
             return Err(Error::Input(format!(
-                "a table of {n_rows} labels needs {n_rows} sensitive values and {n_rows} × {} features; found {} and {}",
+                "a table of {n_rows} labels needs {n_rows} groups and {n_rows} × {} features; found {} and {}",
                 layout.n_x,
-                sensitive.len(),
+                groups.len(),
                 x.len()
+            )));
+        }
+        let groups: Vec<u8> = groups.iter().map(|&group| group.into()).collect();
+        let n_groups = layout.groups.len();
+        if let Some(row) = groups.iter().position(|&group| usize::from(group) >= n_groups) {
+            return Err(Error::Input(format!(
+                "row {row} (counted from 0) is in group {}, but there are only {n_groups} groups",
+                groups[row]
             )));
         }
         let invalid = |at: usize, problem: &str| {
@@ -71,20 +96,21 @@ impl Rows {
             return invalid(at, &format!("{:e}: beyond ±1e12", x[at]));
         }
         let mut values = Vec::with_capacity(n_rows * layout.n());
-        for (row, &s) in sensitive.iter().enumerate() {
+        let n_indicators = layout.indicators().len();
+        for (row, &group) in groups.iter().enumerate() {
             values.extend_from_slice(&x[row * layout.n_x..(row + 1) * layout.n_x]);
-            values.push(f64::from(s));
+            values.extend((1..=n_indicators).map(|g| f64::from(usize::from(group) == g)));
             if layout.intercept {
                 values.push(1.0);
             }
         }
         let labels = positive.iter().map(|&p| if p { 1.0 } else { -1.0 }).collect();
-        Ok(Self { layout, values, labels })
+        Ok(Self { layout, values, groups, labels })
     }
 
     /// The layout of each row.
-    pub fn layout(&self) -> Layout {
-        self.layout
+    pub fn layout(&self) -> &Layout {
+        &self.layout
     }
 
     /// Number of rows.
@@ -97,7 +123,7 @@ impl Rows {
         self.labels.is_empty()
     }
 
-    /// Row `i`: `(x_i, s_i)`, and the constant 1 if there is an intercept.
+    /// Row `i`: the features, the indicators of the group, and the constant 1 if there is an intercept.
     pub fn a(&self, i: usize) -> &[f64] {
         let n = self.layout.n();
         &self.values[i * n..(i + 1) * n]
@@ -108,9 +134,14 @@ impl Rows {
         &self.a(i)[..self.layout.n_x]
     }
 
-    /// Whether row `i` is in the privileged group, `s_i = 1`.
-    pub fn is_privileged(&self, i: usize) -> bool {
-        self.a(i)[self.layout.sensitive_index()] == 1.0
+    /// The index of the group of row `i`.
+    pub fn group(&self, i: usize) -> usize {
+        usize::from(self.groups[i])
+    }
+
+    /// The index of every row's group.
+    pub fn groups(&self) -> &[u8] {
+        &self.groups
     }
 
     /// Whether row `i` has the positive label, `y_i = +1`.
@@ -132,29 +163,37 @@ impl Rows {
     pub fn select(&self, rows: &[usize]) -> Self {
         let mut values = Vec::with_capacity(rows.len() * self.layout.n());
         rows.iter().for_each(|&i| values.extend_from_slice(self.a(i)));
+        let groups = rows.iter().map(|&i| self.groups[i]).collect();
         let labels = rows.iter().map(|&i| self.labels[i]).collect();
-        Self { layout: self.layout, values, labels }
+        Self { layout: self.layout.clone(), values, groups, labels }
     }
 
     /// The rows of several tables of the same layout, one table after the other.
     pub fn concat(parts: &[impl Borrow<Self>]) -> Result<Self, Error> {
         let parts: Vec<&Self> = parts.iter().map(Borrow::borrow).collect();
-        let layout = parts.first().ok_or_else(Error::no_clients)?.layout;
-        if let Some(other) = parts.iter().find(|part| part.layout != layout) {
-            return Err(Error::Features { expected: layout.n(), found: other.layout.n() });
+        let layout = &parts.first().ok_or_else(Error::no_clients)?.layout;
+        if let Some(other) = parts.iter().find(|part| part.layout != *layout) {
+            return Err(Error::layouts(layout, &other.layout));
         }
         Ok(Self {
-            layout,
+            layout: layout.clone(),
             values: parts.iter().flat_map(|p| p.values.iter().copied()).collect(),
+            groups: parts.iter().flat_map(|p| p.groups.iter().copied()).collect(),
             labels: parts.iter().flat_map(|p| p.labels.iter().copied()).collect(),
         })
     }
 
-    /// Number of rows in each cell `[s][y]`: `s` is 1 for privileged, `y` is 1 for positive.
-    pub fn cell_counts(&self) -> [[usize; 2]; 2] {
-        let mut counts = [[0; 2]; 2];
+    /// The group that all rows are in, if there is only one.
+    pub fn only_group(&self) -> Option<usize> {
+        let (first, rest) = self.groups.split_first()?;
+        rest.iter().all(|group| group == first).then_some(usize::from(*first))
+    }
+
+    /// Number of rows in each cell `[group][y]`: `y` is 1 for positive.
+    pub fn cell_counts(&self) -> Vec<[usize; 2]> {
+        let mut counts = vec![[0; 2]; self.layout.groups.len()];
         for i in 0..self.len() {
-            counts[usize::from(self.is_privileged(i))][usize::from(self.is_positive(i))] += 1;
+            counts[self.group(i)][usize::from(self.is_positive(i))] += 1;
         }
         counts
     }
@@ -163,7 +202,7 @@ impl Rows {
     pub(crate) fn with_columns_divided(&self, scales: &[f64]) -> Self {
         let values = self.values.chunks_exact(scales.len());
         let values = values.flat_map(|a| a.iter().zip(scales).map(|(v, s)| v / s)).collect();
-        Self { layout: self.layout, values, labels: self.labels.clone() }
+        Self { values, ..self.clone() }
     }
 
     /// The features of row `i`, which the proxy generator moves.

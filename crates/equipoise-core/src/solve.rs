@@ -118,6 +118,7 @@ fn measure_on_root(
     let pooled = OuterObjective {
         root: round.root(),
         fairness: settings.fairness,
+        surrogate: settings.surrogate,
         weighting: RootWeighting::Pooled,
         ridge: ridge(settings.lambda, round.proxies().n()),
     };

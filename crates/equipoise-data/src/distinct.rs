@@ -41,12 +41,7 @@ impl Distinct {
     /// Numbers in ascending order, then texts in alphabetical order.
     pub(crate) fn sorted(&self) -> Vec<Value> {
         let mut values = self.values.clone();
-        values.sort_by(|a, b| match (a, b) {
-            (Value::Number(a), Value::Number(b)) => a.total_cmp(b),
-            (Value::Number(_), Value::Text(_)) => std::cmp::Ordering::Less,
-            (Value::Text(_), Value::Number(_)) => std::cmp::Ordering::Greater,
-            (Value::Text(a), Value::Text(b)) => a.cmp(b),
-        });
+        values.sort_by(Value::order);
         values
     }
 

@@ -32,7 +32,7 @@ impl DistinctRowCounter {
     /// Adds rows.
     pub fn add(&mut self, rows: &Rows) {
         for i in 0..rows.len() {
-            self.add_digest(row_digest(rows.a(i), rows.is_positive(i)));
+            self.add_digest(row_digest(rows, i));
         }
     }
 
@@ -70,11 +70,11 @@ impl DistinctRowCounter {
 #[cfg(test)]
 mod tests {
     use super::DistinctRowCounter;
-    use crate::row_sketch::row_digest;
+    use crate::row_sketch::digest_of;
 
     fn count(max_digests: usize, rows: impl Iterator<Item = u32>) -> u64 {
         let mut distinct = DistinctRowCounter::with_max(max_digests);
-        rows.for_each(|i| distinct.add_digest(row_digest(&[f64::from(i), 1.0], true)));
+        rows.for_each(|i| distinct.add_digest(digest_of(&[f64::from(i), 1.0], 1)));
         assert!(distinct.digests.capacity() <= max_digests);
         distinct.count()
     }

@@ -48,6 +48,7 @@ pub use raw_rows::{EncodedTable, read_features_for_prediction, read_rows};
 pub use read_limits::ReadLimits;
 pub use round::{LoadedRound, load_round};
 pub use schema::{
-    Encoding, Feature, InferOptions, Inferred, Label, Schema, SchemaProblem, Sensitive, infer,
+    Encoding, Feature, Group, InferOptions, Inferred, Label, Schema, SchemaProblem, Sensitive,
+    infer,
 };
 pub use table::{Cell, Table, TableKind, open_table};

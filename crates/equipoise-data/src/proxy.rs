@@ -1,5 +1,5 @@
-//! Proxies: tables of encoded rows. One column per encoded feature, then the sensitive attribute as 0 or 1 and
-//! the label as −1 or 1. Values round-trip bit for bit.
+//! Proxies: tables of encoded rows. One column per encoded feature, then the index of the group and the label as −1
+//! or 1. Values round-trip bit for bit.
 
 mod reader;
 mod writer;
@@ -32,28 +32,39 @@ pub fn write_proxy(path: &Path, rows: &Rows, schema: &Schema, force: bool) -> Re
         });
     }
     let feature = |i| (0..rows.len()).map(|row| rows.x(row)[i]).collect();
-    let privileged = (0..rows.len()).map(|i| i8::from(rows.is_privileged(i))).collect();
+    let groups = rows.groups().iter().map(|&group| group_code(group)).collect();
     let labels = (0..rows.len()).map(|i| if rows.is_positive(i) { 1 } else { -1 }).collect();
     let values = (0..rows.layout().n_x)
         .map(|i| ColumnValues::Numbers(feature(i)))
-        .chain([ColumnValues::Codes(privileged), ColumnValues::Codes(labels)]);
+        .chain([ColumnValues::Codes(groups), ColumnValues::Codes(labels)]);
     let columns: Vec<OutputColumn> =
         columns(schema).into_iter().zip(values).map(|(n, v)| OutputColumn::new(n, v)).collect();
     write_table(path, &columns, force)
 }
 
-/// Encoded features, sensitive attribute, label.
-fn columns(schema: &Schema) -> Vec<String> {
+/// Encoded features, group, label.
+pub(crate) fn columns(schema: &Schema) -> Vec<String> {
     let mut columns = schema.encoded_names();
-    columns.push(schema.sensitive.column.clone());
+    columns.push(schema.sensitive.column_name());
     columns.push(schema.label.column.clone());
     columns
 }
 
+/// A group as it is written. There are at most 100 groups.
+fn group_code(group: u8) -> i8 {
+    group as i8
+}
+
 pub(crate) fn check_layout(rows: &Rows, schema: &Schema) -> Result<(), Error> {
     let (expected, found) = (schema.layout(), rows.layout());
-    if expected == found {
+    if expected == *found {
         return Ok(());
+    }
+    if expected.n() == found.n() && expected.intercept == found.intercept {
+        return Err(Error::Invalid(
+            "the schema has other groups than these rows. Use the schema that the rows were encoded with."
+                .to_owned(),
+        ));
     }
     Err(Error::Invalid(format!(
         "the schema encodes rows of {} entries (intercept: {}), but these rows have {} (intercept: {}). Use the schema that the rows were encoded with.",

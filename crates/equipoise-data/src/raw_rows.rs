@@ -28,7 +28,8 @@ pub fn read_rows(path: &Path, schema: &Schema, purpose: Purpose) -> Result<Encod
 }
 
 /// Reads and encodes raw rows to be scored. The label column is ignored and may be absent; all rows get a
-/// meaningless negative label. Columns that are not in the schema are allowed.
+/// meaningless negative label. If the model is blind, sensitive columns are ignored too, and all rows are in the first
+/// group. Columns that are not in the schema are allowed.
 pub fn read_features_for_prediction(path: &Path, schema: &Schema) -> Result<EncodedTable, Error> {
     read(open_table(path)?, schema, Purpose::Prediction, false)
 }
@@ -40,11 +41,13 @@ fn read(
     with_labels: bool,
 ) -> Result<EncodedTable, Error> {
     let file = table.file().to_path_buf();
-    let columns = chosen_columns(schema, with_labels);
+    // A blind model needs no groups for its predictions.
+    let with_groups = with_labels || schema.sensitive.as_feature;
+    let columns = chosen_columns(schema, with_groups, with_labels);
     let chosen =
         columns.iter().map(|column| table.position(column)).collect::<Result<Vec<_>, _>>()?;
 
-    let mut reading = Reading::new(schema);
+    let mut reading = Reading::new(schema, with_groups);
     let n_rows = table.visit(&chosen, |row, cells| {
         reading.add(cells).map_err(|(column, problem)| problem.in_cell(&file, row, columns[column]))
     })?;
@@ -52,40 +55,46 @@ fn read(
         return Err(TableProblem::no_rows(purpose).in_file(&file));
     }
 
-    let rows = Rows::new(schema.layout(), &reading.x, &reading.privileged, &reading.positive)?;
+    let rows = Rows::new(schema.layout(), &reading.x, &reading.groups, &reading.positive)?;
     let mut warnings: Vec<Warning> = Vec::new();
     let (labels, groups) = (&reading.label_values, &reading.sensitive_values);
     warnings.extend(warning::many_values(&file, schema, labels, groups));
-    // Rows to be scored have no labels, so only their groups can be one-sided.
-    let one_sided = warning::one_sided(&file, schema, rows.cell_counts()).into_iter();
-    warnings.extend(one_sided.filter(|w| with_labels || w.code == WarningCode::OneGroup));
+    // Rows to be scored have no labels, and no groups if the model is blind.
+    let one_sided = warning::one_sided(&file, schema, &rows.cell_counts()).into_iter();
+    warnings.extend(one_sided.filter(|w| match w.code {
+        WarningCode::OneGroup => with_groups,
+        _ => with_labels,
+    }));
     Ok(EncodedTable { rows, warnings })
 }
 
-/// Features in the schema's order, then the sensitive column, then the label.
-fn chosen_columns(schema: &Schema, with_labels: bool) -> Vec<&str> {
-    let features = schema.features.iter().map(|f| f.column.as_str());
-    let label = with_labels.then_some(schema.label.column.as_str());
-    features.chain([schema.sensitive.column.as_str()]).chain(label).collect()
+/// Features in the schema's order, then the sensitive columns, then the label.
+fn chosen_columns(schema: &Schema, with_groups: bool, with_labels: bool) -> Vec<&str> {
+    let features = schema.features.iter().map(|f| &f.column);
+    let sensitive = schema.sensitive.columns.iter().filter(|_| with_groups);
+    let label = with_labels.then_some(&schema.label.column);
+    features.chain(sensitive).chain(label).map(String::as_str).collect()
 }
 
 struct Reading {
     encoder: Encoder,
     n_features: usize,
+    n_sensitive: usize,
     x: Vec<f64>,
-    privileged: Vec<bool>,
+    groups: Vec<u8>,
     positive: Vec<bool>,
     sensitive_values: Distinct,
     label_values: Distinct,
 }
 
 impl Reading {
-    fn new(schema: &Schema) -> Self {
+    fn new(schema: &Schema, with_groups: bool) -> Self {
         Self {
             encoder: Encoder::new(schema),
             n_features: schema.features.len(),
+            n_sensitive: if with_groups { schema.sensitive.columns.len() } else { 0 },
             x: Vec::new(),
-            privileged: Vec::new(),
+            groups: Vec::new(),
             positive: Vec::new(),
             sensitive_values: Distinct::new(MAX_NAMED),
             label_values: Distinct::new(MAX_NAMED),
@@ -97,15 +106,21 @@ impl Reading {
         for (i, cell) in cells[..self.n_features].iter().enumerate() {
             self.encoder.feature(i, *cell, &mut self.x).map_err(|problem| (i, problem))?;
         }
-        let at = self.n_features;
-        let privileged = self.encoder.privileged(cells[at]).map_err(|problem| (at, problem))?;
-        self.privileged.push(privileged);
-        self.sensitive_values.add(cells[at]);
+        let label_at = self.n_features + self.n_sensitive;
+        let sensitive = &cells[self.n_features..label_at];
+        let group = match sensitive {
+            [] => 0,
+            _ => self.encoder.group(sensitive).map_err(|(at, p)| (self.n_features + at, p))?,
+        };
+        self.groups.push(group);
+        if let [value] = sensitive {
+            self.sensitive_values.add(*value);
+        }
 
-        let positive = match cells.get(at + 1) {
+        let positive = match cells.get(label_at) {
             Some(label) => {
                 self.label_values.add(*label);
-                self.encoder.positive(*label).map_err(|problem| (at + 1, problem))?
+                self.encoder.positive(*label).map_err(|problem| (label_at, problem))?
             }
             None => false,
         };
@@ -115,7 +130,7 @@ impl Reading {
 }
 
 fn refuse_extra_columns(table: &Table, schema: &Schema) -> Result<(), Error> {
-    let known = chosen_columns(schema, true);
+    let known = chosen_columns(schema, true, true);
     let is_known =
         |column: &String| known.contains(&column.as_str()) || schema.ignore.contains(column);
     // A misspelled column is the more likely mistake, and its error suggests the right name.

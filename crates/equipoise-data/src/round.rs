@@ -67,7 +67,7 @@ fn load_files(
     let root = Root::new(root_rows.collect()).map_err(|error| match error {
         equipoise_core::Error::RootGroup { .. } => Error::Root {
             folder: root_dir.to_path_buf(),
-            column: schema.sensitive.column.clone(),
+            column: schema.sensitive.column_name(),
             source: error,
         },
         other => Error::Rows(other),

@@ -70,10 +70,10 @@ impl RowSketcher {
         Self { table: vec![EMPTY; SLOTS], n_kept: 0, below: EMPTY }
     }
 
-    /// Adds rows: features, sensitive attribute and label.
+    /// Adds rows: features, group and label.
     pub(crate) fn add(&mut self, rows: &Rows) {
         for i in 0..rows.len() {
-            self.add_digest(row_digest(rows.a(i), rows.is_positive(i)));
+            self.add_digest(row_digest(rows, i));
         }
     }
 
@@ -121,11 +121,18 @@ impl RowSketcher {
 const ROOTS: [u64; 4] =
     [0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1];
 
-/// Digest of a row and its label, from the bits of the numbers; 0 and −0 are equal. It is the same on every
+/// Digest of row `i` with its group and label, from the bits of the numbers; 0 and −0 are equal. It is the same on every
 /// machine, and fast rather than cryptographic: changing a last digit is enough to hide a copy anyway.
-pub(crate) fn row_digest(a: &[f64], positive: bool) -> u64 {
+pub(crate) fn row_digest(rows: &Rows, i: usize) -> u64 {
+    // The row has its group's indicators, unless the model is blind.
+    let group = if rows.layout().as_feature { 0 } else { rows.group(i) as u64 };
+    digest_of(rows.a(i), u64::from(rows.is_positive(i)) | group << 1)
+}
+
+/// Digest of numbers and a mark.
+pub(crate) fn digest_of(a: &[f64], mark: u64) -> u64 {
     let bits = |value: f64| (value + 0.0).to_bits();
-    let mut state = ROOTS[1] ^ u64::from(positive);
+    let mut state = ROOTS[1] ^ mark;
     let (pairs, last) = a.as_chunks::<2>();
     for [first, second] in pairs {
         state = fold(state ^ bits(*first), ROOTS[0] ^ bits(*second));

@@ -7,7 +7,9 @@ mod check;
 mod digest;
 mod encode;
 mod feature;
+mod group_counts;
 mod infer;
+mod sensitive;
 mod statistics;
 
 use std::path::Path;
@@ -19,6 +21,7 @@ pub use check::SchemaProblem;
 pub(crate) use encode::Encoder;
 pub use feature::{Encoding, Feature};
 pub use infer::{InferOptions, Inferred, infer};
+pub use sensitive::{Group, Sensitive};
 
 use crate::digest::Digest;
 use crate::error::Error;
@@ -58,16 +61,6 @@ pub struct Label {
     pub column: String,
     /// The value that counts as +1; every other counts as −1.
     pub positive: String,
-}
-
-/// The groups that the model must treat fairly.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sensitive {
-    /// The column.
-    pub column: String,
-    /// The value that counts as 1; every other counts as 0.
-    pub privileged: String,
 }
 
 impl Schema {
@@ -110,7 +103,12 @@ impl Schema {
 
     /// The layout of an encoded row.
     pub fn layout(&self) -> Layout {
-        Layout { n_x: self.features.iter().map(Feature::width).sum(), intercept: self.intercept }
+        Layout {
+            n_x: self.features.iter().map(Feature::width).sum(),
+            groups: self.sensitive.groups(),
+            as_feature: self.sensitive.as_feature,
+            intercept: self.intercept,
+        }
     }
 
     /// Names of the encoded features: the column, or `column=level` for each level.
@@ -118,10 +116,11 @@ impl Schema {
         self.features.iter().flat_map(Feature::encoded_names).collect()
     }
 
-    /// Names of θ's entries: encoded features, sensitive attribute, and `(intercept)` if the schema has one.
+    /// Names of θ's entries: encoded features, groups unless the model is blind, and `(intercept)` if the schema has
+    /// one.
     pub fn theta_names(&self) -> Vec<String> {
         let mut names = self.encoded_names();
-        names.push(self.sensitive.column.clone());
+        names.extend(self.sensitive.theta_names());
         if self.intercept {
             names.push(INTERCEPT.to_string());
         }

@@ -1,5 +1,7 @@
 //! Equality of values: as numbers if both are finite numbers, otherwise as trimmed text.
 
+use std::cmp::Ordering;
+
 use crate::table::Cell;
 
 /// A value, parsed once and compared many times.
@@ -21,6 +23,16 @@ impl Value {
             Cell::Number(number) if number.is_finite() => Some(Self::Number(number)),
             Cell::Number(number) => Some(Self::Text(number.to_string())),
             Cell::Text(text) => Some(Self::of_text(text)),
+        }
+    }
+
+    /// Numbers in ascending order, then texts in alphabetical order.
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
+            (Self::Number(_), Self::Text(_)) => Ordering::Less,
+            (Self::Text(_), Self::Number(_)) => Ordering::Greater,
+            (Self::Text(a), Self::Text(b)) => a.cmp(b),
         }
     }
 

@@ -16,45 +16,42 @@ fn warning(file: &Path, code: WarningCode, message: String) -> Warning {
 }
 
 /// Warnings about a table that lacks a class or a group, from the number of rows in each cell.
-pub(crate) fn one_sided(
-    file: &Path,
-    schema: &Schema,
-    cell_counts: [[usize; 2]; 2],
-) -> Vec<Warning> {
-    let [unprivileged, privileged] = cell_counts;
+pub(crate) fn one_sided(file: &Path, schema: &Schema, cell_counts: &[[usize; 2]]) -> Vec<Warning> {
     let n_rows: usize = cell_counts.as_flattened().iter().sum();
     let mut warnings = Vec::new();
-    let n_positive = unprivileged[1] + privileged[1];
+    let n_positive: usize = cell_counts.iter().map(|cell| cell[1]).sum();
     if n_positive == 0 || n_positive == n_rows {
         let label = if n_positive > 0 { "positive" } else { "negative" };
         let column = &schema.label.column;
         let message = format!("every row has a {label} label in column `{column}`");
         warnings.push(warning(file, WarningCode::OneClass, message));
     }
-    let n_privileged = privileged[0] + privileged[1];
-    if n_privileged == 0 || n_privileged == n_rows {
-        let group = if n_privileged > 0 { "privileged" } else { "unprivileged" };
-        let column = &schema.sensitive.column;
+    let mut present = cell_counts.iter().zip(&schema.sensitive.groups);
+    let mut next = || present.find(|(cell, _)| cell[0] + cell[1] > 0);
+    if let (Some((_, group)), None) = (next(), next()) {
         let message = format!(
-            "every row is {group} in column `{column}`, so fairness cannot be measured on this table"
+            "every row is in the group `{}`, so fairness cannot be measured on this table",
+            group.name
         );
         warnings.push(warning(file, WarningCode::OneGroup, message));
     }
     warnings
 }
 
-/// Warnings about a label or sensitive column with more than two values.
+/// Warnings about a label column, or a sensitive column with a privileged value, that has more than two values.
 pub(crate) fn many_values<'a>(
     file: &'a Path,
     Schema { label, sensitive, .. }: &'a Schema,
     labels: &'a Distinct,
     groups: &'a Distinct,
 ) -> impl Iterator<Item = Warning> + 'a {
-    let label = ("label", &label.column, labels, &label.positive, "negative");
-    let group = ("sensitive", &sensitive.column, groups, &sensitive.privileged, "unprivileged");
-    let columns =
-        [(WarningCode::ManyLabelValues, label), (WarningCode::ManySensitiveValues, group)];
-    let many = columns.into_iter().filter(|(_, column)| column.2.len() > 2);
+    let label = ("label", &label.column, labels, label.positive.as_str(), "negative");
+    let group = sensitive.privileged().map(|value| {
+        let column = ("sensitive", &sensitive.columns[0], groups, value, "unprivileged");
+        (WarningCode::ManySensitiveValues, column)
+    });
+    let columns = [(WarningCode::ManyLabelValues, label)].into_iter().chain(group);
+    let many = columns.filter(|(_, column)| column.2.len() > 2);
     many.map(move |(code, (role, column, seen, value, rest))| {
         let values = list(&seen.names());
         let message = format!(

@@ -111,7 +111,7 @@ fn round(n_clients: usize, rows_each: usize, n: usize) -> Result<Round, Box<dyn 
 /// Random rows of `n` entries, including the intercept.
 fn rows(seed: u64, n_rows: usize, n: usize) -> Result<Rows, equipoise_core::Error> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let layout = Layout { n_x: n - 2, intercept: true };
+    let layout = Layout::two_groups(n - 2, true);
     let bias = [2.0, -0.4, 1.0, 0.2, 3.0][seed as usize % 5];
     let x: Vec<f64> = (0..n_rows * layout.n_x).map(|_| rng.random_range(-1.7..1.7)).collect();
     let sensitive: Vec<bool> = (0..n_rows).map(|_| rng.random_bool(0.6)).collect();

@@ -65,7 +65,7 @@ fn make_clients(
     clients: usize,
 ) -> Result<Vec<Client>, equipoise_core::Error> {
     let n_root = ROOT_ROWS.max(TOTAL_ROOT_ROWS.div_ceil(clients));
-    let layout = Layout { n_x: features, intercept: true };
+    let layout = Layout::two_groups(features, true);
     let make_client = |client: usize| {
         let n_rows = rows * (client + 1) / clients - rows * client / clients;
         let bias = BIASES[client % BIASES.len()];

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 /// Rows of `n` entries including an intercept, whose labels follow a noisy linear score.
 pub(crate) fn rows(seed: u64, n_rows: usize, n: usize) -> Rows {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let layout = Layout { n_x: n - 2, intercept: true };
+    let layout = Layout::two_groups(n - 2, true);
     let x: Vec<f64> = (0..n_rows * layout.n_x).map(|_| rng.random_range(-1.7..1.7)).collect();
     let sensitive: Vec<bool> = (0..n_rows).map(|_| rng.random_bool(0.6)).collect();
     let positive: Vec<bool> = x

@@ -4,19 +4,29 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::fairness::Fairness;
+use crate::fairness::{Criterion, Fairness, Surrogate};
 use crate::root::{Root, RootWeighting};
-use crate::rows::{Layout, Rows};
+use crate::rows::Layout;
+use crate::rows::Rows;
 use crate::settings::Settings;
 use crate::statistics::{Order, Statistics};
-use crate::test_rows::random_round;
+use crate::test_rows::{layout, random_round_of};
 
 fn fairness() -> impl Strategy<Value = Fairness> {
     prop_oneof![
         Just(Fairness::SP),
         Just(Fairness::EO),
-        (0.0..=1.0).prop_map(|nu| Fairness::both(nu).unwrap()),
+        Just(Criterion::Fpr.into()),
+        Just(Criterion::EqualizedOdds.into()),
+        (0.01..=1.0, 0.01..=1.0).prop_map(|(sp, eo)| {
+            Fairness::mixture(&[(Criterion::Sp, sp), (Criterion::Eo, eo)]).unwrap()
+        }),
     ]
+}
+
+fn surrogate() -> impl Strategy<Value = Surrogate> {
+    let soft = (0.5..5.0).prop_map(|slope| Surrogate::SoftRate { slope });
+    prop_oneof![Just(Surrogate::Covariance), soft]
 }
 
 fn evaluate(round: &Round, settings: &Settings, weights: &[f64], rho: f64) -> Evaluation {
@@ -26,7 +36,7 @@ fn evaluate(round: &Round, settings: &Settings, weights: &[f64], rho: f64) -> Ev
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(192))]
 
     /// Five-point differences with step h have an error of h⁴ times a fifth derivative, plus the inner tolerance divided
     /// by h. With h = 1e-4 and a tolerance of 1e-12, both are below 1e-7 for gradients of size 1. The bound is 1e-5.
@@ -36,13 +46,18 @@ proptest! {
         n_clients in 1usize..5,
         n_x in 1usize..5,
         intercept: bool,
+        n_groups in 2usize..5,
+        as_feature: bool,
         fairness in fairness(),
+        surrogate in surrogate(),
         client_weighted: bool,
         rho in prop_oneof![Just(0.0), 0.1..1e3],
         raw in prop::collection::vec(0.1..1.0, 5),
     ) {
-        let round = random_round(seed, n_clients, 60, n_x, intercept);
+        let layout = layout(n_groups, n_x, as_feature, intercept);
+        let round = random_round_of(&layout, seed, n_clients, 60);
         let mut settings = Settings::new(fairness);
+        settings.surrogate = surrogate;
         settings.inner.tolerance = 1e-12;
         if client_weighted {
             settings.root_weighting = RootWeighting::Client;
@@ -100,8 +115,8 @@ impl ClientStatistics for Quadratic {
 
 #[test]
 fn model_and_hypergradient_agree_with_a_closed_form() {
-    let layout = Layout { n_x: 1, intercept: false };
-    let root = |x: &[f64], s: &[bool], y: &[bool]| Rows::new(layout, x, s, y).unwrap();
+    let layout = Layout::two_groups(1, false);
+    let root = |x: &[f64], s: &[bool], y: &[bool]| Rows::new(layout.clone(), x, s, y).unwrap();
     let roots = vec![
         root(&[0.3, -1.2, 0.8], &[true, false, true], &[true, false, false]),
         root(&[1.5, -0.4], &[false, true], &[true, true]),
@@ -131,6 +146,7 @@ fn model_and_hypergradient_agree_with_a_closed_form() {
     let outer = OuterObjective {
         root: round.root(),
         fairness: Fairness::SP,
+        surrogate: Surrogate::Covariance,
         weighting: RootWeighting::Pooled,
         ridge,
     };

@@ -130,6 +130,7 @@ impl Comparison<'_> {
         let outer = OuterObjective {
             root,
             fairness: self.settings.fairness,
+            surrogate: self.settings.surrogate,
             weighting: RootWeighting::Pooled,
             ridge: strength / root.n_rows(),
         };
@@ -191,10 +192,9 @@ fn losses(rows: &Rows, theta: &[f64]) -> Vec<f64> {
 
 /// Stratified folds: the rows of each group and label are dealt to the folds in turn.
 fn folds(rows: &Rows) -> Vec<usize> {
-    let mut seen = [[0; 2]; 2];
+    let mut seen = vec![[0; 2]; rows.layout().groups.len()];
     let fold = |i: usize| {
-        let count: &mut usize =
-            &mut seen[usize::from(rows.is_privileged(i))][usize::from(rows.is_positive(i))];
+        let count: &mut usize = &mut seen[rows.group(i)][usize::from(rows.is_positive(i))];
         *count += 1;
         (*count - 1) % FOLDS
     };

@@ -50,12 +50,12 @@ fn models_agree_with_scikit_learn_to_a_millionth() {
         serde_json::from_str(include_str!("../../tests/reference/logistic.json")).unwrap();
     assert_eq!(cases.len(), 5);
     for case in cases {
-        let layout = Layout { n_x: case.n_x, intercept: case.intercept };
+        let layout = Layout::two_groups(case.n_x, case.intercept);
         let is_one = |v: &[f64]| v.iter().map(|&v| v == 1.0).collect::<Vec<bool>>();
         let clients: Vec<Rows> = case
             .clients
             .iter()
-            .map(|c| Rows::new(layout, &c.x, &is_one(&c.s), &is_one(&c.y)).unwrap())
+            .map(|c| Rows::new(layout.clone(), &c.x, &is_one(&c.s), &is_one(&c.y)).unwrap())
             .collect();
         if case.lambda == 0.0 {
             let (found, separation) = fit_unregularised(&clients[0], &clients[0]).unwrap();

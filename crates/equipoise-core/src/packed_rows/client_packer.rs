@@ -20,7 +20,7 @@ pub struct ClientPacker {
     distinct: Option<DistinctRows>,
     open: OpenBlock,
     blocks: Vec<PackedBlock>,
-    cell_counts: [[usize; 2]; 2],
+    cell_counts: Vec<[usize; 2]>,
 }
 
 /// The rows of one client, packed.
@@ -28,7 +28,7 @@ pub struct ClientPacker {
 pub struct PackedClient {
     pub(super) layout: Layout,
     pub(super) blocks: Vec<PackedBlock>,
-    cell_counts: [[usize; 2]; 2],
+    cell_counts: Vec<[usize; 2]>,
 }
 
 /// A block that is being filled.
@@ -42,12 +42,12 @@ impl ClientPacker {
     /// For rows of this layout, stored by `keeper`.
     pub fn new(layout: Layout, keeper: &BlockKeeper) -> Self {
         Self {
-            layout,
             keeper: keeper.clone(),
             distinct: Some(DistinctRows::new(layout.n())),
             open: OpenBlock::default(),
             blocks: Vec::new(),
-            cell_counts: [[0; 2]; 2],
+            cell_counts: vec![[0; 2]; layout.groups.len()],
+            layout,
         }
     }
 
@@ -63,9 +63,8 @@ impl ClientPacker {
 
     /// Packs more rows.
     pub fn push(&mut self, rows: &Rows) -> Result<(), Error> {
-        if rows.layout() != self.layout {
-            let (expected, found) = (self.layout.n(), rows.layout().n());
-            return Err(Error::Features { expected, found });
+        if *rows.layout() != self.layout {
+            return Err(Error::layouts(&self.layout, rows.layout()));
         }
         for i in 0..rows.len() {
             if self.distinct.as_mut().is_some_and(|distinct| !distinct.add(rows, i)) {
@@ -115,10 +114,11 @@ impl ClientPacker {
 impl PackedClient {
     /// Packs rows in memory without merging, in parallel.
     pub(super) fn unmerged(rows: &Rows) -> Self {
-        let (layout, cell_counts) = (rows.layout(), rows.cell_counts());
+        let (layout, cell_counts) = (rows.layout().clone(), rows.cell_counts());
+        let n = layout.n();
         let block = |start: usize| {
             let end = rows.len().min(start + BLOCK_ROWS);
-            let size = (end - start).div_ceil(4) * layout.n();
+            let size = (end - start).div_ceil(4) * n;
             let mut open = OpenBlock { quads: Vec::with_capacity(size), n_rows: 0 };
             (start..end).for_each(|i| open.push(rows.a(i), rows.labels()[i]));
             let storage = Storage::Memory(open.quads.into_boxed_slice());
@@ -134,8 +134,8 @@ impl PackedClient {
     }
 
     /// Number of rows in each cell, as in [`Rows::cell_counts`].
-    pub fn cell_counts(&self) -> [[usize; 2]; 2] {
-        self.cell_counts
+    pub fn cell_counts(&self) -> &[[usize; 2]] {
+        &self.cell_counts
     }
 }
 

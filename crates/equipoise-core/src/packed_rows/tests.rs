@@ -103,7 +103,7 @@ impl Spill for Shelf {
 
 fn packed_in_chunks(clients: &[Rows], chunk: usize, keeper: &BlockKeeper) -> PackedRows {
     let pack = |rows: &Rows| {
-        let mut packer = ClientPacker::new(rows.layout(), keeper);
+        let mut packer = ClientPacker::new(rows.layout().clone(), keeper);
         let numbers: Vec<usize> = (0..rows.len()).collect();
         numbers.chunks(chunk).for_each(|part| packer.push(&rows.select(part)).unwrap());
         packer.finish().unwrap()
@@ -150,13 +150,13 @@ fn chunks_and_memory_do_not_change_the_result() {
 #[test]
 fn too_many_distinct_rows_are_not_merged() {
     let n_distinct = distinct_rows::MAX_DISTINCT + 1;
-    let layout = crate::rows::Layout { n_x: 1, intercept: false };
+    let layout = crate::rows::Layout::two_groups(1, false);
     let x = |n_rows: usize, of: usize| (0..n_rows).map(|i| (i % of) as f64).collect::<Vec<_>>();
     let counted = |x: &[f64]| {
         // The first rows repeat, or the search would end early.
         let x: Vec<f64> = [0.0; 500].iter().chain(x).copied().collect();
         let ones = vec![true; x.len()];
-        let rows = Rows::new(layout, &x, &ones, &ones).unwrap();
+        let rows = Rows::new(layout.clone(), &x, &ones, &ones).unwrap();
         PackedRows::merged(&[rows]).unwrap().blocks[0].1.counted
     };
     assert!(counted(&x(3 * n_distinct, n_distinct - 1)));

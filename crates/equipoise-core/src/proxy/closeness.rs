@@ -59,7 +59,7 @@ fn nearest(
     to: &Rows,
     skip: impl Fn(usize, usize) -> bool + Sync,
 ) -> Vec<f64> {
-    let compared = from.layout().n_x + 1;
+    let compared = from.layout().indicators().end;
     chosen
         .par_iter()
         .map(|&i| {

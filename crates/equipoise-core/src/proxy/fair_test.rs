@@ -25,7 +25,7 @@ pub struct FairProxyTest {
     pub fair: bool,
     /// Size of the violation on the client's data. For a separable proxy, the violation of its unit direction.
     pub violation: f64,
-    /// Both covariances, signed.
+    /// The covariance of each criterion.
     pub violations: Violation,
     /// The tolerance.
     pub epsilon: f64,
@@ -69,7 +69,7 @@ pub fn test_fair_proxy(
 ) -> Result<FairProxyTest, Error> {
     in_range("epsilon", epsilon, epsilon >= 0.0, "at least 0")?;
     if proxy.layout() != data.layout() {
-        return Err(Error::Features { expected: data.layout().n(), found: proxy.layout().n() });
+        return Err(Error::layouts(data.layout(), proxy.layout()));
     }
     if proxy.is_empty() || data.is_empty() {
         return Err(Error::Input("there are no rows".to_owned()));

@@ -5,7 +5,7 @@ use std::slice;
 use super::{ProxySettings, ProxySolver, rows_step};
 use crate::adam::Adam;
 use crate::error::Error;
-use crate::fairness::{Covariance, Fairness, Violation};
+use crate::fairness::{Covariance, Fairness, Penalty, Violation};
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, ridge};
 use crate::linalg::{Cholesky, RangeProjection, norm};
 use crate::logistic::dot;
@@ -25,6 +25,7 @@ pub(super) struct Generator {
     data: PackedRows,
     covariance: Covariance,
     fairness: Fairness,
+    penalty: Penalty,
     ridge: f64,
     current: Measured,
     adam: Option<(Adam, f64)>,
@@ -40,7 +41,8 @@ struct Measured {
     packed: PackedRows,
     point: FitPoint,
     loss: f64,
-    violation: Violation,
+    /// The covariances on the data.
+    contrasts: Vec<f64>,
 }
 
 impl Generator {
@@ -52,6 +54,7 @@ impl Generator {
     ) -> Result<Self, Error> {
         let covariance = Covariance::of(data);
         let layout = data.layout();
+        let penalty = Penalty::new(settings.fairness, layout.groups.len());
         let data = PackedRows::unmerged(slice::from_ref(data))?;
         let ridge = ridge(settings.lambda, layout.n());
         let adam = match settings.solver {
@@ -62,17 +65,27 @@ impl Generator {
         };
         let current = measure(start, vec![0.0; layout.n()], &data, &covariance, ridge)?;
         let fairness = settings.fairness;
-        Ok(Self { data, covariance, fairness, ridge, current, adam, varying, stuck: false })
+        Ok(Self {
+            data,
+            covariance,
+            fairness,
+            penalty,
+            ridge,
+            current,
+            adam,
+            varying,
+            stuck: false,
+        })
     }
 
     /// Size of the violation on the data.
     pub(super) fn size(&self) -> f64 {
-        self.current.violation.size(self.fairness)
+        self.current.violation().size(self.fairness)
     }
 
     /// `F` at this ρ.
     pub(super) fn value(&self, rho: f64) -> f64 {
-        self.current.value(self.fairness, rho)
+        self.current.value(&self.penalty, rho)
     }
 
     /// Whether the last ρ ended because the line search failed. Resets it.
@@ -85,9 +98,9 @@ impl Generator {
         self.current.loss
     }
 
-    /// Both covariances on the data.
+    /// The covariances on the data.
     pub(super) fn violations(&self) -> Violation {
-        self.current.violation
+        self.current.violation()
     }
 
     /// The rows and their model.
@@ -128,8 +141,8 @@ impl Generator {
     fn outer_gradient(&self, statistics: &Statistics, rho: f64) -> Vec<f64> {
         let n_rows = self.data.n_rows_total() as f64;
         let mut gradient: Vec<f64> = statistics.gradient(0).iter().map(|g| g / n_rows).collect();
-        let violation = self.current.violation;
-        self.covariance.add_penalty_gradient(violation, self.fairness, rho, &mut gradient);
+        let unfairness = self.covariance.at(&self.current.point.theta);
+        self.penalty.add_gradient(&unfairness, rho, &mut gradient);
         gradient
     }
 
@@ -143,7 +156,7 @@ impl Generator {
         // F is convex in θ, so the Newton step in θ is a descent direction.
         let gradient = self.outer_gradient(&statistics, rho);
         let mut hessian: Vec<f64> = statistics.hessian(0).iter().map(|h| h / n_rows).collect();
-        self.covariance.add_penalty_hessian(self.fairness, rho, &mut hessian);
+        self.penalty.add_hessian(self.covariance.slopes(), rho, &mut hessian);
         let cholesky = Cholesky::new(&hessian, theta.len(), self.ridge)?;
         let newton: Vec<f64> = cholesky.solve(&gradient).iter().map(|s| -s).collect();
         let slope = dot(&gradient, &newton);
@@ -159,7 +172,7 @@ impl Generator {
         let accepted = backtrack(MAX_TRIALS, |length| {
             let trial = self.measure(rows_step::moved_rows(rows, theta, &z, length, varying))?;
             let limit = before + SUFFICIENT_DECREASE * length * slope;
-            Ok((trial.value(self.fairness, rho) <= limit).then_some(trial))
+            Ok((trial.value(&self.penalty, rho) <= limit).then_some(trial))
         })?;
         let moved = accepted.is_some();
         self.stuck = !moved;
@@ -177,8 +190,12 @@ impl Generator {
 }
 
 impl Measured {
-    fn value(&self, fairness: Fairness, rho: f64) -> f64 {
-        self.loss + 0.5 * rho * self.violation.squared(fairness)
+    fn value(&self, penalty: &Penalty, rho: f64) -> f64 {
+        self.loss + 0.5 * rho * penalty.squared(&self.contrasts)
+    }
+
+    fn violation(&self) -> Violation {
+        Violation::of(&self.contrasts)
     }
 }
 
@@ -196,6 +213,6 @@ fn measure(
     let point = problem.fit(FitPoint::at(&packed, theta)?, &settings)?.point;
     let loss = data.evaluate(&point.theta, Order::Loss)?.weighted_loss(&[1.0])
         / data.n_rows_total() as f64;
-    let violation = covariance.violation(&point.theta);
-    Ok(Measured { rows, packed, point, loss, violation })
+    let contrasts = covariance.values(&point.theta);
+    Ok(Measured { rows, packed, point, loss, contrasts })
 }

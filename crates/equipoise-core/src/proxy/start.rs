@@ -1,6 +1,6 @@
 //! Initial proxy rows: a sample from a smoothed model of the client's data.
 //!
-//! Each (s, y) cell of the data is modelled by a Gaussian. Its mean and covariance are shrunk towards those of all rows, as
+//! Each cell of the data, one group and label, is modelled by a Gaussian. Its mean and covariance are shrunk towards those of all rows, as
 //! if the cell had [`PRIOR_ROWS`] more rows that are typical of all, so that a cell of one or two people does not reveal
 //! them. No row of the data is ever copied.
 
@@ -46,25 +46,24 @@ fn sample_smoothed(
     seed: u64,
     varying: &RangeProjection,
 ) -> Result<Rows, Error> {
-    let layout = data.layout();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let everyone = Moments::of(data, |_| true);
-    let (mut x, mut sensitive, mut positive) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut x, mut groups, mut positive) = (Vec::new(), Vec::new(), Vec::new());
     let sizes = apportion(n_rows, data.cell_counts().as_flattened());
     for (cell, size) in sizes.into_iter().enumerate() {
         if size == 0 {
             continue;
         }
-        let (s, y) = (cell / 2 == 1, cell % 2 == 1);
-        let own = Moments::of(data, |i| data.is_privileged(i) == s && data.is_positive(i) == y);
+        let (group, y) = (cell / 2, cell % 2 == 1);
+        let own = Moments::of(data, |i| data.group(i) == group && data.is_positive(i) == y);
         let gaussian = Gaussian::new(own.shrunk_towards(&everyone))?;
         for _ in 0..size {
             x.extend(gaussian.sample(varying, &mut rng));
-            sensitive.push(s);
+            groups.push(group as u8);
             positive.push(y);
         }
     }
-    Rows::new(layout, &x, &sensitive, &positive)
+    Rows::new(data.layout().clone(), &x, &groups, &positive)
 }
 
 /// Divides `n_rows` in proportion to `counts` by the largest remainder method.

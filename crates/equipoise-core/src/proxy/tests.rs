@@ -19,7 +19,7 @@ fn generate(data: &Rows, settings: ProxySettings) -> GeneratedProxy {
 fn a_proxy_is_fair_and_as_accurate_as_fairness_allows() {
     for intercept in [false, true] {
         let data = random_rows(11, 1500, 4, intercept);
-        for fairness in [Fairness::SP, Fairness::EO, Fairness::both(0.5).unwrap()] {
+        for fairness in [Fairness::SP, Fairness::EO, "sp:0.5,eo:0.5".parse().unwrap()] {
             let generated = generate(&data, ProxySettings::new(fairness));
             let summary = &generated.summary;
             assert!(summary.converged);
@@ -32,7 +32,7 @@ fn a_proxy_is_fair_and_as_accurate_as_fairness_allows() {
             let covariance = Covariance::of(&data);
             let value = |theta: &[f64]| {
                 source.evaluate(theta, Order::Loss).unwrap().weighted_loss(&[1.0]) / 1500.0
-                    + 0.5 * summary.rho * covariance.violation(theta).squared(fairness)
+                    + 0.5 * summary.rho * covariance.violation(theta).size(fairness).powi(2)
             };
             let lowest = value(&summary.theta);
             for i in 0..summary.theta.len() {
@@ -55,9 +55,9 @@ fn proxies_of_any_size_are_fair() {
         assert_eq!(generated.rows.len(), n_rows);
         assert!(generated.summary.violation < 1e-3, "{n_rows}: {:?}", generated.summary);
         let theta = fit_logistic(&generated.rows, 1e-4, &InnerSettings::default()).unwrap();
-        let spd = Metrics::of(&theta, &data).unwrap().spd.unwrap();
+        let spd = Metrics::of(&theta, &data).unwrap().gaps.sp.unwrap().value;
         let raw = fit_logistic(&data, 1e-4, &InnerSettings::default()).unwrap();
-        let raw_spd = Metrics::of(&raw, &data).unwrap().spd.unwrap();
+        let raw_spd = Metrics::of(&raw, &data).unwrap().gaps.sp.unwrap().value;
         assert!(spd.abs() < 0.5 * raw_spd.abs(), "{spd} against {raw_spd}");
     }
 }
@@ -87,9 +87,9 @@ fn linear_relations_of_the_data_hold_in_the_proxy() {
             [base.x(i)[0], base.x(i)[1], level, 1.0 - level, 3.0]
         })
         .collect();
-    let s: Vec<bool> = (0..900).map(|i| base.is_privileged(i)).collect();
+    let s: Vec<bool> = (0..900).map(|i| base.group(i) == 1).collect();
     let y: Vec<bool> = (0..900).map(|i| base.is_positive(i)).collect();
-    let data = Rows::new(Layout { n_x: 5, intercept: true }, &x, &s, &y).unwrap();
+    let data = Rows::new(Layout::two_groups(5, true), &x, &s, &y).unwrap();
     let generated = generate(&data, ProxySettings::new(Fairness::SP));
     for i in 0..generated.rows.len() {
         let row = generated.rows.x(i);
@@ -127,8 +127,9 @@ fn only_proxies_that_start_as_the_data_are_close_to_it() {
 
 #[test]
 fn distances_agree_with_hand_computed_ones() {
-    let layout = Layout { n_x: 1, intercept: true };
-    let rows = |x: &[f64], s: &[bool]| Rows::new(layout, x, s, &vec![true; x.len()]).unwrap();
+    let layout = Layout::two_groups(1, true);
+    let rows =
+        |x: &[f64], s: &[bool]| Rows::new(layout.clone(), x, s, &vec![true; x.len()]).unwrap();
     let data = rows(&[0.0, 1.0, 5.0], &[true, true, true]);
     let proxy = rows(&[0.5, 5.0, 9.0], &[true, false, true]);
     let found = measure_closeness(&proxy, &data, 1);
@@ -157,8 +158,8 @@ fn rejects_data_without_both_classes_and_groups() {
         generate_proxy(&data.select(&rows), &settings, &mut NoopObserver).unwrap_err()
     };
     assert!(matches!(error_of(&|i| data.is_positive(i)), Error::OneClass { .. }));
-    assert!(matches!(error_of(&|i| data.is_privileged(i)), Error::OneGroup { .. }));
-    let no_privileged_positive = error_of(&|i| !(data.is_privileged(i) && data.is_positive(i)));
-    assert!(matches!(no_privileged_positive, Error::NoPositives { privileged: 0, .. }));
+    assert!(matches!(error_of(&|i| data.group(i) == 1), Error::OneGroup { .. }));
+    let no_privileged_positive = error_of(&|i| !((data.group(i) == 1) && data.is_positive(i)));
+    assert!(matches!(no_privileged_positive, Error::NoRate { label: "positive", .. }));
     assert!(matches!(error_of(&|_| false), Error::OneClass { rows: 0, .. }));
 }

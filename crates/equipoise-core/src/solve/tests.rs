@@ -160,6 +160,7 @@ fn root_weighting_does_not_change_root_figures() {
     let metrics_loss = crate::root::OuterObjective {
         root: round.root(),
         fairness: Fairness::SP,
+        surrogate: crate::fairness::Surrogate::Covariance,
         weighting: RootWeighting::Pooled,
         ridge: 0.0,
     };
@@ -191,13 +192,13 @@ fn rejects_a_root_that_cannot_measure_the_fairness() {
         all.select(&(0..60).filter(|&i| is_kept(i)).collect::<Vec<_>>())
     };
     let client = |root: Rows| vec![Client { id: "a".into(), proxy: all.clone(), root }];
-    let one_group = Round::new(client(keep(&|i| all.is_privileged(i))));
+    let one_group = Round::new(client(keep(&|i| all.group(i) == 1)));
     assert!(matches!(one_group, Err(Error::RootGroup { .. })));
-    let no_positives = keep(&|i| all.is_privileged(i) || !all.is_positive(i));
+    let no_positives = keep(&|i| all.group(i) == 1 || !all.is_positive(i));
     let round = Round::new(client(no_positives)).unwrap();
     let eo = Settings::new(Fairness::EO).validate().unwrap();
     let refused = solve(&round, &eo, &mut NoopObserver);
-    assert!(matches!(refused, Err(Error::RootPositives { others: 0, .. })));
+    assert!(matches!(refused, Err(Error::RootCondition { label: "positive", .. })));
     let sp = Settings::new(Fairness::SP).validate().unwrap();
     assert!(solve(&round, &sp, &mut NoopObserver).is_ok());
 }

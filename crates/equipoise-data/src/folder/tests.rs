@@ -70,7 +70,7 @@ fn roots_are_encoded_and_warnings_name_the_client() {
     let text: Vec<String> = roots[0].warnings.iter().map(Warning::to_string).collect();
     assert_eq!(text.len(), 2);
     assert!(text[0].starts_with("client `a` ("), "{}", text[0]);
-    assert!(text[0].contains("negative label") && text[1].contains("is unprivileged"), "{text:?}");
+    assert!(text[0].contains("negative label") && text[1].contains("`race ≠ White`"), "{text:?}");
     let bad = folder(&[("a.csv", RAW), ("b.csv", "lsat,race,pass\n")]);
     let text = read_roots(bad.path(), &schema()).unwrap_err().to_string();
     assert!(text.contains("b.csv") && text.contains("A root needs"), "{text}");

@@ -10,7 +10,7 @@ fn sketch(numbers: impl Iterator<Item = u64>) -> RowSketch {
     let x: Vec<f64> = numbers.map(|i| i as f64 * 0.25).collect();
     let flags = vec![true; x.len()];
     let mut sketcher = RowSketcher::new();
-    sketcher.add(&Rows::new(Layout { n_x: 1, intercept: true }, &x, &flags, &flags).unwrap());
+    sketcher.add(&Rows::new(Layout::two_groups(1, true), &x, &flags, &flags).unwrap());
     sketcher.finish()
 }
 

@@ -80,26 +80,26 @@ struct Chunk {
     columns: Vec<String>,
     layout: Layout,
     x: Vec<f64>,
-    privileged: Vec<bool>,
+    groups: Vec<u8>,
     positive: Vec<bool>,
 }
 
 impl Chunk {
     fn new(path: &Path, columns: Vec<String>, layout: Layout) -> Self {
         let file = path.to_path_buf();
-        let (x, privileged, positive) = Default::default();
-        Self { file, columns, layout, x, privileged, positive }
+        let (x, groups, positive) = Default::default();
+        Self { file, columns, layout, x, groups, positive }
     }
 
     fn take(&mut self) -> Result<Rows, Error> {
-        let rows = Rows::new(self.layout, &self.x, &self.privileged, &self.positive)?;
+        let rows = Rows::new(self.layout.clone(), &self.x, &self.groups, &self.positive)?;
         self.clear();
         Ok(rows)
     }
 
     fn clear(&mut self) {
         self.x.clear();
-        self.privileged.clear();
+        self.groups.clear();
         self.positive.clear();
     }
 
@@ -112,8 +112,9 @@ impl Chunk {
         for (i, cell) in cells[..n_x].iter().enumerate() {
             self.x.push(number(*cell).map_err(in_cell(i))?);
         }
-        self.privileged.push(code(cells[n_x], 1, 0).map_err(in_cell(n_x))?);
-        self.positive.push(code(cells[n_x + 1], 1, -1).map_err(in_cell(n_x + 1))?);
+        let n_groups = self.layout.groups.len();
+        self.groups.push(group(cells[n_x], n_groups).map_err(in_cell(n_x))?);
+        self.positive.push(label(cells[n_x + 1]).map_err(in_cell(n_x + 1))?);
         Ok(())
     }
 
@@ -146,14 +147,15 @@ impl Chunk {
                 return false;
             }
         }
-        let mut codes = |column: usize, no: f64, into: &mut Vec<bool>| {
-            batch.numbers(column, |_, v| {
-                valid &= v == 1.0 || v == no;
-                into.push(v == 1.0);
-            })
-        };
-        let coded =
-            codes(n_x, 0.0, &mut self.privileged) && codes(n_x + 1, -1.0, &mut self.positive);
+        let n_groups = self.layout.groups.len() as f64;
+        let coded = batch.numbers(n_x, |_, v| {
+            // A number that is no group becomes another one here, but the batch is then invalid.
+            valid &= v >= 0.0 && v < n_groups && v.fract() == 0.0;
+            self.groups.push(v as u8);
+        }) && batch.numbers(n_x + 1, |_, v| {
+            valid &= v == 1.0 || v == -1.0;
+            self.positive.push(v == 1.0);
+        });
         coded && valid
     }
 }
@@ -162,7 +164,8 @@ fn positions(table: &Table, columns: &[String], schema: &Schema) -> Result<Vec<u
     if let Some(extra) = table.columns().iter().find(|c| !columns.contains(c)) {
         let problem = TableProblem::new(format!(
             "not a column of a proxy under this schema. A proxy has the encoded features, then `{}` and `{}`, and nothing else. Is this a table of raw rows?",
-            schema.sensitive.column, schema.label.column
+            schema.sensitive.column_name(),
+            schema.label.column
         ));
         return Err(problem.in_column(table.file(), extra));
     }
@@ -185,16 +188,28 @@ fn number(cell: Cell<'_>) -> Result<f64, TableProblem> {
     }
 }
 
-/// Whether the cell is the `yes` code and not the `no` code.
-fn code(cell: Cell<'_>, yes: i8, no: i8) -> Result<bool, TableProblem> {
+/// The group whose index is in the cell.
+fn group(cell: Cell<'_>, n_groups: usize) -> Result<u8, TableProblem> {
     let number = number(cell)?;
-    if number == f64::from(yes) {
-        Ok(true)
-    } else if number == f64::from(no) {
-        Ok(false)
-    } else {
-        Err(TableProblem::new(format!(
-            "`{cell}` is neither {no} nor {yes}, the two values of this column in a proxy."
-        )))
+    if number.fract() == 0.0 && (0.0..n_groups as f64).contains(&number) {
+        return Ok(number as u8);
     }
+    Err(TableProblem::new(match n_groups {
+        2 => format!("`{cell}` is neither 0 nor 1, the two values of this column in a proxy."),
+        _ => format!(
+            "`{cell}` is not a group. This column of a proxy has the number of each row's group, from 0 to {}.",
+            n_groups - 1
+        ),
+    }))
+}
+
+/// Whether the cell is the positive label.
+fn label(cell: Cell<'_>) -> Result<bool, TableProblem> {
+    let number = number(cell)?;
+    if number == 1.0 || number == -1.0 {
+        return Ok(number == 1.0);
+    }
+    Err(TableProblem::new(format!(
+        "`{cell}` is neither -1 nor 1, the two values of this column in a proxy."
+    )))
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use equipoise_core::Rows;
 
-use super::columns;
+use super::{columns, group_code};
 use crate::output_table::{ColumnValues, OutputColumn};
 use crate::schema::Schema;
 use crate::table::BatchWriter;
@@ -18,7 +18,7 @@ pub struct ProxyWriter<W: Write + Send> {
     names: Vec<String>,
     group_rows: usize,
     features: Vec<Vec<f64>>,
-    privileged: Vec<i8>,
+    groups: Vec<i8>,
     labels: Vec<i8>,
 }
 
@@ -37,7 +37,7 @@ impl<W: Write + Send> ProxyWriter<W> {
             names: columns(schema),
             group_rows: (GROUP_BYTES / 8 / n_x.max(1)).clamp(1024, 1 << 20),
             features: vec![Vec::new(); n_x],
-            privileged: Vec::new(),
+            groups: Vec::new(),
             labels: Vec::new(),
         }
     }
@@ -51,7 +51,7 @@ impl<W: Write + Send> ProxyWriter<W> {
             for (column, value) in self.features.iter_mut().zip(rows.x(i)) {
                 column.push(*value);
             }
-            self.privileged.push(i8::from(rows.is_privileged(i)));
+            self.groups.push(group_code(rows.groups()[i]));
             self.labels.push(if rows.is_positive(i) { 1 } else { -1 });
             if self.labels.len() == self.group_rows {
                 self.write_group()?;
@@ -73,7 +73,7 @@ impl<W: Write + Send> ProxyWriter<W> {
             let empty = Vec::with_capacity(values.len());
             ColumnValues::Numbers(std::mem::replace(values, empty))
         });
-        let codes = [&mut self.privileged, &mut self.labels]
+        let codes = [&mut self.groups, &mut self.labels]
             .map(|values| ColumnValues::Codes(std::mem::take(values)));
         let group: Vec<OutputColumn> = self
             .names

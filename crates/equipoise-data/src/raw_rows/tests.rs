@@ -138,11 +138,11 @@ fn warns_of_more_than_two_values_and_of_single_classes() {
     assert_eq!(text.lines().count(), 2);
     let text = warnings("race,pass,tier,age,lsat\nWhite,1,1,1,1\n");
     assert!(text.contains("bank.csv: every row has a positive label in column `pass`"), "{text}");
-    assert!(text.contains("every row is privileged in column `race`"), "{text}");
+    assert!(text.contains("every row is in the group `race = White`"), "{text}");
     let many: String = (0..30).map(|i| format!("group{i:02},{},1,1,1\n", i % 2)).collect();
     let text = warnings(&format!("race,pass,tier,age,lsat\n{many}"));
     assert!(text.contains("`group09` and more") && !text.contains("`group10`"), "{text}");
-    assert!(text.contains("every row is unprivileged"), "{text}");
+    assert!(text.contains("every row is in the group `race ≠ White`"), "{text}");
 }
 
 #[test]
@@ -202,7 +202,8 @@ fn csv_and_parquet_give_the_same_rows_and_the_same_schema() {
 
     let options = InferOptions {
         label: ("pass".into(), "1".into()),
-        sensitive: ("race".into(), "White".into()),
+        sensitive: vec![("race".into(), Some("White".into()))],
+        two_groups: true,
         ..InferOptions::default()
     };
     let propose = |path: &Path| infer(open_table(path).unwrap(), &options).unwrap();

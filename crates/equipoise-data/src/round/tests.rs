@@ -59,7 +59,7 @@ fn write_row_groups(path: &Path, rows: &Rows) {
         ("y", codes(&|i| if rows.is_positive(i) { 1 } else { -1 })),
         ("u", numbers(0)),
         ("v", numbers(1)),
-        ("s", codes(&|i| i8::from(rows.is_privileged(i)))),
+        ("s", codes(&|i| i8::from(rows.group(i) == 1))),
     ])
     .unwrap();
     let groups = WriterProperties::builder().set_max_row_group_row_count(Some(1000)).build();

@@ -4,7 +4,9 @@ use equipoise_core::Layout;
 
 use super::*;
 
-const LAYOUT: Layout = Layout { n_x: 2, intercept: true };
+fn layout() -> Layout {
+    Layout::two_groups(2, true)
+}
 
 fn sketch(parts: &[Rows]) -> RowSketch {
     let mut sketcher = RowSketcher::new();
@@ -15,7 +17,7 @@ fn sketch(parts: &[Rows]) -> RowSketch {
 fn rows(numbers: impl Iterator<Item = u64>) -> Rows {
     let x: Vec<f64> = numbers.flat_map(|i| [i as f64 * 0.5, 1.0]).collect();
     let flags = vec![true; x.len() / 2];
-    Rows::new(LAYOUT, &x, &flags, &flags).unwrap()
+    Rows::new(layout(), &x, &flags, &flags).unwrap()
 }
 
 #[test]
@@ -23,7 +25,7 @@ fn rows_differ_by_feature_group_or_label_and_not_by_the_sign_of_zero() {
     let x = [0.0, 1.0, -0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, -1.0];
     let group = [true, true, false, true, true, true];
     let label = [true, true, true, false, true, true];
-    let found = sketch(&[Rows::new(LAYOUT, &x, &group, &label).unwrap()]);
+    let found = sketch(&[Rows::new(layout(), &x, &group, &label).unwrap()]);
     assert_eq!(found.n_distinct(), 5.0, "the second row is the first");
 }
 
@@ -42,7 +44,7 @@ fn beyond_the_limit_the_smallest_digests_are_kept_and_counts_are_close() {
     let n: u64 = 300_000;
     let found = sketch(&[rows(0..n), rows(n / 2..n)]);
     let mut all: Vec<u64> =
-        (0..n).map(|i| row_digest(&[i as f64 * 0.5, 1.0, 1.0, 1.0], true)).collect();
+        (0..n).map(|i| digest_of(&[i as f64 * 0.5, 1.0, 1.0, 1.0], 1)).collect();
     all.sort_unstable();
     assert_eq!(found.digests(), &all[..MAX_DIGESTS]);
     assert_eq!(found.below(), all[MAX_DIGESTS]);
@@ -54,7 +56,7 @@ fn beyond_the_limit_the_smallest_digests_are_kept_and_counts_are_close() {
 fn digests_of_similar_rows_are_uniform() {
     // Categories, as 0 and 1: all 2^16 rows of 16 of them.
     let row = |i: u32| -> Vec<f64> { (0..16).map(|k| f64::from(i >> k & 1)).collect() };
-    let digests: Vec<u64> = (0..1 << 16).map(|i| row_digest(&row(i), false)).collect();
+    let digests: Vec<u64> = (0..1 << 16).map(|i| digest_of(&row(i), 0)).collect();
     for shift in [58, 29, 0] {
         let mut counts = [0_i32; 64];
         digests.iter().for_each(|digest| counts[(digest >> shift & 63) as usize] += 1);

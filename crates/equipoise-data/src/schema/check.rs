@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{Encoding, Feature, Schema, VERSION};
+use equipoise_core::Groups;
+
+use super::{Encoding, Feature, Schema, Sensitive, VERSION};
 use crate::table::Cell;
 use crate::value::Value;
 
@@ -31,17 +33,17 @@ pub(super) fn check(schema: &Schema) -> Result<(), SchemaProblem> {
     }
     columns(schema)?;
     not_missing(&schema.label.column, &schema.label.positive)?;
-    not_missing(&schema.sensitive.column, &schema.sensitive.privileged)?;
+    sensitive(&schema.sensitive)?;
     schema.features.iter().try_for_each(feature)?;
     encoded_names(schema)
 }
 
 /// Tables have trimmed names, and each column has one role.
 fn columns(schema: &Schema) -> Result<(), SchemaProblem> {
-    let roles = [&schema.label.column, &schema.sensitive.column];
+    let roles = [&schema.label.column].into_iter().chain(&schema.sensitive.columns);
     let features = schema.features.iter().map(|feature| &feature.column);
     let mut seen = HashSet::new();
-    for column in roles.into_iter().chain(features).chain(&schema.ignore) {
+    for column in roles.chain(features).chain(&schema.ignore) {
         if column.is_empty() || column.trim() != column {
             return problem(format!(
                 "`{column}` cannot be the name of a column: it is empty, or begins or ends with white space."
@@ -51,6 +53,55 @@ fn columns(schema: &Schema) -> Result<(), SchemaProblem> {
             return problem(format!(
                 "column `{column}` appears twice among label, sensitive, features and ignore. List it once."
             ));
+        }
+    }
+    Ok(())
+}
+
+/// Every combination of values belongs to at most one group.
+fn sensitive(sensitive: &Sensitive) -> Result<(), SchemaProblem> {
+    let Sensitive { columns, groups, reference, .. } = sensitive;
+    if columns.is_empty() {
+        return problem("`sensitive` has no columns. Name at least one.".to_owned());
+    }
+    let names = groups.iter().map(|group| group.name.clone()).collect();
+    if let Err(error) = Groups::new(names, *reference) {
+        return problem(format!("`sensitive`: {error}."));
+    }
+    if groups.iter().filter(|group| group.members.is_empty()).count() > 1 {
+        return problem(
+            "two groups of `sensitive` have no members. Only one group can have everyone else."
+                .to_owned(),
+        );
+    }
+    let mut seen: Vec<(Vec<Value>, &str)> = Vec::new();
+    for group in groups {
+        let name = &group.name;
+        if name.is_empty() || name.trim() != name {
+            return problem(format!(
+                "`{name}` cannot be the name of a group: it is empty, or begins or ends with white space."
+            ));
+        }
+        for values in &group.members {
+            if values.len() != columns.len() {
+                return problem(format!(
+                    "a member of the group `{name}` has {} values, but `sensitive` has {} columns. List one value per column.",
+                    values.len(),
+                    columns.len()
+                ));
+            }
+            columns
+                .iter()
+                .zip(values)
+                .try_for_each(|(column, value)| not_missing(column, value))?;
+            let member: Vec<Value> = values.iter().map(|value| Value::of_text(value)).collect();
+            if let Some((_, other)) = seen.iter().find(|(earlier, _)| *earlier == member) {
+                return problem(format!(
+                    "`{}` is a member of the groups `{other}` and `{name}`. List it once.",
+                    values.join(", ")
+                ));
+            }
+            seen.push((member, name));
         }
     }
     Ok(())
@@ -120,8 +171,11 @@ fn not_missing(column: &str, value: &str) -> Result<(), SchemaProblem> {
 
 /// Names must be distinct among the columns of a proxy and among the entries of θ.
 fn encoded_names(schema: &Schema) -> Result<(), SchemaProblem> {
-    let mut names = schema.theta_names();
-    names.push(schema.label.column.clone());
+    distinct(schema.theta_names())?;
+    distinct(crate::proxy::columns(schema))
+}
+
+fn distinct(names: Vec<String>) -> Result<(), SchemaProblem> {
     let mut seen = HashSet::new();
     match names.iter().find(|name| !seen.insert(*name)) {
         None => Ok(()),

@@ -4,7 +4,7 @@
 //! digits of its bits; a list as its length, then its items. This is easy to reproduce in any language and does not
 //! depend on how a library prints numbers.
 
-use super::{Encoding, Feature, Schema};
+use super::{Encoding, Feature, Schema, Sensitive};
 use crate::digest::{Digest, Hasher};
 use crate::value::Value;
 
@@ -18,8 +18,7 @@ pub(super) fn digest(schema: &Schema) -> Digest {
     items.texts(&ignore);
     items.text(&schema.label.column);
     items.value(&schema.label.positive);
-    items.text(&schema.sensitive.column);
-    items.value(&schema.sensitive.privileged);
+    items.sensitive(&schema.sensitive);
     items.text(&schema.features.len().to_string());
     schema.features.iter().for_each(|feature| items.feature(feature));
     items.0.finish()
@@ -52,6 +51,30 @@ impl Items {
                     None => self.text("no fill"),
                 }
             }
+        }
+    }
+
+    /// One value against all others as it has always been; anything else with all it consists of.
+    fn sensitive(&mut self, sensitive: &Sensitive) {
+        match sensitive.privileged() {
+            Some(privileged) => {
+                sensitive.columns.iter().for_each(|column| self.text(column));
+                self.value(privileged);
+            }
+            None => {
+                self.text("groups");
+                self.texts(&sensitive.columns);
+                self.text(&sensitive.groups.len().to_string());
+                for group in &sensitive.groups {
+                    self.text(&group.name);
+                    self.text(&group.members.len().to_string());
+                    group.members.iter().flatten().for_each(|value| self.value(value));
+                }
+                self.text(&sensitive.reference.to_string());
+            }
+        }
+        if !sensitive.as_feature {
+            self.text("blind");
         }
     }
 

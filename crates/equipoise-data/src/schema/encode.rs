@@ -10,7 +10,15 @@ use equipoise_core::MAX_ABS_VALUE;
 pub(crate) struct Encoder {
     features: Vec<FeatureEncoder>,
     positive: Value,
-    privileged: Value,
+    groups: Vec<GroupEncoder>,
+    /// The group of everyone else.
+    rest: Option<u8>,
+}
+
+/// A combination of values and its group.
+struct GroupEncoder {
+    values: Vec<Value>,
+    group: u8,
 }
 
 enum FeatureEncoder {
@@ -20,10 +28,18 @@ enum FeatureEncoder {
 
 impl Encoder {
     pub(crate) fn new(schema: &Schema) -> Self {
+        let indexed = || schema.sensitive.groups.iter().zip(0u8..);
+        let members = indexed().flat_map(|(group, index)| {
+            group.members.iter().map(move |values| GroupEncoder {
+                values: values.iter().map(|value| Value::of_text(value)).collect(),
+                group: index,
+            })
+        });
         Self {
             features: schema.features.iter().map(FeatureEncoder::new).collect(),
             positive: Value::of_text(&schema.label.positive),
-            privileged: Value::of_text(&schema.sensitive.privileged),
+            groups: members.collect(),
+            rest: indexed().find(|(group, _)| group.members.is_empty()).map(|(_, index)| index),
         }
     }
 
@@ -41,8 +57,46 @@ impl Encoder {
         is(&self.positive, cell, "label")
     }
 
-    pub(crate) fn privileged(&self, cell: Cell<'_>) -> Result<bool, TableProblem> {
-        is(&self.privileged, cell, "sensitive attribute")
+    /// The group of the sensitive columns' values. A problem comes with the index of its cell.
+    pub(crate) fn group(&self, cells: &[Cell<'_>]) -> Result<u8, (usize, TableProblem)> {
+        if let Some(at) = cells.iter().position(|cell| *cell == Cell::Missing) {
+            return Err((at, missing_role("sensitive attribute")));
+        }
+        let is_member = |member: &&GroupEncoder| {
+            member.values.iter().zip(cells).all(|(value, cell)| value.is(*cell))
+        };
+        let own = self.groups.iter().find(is_member).map(|member| member.group);
+        own.or(self.rest).ok_or_else(|| self.no_group(cells))
+    }
+
+    /// The first cell whose value no group has, or the first one if only the combination is unknown.
+    fn no_group(&self, cells: &[Cell<'_>]) -> (usize, TableProblem) {
+        let is_unknown =
+            |at: &usize| !self.groups.iter().any(|member| member.values[*at].is(cells[*at]));
+        if let Some(at) = (0..cells.len()).find(is_unknown) {
+            let mut known: Vec<String> = Vec::new();
+            for name in self.groups.iter().map(|member| member.values[at].to_string()) {
+                if !known.contains(&name) {
+                    known.push(name);
+                }
+            }
+            return (
+                at,
+                TableProblem::new(format!(
+                    "`{}` belongs to no group: the schema has {}. Correct the value, or agree on a schema that includes it.",
+                    cells[at],
+                    list(&known)
+                )),
+            );
+        }
+        let values: Vec<String> = cells.iter().map(|cell| format!("`{cell}`")).collect();
+        (
+            0,
+            TableProblem::new(format!(
+                "the combination {} belongs to no group. Correct the row, or agree on a schema that includes it.",
+                values.join(", ")
+            )),
+        )
     }
 }
 
@@ -105,11 +159,15 @@ fn missing() -> TableProblem {
 
 fn is(value: &Value, cell: Cell<'_>, role: &str) -> Result<bool, TableProblem> {
     match cell {
-        Cell::Missing => Err(TableProblem::new(format!(
-            "the {role} is missing and cannot be filled. Complete or remove the row."
-        ))),
+        Cell::Missing => Err(missing_role(role)),
         _ => Ok(value.is(cell)),
     }
+}
+
+fn missing_role(role: &str) -> TableProblem {
+    TableProblem::new(format!(
+        "the {role} is missing and cannot be filled. Complete or remove the row."
+    ))
 }
 
 fn finite(cell: Cell<'_>) -> Result<f64, TableProblem> {

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use super::group_counts::GroupCounts;
 use super::statistics::{MAX_LEVELS, Statistics};
 use super::{Encoding, Feature, Label, Schema, Sensitive, VERSION};
 use crate::error::{Error, Purpose, TableProblem, list};
@@ -14,8 +15,12 @@ use crate::value::Value;
 pub struct InferOptions {
     /// Label column and its positive value.
     pub label: (String, String),
-    /// Sensitive column and its privileged value.
-    pub sensitive: (String, String),
+    /// Sensitive columns, each with the value of the reference group. Without a value, the most frequent one.
+    pub sensitive: Vec<(String, Option<String>)>,
+    /// Compare the reference group with all others together, as two groups.
+    pub two_groups: bool,
+    /// The model may not use the group.
+    pub blind: bool,
     /// Columns to leave out, listed under the schema's `ignore`.
     pub drop: Vec<String>,
     /// Whether the schema has an intercept.
@@ -29,10 +34,14 @@ pub struct InferOptions {
 impl InferOptions {
     /// The value that must occur in a label or sensitive column.
     fn required_value(&self, column: &str) -> Option<&str> {
-        [&self.label, &self.sensitive]
-            .into_iter()
-            .find(|(name, _)| name == column)
-            .map(|(_, value)| value.as_str())
+        if column == self.label.0 {
+            return Some(&self.label.1);
+        }
+        self.sensitive.iter().find(|(name, _)| name == column)?.1.as_deref()
+    }
+
+    fn is_sensitive(&self, column: &str) -> bool {
+        self.sensitive.iter().any(|(name, _)| name == column)
     }
 }
 
@@ -57,10 +66,12 @@ pub fn infer(table: Table, options: &InferOptions) -> Result<Inferred, Error> {
     let columns: Vec<String> = chosen.iter().map(|&i| table.columns()[i].clone()).collect();
     let mut statistics: Vec<Statistics> =
         columns.iter().map(|column| Statistics::new(options.required_value(column))).collect();
+    let mut groups = GroupCounts::new(&columns, options);
     let n_rows = table.visit(&chosen, |row, cells| {
         for (statistics, cell) in statistics.iter_mut().zip(cells) {
             statistics.add(row, *cell);
         }
+        groups.add(cells);
         Ok(())
     })?;
     if n_rows == 0 {
@@ -76,7 +87,9 @@ pub fn infer(table: Table, options: &InferOptions) -> Result<Inferred, Error> {
     for (column, statistics) in columns.iter().zip(&statistics) {
         proposal.add(column, statistics)?;
     }
-    proposal.finish()
+    let sensitive = groups.propose(options, &mut proposal.notes);
+    let sensitive = sensitive.map_err(|problem| Error::in_document(&proposal.file, problem))?;
+    proposal.finish(sensitive)
 }
 
 struct Proposal<'a> {
@@ -90,12 +103,12 @@ struct Proposal<'a> {
 impl Proposal<'_> {
     fn add(&mut self, column: &str, statistics: &Statistics) -> Result<(), Error> {
         let (label, positive) = &self.options.label;
-        let (sensitive, privileged) = &self.options.sensitive;
         if column == label {
-            return self.add_role(column, positive, "label", "negative", statistics);
+            self.note_many_labels(column, positive, statistics);
+            return self.add_role(column, "label", statistics);
         }
-        if column == sensitive {
-            return self.add_role(column, privileged, "sensitive", "unprivileged", statistics);
+        if self.options.is_sensitive(column) {
+            return self.add_role(column, "sensitive", statistics);
         }
         if statistics.distinct.len() < 2 {
             self.ignore(column, statistics);
@@ -148,30 +161,14 @@ impl Proposal<'_> {
         Ok(Encoding::Categorical { levels: statistics.distinct.names(), fill: None })
     }
 
-    fn add_role(
-        &mut self,
-        column: &str,
-        value: &str,
-        role: &str,
-        rest: &str,
-        statistics: &Statistics,
-    ) -> Result<(), Error> {
-        if !statistics.required_occurs {
+    fn add_role(&mut self, column: &str, role: &str, statistics: &Statistics) -> Result<(), Error> {
+        let required = self.options.required_value(column);
+        if let Some(value) = required.filter(|_| !statistics.required_occurs) {
             let problem = TableProblem::new(format!(
                 "the value `{value}` never occurs. The column has {}. Choose one of them.",
                 list(&statistics.distinct.names())
             ));
             return Err(problem.in_column(&self.file, column));
-        }
-        if statistics.distinct.len() > 2 {
-            let count = match statistics.distinct.is_more() {
-                true => format!("more than {MAX_LEVELS}"),
-                false => statistics.distinct.len().to_string(),
-            };
-            self.notes.push(format!(
-                "{role} column `{column}` has {count} values: {}. Every value except `{value}` counts as {rest}",
-                list(&statistics.distinct.names())
-            ));
         }
         if statistics.n_missing > 0 {
             self.notes.push(format!(
@@ -180,6 +177,19 @@ impl Proposal<'_> {
             ));
         }
         Ok(())
+    }
+
+    fn note_many_labels(&mut self, column: &str, value: &str, statistics: &Statistics) {
+        if statistics.distinct.len() > 2 {
+            let count = match statistics.distinct.is_more() {
+                true => format!("more than {MAX_LEVELS}"),
+                false => statistics.distinct.len().to_string(),
+            };
+            self.notes.push(format!(
+                "label column `{column}` has {count} values: {}. Every value except `{value}` counts as negative",
+                list(&statistics.distinct.names())
+            ));
+        }
     }
 
     fn ignore(&mut self, column: &str, statistics: &Statistics) {
@@ -192,7 +202,7 @@ impl Proposal<'_> {
         });
     }
 
-    fn finish(self) -> Result<Inferred, Error> {
+    fn finish(self, sensitive: Sensitive) -> Result<Inferred, Error> {
         let schema = Schema {
             version: VERSION,
             intercept: self.options.intercept,
@@ -201,10 +211,7 @@ impl Proposal<'_> {
                 column: self.options.label.0.clone(),
                 positive: self.options.label.1.trim().to_string(),
             },
-            sensitive: Sensitive {
-                column: self.options.sensitive.0.clone(),
-                privileged: self.options.sensitive.1.trim().to_string(),
-            },
+            sensitive,
             features: self.features,
         };
         schema.validate().map_err(|problem| Error::in_document(&self.file, problem))?;
@@ -225,8 +232,12 @@ fn numeric(statistics: &Statistics) -> Encoding {
 /// Every named column must exist and have one role.
 fn check_options(table: &Table, options: &InferOptions) -> Result<(), Error> {
     let mut seen = HashSet::new();
-    for column in [&options.label.0, &options.sensitive.0]
+    if options.sensitive.is_empty() {
+        return Err(Error::Invalid("name at least one sensitive column.".to_owned()));
+    }
+    for column in [&options.label.0]
         .into_iter()
+        .chain(options.sensitive.iter().map(|(column, _)| column))
         .chain(&options.drop)
         .chain(&options.categorical)
         .chain(&options.numeric)

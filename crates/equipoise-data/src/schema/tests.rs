@@ -42,7 +42,10 @@ fn a_schema_has_the_documented_format() {
         schema.features[0].encoding,
         Encoding::Numeric { center: 36.7, scale: 5.5, fill: Some(36.0) }
     );
-    assert_eq!(schema.layout(), Layout { n_x: 4, intercept: true });
+    let layout = schema.layout();
+    assert_eq!((layout.n_x, layout.intercept, layout.as_feature), (4, true, true));
+    assert_eq!(layout.groups.names(), ["race ≠ White", "race = White"]);
+    assert_eq!(layout.groups.reference(), 1);
     assert_eq!(schema.encoded_names(), ["lsat", "tier=1", "tier=2", "tier=3"]);
     assert_eq!(schema.theta_names(), ["lsat", "tier=1", "tier=2", "tier=3", "race", "(intercept)"]);
 }
@@ -152,4 +155,87 @@ fn mistakes_are_reported_with_the_file() {
 fn a_syntax_error_names_its_line() {
     let text = parse(&LAW.replace("scale = 5.5", "scale = \"wide\"")).unwrap_err().to_string();
     assert!(text.contains("line 15"), "{text}");
+}
+
+/// The law schema with another `[sensitive]`.
+fn with_sensitive(sensitive: &str) -> Result<Schema, Error> {
+    parse(&LAW.replace("column = \"race\"\nprivileged = \"White\"", sensitive))
+}
+
+#[test]
+fn the_levels_of_a_column_or_combinations_of_columns_can_be_groups() {
+    let levels =
+        "column = \"race\"\nlevels = [\"White\", \"Black\", \"Asian\"]\nreference = \"White\"";
+    let schema = with_sensitive(levels).unwrap();
+    let layout = schema.layout();
+    assert_eq!(layout.groups.names(), ["race = White", "race = Black", "race = Asian"]);
+    assert_eq!((layout.groups.reference(), layout.indicators()), (0, 4..6));
+    let theta = schema.theta_names();
+    assert_eq!(theta[4..], ["race = Black", "race = Asian", "(intercept)"]);
+    assert!(schema.to_toml().contains("levels = [\"White\""), "{}", schema.to_toml());
+
+    let combined = r#"columns = ["race", "sex"]
+reference = "white men"
+as_feature = false
+[[sensitive.group]]
+name = "white men"
+members = [["White", "m"]]
+[[sensitive.group]]
+name = "white women"
+members = [["White", "f"]]
+[[sensitive.group]]
+name = "everyone else""#;
+    let blind = with_sensitive(combined).unwrap();
+    let layout = blind.layout();
+    assert_eq!(layout.groups.names(), ["white men", "white women", "everyone else"]);
+    assert_eq!((layout.as_feature, layout.indicators().len(), layout.n()), (false, 0, 5));
+    assert_eq!(blind.theta_names().len(), 5);
+    assert_eq!(blind.sensitive.column_name(), "race & sex");
+
+    for schema in [&schema, &blind] {
+        assert_eq!(parse(&schema.to_toml()).unwrap(), *schema);
+        let json = serde_json::to_string(schema).unwrap();
+        assert_eq!(serde_json::from_str::<Schema>(&json).unwrap(), *schema);
+    }
+    let digests = [law().digest(), schema.digest(), blind.digest()];
+    let seeing = with_sensitive(&combined.replace("false", "true")).unwrap().digest();
+    let other_reference =
+        with_sensitive(&combined.replace("= \"white men\"\nas", "= \"white women\"\nas"));
+    let all: std::collections::HashSet<_> = digests
+        .into_iter()
+        .chain([seeing, other_reference.unwrap().digest()])
+        .map(|digest| digest.to_string())
+        .collect();
+    assert_eq!(all.len(), 5, "groups, their order, the reference and blindness all count");
+}
+
+#[test]
+fn mistakes_in_groups_are_named() {
+    let levels = |levels: &str, reference: &str| {
+        format!("column = \"race\"\nlevels = [{levels}]\nreference = \"{reference}\"")
+    };
+    let group = |name: &str, members: &str| {
+        format!("[[sensitive.group]]\nname = \"{name}\"\nmembers = {members}\n")
+    };
+    let two = |first: String, second: String| {
+        format!("columns = [\"race\", \"sex\"]\nreference = \"a\"\n{first}{second}")
+    };
+    let cases = [
+        ("column = \"race\"".to_owned(), "needs one of"),
+        ("privileged = \"White\"".to_owned(), "either `column` or `columns`"),
+        (levels("\"White\", \"Black\"", "Asian"), "`Asian`"),
+        (levels("\"White\"", "White"), "from 2 to 100 groups"),
+        (levels("\"1\", \"1.0\"", "1"), "member of the groups"),
+        (levels("\"NA\", \"1\"", "1"), "missing value"),
+        (two(group("a", "[[\"x\", \"y\"]]"), group("b", "[[\"x\"]]")), "one value per column"),
+        (
+            two(group("a", "[[\"x\", \"y\"]]"), group("a", "[[\"x\", \"z\"]]")),
+            "two groups are called `a`",
+        ),
+        (two(group("a", "[]"), group("b", "[]")), "two groups of `sensitive` have no members"),
+    ];
+    for (sensitive, expected) in cases {
+        let message = with_sensitive(&sensitive).unwrap_err().to_string();
+        assert!(message.contains(expected), "{sensitive}: {message}");
+    }
 }

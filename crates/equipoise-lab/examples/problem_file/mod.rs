@@ -130,7 +130,7 @@ impl Header {
         numbers: &mut impl Read,
         n_rows: &[usize],
     ) -> Result<Vec<Rows>, Box<dyn Error>> {
-        let layout = Layout { n_x: self.n_x, intercept: self.intercept };
+        let layout = Layout::two_groups(self.n_x, self.intercept);
         let mut tables = Vec::new();
         for &n_rows in n_rows {
             let (mut x, mut sensitive) = (Vec::with_capacity(n_rows * self.n_x), Vec::new());

@@ -30,9 +30,9 @@ fn population(seed: u64, first: usize, n: usize) -> Rows {
 
 fn with_flipped_labels(rows: &Rows) -> Rows {
     let x: Vec<f64> = (0..rows.len()).flat_map(|i| rows.x(i).to_vec()).collect();
-    let sensitive: Vec<bool> = (0..rows.len()).map(|i| rows.is_privileged(i)).collect();
+    let sensitive: Vec<bool> = (0..rows.len()).map(|i| rows.group(i) == 1).collect();
     let positive: Vec<bool> = (0..rows.len()).map(|i| !rows.is_positive(i)).collect();
-    Rows::new(rows.layout(), &x, &sensitive, &positive).unwrap()
+    Rows::new(rows.layout().clone(), &x, &sensitive, &positive).unwrap()
 }
 
 fn solved(round: &Round, settings: Settings) -> Outcome {
@@ -104,7 +104,7 @@ fn folds_are_stratified_by_group_and_label() {
     let fold = folds(&rows);
     for (s, y) in [(false, false), (false, true), (true, false), (true, true)] {
         let count = |f: usize| {
-            let here = |&i: &usize| fold[i] == f && rows.is_privileged(i) == s;
+            let here = |&i: &usize| fold[i] == f && (rows.group(i) == 1) == s;
             (0..rows.len()).filter(here).filter(|&i| rows.is_positive(i) == y).count()
         };
         let counts: Vec<usize> = (0..FOLDS).map(count).collect();

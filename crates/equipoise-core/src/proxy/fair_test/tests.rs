@@ -6,7 +6,7 @@ use crate::rows::Layout;
 use crate::test_rows::random_rows;
 
 fn rows(intercept: bool, cases: &[(&[f64], bool, bool)]) -> Rows {
-    let layout = Layout { n_x: cases[0].0.len(), intercept };
+    let layout = Layout::two_groups(cases[0].0.len(), intercept);
     let x: Vec<f64> = cases.iter().flat_map(|c| c.0.iter().copied()).collect();
     let s: Vec<bool> = cases.iter().map(|c| c.1).collect();
     let y: Vec<bool> = cases.iter().map(|c| c.2).collect();
@@ -74,9 +74,9 @@ fn linearly_dependent_columns_have_a_model() {
     let base = random_rows(3, 200, 2, true);
     let x: Vec<f64> =
         (0..200).flat_map(|i| [base.x(i)[0], base.x(i)[1], 2.0 * base.x(i)[0]]).collect();
-    let s: Vec<bool> = (0..200).map(|i| base.is_privileged(i)).collect();
+    let s: Vec<bool> = (0..200).map(|i| base.group(i) == 1).collect();
     let y: Vec<bool> = (0..200).map(|i| base.is_positive(i)).collect();
-    let dependent = Rows::new(Layout { n_x: 3, intercept: true }, &x, &s, &y).unwrap();
+    let dependent = Rows::new(Layout::two_groups(3, true), &x, &s, &y).unwrap();
     let (theta, separation) = fit_alone(&dependent).unwrap();
     assert_eq!(separation, Separation::None);
     // Its scores are those of the model without the copy.
@@ -95,9 +95,9 @@ fn a_direction_fitted_to_noise_does_not_change_the_verdict() {
         let x: Vec<f64> = (0..rows.len())
             .flat_map(|i| [rows.x(i)[0], rows.x(i)[1], rows.x(i)[0] + rows.x(i)[1] + noisy(i)])
             .collect();
-        let s: Vec<bool> = (0..rows.len()).map(|i| rows.is_privileged(i)).collect();
+        let s: Vec<bool> = (0..rows.len()).map(|i| rows.group(i) == 1).collect();
         let y: Vec<bool> = (0..rows.len()).map(|i| rows.is_positive(i)).collect();
-        Rows::new(Layout { n_x: 3, intercept: true }, &x, &s, &y).unwrap()
+        Rows::new(Layout::two_groups(3, true), &x, &s, &y).unwrap()
     };
     let plain = test_fair_proxy(&base, &data, Fairness::SP, 0.0).unwrap();
     for noise in [1e-9, 1e-7, 1e-6, 1e-5] {
@@ -137,7 +137,7 @@ fn the_verdict_depends_on_the_tolerance() {
     // Definition 1 by hand: the covariance of s with the scores of the proxy's model on the data.
     let theta = test(0.0).theta;
     let scores: Vec<f64> = (0..400).map(|i| dot(data.a(i), &theta)).collect();
-    let s: Vec<f64> = (0..400).map(|i| f64::from(data.is_privileged(i))).collect();
+    let s: Vec<f64> = (0..400).map(|i| f64::from(data.group(i) == 1)).collect();
     let mean = s.iter().sum::<f64>() / 400.0;
     let by_hand = scores.iter().zip(&s).map(|(d, s)| (s - mean) * d).sum::<f64>() / 400.0;
     assert!((by_hand.abs() - violation).abs() < 1e-12);
@@ -168,7 +168,7 @@ fn large_noise_features_do_not_hide_an_unfair_label() {
         let x: Vec<f64> = (0..300).map(|i| scale * (f64::from(i) * 1.7).sin()).collect();
         let s: Vec<bool> = (0..300).map(|i| i % 2 == 0).collect();
         let y: Vec<bool> = (0..300).map(|i| (i % 2 == 0) != (i % 5 == 0)).collect();
-        let proxy = Rows::new(Layout { n_x: 1, intercept: true }, &x, &s, &y).unwrap();
+        let proxy = Rows::new(Layout::two_groups(1, true), &x, &s, &y).unwrap();
         let test =
             test_fair_proxy(&proxy, &random_rows(2, 50, 1, true), Fairness::SP, 0.05).unwrap();
         assert!(!test.fair && test.separation == Separation::None, "scale {scale}: {test:?}");

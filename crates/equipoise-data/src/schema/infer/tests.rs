@@ -15,7 +15,8 @@ id,grade,race,lsat,fulltime,tier,region,constant,empty
 fn options() -> InferOptions {
     InferOptions {
         label: ("grade".into(), "A".into()),
-        sensitive: ("race".into(), "White".into()),
+        sensitive: vec![("race".into(), Some("White".into()))],
+        two_groups: true,
         drop: vec!["id".into()],
         intercept: true,
         ..InferOptions::default()
@@ -113,7 +114,7 @@ fn rejects_tables_that_do_not_fit_the_options() {
     );
     fails(
         TABLE,
-        &with(|o| o.sensitive.1 = "white".into()),
+        &with(|o| o.sensitive[0].1 = Some("white".into())),
         &["`race`", "`white` never occurs", "`White`"],
     );
     fails(
@@ -165,7 +166,8 @@ fn a_rare_positive_value_is_found_among_very_many() {
     let table = format!("income,race,age\n{rows}1,Black,3\n");
     let options = InferOptions {
         label: ("income".into(), "499.0".into()),
-        sensitive: ("race".into(), "White".into()),
+        sensitive: vec![("race".into(), Some("White".into()))],
+        two_groups: true,
         ..InferOptions::default()
     };
     let notes = run(&table, &options).unwrap().notes;

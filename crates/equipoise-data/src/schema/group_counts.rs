@@ -1,0 +1,169 @@
+//! Proposes the groups of a schema from how often each combination of sensitive values occurs.
+
+use std::collections::HashMap;
+
+use equipoise_core::MAX_GROUPS;
+
+use super::infer::InferOptions;
+use super::sensitive::{Group, Sensitive};
+use crate::error::list;
+use crate::table::Cell;
+use crate::value::Value;
+
+/// A group with fewer rows than this, or than [`MIN_SHARE`] of all rows, is pooled with others like it: its rates on a
+/// root of usual size would be noise.
+const MIN_ROWS: usize = 50;
+const MIN_SHARE: f64 = 0.01;
+
+/// The name of the group of all small groups.
+const POOLED: &str = "all other groups";
+
+/// Combinations are counted up to this many.
+const MAX_COMBINATIONS: usize = 1000;
+
+/// How often each combination of the sensitive columns' values occurs.
+pub(super) struct GroupCounts {
+    columns: Vec<String>,
+    /// Where the sensitive columns are among the cells.
+    positions: Vec<usize>,
+    /// By the values' texts, in which equal values are spelled the same.
+    counts: HashMap<Vec<String>, usize>,
+}
+
+impl GroupCounts {
+    /// Counts the sensitive columns among `columns`, which are the cells to come.
+    pub(super) fn new(columns: &[String], options: &InferOptions) -> Self {
+        let named = options.sensitive.iter().map(|(column, _)| column);
+        let positions = named.clone().filter_map(|name| columns.iter().position(|c| c == name));
+        Self {
+            positions: positions.collect(),
+            columns: named.cloned().collect(),
+            counts: HashMap::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, cells: &[Cell<'_>]) {
+        let values = self.positions.iter().map(|&at| Value::of_cell(cells[at]));
+        let Some(values) = values.map(|value| Some(value?.to_string())).collect::<Option<Vec<_>>>()
+        else {
+            return;
+        };
+        if let Some(count) = self.counts.get_mut(&values) {
+            *count += 1;
+        } else if self.counts.len() < MAX_COMBINATIONS {
+            self.counts.insert(values, 1);
+        }
+    }
+
+    /// The groups to propose, and notes on them.
+    pub(super) fn propose(
+        &self,
+        options: &InferOptions,
+        notes: &mut Vec<String>,
+    ) -> Result<Sensitive, String> {
+        let reference = self.reference(options)?;
+        if let ([column], [value]) = (&self.columns[..], &reference[..])
+            && (self.counts.len() <= 2 || options.two_groups)
+        {
+            return Ok(self.two_groups(column, value, options, notes));
+        }
+        let (large, small) = self.by_size(&reference);
+        if large.len() >= MAX_GROUPS || self.counts.len() >= MAX_COMBINATIONS {
+            return Err(format!(
+                "the sensitive columns {} have too many combinations of values for groups. Use columns with fewer values.",
+                list(&self.columns)
+            ));
+        }
+        let mut groups: Vec<Group> =
+            large.iter().map(|values| Group::of_values(&self.columns, values.to_vec())).collect();
+        if !small.is_empty() {
+            let names: Vec<String> = small
+                .iter()
+                .map(|values| Group::of_values(&self.columns, values.to_vec()).name)
+                .collect();
+            notes.push(format!(
+                "groups with fewer than {MIN_ROWS} rows or {:.0} % of all rows are pooled into the group `{POOLED}`: {}",
+                100.0 * MIN_SHARE,
+                list(&names)
+            ));
+            groups.push(Group { name: POOLED.to_owned(), members: Vec::new() });
+        }
+        if groups.len() < 2 {
+            groups.insert(0, Group { name: POOLED.to_owned(), members: Vec::new() });
+        }
+        let is_reference = |group: &Group| group.members.first() == Some(&reference);
+        let reference = groups.iter().position(is_reference).unwrap_or(0);
+        let as_feature = !options.blind;
+        Ok(Sensitive { columns: self.columns.clone(), groups, reference, as_feature })
+    }
+
+    fn two_groups(
+        &self,
+        column: &str,
+        value: &str,
+        options: &InferOptions,
+        notes: &mut Vec<String>,
+    ) -> Sensitive {
+        if self.counts.len() > 2 {
+            let values: Vec<String> =
+                self.sorted().iter().map(|values| values[0].clone()).collect();
+            notes.push(format!(
+                "sensitive column `{column}` has {} values: {}. Every value except `{value}` counts as unprivileged",
+                values.len(),
+                list(&values)
+            ));
+        }
+        // As the user spelled it.
+        let given = options.sensitive.first().and_then(|(_, value)| value.as_deref());
+        let value = given.map_or(value, str::trim);
+        Sensitive { as_feature: !options.blind, ..Sensitive::two_groups(column, value) }
+    }
+
+    /// The values of the reference group.
+    fn reference(&self, options: &InferOptions) -> Result<Vec<String>, String> {
+        let given: Vec<Option<String>> = options
+            .sensitive
+            .iter()
+            .map(|(_, value)| value.as_ref().map(|value| Value::of_text(value).to_string()))
+            .collect();
+        let fits = |values: &&Vec<String>| {
+            given
+                .iter()
+                .zip(values.iter())
+                .all(|(given, value)| given.as_ref().is_none_or(|g| g == value))
+        };
+        let candidates = self.sorted().into_iter().filter(fits);
+        // The first of the most frequent.
+        let most = candidates
+            .reduce(|most, next| if self.counts[next] > self.counts[most] { next } else { most });
+        most.cloned().ok_or_else(|| {
+            let given: Vec<String> = given.into_iter().flatten().collect();
+            format!("no row has the reference values {} together. Choose others.", list(&given))
+        })
+    }
+
+    /// Combinations that are groups of their own, and those that are too small. The reference group always is one.
+    fn by_size(&self, reference: &[String]) -> (Vec<&Vec<String>>, Vec<&Vec<String>>) {
+        let all: usize = self.counts.values().sum();
+        let minimum = (MIN_ROWS as f64).max(MIN_SHARE * all as f64);
+        self.sorted()
+            .into_iter()
+            .partition(|values| self.counts[*values] as f64 >= minimum || values[..] == *reference)
+    }
+
+    /// All combinations: numbers in ascending order, then texts in alphabetical order.
+    fn sorted(&self) -> Vec<&Vec<String>> {
+        let mut all: Vec<&Vec<String>> = self.counts.keys().collect();
+        let key = |values: &Vec<String>| {
+            values.iter().map(|value| Value::of_text(value)).collect::<Vec<_>>()
+        };
+        all.sort_by(|a, b| {
+            let pairs = key(a).into_iter().zip(key(b));
+            pairs
+                .map(|(a, b)| a.order(&b))
+                .find(|order| order.is_ne())
+                .unwrap_or(std::cmp::Ordering::Equal)
+        });
+        all
+    }
+}
