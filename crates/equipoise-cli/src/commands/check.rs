@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use equipoise_core::{Error, FairProxyTest, Fairness, Rows, Separation, test_fair_proxy};
+use equipoise_core::{
+    FairProxyTest, Fairness, Separation, check_fairness_is_measurable, test_fair_proxy,
+};
 use equipoise_data::{Purpose, Schema, read_proxy, read_rows};
 use serde::Serialize;
 
@@ -47,11 +49,12 @@ struct Document<'a> {
 }
 
 pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
-    let fairness = args.fairness.resolve()?;
+    let fairness = args.fairness.fairness;
     let schema = Schema::read(&args.schema)?;
     let proxy = read_proxy(&args.proxy, &schema)?;
     let data = read_rows(&args.data, &schema, Purpose::Data)?;
-    refuse_unmeasurable(&data.rows, fairness).with_context(|| args.data.display().to_string())?;
+    check_fairness_is_measurable(&data.rows, fairness)
+        .with_context(|| args.data.display().to_string())?;
     data.warnings.iter().for_each(|warning| output.warn(warning));
 
     let test =
@@ -71,19 +74,6 @@ pub(crate) fn describe_separation(separation: Separation) -> &'static str {
         }
         Separation::Undecided => "fitting the proxy's model failed: it is too ill-conditioned",
     }
-}
-
-/// Refuses data on which fairness cannot be measured, such as rows of a single group, on which every model looks fair.
-fn refuse_unmeasurable(data: &Rows, fairness: Fairness) -> Result<(), Error> {
-    let [others, privileged] = data.cell_counts();
-    let n_privileged = privileged.iter().sum();
-    if n_privileged == 0 || n_privileged == data.len() {
-        return Err(Error::OneGroup { rows: data.len(), privileged: n_privileged });
-    }
-    if fairness.includes_eo() && (others[1] == 0 || privileged[1] == 0) {
-        return Err(Error::NoPositives { privileged: privileged[1], others: others[1] });
-    }
-    Ok(())
 }
 
 fn describe(document: &Document<'_>, fairness: Fairness) -> String {

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use equipoise_core::{GroupMetrics, Metrics};
-use equipoise_data::{Model, Purpose, Schema, read_rows};
+use equipoise_core::{Condition, GroupMetrics, Metrics};
+use equipoise_data::{Model, Purpose, read_rows};
 
-use crate::formatting::{difference, rate, table};
+use crate::formatting::{figure, gap_text, table, with_interval};
 use crate::output::{Answer, Output};
 
 /// Measure a model on a table: accuracy and fairness
@@ -33,63 +33,54 @@ pub(crate) fn run(args: &EvaluateArgs, output: &Output) -> anyhow::Result<Answer
     data.warnings.iter().for_each(|warning| output.warn(warning));
     let metrics =
         Metrics::of(model.theta(), &data.rows).with_context(|| args.data.display().to_string())?;
-    output.result(&metrics, || text(&metrics, model.schema()))?;
+    output.result(&metrics, || text(&metrics))?;
     Ok(Answer::Done)
 }
 
-/// SPD and EOD, and what they compare.
-pub(crate) fn difference_lines(metrics: &Metrics, schema: &Schema) -> Vec<Vec<String>> {
-    let [privileged, _] = group_names(schema);
-    let line = |name: &str, value: String, what: &str| {
-        vec![name.to_string(), format!("{value}  {what}, {privileged} minus the rest")]
+/// The worst gaps, and the groups they compare.
+pub(crate) fn gap_lines(metrics: &Metrics) -> Vec<Vec<String>> {
+    let line = |condition: Condition| {
+        let gap = metrics.gaps.of(condition);
+        let groups = gap.map_or(String::new(), |gap| {
+            let [first, second] = &gap.groups;
+            format!("  {first} minus {second}")
+        });
+        vec![format!("gap in {}", condition.rate_name()), gap_text(gap) + &groups]
     };
-    vec![
-        line("SPD", difference(metrics.spd, metrics.spd_standard_error), "selection rate"),
-        line("EOD", difference(metrics.eod, metrics.eod_standard_error), "true positive rate"),
-    ]
+    Condition::ALL.map(line).to_vec()
 }
 
-fn text(metrics: &Metrics, schema: &Schema) -> String {
+fn text(metrics: &Metrics) -> String {
     let line = |name: &str, value: String| vec![name.to_string(), value];
     let mut overall = vec![
         line("rows", metrics.rows.to_string()),
-        line("accuracy", rate(metrics.accuracy)),
-        line("balanced accuracy", rate(metrics.balanced_accuracy)),
-        line("AUC", rate(metrics.auc)),
+        line("accuracy", with_interval(metrics.accuracy)),
+        line("balanced accuracy", with_interval(metrics.balanced_accuracy)),
+        line("AUC", with_interval(metrics.auc)),
     ];
-    overall.extend(difference_lines(metrics, schema));
-    let [privileged, others] = group_names(schema);
-    let groups = vec![
-        group_row(privileged, &metrics.groups.privileged),
-        group_row(others, &metrics.groups.unprivileged),
-    ];
+    overall.extend(gap_lines(metrics));
+    let groups = metrics.groups.iter().map(group_row).collect();
     let header =
         ["group", "rows", "base rate", "selected", "true pos. rate", "false pos. rate", "accuracy"];
     let mut text = format!(
-        "{}± is 1.96 standard errors\n\n{}",
+        "{}[ ] is a 95 % interval\n\n{}",
         table(&[], overall, &[]),
         table(&header, groups, &[1, 2, 3, 4, 5, 6])
     );
-    for gap in metrics.gaps() {
-        text += &format!("\n{gap}");
+    for reason in metrics.missing() {
+        text += &format!("\n{reason}");
     }
     text
 }
 
-fn group_row(name: String, group: &GroupMetrics) -> Vec<String> {
+fn group_row(group: &GroupMetrics) -> Vec<String> {
     vec![
-        name,
+        group.name.clone(),
         group.rows.to_string(),
-        rate(group.base_rate),
-        rate(group.selection_rate),
-        rate(group.true_positive_rate),
-        rate(group.false_positive_rate),
-        rate(group.accuracy),
+        figure(group.base_rate),
+        figure(group.selection_rate),
+        figure(group.true_positive_rate),
+        figure(group.false_positive_rate),
+        figure(group.accuracy),
     ]
-}
-
-/// The privileged group, then the other.
-fn group_names(schema: &Schema) -> [String; 2] {
-    let (column, privileged) = (&schema.sensitive.column, &schema.sensitive.privileged);
-    [format!("{column} = {privileged}"), format!("{column} ≠ {privileged}")]
 }

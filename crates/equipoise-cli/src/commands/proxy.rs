@@ -66,7 +66,7 @@ pub(crate) struct ProxyArgs {
 
 impl ProxyArgs {
     fn settings(&self) -> anyhow::Result<ProxySettings> {
-        let defaults = ProxySettings::new(self.fairness.resolve()?);
+        let defaults = ProxySettings::new(self.fairness.fairness);
         Ok(ProxySettings {
             rows: self.rows,
             epsilon: self.epsilon,
