@@ -91,8 +91,8 @@ async fn a_forged_model_is_rejected_by_repeating_the_solve() {
 
     // Figures that only the rows can refute.
     let mut forger = round.forger();
-    forger.outcome.outcome.root_metrics.accuracy = Some(1.0);
-    forger.outcome.pooled_root_metrics.as_mut().unwrap().accuracy = Some(0.1);
+    forger.outcome.outcome.root_metrics.accuracy = Some(estimate(1.0));
+    forger.outcome.pooled_root_metrics.as_mut().unwrap().accuracy = Some(estimate(0.1));
     let files = forger.republish();
     needs_solve(&round.verify(&files), "a better accuracy");
     let parts = ["the repeated solve gives the same report.html"];
