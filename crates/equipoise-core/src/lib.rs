@@ -74,6 +74,7 @@ mod settings;
 mod simplex;
 mod solve;
 mod statistics;
+mod sweep;
 #[cfg(test)]
 mod test_rows;
 mod warning;
@@ -100,4 +101,5 @@ pub use settings::{CheckedSettings, OuterSettings, OuterSolver, Profile, RhoSche
 pub use simplex::project_onto_simplex;
 pub use solve::{objective_at, solve};
 pub use statistics::{ClientStatistics, Order, Statistics};
+pub use sweep::{SweepPoint, sweep};
 pub use warning::{TableRole, Warning, WarningCode};

@@ -66,6 +66,8 @@ struct Document<'a> {
     proxy_model: &'a Metrics,
     unregularised: Option<&'a Metrics>,
     data_model: &'a Metrics,
+    /// The model without regularisation, or the direction in which it diverges.
+    theta: &'a [f64],
 }
 
 pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
@@ -97,6 +99,7 @@ pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
         proxy_model: &models.proxy,
         unregularised: models.unregularised.as_ref(),
         data_model: &models.data,
+        theta: &test.theta,
     };
     output.result(&document, || describe(&document, &models, &test))?;
     Ok(Answer::holds(fair))
