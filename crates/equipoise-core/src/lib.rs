@@ -57,6 +57,7 @@ mod defense;
 mod error;
 mod fairness;
 mod inner_fit;
+mod interval;
 mod kernel;
 mod linalg;
 mod logistic;
@@ -82,6 +83,11 @@ pub use defense::{Defense, fedasl_weights, fednolowe_weights};
 pub use error::Error;
 pub use fairness::{Covariance, Criterion, Fairness, Violation};
 pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic};
+pub use interval::{
+    Auc, Cell, Count, Estimate, Location, Moments, WorstGap, balanced_accuracy, mean_difference,
+    normal_cdf, normal_quantile, paired_mean, paired_rates, rate_difference, rate_ratio,
+    rows_per_group, student_t_cdf, student_t_quantile,
+};
 pub use metrics::{GroupMetrics, Groups, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
 pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};

@@ -1,0 +1,166 @@
+//! Rates from counts: their intervals, differences, ratios and means of two.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Estimate, Z};
+
+/// How many of `n` rows are successes: selected, correct, positive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Count {
+    /// Successes, at most `n`.
+    pub successes: usize,
+    /// Rows.
+    pub n: usize,
+}
+
+impl Count {
+    /// Counts the `true`s.
+    pub fn of(outcomes: impl IntoIterator<Item = bool>) -> Self {
+        outcomes.into_iter().fold(Self { successes: 0, n: 0 }, |count, outcome| Self {
+            successes: count.successes + usize::from(outcome),
+            n: count.n + 1,
+        })
+    }
+
+    /// The rate with its Wilson interval; `None` over no rows.
+    pub fn rate(&self) -> Option<Estimate> {
+        self.checked()?;
+        let (low, high) = self.limits(Z);
+        Some(Estimate { value: self.share(), low, high })
+    }
+
+    /// The rate with the exact interval of Clopper and Pearson, which contains the true rate at least 95 % of the
+    /// time, at any rate and any `n`; `None` over no rows.
+    pub fn exact_rate(&self) -> Option<Estimate> {
+        self.checked()?;
+        let Self { successes, n } = *self;
+        let low = match successes {
+            0 => 0.0,
+            _ => 1.0 - exact_upper(n - successes, n),
+        };
+        let high = if successes == n { 1.0 } else { exact_upper(successes, n) };
+        Some(Estimate { value: self.share(), low, high })
+    }
+
+    /// `None` over no rows.
+    pub(crate) fn checked(&self) -> Option<Self> {
+        (self.n > 0).then_some(Self { successes: self.successes.min(self.n), n: self.n })
+    }
+
+    pub(crate) fn share(&self) -> f64 {
+        self.successes as f64 / self.n as f64
+    }
+
+    /// The Wilson limits at a critical value.
+    pub(crate) fn limits(&self, critical: f64) -> (f64, f64) {
+        wilson_limits(self.share(), self.n as f64, critical)
+    }
+}
+
+/// `a − b` for independent rates: Newcombe's hybrid score interval. `None` if either has no rows.
+pub fn rate_difference(a: Count, b: Count) -> Option<Estimate> {
+    let (a, b) = (a.checked()?, b.checked()?);
+    let (low, high) = newcombe_limits(a, b, Z);
+    Some(Estimate { value: a.share() - b.share(), low, high })
+}
+
+/// `a / b` for independent rates, by Donner and Zou's MOVER-R with the Wilson limits. `None` if either has no rows,
+/// or if no row of `b` is a success: the ratio is then undefined.
+pub fn rate_ratio(a: Count, b: Count) -> Option<Estimate> {
+    let (a, b) = (a.checked()?, b.checked()?);
+    if b.successes == 0 {
+        return None;
+    }
+    let (p, q) = (a.share(), b.share());
+    let ((p_low, p_high), (q_low, q_high)) = (a.limits(Z), b.limits(Z));
+    let product = p * q;
+    let root = |p_limit: f64, q_limit: f64| {
+        let removed = p_limit * q_limit * (2.0 * p - p_limit) * (2.0 * q - q_limit);
+        (product * product - removed).max(0.0).sqrt()
+    };
+    // The lower limit is written so that nothing is divided by 2q − q_high, which can be 0 or negative.
+    let low = if a.successes == 0 {
+        0.0
+    } else {
+        p_low * (2.0 * p - p_low) / (product + root(p_low, q_high))
+    };
+    let high = (product + root(p_high, q_low)) / (q_low * (2.0 * q - q_low));
+    Some(Estimate { value: p / q, low: low.max(0.0), high })
+}
+
+/// The mean of the true positive and the true negative rate, by MOVER with the Wilson limits. `None` if there are no
+/// positive or no negative rows.
+pub fn balanced_accuracy(positives: Count, negatives: Count) -> Option<Estimate> {
+    let (a, b) = (positives.checked()?, negatives.checked()?);
+    let (p, q) = (a.share(), b.share());
+    let ((p_low, p_high), (q_low, q_high)) = (a.limits(Z), b.limits(Z));
+    let value = (p + q) / 2.0;
+    Some(Estimate {
+        value,
+        low: value - (p - p_low).hypot(q - q_low) / 2.0,
+        high: value + (p_high - p).hypot(q_high - q) / 2.0,
+    })
+}
+
+/// Newcombe's limits of `a − b` at a critical value.
+pub(crate) fn newcombe_limits(a: Count, b: Count, critical: f64) -> (f64, f64) {
+    let ((a_low, a_high), (b_low, b_high)) = (a.limits(critical), b.limits(critical));
+    square_and_add(a.share(), (a_low, a_high), b.share(), (b_low, b_high))
+}
+
+/// The limits of `a − b` from the limits of both: each end moves by the root of the summed squares.
+pub(crate) fn square_and_add(
+    a: f64,
+    (a_low, a_high): (f64, f64),
+    b: f64,
+    (b_low, b_high): (f64, f64),
+) -> (f64, f64) {
+    let difference = a - b;
+    (difference - (a - a_low).hypot(b_high - b), difference + (a_high - a).hypot(b - b_low))
+}
+
+/// The rates `π` with `(p − π)² = critical² π (1 − π) / n`. `n` need not be whole.
+pub(crate) fn wilson_limits(p: f64, n: f64, critical: f64) -> (f64, f64) {
+    let square = critical * critical;
+    let centre = (n * p + square / 2.0) / (n + square);
+    let half = critical / (n + square) * (n * p * (1.0 - p) + square / 4.0).max(0.0).sqrt();
+    // Rounding must not move the limits past 0, 1 or the rate itself.
+    let low = if p <= 0.0 { 0.0 } else { (centre - half).clamp(0.0, p) };
+    let high = if p >= 1.0 { 1.0 } else { (centre + half).clamp(p, 1.0) };
+    (low, high)
+}
+
+/// The rate at which at most `successes` (fewer than `n`) have a probability of 2.5 %, by bisection.
+fn exact_upper(successes: usize, n: usize) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    while high - low > 1e-15 {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high {
+            break;
+        }
+        if binomial_cdf(successes, n, middle) > 0.025 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    0.5 * (low + high)
+}
+
+/// The probability of at most `successes`, for `0 < p < 1`, summed down from the last term.
+fn binomial_cdf(successes: usize, n: usize, p: f64) -> f64 {
+    let odds = (1.0 - p) / p;
+    let mut log_term = n as f64 * (1.0 - p).ln();
+    for k in 0..successes {
+        log_term += ((n - k) as f64 / ((k + 1) as f64 * odds)).ln();
+    }
+    let (mut term, mut sum) = (1.0, 1.0);
+    for k in (0..successes).rev() {
+        term *= (k + 1) as f64 * odds / (n - k) as f64;
+        sum += term;
+        if !sum.is_finite() {
+            return 1.0;
+        }
+    }
+    (log_term + sum.ln()).exp().min(1.0)
+}
