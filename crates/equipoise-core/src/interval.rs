@@ -4,10 +4,10 @@
 //!
 //! | figure | method |
 //! | --- | --- |
-//! | rate | Wilson ([`Count::rate`]); the exact interval of Clopper and Pearson is [`Count::exact_rate`] |
-//! | difference of two rates | Newcombe's hybrid of the Wilson limits ([`rate_difference`]) |
-//! | ratio of two rates | Donner and Zou's MOVER-R with the Wilson limits ([`rate_ratio`]) |
-//! | balanced accuracy | MOVER with the Wilson limits ([`balanced_accuracy`]) |
+//! | rate | Wilson; exact with mid-p below 5 rows ([`Count::rate`]) |
+//! | difference of two rates | Newcombe's combination of both rates' limits ([`rate_difference`]) |
+//! | ratio of two rates | Donner and Zou's MOVER-R with both rates' limits ([`rate_ratio`]) |
+//! | balanced accuracy | MOVER with both rates' limits ([`balanced_accuracy`]) |
 //! | mean of soft scores, difference of two | Wilson and Newcombe with the scores' own variance and Student's t ([`Moments`]) |
 //! | AUC | DeLong's variance, on the logit scale; a score interval near 0 and 1 ([`Auc`]) |
 //! | two models on the same rows | Student's t ([`paired_mean`]), Bonett and Price ([`paired_rates`]), DeLong |
@@ -31,7 +31,7 @@ pub use mean::{Moments, mean_difference};
 pub use paired::{paired_mean, paired_rates};
 pub use rate::{Count, balanced_accuracy, rate_difference, rate_ratio};
 pub use rows_needed::rows_per_group;
-pub use worst_gap::{Cell, Location, WorstGap};
+pub use worst_gap::{GapCell, Location, WorstGap};
 
 /// The 97.5 % quantile of the standard normal distribution.
 pub(crate) const Z: f64 = 1.959_963_984_540_054;

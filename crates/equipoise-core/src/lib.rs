@@ -84,7 +84,7 @@ pub use error::Error;
 pub use fairness::{Covariance, Criterion, Fairness, Violation};
 pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic};
 pub use interval::{
-    Auc, Cell, Count, Estimate, Location, Moments, WorstGap, balanced_accuracy, mean_difference,
+    Auc, Count, Estimate, GapCell, Location, Moments, WorstGap, balanced_accuracy, mean_difference,
     normal_cdf, normal_quantile, paired_mean, paired_rates, rate_difference, rate_ratio,
     rows_per_group, student_t_cdf, student_t_quantile,
 };

@@ -44,8 +44,8 @@ impl Auc {
             let negatives = tied.len() - positives;
             // Twice the counts, so that halves stay whole.
             let below = (2 * negatives_below + negatives) as f64 / (2 * n_negative) as f64;
-            let above = (2 * (n_positive - positives_below) - positives) as f64
-                / (2 * n_positive) as f64;
+            let above =
+                (2 * (n_positive - positives_below) - positives) as f64 / (2 * n_positive) as f64;
             for &i in tied {
                 components[i] = if positive[i] { below } else { above };
             }
@@ -86,10 +86,8 @@ impl Auc {
     /// `self − other` for two models on the same rows, by DeLong's covariance. `None` if the numbers of positive or
     /// negative rows differ, in which case the rows are not the same.
     pub fn difference(&self, other: &Self) -> Option<Estimate> {
-        let parts = [
-            (&self.of_positives, &other.of_positives),
-            (&self.of_negatives, &other.of_negatives),
-        ];
+        let parts =
+            [(&self.of_positives, &other.of_positives), (&self.of_negatives, &other.of_negatives)];
         let mut variance = 0.0;
         for (first, second) in parts {
             if first.len() != second.len() {

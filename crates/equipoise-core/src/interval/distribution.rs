@@ -39,8 +39,7 @@ pub fn student_t_cdf(t: f64, freedom: f64) -> f64 {
 /// The `t` at which [`student_t_cdf`] is `probability`; infinite at 0 and 1, NaN outside.
 pub fn student_t_quantile(probability: f64, freedom: f64) -> f64 {
     let constant = gamma_half_step(freedom / 2.0) / (freedom * PI).sqrt();
-    let density =
-        |t: f64| constant * (-(freedom + 1.0) / 2.0 * (t * t / freedom).ln_1p()).exp();
+    let density = |t: f64| constant * (-(freedom + 1.0) / 2.0 * (t * t / freedom).ln_1p()).exp();
     quantile(probability, |t| student_t_cdf(t, freedom), density)
 }
 
@@ -50,11 +49,7 @@ fn normal_density(x: f64) -> f64 {
 
 /// Inverts the distribution function of a symmetric variable by Newton's method, kept inside a bracket. It works on
 /// the lower tail, where probabilities keep their relative precision.
-fn quantile(
-    probability: f64,
-    cdf: impl Fn(f64) -> f64,
-    density: impl Fn(f64) -> f64,
-) -> f64 {
+fn quantile(probability: f64, cdf: impl Fn(f64) -> f64, density: impl Fn(f64) -> f64) -> f64 {
     if !(0.0..=1.0).contains(&probability) {
         return f64::NAN;
     }

@@ -92,33 +92,46 @@ impl Moments {
 /// `a − b` for the means of independent scores. `None` if either has no scores.
 pub fn mean_difference(a: Moments, b: Moments) -> Option<Estimate> {
     let (a, b) = (a.checked()?, b.checked()?);
-    let (low, high) = mean_difference_limits(a, b, Z);
+    let (low, high) = mean_difference_limits(a, b, &PooledDispersion::of(&[a, b]), Z);
     Some(Estimate { value: a.mean - b.mean, low, high })
 }
 
 /// The limits of `a − b` at a critical value of the normal distribution.
-pub(crate) fn mean_difference_limits(a: Moments, b: Moments, critical: f64) -> (f64, f64) {
-    let (of_a, of_b) = match pooled_dispersion(a, b) {
-        None => (a.constant_limits(critical), b.constant_limits(critical)),
-        Some(pooled) => {
-            let (a, b) = (Dispersed::new(a, pooled), Dispersed::new(b, pooled));
-            let t = student_t_quantile(normal_cdf(critical), satterthwaite(&a, &b));
-            (a.limits(t), b.limits(t))
-        }
+pub(crate) fn mean_difference_limits(
+    a: Moments,
+    b: Moments,
+    pool: &PooledDispersion,
+    critical: f64,
+) -> (f64, f64) {
+    let (of_a, of_b) = if pool.freedom > 0.0 {
+        let (a, b) = (Dispersed::new(a, pool), Dispersed::new(b, pool));
+        let t = student_t_quantile(normal_cdf(critical), satterthwaite(&a, &b));
+        (a.limits(t), b.limits(t))
+    } else {
+        (a.constant_limits(critical), b.constant_limits(critical))
     };
     square_and_add(a.mean, of_a, b.mean, of_b)
 }
 
-/// The mean dispersion of both cells, weighted by degrees of freedom; `None` if neither shows any variance.
-fn pooled_dispersion(a: Moments, b: Moments) -> Option<f64> {
-    let (mut sum, mut freedom) = (0.0, 0.0);
-    for cell in [a, b] {
-        if let Some(dispersion) = cell.dispersion() {
-            sum += cell.freedom() * dispersion;
-            freedom += cell.freedom();
+/// The mean dispersion of several cells, weighted by their degrees of freedom.
+#[derive(Debug)]
+pub struct PooledDispersion {
+    dispersion: f64,
+    /// 0 if no cell shows any variance.
+    freedom: f64,
+}
+
+impl PooledDispersion {
+    pub(crate) fn of(cells: &[Moments]) -> Self {
+        let (mut sum, mut freedom) = (0.0, 0.0);
+        for cell in cells {
+            if let Some(dispersion) = cell.dispersion() {
+                sum += cell.freedom() * dispersion;
+                freedom += cell.freedom();
+            }
         }
+        Self { dispersion: sum / f64::max(freedom, 1.0), freedom }
     }
-    (freedom > 0.0).then(|| sum / freedom)
 }
 
 /// A cell with the dispersion that its limits assume.
@@ -131,10 +144,11 @@ struct Dispersed {
 impl Dispersed {
     /// Shrinks a cell's dispersion to the pooled one, as if [`PRIOR_FREEDOM`] more scores had shown that, unless its
     /// own is larger.
-    fn new(cell: Moments, pooled: f64) -> Self {
+    fn new(cell: Moments, pool: &PooledDispersion) -> Self {
         let own = cell.dispersion().unwrap_or(0.0);
-        let freedom = cell.freedom() + PRIOR_FREEDOM;
-        let shrunk = (cell.freedom() * own + PRIOR_FREEDOM * pooled) / freedom;
+        let prior = pool.freedom.min(PRIOR_FREEDOM);
+        let freedom = cell.freedom() + prior;
+        let shrunk = (cell.freedom() * own + prior * pool.dispersion) / freedom;
         if own > shrunk {
             Self { cell, dispersion: own, freedom: cell.freedom() }
         } else {

@@ -18,7 +18,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
-use super::mean::mean_difference_limits;
+use super::mean::{PooledDispersion, mean_difference_limits};
 use super::rate::newcombe_limits;
 use super::{Count, Estimate, Moments, Z};
 
@@ -35,7 +35,11 @@ const TOLERANCE: f64 = 1e-4;
 const MAX_STEPS: usize = 30;
 
 /// A group's figure under one condition: a [`Count`] of hard decisions or the [`Moments`] of soft scores.
-pub trait Cell: Copy {
+pub trait GapCell: Copy {
+    /// What the cells of one condition have in common.
+    type Pool;
+    /// Finds it.
+    fn pool(cells: &[Self]) -> Self::Pool;
     /// The cell, if it has rows.
     fn checked(&self) -> Option<Self>;
     /// Rows.
@@ -45,10 +49,14 @@ pub trait Cell: Copy {
     /// The squared standard error, if the rate were `value`. Never 0.
     fn error_squared(&self, value: f64) -> f64;
     /// The limits of `a − b` at a critical value of the normal distribution.
-    fn difference_limits(a: Self, b: Self, critical: f64) -> (f64, f64);
+    fn difference_limits(a: Self, b: Self, pool: &Self::Pool, critical: f64) -> (f64, f64);
 }
 
-impl Cell for Count {
+impl GapCell for Count {
+    type Pool = ();
+
+    fn pool(_: &[Self]) {}
+
     fn checked(&self) -> Option<Self> {
         Count::checked(self)
     }
@@ -69,12 +77,18 @@ impl Cell for Count {
         smoothed * (1.0 - smoothed) / n
     }
 
-    fn difference_limits(a: Self, b: Self, critical: f64) -> (f64, f64) {
+    fn difference_limits(a: Self, b: Self, (): &(), critical: f64) -> (f64, f64) {
         newcombe_limits(a, b, critical)
     }
 }
 
-impl Cell for Moments {
+impl GapCell for Moments {
+    type Pool = PooledDispersion;
+
+    fn pool(cells: &[Self]) -> PooledDispersion {
+        PooledDispersion::of(cells)
+    }
+
     fn checked(&self) -> Option<Self> {
         Moments::checked(self)
     }
@@ -91,8 +105,8 @@ impl Cell for Moments {
         Moments::error_squared(self)
     }
 
-    fn difference_limits(a: Self, b: Self, critical: f64) -> (f64, f64) {
-        mean_difference_limits(a, b, critical)
+    fn difference_limits(a: Self, b: Self, pool: &PooledDispersion, critical: f64) -> (f64, f64) {
+        mean_difference_limits(a, b, pool, critical)
     }
 }
 
@@ -123,7 +137,7 @@ pub struct WorstGap {
 impl WorstGap {
     /// The worst gap among `conditions`, each with one cell per group. Groups without rows under a condition are left
     /// out of it. `None` if no condition has two groups with rows.
-    pub fn of<C: Cell>(conditions: &[Vec<C>], reference: usize) -> Option<Self> {
+    pub fn of<C: GapCell>(conditions: &[Vec<C>], reference: usize) -> Option<Self> {
         let mut empty = Vec::new();
         let mut cells = Vec::new();
         for (condition, groups) in conditions.iter().enumerate() {
@@ -142,7 +156,8 @@ impl WorstGap {
         let value = first.value() - second.value();
         let one_pair = cells.len() == 1 && cells[0].1.len() == 2;
         let gap = if one_pair {
-            let (low, high) = C::difference_limits(first, second, Z);
+            let pool = C::pool(&[first, second]);
+            let (low, high) = C::difference_limits(first, second, &pool, Z);
             Estimate { value, low, high }
         } else {
             let groups: Vec<Vec<C>> =
@@ -157,7 +172,7 @@ impl WorstGap {
 type Members<C> = (usize, Vec<(usize, C)>);
 
 /// The pair with the widest gap, in the order in which its difference is reported.
-fn widest<C: Cell>(cells: &[Members<C>], reference: usize) -> Option<(Location, C, C)> {
+fn widest<C: GapCell>(cells: &[Members<C>], reference: usize) -> Option<(Location, C, C)> {
     let mut best: Option<(f64, Location, C, C)> = None;
     for (condition, members) in cells {
         for (at, &a) in members.iter().enumerate() {
@@ -169,8 +184,7 @@ fn widest<C: Cell>(cells: &[Members<C>], reference: usize) -> Option<(Location, 
                     _ => difference < 0.0,
                 };
                 let (first, second) = if swap { (b, a) } else { (a, b) };
-                let location =
-                    Location { condition: *condition, group: first.0, other: second.0 };
+                let location = Location { condition: *condition, group: first.0, other: second.0 };
                 if best.as_ref().is_none_or(|best| difference.abs() > best.0) {
                     best = Some((difference.abs(), location, first.1, second.1));
                 }
@@ -181,11 +195,17 @@ fn widest<C: Cell>(cells: &[Members<C>], reference: usize) -> Option<(Location, 
 }
 
 /// The interval of the size of the worst gap.
-fn size_interval<C: Cell>(conditions: &[Vec<C>], value: f64) -> Estimate {
+fn size_interval<C: GapCell>(conditions: &[Vec<C>], value: f64) -> Estimate {
+    let pools: Vec<C::Pool> = conditions.iter().map(|groups| C::pool(groups)).collect();
     let limits = |critical: f64| {
-        ordered_pairs(conditions)
-            .map(|(a, b)| C::difference_limits(a, b, critical))
-            .fold((0.0f64, value), |(low, high), (l, h)| (low.max(l), high.max(h)))
+        let (mut low, mut high) = (0.0f64, value);
+        for (groups, pool) in conditions.iter().zip(&pools) {
+            for (a, b) in ordered_pairs(groups.len()) {
+                let (l, h) = C::difference_limits(groups[a], groups[b], pool, critical);
+                (low, high) = (low.max(l), high.max(h));
+            }
+        }
+        (low, high)
     };
     let high = limits(Z).1.min(1.0);
     let noise = Noise::new(conditions.iter().map(Vec::len).sum());
@@ -228,11 +248,8 @@ fn root(function: impl Fn(f64) -> f64, end: f64) -> f64 {
     low
 }
 
-fn ordered_pairs<C: Cell>(conditions: &[Vec<C>]) -> impl Iterator<Item = (C, C)> {
-    conditions.iter().flat_map(|groups| {
-        let pairs = (0..groups.len()).flat_map(|a| (0..groups.len()).map(move |b| (a, b)));
-        pairs.filter(|(a, b)| a != b).map(|(a, b)| (groups[a], groups[b]))
-    })
+fn ordered_pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n).flat_map(move |a| (0..n).map(move |b| (a, b))).filter(|(a, b)| a != b)
 }
 
 /// Standard normal numbers, one per draw and cell.
@@ -249,7 +266,7 @@ impl Noise {
     }
 
     /// `c(g)` of the module's description.
-    fn critical_value<C: Cell>(&self, conditions: &[Vec<C>], g: f64) -> f64 {
+    fn critical_value<C: GapCell>(&self, conditions: &[Vec<C>], g: f64) -> f64 {
         // For each ordered pair: both cells, both errors and the distance of its difference from g, in units of the
         // difference's error.
         let mut pairs = Vec::new();
@@ -258,15 +275,11 @@ impl Noise {
             let rates = closest_rates(groups, g);
             let errors: Vec<f64> =
                 groups.iter().zip(&rates).map(|(c, &r)| c.error_squared(r)).collect();
-            for a in 0..groups.len() {
-                for b in 0..groups.len() {
-                    if a != b {
-                        let error = (errors[a] + errors[b]).sqrt();
-                        let shares = (errors[a].sqrt() / error, errors[b].sqrt() / error);
-                        let distance = (rates[a] - rates[b] - g) / error;
-                        pairs.push((first + a, first + b, shares, distance));
-                    }
-                }
+            for (a, b) in ordered_pairs(groups.len()) {
+                let error = (errors[a] + errors[b]).sqrt();
+                let shares = (errors[a].sqrt() / error, errors[b].sqrt() / error);
+                let distance = (rates[a] - rates[b] - g) / error;
+                pairs.push((first + a, first + b, shares, distance));
             }
             first += groups.len();
         }
@@ -289,7 +302,7 @@ impl Noise {
 
 /// The values closest to those of `groups`, in squared errors, with no two further apart than `g`: those outside a
 /// window of width `g` move to its ends.
-fn closest_rates<C: Cell>(groups: &[C], g: f64) -> Vec<f64> {
+fn closest_rates<C: GapCell>(groups: &[C], g: f64) -> Vec<f64> {
     let values: Vec<(f64, f64)> =
         groups.iter().map(|c| (c.value(), 1.0 / c.error_squared(c.value()))).collect();
     let (mut low, mut high) = values
@@ -300,8 +313,7 @@ fn closest_rates<C: Cell>(groups: &[C], g: f64) -> Vec<f64> {
         high -= g;
         for _ in 0..50 {
             let start = (low + high) / 2.0;
-            let slope: f64 =
-                values.iter().map(|&(v, w)| w * (v.clamp(start, start + g) - v)).sum();
+            let slope: f64 = values.iter().map(|&(v, w)| w * (v.clamp(start, start + g) - v)).sum();
             if slope > 0.0 {
                 high = start;
             } else {
