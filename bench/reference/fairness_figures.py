@@ -3,8 +3,8 @@
     python3 -m venv .venv && .venv/bin/pip install -r bench/reference/requirements.txt
     .venv/bin/python bench/reference/fairness_figures.py > crates/equipoise-core/tests/fixtures/fairness_figures.json
 
-Rates, gaps and ratios are fairlearn's, AUC and balanced accuracy scikit-learn's, Wilson, Clopper-Pearson and Newcombe
-limits statsmodels', t and normal quantiles SciPy's. Predictions are listed row by row, so that other tests can use
+Rates, gaps and ratios are fairlearn's, AUC and balanced accuracy scikit-learn's, Wilson and Newcombe limits
+statsmodels', exact limits and quantiles SciPy's. Predictions are listed row by row, so that other tests can use
 them: `score` is the probability of the positive label, `selected` is 1 where it exceeds 0.5.
 """
 import json
@@ -16,7 +16,7 @@ from fairlearn.metrics import (
     equal_opportunity_ratio, equalized_odds_difference, false_positive_rate, selection_rate, true_negative_rate,
     true_positive_rate,
 )
-from scipy import stats
+from scipy import optimize, stats
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, roc_auc_score
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
@@ -86,12 +86,12 @@ def delong_variance(y, score, other=None):
 
 
 def intervals():
-    counts = [(0, 1), (1, 1), (0, 7), (1, 7), (3, 7), (7, 7), (1, 40), (13, 40), (40, 40), (120, 240), (2, 5000), (4321, 60420)]
-    pairs = [((0, 3), (3, 3)), ((1, 4), (0, 9)), ((56, 70), (48, 80)), ((9, 10), (3, 10)), ((10, 10), (0, 20)), ((900, 4000), (1, 2))]
+    counts = [(0, 1), (1, 1), (0, 2), (1, 2), (0, 7), (1, 7), (3, 7), (7, 7), (1, 40), (13, 40), (40, 40), (120, 240), (2, 5000), (4321, 60420)]
+    pairs = [((0, 3), (3, 3)), ((1, 4), (0, 9)), ((56, 70), (48, 80)), ((9, 10), (3, 10)), ((10, 10), (0, 20)), ((900, 4000), (1, 5))]
     return {
         "rates": [
             {"successes": x, "n": n, "wilson": limits(proportion_confint(x, n, method="wilson")),
-             "exact": limits(proportion_confint(x, n, method="beta"))}
+             "mid_p": [1 - mid_p_upper(n - x, n), mid_p_upper(x, n)]}
             for x, n in counts
         ],
         "differences": [
@@ -102,10 +102,17 @@ def intervals():
     }
 
 
+def mid_p_upper(x, n):
+    """The rate at which P(fewer than x) + P(x) / 2 is 2.5 %."""
+    if x == n:
+        return 1.0
+    def excess(p):
+        return stats.binom.cdf(x - 1, n, p) + stats.binom.pmf(x, n, p) / 2 - 0.025
+    return float(optimize.brentq(excess, 1e-12, 1 - 1e-12, xtol=1e-15, rtol=1e-15))
+
+
 def limits(pair):
-    # statsmodels leaves the undefined ends of 0 of n and n of n as NaN in its exact interval; they are 0 and 1.
-    low, high = (float(v) for v in pair)
-    return [0.0 if np.isnan(low) else max(low, 0.0), 1.0 if np.isnan(high) else min(high, 1.0)]
+    return [float(v) for v in pair]
 
 
 def quantiles():

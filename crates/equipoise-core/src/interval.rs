@@ -4,11 +4,12 @@
 //!
 //! | figure | method |
 //! | --- | --- |
-//! | rate | Wilson; exact with mid-p below 5 rows ([`Count::rate`]) |
+//! | rate | Wilson; exact with mid-p for one or two rows ([`Count::rate`]) |
 //! | difference of two rates | Newcombe's combination of both rates' limits ([`rate_difference`]) |
 //! | ratio of two rates | Donner and Zou's MOVER-R with both rates' limits ([`rate_ratio`]) |
 //! | balanced accuracy | MOVER with both rates' limits ([`balanced_accuracy`]) |
 //! | mean of soft scores, difference of two | Wilson and Newcombe with the scores' own variance and Student's t ([`Moments`]) |
+//! | calibration | as a mean of soft scores, of `score − label` ([`calibration`]) |
 //! | AUC | DeLong's variance, on the logit scale; a score interval near 0 and 1 ([`Auc`]) |
 //! | two models on the same rows | Student's t ([`paired_mean`]), Bonett and Price ([`paired_rates`]), DeLong |
 //! | worst gap of several groups | Newcombe for two groups, otherwise a calibrated maximum ([`WorstGap`]) |
@@ -27,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 pub use auc::Auc;
 pub use distribution::{normal_cdf, normal_quantile, student_t_cdf, student_t_quantile};
-pub use mean::{Moments, mean_difference};
+pub use mean::{Moments, PooledDispersion, calibration, mean_difference};
 pub use paired::{paired_mean, paired_rates};
 pub use rate::{Count, balanced_accuracy, rate_difference, rate_ratio};
 pub use rows_needed::rows_per_group;

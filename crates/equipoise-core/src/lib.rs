@@ -84,9 +84,9 @@ pub use error::Error;
 pub use fairness::{Covariance, Criterion, Fairness, Violation};
 pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic};
 pub use interval::{
-    Auc, Count, Estimate, GapCell, Location, Moments, WorstGap, balanced_accuracy, mean_difference,
-    normal_cdf, normal_quantile, paired_mean, paired_rates, rate_difference, rate_ratio,
-    rows_per_group, student_t_cdf, student_t_quantile,
+    Auc, Count, Estimate, GapCell, Location, Moments, PooledDispersion, WorstGap,
+    balanced_accuracy, calibration, mean_difference, normal_cdf, normal_quantile, paired_mean,
+    paired_rates, rate_difference, rate_ratio, rows_per_group, student_t_cdf, student_t_quantile,
 };
 pub use metrics::{GroupMetrics, Groups, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};

@@ -5,7 +5,10 @@
 //! interval, but for t in place of z. Differences combine such limits as Newcombe does, with Satterthwaite's degrees
 //! of freedom.
 //!
-//! `n` equal scores say nothing of their variance. Their limits are exact instead: if more than a share `u` of
+//! A few scores may be close together by chance. The dispersion `s² / m(1 − m)` of groups under the same condition tends
+//! to be similar, so a cell below the groups' mean dispersion is moved towards it.
+//!
+//! `n` equal scores say nothing of their variance. If no group shows any, the limits are exact: if more than a share `u` of
 //! the population had another score, `n` equal ones would have a probability below `(1 − u)^n`.
 
 use serde::{Deserialize, Serialize};
@@ -94,6 +97,23 @@ pub fn mean_difference(a: Moments, b: Moments) -> Option<Estimate> {
     let (a, b) = (a.checked()?, b.checked()?);
     let (low, high) = mean_difference_limits(a, b, &PooledDispersion::of(&[a, b]), Z);
     Some(Estimate { value: a.mean - b.mean, low, high })
+}
+
+/// The mean of `score − label` (1 or 0) over the rows of a group: how much a model promises above the base rate. `None` without rows or if
+/// the lengths differ.
+pub fn calibration(scores: &[f64], positive: &[bool]) -> Option<Estimate> {
+    if scores.len() != positive.len() {
+        return None;
+    }
+    // From −1…1 to 0…1 and back.
+    let moved = scores.iter().zip(positive).map(|(s, &p)| (s - f64::from(u8::from(p)) + 1.0) / 2.0);
+    let estimate = Moments::of(moved).estimate()?;
+    let back = |v: f64| 2.0 * v - 1.0;
+    Some(Estimate {
+        value: back(estimate.value),
+        low: back(estimate.low),
+        high: back(estimate.high),
+    })
 }
 
 /// The limits of `a − b` at a critical value of the normal distribution.
