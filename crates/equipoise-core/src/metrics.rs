@@ -125,4 +125,6 @@ pub fn is_selected(score: f64) -> bool {
 }
 
 #[cfg(test)]
+mod reference_tests;
+#[cfg(test)]
 mod tests;
