@@ -2,7 +2,7 @@
 //!
 //! By default a few populations with 300 roots each. In full, with a table of all coverages:
 //! `EQUIPOISE_FULL=1 cargo test --release -p equipoise-core --test coverage -- --nocapture --test-threads 1`.
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
 mod figures;
 mod population;
