@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use equipoise_core::{
-    Distances, FairProxyTest, Fairness, GeneratedProxy, ProxySettings, ProxySummary, Separation,
-    Violation,
+    Distances, FairProxyTest, Fairness, GeneratedProxy, ProxyMethod, ProxySettings, ProxySummary,
+    Separation, Violation,
 };
 use equipoise_data::{Digest, Schema};
 use serde::Serialize;
@@ -20,6 +20,7 @@ pub(super) struct Summary<'a> {
     rows: usize,
     schema_digest: Digest,
     fairness: Fairness,
+    method: ProxyMethod,
     epsilon: Option<f64>,
     #[serde(flatten)]
     generated: &'a ProxySummary,
@@ -49,6 +50,7 @@ impl<'a> Summary<'a> {
             rows: proxy.rows.len(),
             schema_digest: schema.digest(),
             fairness: settings.fairness,
+            method: settings.method,
             epsilon: settings.epsilon,
             generated: &proxy.summary,
             definition_1: Definition1 {
@@ -99,8 +101,12 @@ impl<'a> Summary<'a> {
     pub(super) fn describe(&self) -> String {
         let (generated, test) = (self.generated, &self.definition_1);
         let line = |name: &str, start: f64, end: f64| vec![name.into(), number(start), number(end)];
+        let start = match self.method {
+            ProxyMethod::Target => "model of the data",
+            ProxyMethod::Paper => "model of the initial rows",
+        };
         let quality = table(
-            &["measured on the client's data", "model of the initial rows", "model of the proxy"],
+            &["measured on the client's data", start, "model of the proxy"],
             vec![
                 line("loss", generated.start_loss, generated.loss),
                 line("violation", generated.start_violation, generated.violation),
