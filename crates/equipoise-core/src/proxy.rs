@@ -14,6 +14,7 @@ mod closeness;
 mod exact_rows;
 mod fair_test;
 mod generator;
+mod models;
 mod nearest;
 mod relabel;
 mod rows_step;
@@ -26,6 +27,7 @@ pub use closeness::{Closeness, Distances, measure_closeness};
 #[cfg(test)]
 pub(crate) use fair_test::fit_unregularised;
 pub use fair_test::{FairProxyTest, Separation, test_fair_proxy};
+pub use models::ProxyModels;
 
 use serde::{Deserialize, Serialize};
 

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use equipoise_core::{
-    Choice, Error, FEW_DATA_ROWS, ProxyMethod, ProxySettings, ProxyStart, Separation, WarningCode,
-    generate_proxy, test_fair_proxy,
+    Choice, Error, FEW_DATA_ROWS, ProxyMethod, ProxyModels, ProxySettings, ProxyStart, Separation,
+    WarningCode, generate_proxy, test_fair_proxy,
 };
 use equipoise_data::{Purpose, Schema, TableKind, check_output, read_rows, write_proxy};
 
@@ -131,7 +131,9 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     write_proxy(&args.output, &generated.rows, &schema, args.force)?;
     output.note(format!("wrote {}", args.output.display()));
 
-    let summary = summary::Summary::new(&args.output, &generated, &test, &settings, &schema);
+    let models = ProxyModels::measure(&generated.rows, &data.rows, &test)?;
+    let summary =
+        summary::Summary::new(&args.output, &generated, &test, &models, &settings, &schema);
     summary.warn(output);
     output.result(&summary, || summary.describe())?;
     Ok(Answer::holds(test.separation == Separation::None && summary.is_fair() != Some(false)))

@@ -6,7 +6,7 @@ use equipoise_core::{Metrics, Outcome, Termination};
 use equipoise_data::OutcomeFile;
 use serde_json::Value;
 
-use crate::commands::evaluate::gap_lines;
+use crate::figures::gap_lines;
 use crate::formatting::{bar, count, number, table, with_interval};
 
 /// outcome.json without the settings and the trace, with the path of its folder.
