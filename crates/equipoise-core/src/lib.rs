@@ -58,6 +58,7 @@ mod error;
 mod fairness;
 mod groups;
 mod inner_fit;
+mod interval;
 mod kernel;
 mod linalg;
 mod logistic;
@@ -85,7 +86,12 @@ pub use error::Error;
 pub use fairness::{Condition, Covariance, Criterion, Fairness, Surrogate, Violation};
 pub use groups::{Groups, MAX_GROUPS};
 pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic};
-pub use metrics::{Estimate, Gap, Gaps, GroupMetrics, Metrics, is_selected};
+pub use interval::{
+    Auc, Count, Estimate, GapCell, Location, Moments, PooledDispersion, WorstGap,
+    balanced_accuracy, calibration, mean_difference, normal_cdf, normal_quantile, paired_mean,
+    paired_rates, rate_difference, rate_ratio, rows_per_group, student_t_cdf, student_t_quantile,
+};
+pub use metrics::{Gap, Gaps, GroupMetrics, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
 pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};
 pub use packed_rows::{BlockKeeper, ClientPacker, PackedClient, PackedRows, Spill, SpillError};

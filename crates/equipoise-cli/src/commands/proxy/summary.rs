@@ -24,7 +24,7 @@ pub(super) struct Summary<'a> {
     method: ProxyMethod,
     epsilon: Option<f64>,
     #[serde(flatten)]
-    headline: Headline<'a>,
+    headline: Headline,
     /// On the client's data: the proxy's model, and the model of the data.
     proxy_model: &'a Metrics,
     data_model: &'a Metrics,
