@@ -96,9 +96,9 @@ pub use observer::{NoopObserver, Observer, Progress};
 pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};
 pub use packed_rows::{BlockKeeper, ClientPacker, PackedClient, PackedRows, Spill, SpillError};
 pub use proxy::{
-    Closeness, Distances, FairProxyTest, GeneratedProxy, ProxyModels, ProxySettings, ProxySolver,
-    ProxyStart, ProxySummary, Separation, check_fairness_is_measurable, generate_proxy,
-    measure_closeness, test_fair_proxy,
+    Closeness, Distances, FEW_DATA_ROWS, FairProxyTest, GeneratedProxy, ProxyMethod, ProxyModels,
+    ProxySettings, ProxySolver, ProxyStart, ProxySummary, Separation, check_fairness_is_measurable,
+    generate_proxy, measure_closeness, test_fair_proxy,
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};
