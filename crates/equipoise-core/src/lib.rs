@@ -69,6 +69,7 @@ mod packed_rows;
 mod proxy;
 mod root;
 mod round;
+mod row_sample;
 mod rows;
 mod settings;
 mod simplex;
@@ -95,6 +96,7 @@ pub use proxy::{
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};
+pub use row_sample::{RowSample, RowSampler, SamplePlan};
 pub use rows::{Layout, MAX_ABS_VALUE, Rows};
 pub use settings::{CheckedSettings, OuterSettings, OuterSolver, Profile, RhoSchedule, Settings};
 pub use simplex::project_onto_simplex;
