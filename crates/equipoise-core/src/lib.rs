@@ -80,7 +80,10 @@ mod test_rows;
 mod warning;
 
 pub use choice::Choice;
-pub use defense::{Defense, fedasl_weights, fednolowe_weights};
+pub use defense::{
+    ClientTrust, Defense, TrustAxis, TrustReason, TrustSummary, TrustTerm, fedasl_weights,
+    fednolowe_weights,
+};
 pub use error::Error;
 pub use fairness::{Condition, Covariance, Criterion, Fairness, Surrogate, Violation};
 pub use groups::{Groups, MAX_GROUPS};

@@ -63,7 +63,8 @@ impl PackedRows {
         let keeper = BlockKeeper::in_memory();
         let pack = |(client, rows): (usize, &Rows)| {
             let sampler = plan.and_then(|plan| plan.sampler(client));
-            let mut packer = ClientPacker::new(rows.layout().clone(), &keeper).with_sampler(sampler);
+            let mut packer =
+                ClientPacker::new(rows.layout().clone(), &keeper).with_sampler(sampler);
             packer.push(rows)?;
             packer.finish()
         };

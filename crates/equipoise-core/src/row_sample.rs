@@ -56,7 +56,8 @@ impl SamplePlan {
     pub fn includes(&self, client: usize) -> bool {
         let n_sampled = self.n_clients.min(MAX_SAMPLED_CLIENTS);
         // The first client at or after each multiple of n_clients / n_sampled.
-        client == 0 || client * n_sampled / self.n_clients != (client - 1) * n_sampled / self.n_clients
+        client == 0
+            || client * n_sampled / self.n_clients != (client - 1) * n_sampled / self.n_clients
     }
 
     /// A sampler for this client, if it is sampled.

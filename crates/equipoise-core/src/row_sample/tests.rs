@@ -30,11 +30,8 @@ fn a_sample_holds_all_rows_of_small_cells_and_the_counts_of_all_cells() {
 #[test]
 fn chunks_do_not_matter() {
     let rows = random_rows_of(&layout(2, 3, true, true), 6, 500);
-    let chunks: Vec<Rows> = (0..500usize)
-        .collect::<Vec<_>>()
-        .chunks(37)
-        .map(|chunk| rows.select(chunk))
-        .collect();
+    let chunks: Vec<Rows> =
+        (0..500usize).collect::<Vec<_>>().chunks(37).map(|chunk| rows.select(chunk)).collect();
     assert_eq!(sample(&chunks, 25), sample(&[rows], 25));
 }
 
