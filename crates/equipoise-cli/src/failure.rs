@@ -81,19 +81,16 @@ fn core_hint(error: &equipoise_core::Error) -> Option<&'static str> {
     use equipoise_core::Error;
     match error {
         Error::RootGroup { .. } => Some(
-            "add root rows of the missing group for at least one client, or check the privileged \
-             value in the schema",
+            "add root rows of another group for at least one client, or check the groups in the schema",
         ),
-        Error::RootPositives { .. } => Some(
-            "add positive root rows for the group that has none, or use statistical parity \
-             (--fairness sp)",
+        Error::RootCondition { .. } => Some(
+            "add such root rows for a group that has none, or use statistical parity (--fairness sp)",
         ),
-        Error::NoPositives { .. } => Some(
-            "equal opportunity compares positive rows; statistical parity (--fairness sp) does not \
-             need them",
-        ),
+        Error::NoRate { .. } => {
+            Some("statistical parity (--fairness sp) does not need rows of a certain label")
+        }
         Error::OneClass { .. } | Error::OneGroup { .. } => {
-            Some("check the positive and privileged values in the schema")
+            Some("check the positive value and the groups in the schema")
         }
         _ => None,
     }
@@ -128,7 +125,7 @@ fn lab_hint(error: &equipoise_lab::Error) -> Option<String> {
         Error::Cell(_, inner)
             if matches!(
                 **inner,
-                Error::Core(CoreError::RootGroup { .. } | CoreError::RootPositives { .. })
+                Error::Core(CoreError::RootGroup { .. } | CoreError::RootCondition { .. })
             ) =>
         {
             Some(

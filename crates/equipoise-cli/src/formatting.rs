@@ -1,19 +1,28 @@
 //! Formats numbers and tables as text: few digits, aligned columns, no colour.
 
 use comfy_table::{CellAlignment, Table, presets};
+use equipoise_core::{Estimate, Gap};
 
 /// A rate or a weight with three decimals; a dash if missing.
 pub(crate) fn rate(value: Option<f64>) -> String {
     value.map_or_else(|| "—".to_string(), |value| format!("{value:.3}"))
 }
 
-/// A signed difference with its 95 % confidence interval.
-pub(crate) fn difference(value: Option<f64>, standard_error: Option<f64>) -> String {
-    match (value, standard_error) {
-        (Some(value), Some(error)) => format!("{} ± {:.3}", signed(value), 1.96 * error),
-        (Some(value), None) => signed(value),
-        (None, _) => "—".to_string(),
-    }
+/// A figure with three decimals; a dash if missing.
+pub(crate) fn figure(estimate: Option<Estimate>) -> String {
+    rate(estimate.map(|estimate| estimate.value))
+}
+
+/// A figure with its 95 % interval.
+pub(crate) fn with_interval(estimate: Option<Estimate>) -> String {
+    let text = |e: Estimate| format!("{:.3} [{:.3}, {:.3}]", e.value, e.low, e.high);
+    estimate.map_or_else(|| "—".to_string(), text)
+}
+
+/// A signed gap with its 95 % interval.
+pub(crate) fn gap_text(gap: Option<&Gap>) -> String {
+    let text = |g: &Gap| format!("{} [{}, {}]", signed(g.value), signed(g.low), signed(g.high));
+    gap.map_or_else(|| "—".to_string(), text)
 }
 
 /// Four significant digits, with an exponent if the number is very large or small.

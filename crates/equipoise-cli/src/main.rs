@@ -8,6 +8,7 @@ mod cli;
 mod commands;
 mod failure;
 mod fairness_args;
+mod figures;
 mod files;
 mod formatting;
 mod output;

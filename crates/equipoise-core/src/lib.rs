@@ -75,6 +75,7 @@ mod settings;
 mod simplex;
 mod solve;
 mod statistics;
+mod sweep;
 #[cfg(test)]
 mod test_rows;
 mod warning;
@@ -93,9 +94,9 @@ pub use observer::{NoopObserver, Observer, Progress};
 pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};
 pub use packed_rows::{BlockKeeper, ClientPacker, PackedClient, PackedRows, Spill, SpillError};
 pub use proxy::{
-    Closeness, Distances, FairProxyTest, GeneratedProxy, ProxySettings, ProxySolver, ProxyStart,
-    ProxySummary, Separation, check_fairness_is_measurable, generate_proxy, measure_closeness,
-    test_fair_proxy,
+    Closeness, Distances, FairProxyTest, GeneratedProxy, ProxyModels, ProxySettings, ProxySolver,
+    ProxyStart, ProxySummary, Separation, check_fairness_is_measurable, generate_proxy,
+    measure_closeness, test_fair_proxy,
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};
@@ -105,4 +106,5 @@ pub use settings::{CheckedSettings, OuterSettings, OuterSolver, Profile, RhoSche
 pub use simplex::project_onto_simplex;
 pub use solve::{objective_at, solve};
 pub use statistics::{ClientStatistics, Order, Statistics};
+pub use sweep::{SweepPoint, sweep};
 pub use warning::{TableRole, Warning, WarningCode};

@@ -12,6 +12,7 @@
 mod closeness;
 mod fair_test;
 mod generator;
+mod models;
 mod rows_step;
 mod start;
 
@@ -19,6 +20,7 @@ pub use closeness::{Closeness, Distances, measure_closeness};
 #[cfg(test)]
 pub(crate) use fair_test::fit_unregularised;
 pub use fair_test::{FairProxyTest, Separation, test_fair_proxy};
+pub use models::ProxyModels;
 
 use serde::{Deserialize, Serialize};
 

@@ -71,8 +71,8 @@ fn make_clients(
         let bias = BIASES[client % BIASES.len()];
         Ok(Client {
             id: format!("c{client:06}"),
-            proxy: make_rows(layout, n_rows, bias, 2 * client as u64)?,
-            root: make_rows(layout, n_root, 2.0, 2 * client as u64 + 1)?,
+            proxy: make_rows(layout.clone(), n_rows, bias, 2 * client as u64)?,
+            root: make_rows(layout.clone(), n_root, 2.0, 2 * client as u64 + 1)?,
         })
     };
     (0..clients).into_par_iter().map(make_client).collect()

@@ -128,7 +128,8 @@ impl Dataset {
         let own = |(column, value): (&str, &str)| (column.to_owned(), value.to_owned());
         let mut options = InferOptions {
             label: own(self.label),
-            sensitive: own(self.sensitive),
+            sensitive: vec![(self.sensitive.0.to_owned(), Some(self.sensitive.1.to_owned()))],
+            two_groups: true,
             intercept: preprocessing != Preprocessing::Paper,
             ..InferOptions::default()
         };

@@ -98,7 +98,7 @@ fn make_person(rng: &mut ChaCha8Rng) -> Person {
 pub(crate) fn infer_options(intercept: bool) -> InferOptions {
     InferOptions {
         label: (LABEL.0.to_owned(), LABEL.1.to_owned()),
-        sensitive: (SENSITIVE.0.to_owned(), SENSITIVE.1.to_owned()),
+        sensitive: vec![(SENSITIVE.0.to_owned(), Some(SENSITIVE.1.to_owned()))],
         intercept,
         ..InferOptions::default()
     }

@@ -6,8 +6,8 @@
 //! client's training rows is the root. Defenses are evaluated on the test rows of the reliable clients only.
 
 use equipoise_core::{
-    Client, Criterion, Error, Fairness, InnerSettings, Metrics, NoopObserver, ProxySettings,
-    ProxySolver, ProxyStart, ProxySummary, Round, Rows, fit_logistic, generate_proxy,
+    Client, Error, Fairness, Gap, InnerSettings, Metrics, NoopObserver, ProxySettings, ProxySolver,
+    ProxyStart, ProxySummary, Round, Rows, fit_logistic, generate_proxy,
 };
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -328,13 +328,9 @@ fn make_fair_proxy(
     Ok((generated.rows, generated.summary))
 }
 
-/// |SPD| or |EOD|, or their mean weighted by ν. A figure that cannot be measured counts as 0.
+/// The size of the worst gap, or the mean of the sizes for a mixture, by weight. A gap that cannot be measured counts
+/// as 0.
 pub fn unfairness(metrics: &Metrics, fairness: Fairness) -> f64 {
-    let spd = metrics.spd.unwrap_or(0.0).abs();
-    let eod = metrics.eod.unwrap_or(0.0).abs();
-    match fairness.criterion() {
-        Criterion::Sp => spd,
-        Criterion::Eo => eod,
-        Criterion::Both => (1.0 - fairness.nu()) * spd + fairness.nu() * eod,
-    }
+    let size = |condition| metrics.gaps.of(condition).map_or(0.0, Gap::size);
+    fairness.conditions().map(|(condition, weight)| weight * size(condition)).sum()
 }

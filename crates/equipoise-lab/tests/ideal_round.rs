@@ -15,7 +15,8 @@ fn law_school() -> Option<Rows> {
     }
     let options = InferOptions {
         label: ("pass_bar".to_owned(), "1".to_owned()),
-        sensitive: ("race".to_owned(), "White".to_owned()),
+        sensitive: vec![("race".to_owned(), Some("White".to_owned()))],
+        two_groups: true,
         intercept: false,
         ..InferOptions::default()
     };

@@ -135,7 +135,7 @@ impl OutcomeReport<'_> {
     /// Figures that cannot be measured, and why.
     fn missing_figures(&self) -> impl Iterator<Item = String> + '_ {
         let of = |measured: &Measured| {
-            let gaps = measured.metrics.gaps().into_iter();
+            let gaps = measured.metrics.missing().into_iter();
             gaps.map(|gap| format!("{measured}: {gap}")).collect::<Vec<_>>()
         };
         self.measured.iter().flat_map(of)
@@ -162,6 +162,3 @@ fn lower_first(text: &str) -> String {
 
 /// Maximum number of bars in a chart; tables list all values.
 const MAX_BARS: usize = 30;
-
-/// `z` of a 95 % confidence interval.
-const Z95: f64 = 1.96;

@@ -2,26 +2,33 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
-use equipoise_core::{Error, FairProxyTest, Fairness, Rows, Separation, test_fair_proxy};
+use equipoise_core::{
+    FairProxyTest, Fairness, Gap, Metrics, ProxyModels, Separation, check_fairness_is_measurable,
+    test_fair_proxy,
+};
 use equipoise_data::{Purpose, Schema, read_proxy, read_rows};
 use serde::Serialize;
 
 use crate::commands::setting::name_the_option;
 use crate::fairness_args::FairnessArgs;
+use crate::figures::{Headline, compare_with_data};
 use crate::formatting::{count, number};
 use crate::output::{Answer, Output};
 
 /// Check whether a proxy is fair on a client's data
 ///
-/// Fits an unregularised model to the proxy alone and measures its fairness violation on the data (Definition 1 of the
-/// paper). A proxy whose labels are linearly separable has no such model and is not fair. Exit code 1 means "not fair".
+/// Fits a model to the proxy alone and measures it on the data. With --max-gap, the proxy is fair if no two groups'
+/// rates differ by more than that, for the model that a server fits and for the one without regularisation. With
+/// --epsilon, the covariance of group and score must be within ε (Definition 1 of the paper). A proxy whose labels are
+/// linearly separable has no model without regularisation and is not fair. Exit code 1 means "not fair".
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
   equipoise check proxies/north.parquet --data north.csv --schema schema.toml \\
-      --fairness sp --epsilon 0.01")]
+      --fairness sp --max-gap 0.05")]
+#[command(group = clap::ArgGroup::new("test").required(true).multiple(true))]
 pub(crate) struct CheckArgs {
     /// The proxy to check (.csv, .csv.gz or .parquet)
     proxy: PathBuf,
@@ -33,32 +40,69 @@ pub(crate) struct CheckArgs {
     schema: PathBuf,
     #[command(flatten)]
     fairness: FairnessArgs,
-    /// Maximum fairness violation to accept
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
-    epsilon: f64,
+    /// Maximum gap between the rates of two groups to accept, such as 0.05
+    #[arg(long, value_name = "G", allow_negative_numbers = true, group = "test")]
+    max_gap: Option<f64>,
+    /// Maximum covariance to accept, as in Definition 1 of the paper
+    #[arg(long, value_name = "E", allow_negative_numbers = true, group = "test")]
+    epsilon: Option<f64>,
 }
 
 #[derive(Serialize)]
 struct Document<'a> {
+    /// Whether the proxy passes every test requested.
+    fair: bool,
     proxy_rows: usize,
     data_rows: usize,
+    fairness: Fairness,
     #[serde(flatten)]
-    test: &'a FairProxyTest,
+    headline: Headline<'a>,
+    max_gap: Option<f64>,
+    epsilon: Option<f64>,
+    separation: Separation,
+    /// The covariance of the model without regularisation, in size.
+    violation: f64,
+    /// On the client's data: the proxy's model as a server fits it, without regularisation, and the model of the data.
+    proxy_model: &'a Metrics,
+    unregularised: Option<&'a Metrics>,
+    data_model: &'a Metrics,
+    /// The model without regularisation, or the direction in which it diverges.
+    theta: &'a [f64],
 }
 
 pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
-    let fairness = args.fairness.resolve()?;
+    let fairness = args.fairness.fairness;
+    if let Some(max_gap) = args.max_gap.filter(|gap| !(0.0..=1.0).contains(gap)) {
+        bail!("--max-gap must be between 0 and 1, found {max_gap}");
+    }
     let schema = Schema::read(&args.schema)?;
     let proxy = read_proxy(&args.proxy, &schema)?;
     let data = read_rows(&args.data, &schema, Purpose::Data)?;
-    refuse_unmeasurable(&data.rows, fairness).with_context(|| args.data.display().to_string())?;
+    check_fairness_is_measurable(&data.rows, fairness)
+        .with_context(|| args.data.display().to_string())?;
     data.warnings.iter().for_each(|warning| output.warn(warning));
 
-    let test =
-        test_fair_proxy(&proxy, &data.rows, fairness, args.epsilon).map_err(name_the_option)?;
-    let document = Document { proxy_rows: proxy.len(), data_rows: data.rows.len(), test: &test };
-    output.result(&document, || describe(&document, fairness))?;
-    Ok(Answer::holds(test.fair))
+    let epsilon = args.epsilon.unwrap_or(f64::MAX);
+    let test = test_fair_proxy(&proxy, &data.rows, fairness, epsilon).map_err(name_the_option)?;
+    let models = ProxyModels::measure(&proxy, &data.rows, &test)?;
+    let fair = test.fair && args.max_gap.is_none_or(|max| models.worst_gap(fairness) <= max);
+    let document = Document {
+        fair,
+        proxy_rows: proxy.len(),
+        data_rows: data.rows.len(),
+        fairness,
+        headline: Headline::of(&models.proxy, fairness),
+        max_gap: args.max_gap,
+        epsilon: args.epsilon,
+        separation: test.separation,
+        violation: test.violation,
+        proxy_model: &models.proxy,
+        unregularised: models.unregularised.as_ref(),
+        data_model: &models.data,
+        theta: &test.theta,
+    };
+    output.result(&document, || describe(&document, &models, &test))?;
+    Ok(Answer::holds(fair))
 }
 
 /// Whether the proxy's labels are linearly separable, and what that implies.
@@ -73,37 +117,36 @@ pub(crate) fn describe_separation(separation: Separation) -> &'static str {
     }
 }
 
-/// Refuses data on which fairness cannot be measured, such as rows of a single group, on which every model looks fair.
-fn refuse_unmeasurable(data: &Rows, fairness: Fairness) -> Result<(), Error> {
-    let [others, privileged] = data.cell_counts();
-    let n_privileged = privileged.iter().sum();
-    if n_privileged == 0 || n_privileged == data.len() {
-        return Err(Error::OneGroup { rows: data.len(), privileged: n_privileged });
+fn describe(document: &Document<'_>, models: &ProxyModels, test: &FairProxyTest) -> String {
+    let verdict = if document.fair { "fair" } else { "NOT fair" };
+    let mut reasons: Vec<String> = Vec::new();
+    if test.separation != Separation::None {
+        reasons.push(describe_separation(test.separation).to_owned());
     }
-    if fairness.includes_eo() && (others[1] == 0 || privileged[1] == 0) {
-        return Err(Error::NoPositives { privileged: privileged[1], others: others[1] });
+    if let Some(max) = document.max_gap {
+        let gap = models.worst_gap(document.fairness);
+        let comparison = if gap <= max { "within" } else { "above" };
+        let groups = models.proxy.gap(document.fairness).map_or(String::new(), named_groups);
+        reasons.push(format!("the worst gap is {gap:.3}, {comparison} {max}{groups}"));
     }
-    Ok(())
+    if let Some(epsilon) = document.epsilon.filter(|_| test.separation == Separation::None) {
+        let comparison = if test.violation <= epsilon { "within" } else { "above" };
+        reasons.push(format!(
+            "the covariance is {}, {comparison} ε = {epsilon}",
+            number(test.violation)
+        ));
+    }
+    format!(
+        "{verdict}: {}\n{}, {} measured on {}\n\n{}[ ] is a 95 % interval\n",
+        reasons.join("; "),
+        document.fairness,
+        count(document.proxy_rows, "proxy row"),
+        count(document.data_rows, "row"),
+        compare_with_data(document.fairness, &models.labels, &models.data, &models.proxy),
+    )
 }
 
-fn describe(document: &Document<'_>, fairness: Fairness) -> String {
-    let test = document.test;
-    let (epsilon, violation) = (test.epsilon, number(test.violation));
-    let verdict = match (test.fair, test.separation) {
-        (true, _) => format!("fair: violation {violation} is within ε = {epsilon}"),
-        (false, Separation::None) => {
-            format!("NOT fair: violation {violation} exceeds ε = {epsilon}")
-        }
-        (false, separation) => format!("NOT fair: {}", describe_separation(separation)),
-    };
-    let reason = match test.separation {
-        Separation::None => describe_separation(test.separation).to_string(),
-        _ => format!("the separating direction, scaled to unit length, has violation {violation}"),
-    };
-    format!(
-        "{verdict}\n  {}, measured on {}\n  {reason} ({})\n",
-        fairness,
-        count(document.data_rows, "row"),
-        count(document.proxy_rows, "proxy row"),
-    )
+fn named_groups(gap: &Gap) -> String {
+    let [first, second] = &gap.groups;
+    format!(" ({first} and {second}, {})", gap.condition.rate_name())
 }

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     };
     let defended = defended.map_err(|error| {
         let equipoise_defend::Error::Solve(error) = error else { return error.into() };
-        let is_about_root = matches!(error, Error::RootGroup { .. } | Error::RootPositives { .. });
+        let is_about_root = matches!(error, Error::RootGroup { .. } | Error::RootCondition { .. });
         let folder = if is_about_root { &args.root } else { &args.proxies };
         anyhow::Error::from(error).context(folder.display().to_string())
     })?;
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     }
     output.note(format!("wrote {}", args.output.display()));
     let document = report::document(&args.output, &defended.file)?;
-    output.result(&document, || report::text(&defended.file, &schema))?;
+    output.result(&document, || report::text(&defended.file))?;
     Ok(Answer::holds(outcome.termination != Termination::IterationLimit))
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use equipoise_core::{
-    Choice, Error, ProxySettings, ProxyStart, Separation, WarningCode, generate_proxy,
+    Choice, Error, ProxyModels, ProxySettings, ProxyStart, Separation, WarningCode, generate_proxy,
     test_fair_proxy,
 };
 use equipoise_data::{Purpose, Schema, TableKind, check_output, read_rows, write_proxy};
@@ -66,7 +66,7 @@ pub(crate) struct ProxyArgs {
 
 impl ProxyArgs {
     fn settings(&self) -> anyhow::Result<ProxySettings> {
-        let defaults = ProxySettings::new(self.fairness.resolve()?);
+        let defaults = ProxySettings::new(self.fairness.fairness);
         Ok(ProxySettings {
             rows: self.rows,
             epsilon: self.epsilon,
@@ -117,7 +117,9 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     write_proxy(&args.output, &generated.rows, &schema, args.force)?;
     output.note(format!("wrote {}", args.output.display()));
 
-    let summary = summary::Summary::new(&args.output, &generated, &test, &settings, &schema);
+    let models = ProxyModels::measure(&generated.rows, &data.rows, &test)?;
+    let summary =
+        summary::Summary::new(&args.output, &generated, &test, &models, &settings, &schema);
     summary.warn(output);
     output.result(&summary, || summary.describe())?;
     Ok(Answer::holds(test.separation == Separation::None && summary.is_fair() != Some(false)))

@@ -7,7 +7,6 @@ pub(crate) fn name_the_option(error: Error) -> anyhow::Error {
     let Error::Setting { name, found, range } = &error else { return error.into() };
     let option = match *name {
         "lambda" => "--lambda",
-        "nu" => "--nu",
         "rows" => "--rows",
         "epsilon" => "--epsilon",
         "inner.tolerance" => "--inner-tolerance",

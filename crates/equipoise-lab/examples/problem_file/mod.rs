@@ -138,7 +138,7 @@ impl Header {
             for _ in 0..n_rows {
                 read_numbers(numbers, &mut row)?;
                 x.extend_from_slice(&row[..self.n_x]);
-                sensitive.push(row[layout.sensitive_index()] == 1.0);
+                sensitive.push(row[layout.indicators().start] == 1.0);
             }
             tables.push((x, sensitive));
         }
@@ -146,7 +146,7 @@ impl Header {
             let mut labels = vec![0.0; n_rows];
             read_numbers(numbers, &mut labels)?;
             let positive: Vec<bool> = labels.iter().map(|&y| y > 0.0).collect();
-            Ok(Rows::new(layout, &x, &sensitive, &positive)?)
+            Ok(Rows::new(layout.clone(), &x, &sensitive, &positive)?)
         };
         tables.into_iter().zip(n_rows).map(join).collect()
     }

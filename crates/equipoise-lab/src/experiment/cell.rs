@@ -109,11 +109,11 @@ impl DefenseResult {
             key.seed == 1 && key.change.is_none() && variant == Variant::Defense(Defense::Bilevel);
         Ok(Self {
             variant,
-            accuracy: metrics.accuracy,
-            balanced_accuracy: metrics.balanced_accuracy,
-            auc: metrics.auc,
-            spd: metrics.spd,
-            eod: metrics.eod,
+            accuracy: metrics.accuracy.map(|e| e.value),
+            balanced_accuracy: metrics.balanced_accuracy.map(|e| e.value),
+            auc: metrics.auc.map(|e| e.value),
+            spd: metrics.gaps.sp.map(|gap| gap.value),
+            eod: metrics.gaps.eo.map(|gap| gap.value),
             objective: outcome.objective,
             violation: outcome.violation,
             termination: outcome.termination,

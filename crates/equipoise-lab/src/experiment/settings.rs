@@ -103,7 +103,7 @@ impl ExperimentSettings {
                 "the same number of unreliable clients (shares are rounded to whole clients)";
             return Err(Error::Twice(what.to_owned()));
         }
-        if self.fairness.contains(&Criterion::Both) {
+        if !self.fairness.iter().all(|f| matches!(f, Criterion::Sp | Criterion::Eo)) {
             return refuse("fairness", "sp or eo in an experiment", 0.0);
         }
         for (position, name) in self.datasets.iter().enumerate() {
@@ -240,8 +240,5 @@ fn has_duplicates<T: PartialEq>(list: &[T]) -> bool {
 }
 
 pub(super) fn fairness_of(criterion: Criterion) -> Fairness {
-    match criterion {
-        Criterion::Eo => Fairness::EO,
-        Criterion::Sp | Criterion::Both => Fairness::SP,
-    }
+    criterion.into()
 }

@@ -1,9 +1,9 @@
 //! How fair the model is, compared with the pooled model if that was measured on the same rows.
 
-use equipoise_core::{Choice, Defense, GroupMetrics, Metrics};
+use equipoise_core::{Choice, Defense, Gap, GroupMetrics, Metrics};
 
 use super::key_figures::{eod, spd};
-use super::{Measured, OutcomeReport, Z95, wording};
+use super::{Measured, OutcomeReport, wording};
 use crate::block::Block;
 use crate::chart::{Axis, Chart, ChartKind, GroupedBars, Quantity};
 use crate::format::{Format, count};
@@ -61,8 +61,8 @@ impl OutcomeReport<'_> {
 
     fn differences(&self, rows: &str) -> Chart {
         let models = self.on(rows);
-        let spds = models.iter().map(|m| with_error(m.metrics.spd, m.metrics.spd_standard_error));
-        let eods = models.iter().map(|m| with_error(m.metrics.eod, m.metrics.eod_standard_error));
+        let spds = models.iter().map(|m| with_error(&m.metrics.gaps.sp));
+        let eods = models.iter().map(|m| with_error(&m.metrics.gaps.eo));
         let groups = vec![
             ("Selection rates (SPD)".to_owned(), spds.collect()),
             ("True positive rates (EOD)".to_owned(), eods.collect()),
@@ -107,14 +107,13 @@ impl OutcomeReport<'_> {
                 )
             }
         };
-        let interval =
-            last.metrics.spd.zip(last.metrics.spd_standard_error).map(|(value, error)| {
-                format!(
-                    " The SPD interval for {} {}",
-                    last.defense,
-                    wording::zero_in_interval(value, Z95 * error)
-                )
-            });
+        let interval = last.metrics.gaps.sp.as_ref().map(|gap| {
+            format!(
+                " The SPD interval for {} {}",
+                last.defense,
+                wording::zero_in_interval(gap.value, 0.5 * (gap.high - gap.low))
+            )
+        });
         sentence + interval.as_deref().unwrap_or("")
     }
 
@@ -125,9 +124,9 @@ impl OutcomeReport<'_> {
             vec![
                 if Some(m) == self.primary() { name.strong() } else { name },
                 Cell::text(count(metrics.rows)),
-                Cell::number(metrics.accuracy, RATE),
-                Cell::number(metrics.balanced_accuracy, RATE),
-                Cell::number(metrics.auc, DIFFERENCE),
+                Cell::number(metrics.accuracy.map(|e| e.value), RATE),
+                Cell::number(metrics.balanced_accuracy.map(|e| e.value), RATE),
+                Cell::number(metrics.auc.map(|e| e.value), DIFFERENCE),
                 Cell::text(spd(metrics)),
                 Cell::text(eod(metrics)),
             ]
@@ -143,26 +142,18 @@ impl OutcomeReport<'_> {
     }
 }
 
-fn with_error(value: Option<f64>, standard_error: Option<f64>) -> Quantity {
-    Quantity { value, error: standard_error.map(|e| Z95 * e) }
+fn with_error(gap: &Option<Gap>) -> Quantity {
+    let gap = gap.as_ref();
+    Quantity { value: gap.map(|g| g.value), error: gap.map(|g| 0.5 * (g.high - g.low)) }
 }
 
 fn differences_table(models: &[&Measured]) -> Table {
     let row = |m: &&Measured| {
-        vec![
-            Cell::text(m.defense.name()),
-            Cell::number(m.metrics.spd, DIFFERENCE),
-            Cell::number(m.metrics.spd_standard_error, DIFFERENCE),
-            Cell::number(m.metrics.eod, DIFFERENCE),
-            Cell::number(m.metrics.eod_standard_error, DIFFERENCE),
-        ]
+        vec![Cell::text(m.defense.name()), Cell::text(spd(&m.metrics)), Cell::text(eod(&m.metrics))]
     };
     Table {
         caption: "Differences and their standard errors".to_owned(),
-        columns: Column::list(
-            ["Model"],
-            ["SPD", "Standard error of SPD", "EOD", "Standard error of EOD"],
-        ),
+        columns: Column::list(["Model"], ["SPD", "EOD"]),
         rows: models.iter().map(row).collect(),
     }
 }
@@ -170,40 +161,40 @@ fn differences_table(models: &[&Measured]) -> Table {
 type Rate = (&'static str, fn(&GroupMetrics) -> Option<f64>);
 
 const RATES: [Rate; 5] = [
-    ("Selection rate", |group| group.selection_rate),
-    ("True positive rate", |group| group.true_positive_rate),
-    ("False positive rate", |group| group.false_positive_rate),
-    ("Accuracy", |group| group.accuracy),
-    ("Base rate", |group| group.base_rate),
+    ("Selection rate", |group| group.selection_rate.map(|e| e.value)),
+    ("True positive rate", |group| group.true_positive_rate.map(|e| e.value)),
+    ("False positive rate", |group| group.false_positive_rate.map(|e| e.value)),
+    ("Accuracy", |group| group.accuracy.map(|e| e.value)),
+    ("Base rate", |group| group.base_rate.map(|e| e.value)),
 ];
 
 fn rates(measured: &Measured) -> Chart {
     let groups = &measured.metrics.groups;
-    let both = |rate: fn(&GroupMetrics) -> Option<f64>| {
-        [rate(&groups.privileged), rate(&groups.unprivileged)]
+    let each = |rate: fn(&GroupMetrics) -> Option<f64>| -> Vec<Option<f64>> {
+        groups.iter().map(rate).collect()
     };
     Chart {
         title: format!("Rates by group: {measured}"),
         sentence: rates_sentence(&measured.metrics),
         kind: ChartKind::GroupedBars(GroupedBars {
             axis: Axis::new("Share of rows", RATE),
-            series: vec!["privileged group".to_owned(), "other group".to_owned()],
+            series: groups.iter().map(|group| group.name.clone()).collect(),
             groups: RATES
-                .map(|(name, rate)| (name.to_owned(), both(rate).map(Quantity::new).to_vec()))
+                .map(|(name, rate)| {
+                    (name.to_owned(), each(rate).into_iter().map(Quantity::new).collect())
+                })
                 .to_vec(),
         }),
         table: Table {
-            caption: format!(
-                "Rates of {} privileged and {} other rows",
-                count(groups.privileged.rows),
-                count(groups.unprivileged.rows)
-            ),
-            columns: Column::list(["Rate"], ["Privileged group", "Other group"]),
+            caption: "Rates of each group".to_owned(),
+            columns: std::iter::once(Column::text("Rate"))
+                .chain(groups.iter().map(|group| Column::number(&group.name)))
+                .collect(),
             rows: RATES
                 .iter()
                 .map(|&(name, rate)| {
-                    let [privileged, other] = both(rate).map(|value| Cell::number(value, RATE));
-                    vec![Cell::text(name), privileged, other]
+                    let values = each(rate).into_iter().map(|value| Cell::number(value, RATE));
+                    std::iter::once(Cell::text(name)).chain(values).collect()
                 })
                 .collect(),
         },
@@ -211,15 +202,10 @@ fn rates(measured: &Measured) -> Chart {
 }
 
 fn rates_sentence(metrics: &Metrics) -> String {
-    let (privileged, other) = (&metrics.groups.privileged, &metrics.groups.unprivileged);
-    format!(
-        "The model selects {} of the privileged group ({} rows) and {} of the other ({} rows); among \
-         rows labelled positive, {} and {}.",
-        RATE.write(privileged.selection_rate),
-        count(privileged.rows),
-        RATE.write(other.selection_rate),
-        count(other.rows),
-        RATE.write(privileged.true_positive_rate),
-        RATE.write(other.true_positive_rate),
-    )
+    let rate = |group: &GroupMetrics| {
+        let selected = RATE.write(group.selection_rate.map(|e| e.value));
+        format!("{selected} of {} ({} rows)", group.name, count(group.rows))
+    };
+    let rates: Vec<String> = metrics.groups.iter().map(rate).collect();
+    format!("The model selects {}.", rates.join(", "))
 }

@@ -1,8 +1,8 @@
 //! The key figures at the top.
 
-use equipoise_core::Metrics;
+use equipoise_core::{Gap, GroupMetrics, Metrics};
 
-use super::{OutcomeReport, Z95, wording};
+use super::{OutcomeReport, wording};
 use crate::block::Figure;
 use crate::format::{Format, MISSING, count, counted};
 
@@ -16,10 +16,14 @@ impl OutcomeReport<'_> {
             let metrics = &primary.metrics;
             let measured_on = format!("{primary}, {}", counted(metrics.rows, "row", "rows"));
             figures.extend([
-                figure("Accuracy", Format::Percent(1).write(metrics.accuracy), &measured_on),
+                figure(
+                    "Accuracy",
+                    Format::Percent(1).write(metrics.accuracy.map(|e| e.value)),
+                    &measured_on,
+                ),
                 figure(
                     "Balanced accuracy",
-                    Format::Percent(1).write(metrics.balanced_accuracy),
+                    Format::Percent(1).write(metrics.balanced_accuracy.map(|e| e.value)),
                     "a constant model reaches 50\u{202f}%",
                 ),
                 figure("Statistical parity (SPD)", spd(metrics), &spd_note(metrics)),
@@ -49,21 +53,25 @@ impl OutcomeReport<'_> {
 }
 
 pub(super) fn spd(metrics: &Metrics) -> String {
-    Format::Fixed(3).write_with_error(metrics.spd, metrics.spd_standard_error.map(|e| Z95 * e))
+    gap_text(&metrics.gaps.sp)
 }
 
 pub(super) fn eod(metrics: &Metrics) -> String {
-    Format::Fixed(3).write_with_error(metrics.eod, metrics.eod_standard_error.map(|e| Z95 * e))
+    gap_text(&metrics.gaps.eo)
+}
+
+fn gap_text(gap: &Option<Gap>) -> String {
+    let gap = gap.as_ref();
+    Format::Fixed(3).write_with_error(gap.map(|g| g.value), gap.map(|g| 0.5 * (g.high - g.low)))
 }
 
 fn spd_note(metrics: &Metrics) -> String {
-    let rate = |rate| Format::Percent(1).write(rate);
-    let groups = &metrics.groups;
-    format!(
-        "selects {} of the privileged group and {} of the other; 0 means equal",
-        rate(groups.privileged.selection_rate),
-        rate(groups.unprivileged.selection_rate)
-    )
+    let rate = |group: &GroupMetrics| {
+        let selected = Format::Percent(1).write(group.selection_rate.map(|e| e.value));
+        format!("{selected} of {}", group.name)
+    };
+    let rates: Vec<String> = metrics.groups.iter().map(rate).collect();
+    format!("selects {}; 0 means equal", rates.join(", "))
 }
 
 fn figure(label: &str, value: String, note: &str) -> Figure {

@@ -60,10 +60,15 @@ fn write_figures(markup: &mut Markup, view: &RoundView) {
     let stopped = termination_label(outcome.termination);
     let clients = format!("{weighted} of {}", outcome.clients.len());
     markup.element("dl", &[("class", &"figures")], |markup| {
-        figure(markup, "Accuracy", &Format::Percent(1).write(metrics.accuracy), &on_root);
-        let spd = Format::Fixed(3).write(metrics.spd);
+        figure(
+            markup,
+            "Accuracy",
+            &Format::Percent(1).write(metrics.accuracy.map(|e| e.value)),
+            &on_root,
+        );
+        let spd = Format::Fixed(3).write(metrics.gaps.sp.as_ref().map(|gap| gap.value));
         figure(markup, "Statistical parity (SPD)", &spd, "0 means equal rates");
-        let eod = Format::Fixed(3).write(metrics.eod);
+        let eod = Format::Fixed(3).write(metrics.gaps.eo.as_ref().map(|gap| gap.value));
         figure(markup, "Equal opportunity (EOD)", &eod, "0 means equal rates");
         figure(markup, "Clients in the model", &clients, "with more than 1\u{202f}% of the weight");
         figure(markup, "Solver", stopped, "see the report for details");

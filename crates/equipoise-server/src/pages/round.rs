@@ -1,6 +1,6 @@
 //! The public page of a round.
 
-use equipoise_core::{Criterion, Fairness};
+use equipoise_core::Fairness;
 use equipoise_report::Markup;
 
 use super::frame::{Frame, figure, row, section, table};
@@ -52,6 +52,7 @@ pub(super) fn write_status(markup: &mut Markup, view: &RoundView) {
                 ),
             }
             let (criterion, meaning) = fairness(view.fairness);
+            let (criterion, meaning) = (criterion.as_str(), meaning.as_str());
             figure(markup, "Fairness criterion", criterion, meaning);
         });
     });
@@ -106,13 +107,15 @@ fn write_details(markup: &mut Markup, view: &RoundView) {
     });
 }
 
-fn fairness(fairness: Fairness) -> (&'static str, &'static str) {
-    match fairness.criterion() {
-        Criterion::Sp => ("Statistical parity", "equal selection rates in both groups"),
-        Criterion::Eo => ("Equal opportunity", "equal true positive rates in both groups"),
-        Criterion::Both => (
-            "Statistical parity and equal opportunity",
-            "equal selection rates and equal true positive rates in both groups",
-        ),
-    }
+fn fairness(fairness: Fairness) -> (String, String) {
+    let rates: Vec<String> = fairness
+        .conditions()
+        .map(|(condition, _)| format!("equal {}s", condition.rate_name()))
+        .collect();
+    (capitalised(&fairness.to_string()), format!("{} in all groups", rates.join(" and ")))
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }

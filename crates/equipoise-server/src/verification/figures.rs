@@ -125,8 +125,8 @@ fn outcome_problem(documents: &Documents<'_>) -> Option<String> {
         problems.require(metrics.rows == root_rows, || {
             format!("the clients have {root_rows} root rows, but {} were measured", metrics.rows)
         });
-        let groups = &metrics.groups;
-        problems.require(groups.privileged.rows + groups.unprivileged.rows == metrics.rows, || {
+        let in_groups: usize = metrics.groups.iter().map(|group| group.rows).sum();
+        problems.require(in_groups == metrics.rows, || {
             "the groups of the metrics do not add up to all rows".to_owned()
         });
     }

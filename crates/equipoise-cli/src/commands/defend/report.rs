@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use equipoise_core::{Metrics, Outcome, Termination};
-use equipoise_data::{OutcomeFile, Schema};
+use equipoise_data::OutcomeFile;
 use serde_json::Value;
 
-use crate::commands::evaluate::difference_lines;
-use crate::formatting::{bar, count, number, rate, table};
+use crate::figures::gap_lines;
+use crate::formatting::{bar, count, number, table, with_interval};
 
 /// outcome.json without the settings and the trace, with the path of its folder.
 pub(super) fn document(path: &Path, file: &OutcomeFile) -> anyhow::Result<Value> {
@@ -20,16 +20,16 @@ pub(super) fn document(path: &Path, file: &OutcomeFile) -> anyhow::Result<Value>
     Ok(document)
 }
 
-pub(super) fn text(file: &OutcomeFile, schema: &Schema) -> String {
+pub(super) fn text(file: &OutcomeFile) -> String {
     let outcome = &file.outcome;
     format!(
-        "{} for {}\n\n{}\n{}\nthe model on all {}; metrics on so few rows are noisy (± is 1.96 standard errors)\n{}",
+        "{} for {}\n\n{}\n{}\nthe model on all {}; metrics on so few rows are noisy ([ ] is a 95 % interval)\n{}",
         outcome.settings.defense,
         outcome.settings.fairness,
         weights(outcome),
         solve_lines(outcome, file.seconds),
         count(outcome.root_metrics.rows, "root row"),
-        root_lines(&outcome.root_metrics, schema),
+        root_lines(&outcome.root_metrics),
     )
 }
 
@@ -99,15 +99,15 @@ fn describe_termination(outcome: &Outcome) -> String {
     }
 }
 
-fn root_lines(metrics: &Metrics, schema: &Schema) -> String {
+fn root_lines(metrics: &Metrics) -> String {
     let mut rows = vec![
-        line("accuracy", rate(metrics.accuracy)),
-        line("balanced accuracy", rate(metrics.balanced_accuracy)),
+        line("accuracy", with_interval(metrics.accuracy)),
+        line("balanced accuracy", with_interval(metrics.balanced_accuracy)),
     ];
-    rows.extend(difference_lines(metrics, schema));
+    rows.extend(gap_lines(metrics));
     let mut text = table(&[], rows, &[]);
-    for gap in metrics.gaps() {
-        text += &format!("{gap}\n");
+    for reason in metrics.missing() {
+        text += &format!("{reason}\n");
     }
     text
 }

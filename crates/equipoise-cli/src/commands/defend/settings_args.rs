@@ -71,7 +71,7 @@ pub(crate) struct SettingsArgs {
 
 impl SettingsArgs {
     pub(crate) fn resolve(&self) -> anyhow::Result<CheckedSettings> {
-        let fairness = self.fairness.resolve()?;
+        let fairness = self.fairness.fairness;
         if self.profile == Profile::Default {
             anyhow::ensure!(
                 self.learning_rate.is_none(),

@@ -8,7 +8,7 @@ use equipoise_defend::Defended;
 use equipoise_lab::Demo;
 use serde::Serialize;
 
-use crate::formatting::{bar, count, difference, rate, table};
+use crate::formatting::{bar, count, figure, gap_text, rate, table};
 
 /// The demo in JSON.
 #[derive(Serialize)]
@@ -87,7 +87,7 @@ pub(super) fn text(demo: &Demo, runs: &[Defended], path: &Path) -> String {
         "{} people, {}, {unreliable} of them unreliable; {}, seed {}\n\n\
          What each client sent, and its weight in the bilevel model:\n{}\n\
          Every defense on this round, measured on {} of the reliable clients:\n{}\n\
-         SPD and EOD: group A minus group B, ± 1.96 standard errors; 0 is fair.\n\
+         SPD and EOD: group A minus group B, with 95 % intervals; 0 is fair.\n\
          Files are in {path}. Try:\n  \
          equipoise evaluate {path}/bilevel/model.json {path}/test.csv\n  \
          equipoise check {path}/proxies/{}.parquet --data {path}/data/{}.csv \\\n      \
@@ -130,10 +130,10 @@ fn defenses(demo: &Demo, runs: &[Defended]) -> String {
         let unreliable = demo.scenario.unreliable_weight(&outcome.weights());
         vec![
             outcome.settings.defense.to_string(),
-            rate(metrics.accuracy),
-            rate(metrics.balanced_accuracy),
-            difference(metrics.spd, metrics.spd_standard_error),
-            difference(metrics.eod, metrics.eod_standard_error),
+            figure(metrics.accuracy),
+            figure(metrics.balanced_accuracy),
+            gap_text(metrics.gaps.sp.as_ref()),
+            gap_text(metrics.gaps.eo.as_ref()),
             rate(outcome.uses_proxies().then_some(unreliable)),
         ]
     });

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use equipoise_core::{
-    Distances, FairProxyTest, Fairness, GeneratedProxy, ProxySettings, ProxySummary, Separation,
-    Violation,
+    Distances, FairProxyTest, Fairness, GeneratedProxy, Metrics, ProxyModels, ProxySettings,
+    ProxySummary, Separation, Violation,
 };
 use equipoise_data::{Digest, Schema};
 use serde::Serialize;
 
 use crate::commands::check::describe_separation;
+use crate::figures::{Headline, compare_with_data};
 use crate::formatting::{count, number, table};
 use crate::output::Output;
 
@@ -21,6 +22,13 @@ pub(super) struct Summary<'a> {
     schema_digest: Digest,
     fairness: Fairness,
     epsilon: Option<f64>,
+    #[serde(flatten)]
+    headline: Headline<'a>,
+    /// On the client's data: the proxy's model, and the model of the data.
+    proxy_model: &'a Metrics,
+    data_model: &'a Metrics,
+    #[serde(skip)]
+    models: &'a ProxyModels,
     #[serde(flatten)]
     generated: &'a ProxySummary,
     definition_1: Definition1,
@@ -41,6 +49,7 @@ impl<'a> Summary<'a> {
         path: &'a Path,
         proxy: &'a GeneratedProxy,
         test: &FairProxyTest,
+        models: &'a ProxyModels,
         settings: &ProxySettings,
         schema: &Schema,
     ) -> Self {
@@ -50,6 +59,10 @@ impl<'a> Summary<'a> {
             schema_digest: schema.digest(),
             fairness: settings.fairness,
             epsilon: settings.epsilon,
+            headline: Headline::of(&models.proxy, settings.fairness),
+            proxy_model: &models.proxy,
+            data_model: &models.data,
+            models,
             generated: &proxy.summary,
             definition_1: Definition1 {
                 fair: settings.epsilon.map(|_| test.fair),
@@ -97,7 +110,7 @@ impl<'a> Summary<'a> {
     }
 
     pub(super) fn describe(&self) -> String {
-        let (generated, test) = (self.generated, &self.definition_1);
+        let (generated, test, models) = (self.generated, &self.definition_1, self.models);
         let line = |name: &str, start: f64, end: f64| vec![name.into(), number(start), number(end)];
         let quality = table(
             &["measured on the client's data", "model of the initial rows", "model of the proxy"],
@@ -136,9 +149,10 @@ impl<'a> Summary<'a> {
             &[],
         );
         format!(
-            "{} for {}\n\n{quality}\n{closeness}\n{verdict}",
+            "{} for {}\n\n{}[ ] is a 95 % interval\n\n{quality}\n{closeness}\n{verdict}",
             count(self.rows, "proxy row"),
             self.fairness,
+            compare_with_data(self.fairness, &models.labels, &models.data, &models.proxy),
         )
     }
 }

@@ -28,9 +28,18 @@ pub(crate) struct InferArgs {
     /// Label column and its positive value
     #[arg(long, value_name = "COL=POSITIVE", value_parser = parse_pair)]
     label: (String, String),
-    /// Sensitive column and its privileged value
-    #[arg(long, value_name = "COL=PRIVILEGED", value_parser = parse_pair)]
-    sensitive: (String, String),
+    /// Sensitive column and the value of its reference group [default value: the most frequent]
+    ///
+    /// Every value of the column is a group. Give the option several times for groups by combinations of values, such as
+    /// race and sex. Groups with fewer than 50 rows, or 1 % of all rows, are pooled.
+    #[arg(long, value_name = "COL[=REFERENCE]", value_parser = parse_sensitive, required = true)]
+    sensitive: Vec<(String, Option<String>)>,
+    /// Compare the reference group with everyone else, as two groups
+    #[arg(long)]
+    two_groups: bool,
+    /// Keep the groups out of the features: the model and `predict` do not need them
+    #[arg(long)]
+    blind: bool,
     /// Columns to ignore
     #[arg(long, value_name = "COL", num_args = 1..)]
     drop: Vec<String>,
@@ -67,6 +76,8 @@ pub(crate) fn run(args: &InferArgs, output: &Output) -> anyhow::Result<Answer> {
     let options = InferOptions {
         label: args.label.clone(),
         sensitive: args.sensitive.clone(),
+        two_groups: args.two_groups,
+        blind: args.blind,
         drop: args.drop.clone(),
         intercept: !args.no_intercept,
         categorical: args.categorical.clone(),
@@ -93,6 +104,17 @@ pub(crate) fn run(args: &InferArgs, output: &Output) -> anyhow::Result<Answer> {
         Some(_) => show::describe(&inferred.schema),
         None => toml.clone(),
     })
+}
+
+/// A column, or a column and a value.
+fn parse_sensitive(text: &str) -> Result<(String, Option<String>), String> {
+    if text.contains('=') {
+        return parse_pair(text).map(|(column, value)| (column, Some(value)));
+    }
+    match text.trim() {
+        "" => Err("must have the form COLUMN or COLUMN=VALUE, such as sex=male".to_string()),
+        column => Ok((column.to_string(), None)),
+    }
 }
 
 /// Splits at the first `=`.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use equipoise_data::{Digest, Encoding, Feature, Schema};
+use equipoise_data::{Digest, Encoding, Feature, Group, Schema, Sensitive};
 use serde::Serialize;
 
 use crate::formatting::{count, number, table};
@@ -42,11 +42,8 @@ pub(crate) fn run(args: &ShowArgs, output: &Output) -> anyhow::Result<Answer> {
 /// The schema as an aligned table.
 pub(super) fn describe(schema: &Schema) -> String {
     let label = format!("`{}` is +1, other values −1", schema.label.positive);
-    let sensitive = format!("`{}` is 1, other values 0", schema.sensitive.privileged);
-    let mut rows = vec![
-        row(&schema.label.column, "label", label, ""),
-        row(&schema.sensitive.column, "sensitive", sensitive, &schema.sensitive.column),
-    ];
+    let mut rows = vec![row(&schema.label.column, "label", label, "")];
+    rows.extend(sensitive_rows(&schema.sensitive));
     rows.extend(schema.features.iter().map(feature_row));
     rows.extend(schema.ignore.iter().map(|column| row(column, "ignored", String::new(), "")));
     format!(
@@ -57,6 +54,23 @@ pub(super) fn describe(schema: &Schema) -> String {
         if schema.intercept { "with" } else { "without" },
         schema.digest(),
     )
+}
+
+fn sensitive_rows(sensitive: &Sensitive) -> Vec<Vec<String>> {
+    let name = sensitive.column_name();
+    let encoded = if sensitive.as_feature { name.as_str() } else { "(the model is blind to it)" };
+    if let Some(privileged) = sensitive.privileged() {
+        let details = format!("`{privileged}` is 1, other values 0");
+        return vec![row(&name, "sensitive", details, encoded)];
+    }
+    let group = |(index, group): (usize, &Group)| {
+        let reference = if index == sensitive.reference { ", the reference" } else { "" };
+        let encoded = if index == 0 || !sensitive.as_feature { "" } else { &group.name };
+        row("", "", format!("{index}: {}{reference}", group.name), encoded)
+    };
+    let heading = row(&name, "sensitive", count(sensitive.groups.len(), "group"), "");
+    let groups = sensitive.groups.iter().enumerate().map(group);
+    std::iter::once(heading).chain(groups).collect()
 }
 
 fn feature_row(feature: &Feature) -> Vec<String> {
