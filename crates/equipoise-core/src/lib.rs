@@ -70,6 +70,7 @@ mod packed_rows;
 mod proxy;
 mod root;
 mod round;
+mod row_sample;
 mod rows;
 mod settings;
 mod simplex;
@@ -81,7 +82,10 @@ mod test_rows;
 mod warning;
 
 pub use choice::Choice;
-pub use defense::{Defense, fedasl_weights, fednolowe_weights};
+pub use defense::{
+    ClientTrust, Defense, TrustAxis, TrustReason, TrustSummary, TrustTerm, fedasl_weights,
+    fednolowe_weights,
+};
 pub use error::Error;
 pub use fairness::{Condition, Covariance, Criterion, Fairness, Surrogate, Violation};
 pub use groups::{Groups, MAX_GROUPS};
@@ -102,6 +106,7 @@ pub use proxy::{
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};
+pub use row_sample::{RowSample, RowSampler, SamplePlan};
 pub use rows::{Layout, MAX_ABS_VALUE, Rows};
 pub use settings::{CheckedSettings, OuterSettings, OuterSolver, Profile, RhoSchedule, Settings};
 pub use simplex::project_onto_simplex;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::defense::{ClientTrust, TrustSummary};
 use crate::fairness::Violation;
 use crate::inner_fit::Fit;
 use crate::metrics::Metrics;
@@ -39,6 +40,9 @@ pub struct Outcome {
     pub settings: Settings,
     /// What the reader must know about the data and the solve.
     pub warnings: Vec<Warning>,
+    /// How the defense `trust` came to its weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<TrustSummary>,
     /// The weight trajectory. Empty for a defense without an outer loop.
     pub trace: Vec<TracePoint>,
 }
@@ -55,6 +59,9 @@ pub struct ClientOutcome {
     pub root_rows: usize,
     /// Its weight, on the simplex. All weights are 0 if the model does not use the proxies.
     pub weight: f64,
+    /// How much it is trusted and why, if the defense tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<ClientTrust>,
 }
 
 impl Outcome {

@@ -74,6 +74,7 @@ pub(crate) fn learn_weights(
         counts: problem.counts,
         trace: trace.points,
         warnings: Vec::new(),
+        trust: None,
     })
 }
 
@@ -139,11 +140,16 @@ fn measure_on_root(
             format!("the weights are not stationary: the gap is {gap:.1e} of the objective"),
         ));
     }
+    let (mut trust, summary) = match solved.trust {
+        Some(trust) => (trust.clients.into_iter().map(Some).collect(), Some(trust.summary)),
+        None => (vec![None; solved.weights.len()], None),
+    };
     let clients = solved.weights.iter().enumerate().map(|(c, &weight)| ClientOutcome {
         id: round.client_ids()[c].clone(),
         proxy_rows: round.proxies().n_rows(c),
         root_rows: round.root().tables()[c].len(),
         weight,
+        trust: trust[c].take(),
     });
     Ok(Outcome {
         clients: clients.collect(),
@@ -158,6 +164,7 @@ fn measure_on_root(
         gap: solved.gap,
         counts: solved.counts,
         trace: solved.trace,
+        trust: summary,
         warnings,
         settings: **settings,
     })

@@ -7,6 +7,7 @@ use super::block_keeper::{BlockKeeper, PackedBlock, Storage};
 use super::distinct_rows::DistinctRows;
 use crate::error::Error;
 use crate::kernel::lanes::Quad;
+use crate::row_sample::{RowSample, RowSampler};
 use crate::rows::{Layout, Rows};
 
 /// Packs the rows of one client, chunk by chunk. The result does not depend on the chunks.
@@ -21,6 +22,7 @@ pub struct ClientPacker {
     open: OpenBlock,
     blocks: Vec<PackedBlock>,
     cell_counts: Vec<[usize; 2]>,
+    sampler: Option<RowSampler>,
 }
 
 /// The rows of one client, packed.
@@ -28,7 +30,8 @@ pub struct ClientPacker {
 pub struct PackedClient {
     pub(super) layout: Layout,
     pub(super) blocks: Vec<PackedBlock>,
-    cell_counts: Vec<[usize; 2]>,
+    pub(super) cell_counts: Vec<[usize; 2]>,
+    pub(super) sample: Option<RowSample>,
 }
 
 /// A block that is being filled.
@@ -47,8 +50,14 @@ impl ClientPacker {
             open: OpenBlock::default(),
             blocks: Vec::new(),
             cell_counts: vec![[0; 2]; layout.groups.len()],
+            sampler: None,
             layout,
         }
+    }
+
+    /// Also keeps a sample of the rows, if there is a sampler.
+    pub fn with_sampler(self, sampler: Option<RowSampler>) -> Self {
+        Self { sampler, ..self }
     }
 
     /// Maximum number of bytes that a packer needs for rows of `n` entries, without the blocks in its keeper.
@@ -75,6 +84,9 @@ impl ClientPacker {
                 self.blocks.push(self.open.close(&[], &self.keeper)?);
             }
         }
+        if let Some(sampler) = &mut self.sampler {
+            sampler.add(rows);
+        }
         let totals = self.cell_counts.as_flattened_mut().iter_mut();
         totals.zip(rows.cell_counts().as_flattened()).for_each(|(total, new)| *total += new);
         Ok(())
@@ -89,8 +101,9 @@ impl ClientPacker {
             }
             None => {}
         }
-        let Self { layout, blocks, cell_counts, .. } = self;
-        Ok(PackedClient { layout, blocks, cell_counts })
+        let Self { layout, blocks, cell_counts, sampler, .. } = self;
+        let sample = sampler.map(RowSampler::finish).transpose()?;
+        Ok(PackedClient { layout, blocks, cell_counts, sample })
     }
 
     /// Replaces the rows with the distinct rows and their counts.
@@ -125,7 +138,7 @@ impl PackedClient {
             PackedBlock { n_rows: open.n_rows, counted: false, storage }
         };
         let starts = (0..rows.len()).into_par_iter().step_by(BLOCK_ROWS);
-        Self { layout, blocks: starts.map(block).collect(), cell_counts }
+        Self { layout, blocks: starts.map(block).collect(), cell_counts, sample: None }
     }
 
     /// Number of rows before merging.
