@@ -76,6 +76,7 @@ mod solve;
 mod statistics;
 #[cfg(test)]
 mod test_rows;
+mod verdict;
 mod warning;
 
 pub use choice::Choice;
@@ -100,4 +101,5 @@ pub use settings::{CheckedSettings, OuterSettings, OuterSolver, Profile, RhoSche
 pub use simplex::project_onto_simplex;
 pub use solve::{objective_at, solve};
 pub use statistics::{ClientStatistics, Order, Statistics};
+pub use verdict::{Judgement, Requirement, Requirements, Verdict, describe_verdict};
 pub use warning::{TableRole, Warning, WarningCode};

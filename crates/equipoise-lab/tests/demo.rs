@@ -19,8 +19,9 @@ fn the_method_defends_the_demo_round_in_nine_of_ten_seeds() {
             let settings = Settings { defense, ..Settings::new(demo.settings.fairness) };
             solve(&demo.loaded.round, &settings.validate().unwrap(), &mut NoopObserver).unwrap()
         };
-        let spd =
-            |outcome: &Outcome| Metrics::of(&outcome.theta, &demo.test).unwrap().gaps.sp.unwrap().size();
+        let spd = |outcome: &Outcome| {
+            Metrics::of(&outcome.theta, &demo.test).unwrap().gaps.sp.unwrap().size()
+        };
         let bilevel = run(Defense::Bilevel);
         let unreliable = demo.scenario.unreliable_weight(&bilevel.weights());
         let (pooled, fedasl, fednolowe) =
