@@ -87,6 +87,7 @@ mod tests {
     use super::*;
     use crate::defense::Defense;
     use crate::outcome::Termination::*;
+    use crate::verdict::{Requirement, Verdict};
 
     fn names_are_those_in_json<T: Choice + Serialize>() {
         for choice in T::ALL {
@@ -105,6 +106,8 @@ mod tests {
         names_are_those_in_json::<Criterion>();
         names_are_those_in_json::<ProxyMethod>();
         names_are_those_in_json::<ProxyStart>();
+        names_are_those_in_json::<Requirement>();
+        names_are_those_in_json::<Verdict>();
         for termination in [Converged, ScheduleCompleted, IterationLimit, Direct, FellBack] {
             assert_eq!(serde_json::to_value(termination).unwrap(), termination.name());
         }

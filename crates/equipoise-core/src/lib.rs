@@ -79,6 +79,7 @@ mod statistics;
 mod sweep;
 #[cfg(test)]
 mod test_rows;
+mod verdict;
 mod warning;
 
 pub use choice::Choice;
@@ -113,4 +114,5 @@ pub use simplex::project_onto_simplex;
 pub use solve::{objective_at, solve};
 pub use statistics::{ClientStatistics, Order, Statistics};
 pub use sweep::{SweepPoint, sweep};
+pub use verdict::{Judgement, Requirement, Requirements, Verdict, describe_verdict};
 pub use warning::{TableRole, Warning, WarningCode};

@@ -7,6 +7,7 @@ use crate::fairness::Violation;
 use crate::inner_fit::Fit;
 use crate::metrics::Metrics;
 use crate::settings::{OuterSolver, Settings};
+use crate::verdict::{Judgement, Verdict};
 use crate::warning::{Warning, WarningCode};
 
 /// The result of a defense on a round. `outcome.json` is this type plus data that only the file has, and the report
@@ -36,6 +37,10 @@ pub struct Outcome {
     pub counts: Counts,
     /// Metrics of the model on all root rows, which are noisy because the rows are few.
     pub root_metrics: Metrics,
+    /// Whether the model meets the requirements of the settings, as far as the root can tell.
+    pub verdict: Verdict,
+    /// The verdict on each requirement.
+    pub judgements: Vec<Judgement>,
     /// The settings used.
     pub settings: Settings,
     /// What the reader must know about the data and the solve.

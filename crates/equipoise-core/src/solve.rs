@@ -28,6 +28,7 @@ use crate::root::{OuterObjective, RootWeighting};
 use crate::round::Round;
 use crate::settings::{CheckedSettings, OuterSolver, Settings};
 use crate::simplex::project_onto_simplex;
+use crate::verdict::Verdict;
 use crate::warning::{Warning, WarningCode};
 use trace::TraceRecorder;
 
@@ -151,6 +152,8 @@ fn measure_on_root(
         weight,
         trust: trust[c].take(),
     });
+    let root_metrics = Metrics::of(&solved.theta, &round.root().all_rows()?)?;
+    let judgements = root_metrics.judge(settings.requirements, settings.fairness);
     Ok(Outcome {
         clients: clients.collect(),
         objective,
@@ -158,7 +161,9 @@ fn measure_on_root(
         rho,
         violation: measured.violation.size(settings.fairness),
         violations: measured.violation,
-        root_metrics: Metrics::of(&solved.theta, &round.root().all_rows()?)?,
+        root_metrics,
+        verdict: Verdict::of(&judgements),
+        judgements,
         theta: solved.theta,
         termination: solved.termination,
         gap: solved.gap,
