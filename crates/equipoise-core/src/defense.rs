@@ -4,6 +4,7 @@ mod fallback;
 mod local_models;
 mod unweighted;
 
+pub(crate) use local_models::median;
 pub use local_models::{fedasl_weights, fednolowe_weights};
 
 use serde::{Deserialize, Serialize};
@@ -57,6 +58,16 @@ impl Defense {
         }
     }
 
+    /// How its model depends on the clients' weights.
+    pub(crate) fn model_form(&self) -> ModelForm {
+        match self {
+            Self::Bilevel => ModelForm::WeightedFit,
+            Self::Pooled => ModelForm::PooledFit,
+            Self::Fedasl | Self::Fednolowe => ModelForm::Average,
+            Self::RootOnly => ModelForm::RootOnly,
+        }
+    }
+
     /// Weights and model for this round.
     pub(crate) fn run(
         &self,
@@ -81,6 +92,19 @@ impl std::fmt::Display for Defense {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
     }
+}
+
+/// How a model depends on the clients' weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ModelForm {
+    /// Fitted to all proxies, the rows of client `c` with weight `w_c`.
+    WeightedFit,
+    /// Fitted to all proxies, each row counted once.
+    PooledFit,
+    /// The average of the clients' own models.
+    Average,
+    /// Not at all.
+    RootOnly,
 }
 
 /// What a defense returns: an outcome that has not yet been measured on the root.

@@ -51,6 +51,7 @@
 //! ```
 
 mod adam;
+mod audit;
 mod bilevel;
 mod choice;
 mod defense;
@@ -78,6 +79,7 @@ mod statistics;
 mod test_rows;
 mod warning;
 
+pub use audit::{ClientAudit, DistinctRows, Drift, Influence, LeftOut, Outliers, OwnModel, audit};
 pub use choice::Choice;
 pub use defense::{Defense, fedasl_weights, fednolowe_weights};
 pub use error::Error;
@@ -87,7 +89,9 @@ pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic};
 pub use metrics::{Estimate, Gap, Gaps, GroupMetrics, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
 pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};
-pub use packed_rows::{BlockKeeper, ClientPacker, PackedClient, PackedRows, Spill, SpillError};
+pub use packed_rows::{
+    BlockKeeper, ClientPacker, ColumnSummary, PackedClient, PackedRows, Spill, SpillError,
+};
 pub use proxy::{
     Closeness, Distances, FairProxyTest, GeneratedProxy, ProxyModels, ProxySettings, ProxySolver,
     ProxyStart, ProxySummary, Separation, check_fairness_is_measurable, generate_proxy,

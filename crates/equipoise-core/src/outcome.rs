@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::audit::ClientAudit;
 use crate::fairness::Violation;
 use crate::inner_fit::Fit;
 use crate::metrics::Metrics;
@@ -55,6 +56,9 @@ pub struct ClientOutcome {
     pub root_rows: usize,
     /// Its weight, on the simplex. All weights are 0 if the model does not use the proxies.
     pub weight: f64,
+    /// Its audit, if one was made: see [`audit`](crate::audit()).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit: Option<ClientAudit>,
 }
 
 impl Outcome {

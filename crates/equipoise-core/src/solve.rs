@@ -144,6 +144,7 @@ fn measure_on_root(
         proxy_rows: round.proxies().n_rows(c),
         root_rows: round.root().tables()[c].len(),
         weight,
+        audit: None,
     });
     Ok(Outcome {
         clients: clients.collect(),

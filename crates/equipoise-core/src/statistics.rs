@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::error::Error;
 use crate::kernel::n_sums;
+use crate::packed_rows::ColumnSummary;
 
 /// The highest derivative in the statistics; each order includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,6 +55,17 @@ pub trait ClientStatistics: Send + Sync {
         let mut one = Statistics::zeros(1, all.n, order);
         one.sums.copy_from_slice(&all.slot(client)[..one.stride]);
         Ok(one)
+    }
+
+    /// Sums over the columns of one client's rows, if they were collected.
+    fn columns(&self, _client: usize) -> Option<&ColumnSummary> {
+        None
+    }
+
+    /// Number of rows of one client with an entry whose absolute value is above its limit. One pass over the client's
+    /// rows. `None` if the rows cannot be read one by one.
+    fn count_beyond(&self, _client: usize, _limits: &[f64]) -> Result<Option<usize>, Error> {
+        Ok(None)
     }
 
     /// `N`, the number of rows of all clients.
@@ -116,6 +128,12 @@ impl Statistics {
             slot[..len].copy_from_slice(&source.slot(client)[..len]);
         }
         *self = all;
+    }
+
+    /// The statistics of one client alone.
+    pub(crate) fn of_client(&self, client: usize) -> Self {
+        let known = vec![self.known[client]];
+        Self { n: self.n, known, sums: self.slot(client).to_vec(), stride: self.stride }
     }
 
     /// `L_c` of each client.

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::BLOCK_ROWS;
 use super::block_keeper::{BlockKeeper, PackedBlock, Storage};
+use super::column_summary::ColumnSummary;
 use super::distinct_rows::DistinctRows;
 use crate::error::Error;
 use crate::kernel::lanes::Quad;
@@ -21,6 +22,7 @@ pub struct ClientPacker {
     open: OpenBlock,
     blocks: Vec<PackedBlock>,
     cell_counts: Vec<[usize; 2]>,
+    columns: ColumnSummary,
 }
 
 /// The rows of one client, packed.
@@ -29,6 +31,7 @@ pub struct PackedClient {
     pub(super) layout: Layout,
     pub(super) blocks: Vec<PackedBlock>,
     cell_counts: Vec<[usize; 2]>,
+    pub(super) columns: ColumnSummary,
 }
 
 /// A block that is being filled.
@@ -47,6 +50,7 @@ impl ClientPacker {
             open: OpenBlock::default(),
             blocks: Vec::new(),
             cell_counts: vec![[0; 2]; layout.groups.len()],
+            columns: ColumnSummary::new(layout.n()),
             layout,
         }
     }
@@ -71,6 +75,7 @@ impl ClientPacker {
                 self.distinct = None;
             }
             self.open.push(rows.a(i), rows.labels()[i]);
+            self.columns.add(rows.a(i));
             if self.open.n_rows == BLOCK_ROWS {
                 self.blocks.push(self.open.close(&[], &self.keeper)?);
             }
@@ -89,8 +94,8 @@ impl ClientPacker {
             }
             None => {}
         }
-        let Self { layout, blocks, cell_counts, .. } = self;
-        Ok(PackedClient { layout, blocks, cell_counts })
+        let Self { layout, blocks, cell_counts, columns, .. } = self;
+        Ok(PackedClient { layout, blocks, cell_counts, columns })
     }
 
     /// Replaces the rows with the distinct rows and their counts.
@@ -125,7 +130,8 @@ impl PackedClient {
             PackedBlock { n_rows: open.n_rows, counted: false, storage }
         };
         let starts = (0..rows.len()).into_par_iter().step_by(BLOCK_ROWS);
-        Self { layout, blocks: starts.map(block).collect(), cell_counts }
+        let columns = ColumnSummary::of(rows);
+        Self { layout, blocks: starts.map(block).collect(), cell_counts, columns }
     }
 
     /// Number of rows before merging.
