@@ -51,6 +51,7 @@
 //! ```
 
 mod adam;
+mod audit;
 mod bilevel;
 mod choice;
 mod defense;
@@ -82,6 +83,7 @@ mod test_rows;
 mod verdict;
 mod warning;
 
+pub use audit::{ClientAudit, DistinctRows, Drift, Influence, LeftOut, Outliers, OwnModel, audit};
 pub use choice::Choice;
 pub use defense::{
     ClientTrust, Defense, TrustAxis, TrustReason, TrustSummary, TrustTerm, fedasl_weights,
@@ -99,7 +101,9 @@ pub use interval::{
 pub use metrics::{Gap, Gaps, GroupMetrics, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
 pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};
-pub use packed_rows::{BlockKeeper, ClientPacker, PackedClient, PackedRows, Spill, SpillError};
+pub use packed_rows::{
+    BlockKeeper, ClientPacker, ColumnSummary, PackedClient, PackedRows, Spill, SpillError,
+};
 pub use proxy::{
     Closeness, Distances, FEW_DATA_ROWS, FairProxyTest, GeneratedProxy, ProxyMethod, ProxyModels,
     ProxySettings, ProxySolver, ProxyStart, ProxySummary, Separation, check_fairness_is_measurable,

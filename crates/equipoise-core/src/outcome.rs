@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::audit::ClientAudit;
 use crate::defense::{ClientTrust, TrustSummary};
 use crate::fairness::Violation;
 use crate::inner_fit::Fit;
@@ -67,6 +68,9 @@ pub struct ClientOutcome {
     /// How much it is trusted and why, if the defense tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<ClientTrust>,
+    /// Its audit, if one was made: see [`audit`](crate::audit()).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit: Option<ClientAudit>,
 }
 
 impl Outcome {

@@ -151,6 +151,7 @@ fn measure_on_root(
         root_rows: round.root().tables()[c].len(),
         weight,
         trust: trust[c].take(),
+        audit: None,
     });
     let root_metrics = Metrics::of(&solved.theta, &round.root().all_rows()?)?;
     let judgements = root_metrics.judge(settings.requirements, settings.fairness);

@@ -18,7 +18,8 @@ pub(crate) use rows_needed::{MAX_VARIANCE, pair_variance, rows_needed};
 use serde::{Deserialize, Serialize};
 
 use crate::fairness::{Condition, Fairness};
-use crate::metrics::{Estimate, Gap, GroupMetrics, Metrics};
+use crate::interval::Estimate;
+use crate::metrics::{Gap, GroupMetrics, Metrics};
 
 /// Whether a model meets its requirements, or one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -105,7 +106,7 @@ impl Metrics {
     fn balanced_accuracy_variance(&self) -> f64 {
         let variance = |condition| {
             let counts = self.groups.iter().map(|group| group.counts(condition));
-            let (selected, rows) = counts.fold((0, 0), |sum, c| (sum.0 + c.0, sum.1 + c.1));
+            let (selected, rows) = counts.fold((0, 0), |sum, c| (sum.0 + c.successes, sum.1 + c.n));
             smoothed_variance(selected as f64, rows as f64)
         };
         0.25 * (variance(Condition::Positives) + variance(Condition::Negatives))
@@ -137,7 +138,7 @@ fn judge_gap_of(
     condition: Condition,
     bound: f64,
 ) -> Judgement {
-    let missing = |group: &&GroupMetrics| group.counts(condition).1 == 0;
+    let missing = |group: &&GroupMetrics| group.counts(condition).n == 0;
     let unmeasured_groups: Vec<String> =
         metrics.groups.iter().filter(missing).map(|group| group.name.clone()).collect();
     let verdict = match gap {

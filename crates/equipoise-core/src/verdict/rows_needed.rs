@@ -1,6 +1,7 @@
 //! How many rows a verdict needs.
 
 use super::smoothed_variance;
+use crate::interval::Count;
 use crate::metrics::{Gap, Metrics};
 
 /// The 97.5 % and the 80 % quantile of the normal distribution, added.
@@ -26,8 +27,8 @@ pub(crate) fn pair_variance(metrics: &Metrics, gap: &Gap) -> f64 {
     let variance = |name: &String| {
         let group = metrics.groups.iter().find(|group| group.name == *name);
         group.map_or(MAX_VARIANCE, |group| {
-            let (selected, rows) = group.counts(gap.condition);
-            smoothed_variance(selected as f64, rows as f64)
+            let Count { successes, n } = group.counts(gap.condition);
+            smoothed_variance(successes as f64, n as f64)
         })
     };
     gap.groups.iter().map(variance).sum()
