@@ -4,6 +4,7 @@ mod fallback;
 mod local_models;
 mod unweighted;
 
+pub(crate) use fallback::held_out_root_scores;
 pub use local_models::{fedasl_weights, fednolowe_weights};
 
 use serde::{Deserialize, Serialize};

@@ -53,9 +53,11 @@
 mod adam;
 mod bilevel;
 mod choice;
+mod comparison;
 mod defense;
 mod error;
 mod fairness;
+mod figure_warnings;
 mod groups;
 mod inner_fit;
 mod kernel;
@@ -80,6 +82,7 @@ mod verdict;
 mod warning;
 
 pub use choice::Choice;
+pub use comparison::{Comparison, Comparisons, compare_with_pooled, compare_with_root_only};
 pub use defense::{Defense, fedasl_weights, fednolowe_weights};
 pub use error::Error;
 pub use fairness::{Condition, Covariance, Criterion, Fairness, Surrogate, Violation};

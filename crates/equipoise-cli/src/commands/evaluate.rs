@@ -4,8 +4,11 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use equipoise_core::{Condition, GroupMetrics, Metrics};
+use equipoise_core::{
+    Condition, Fairness, GroupMetrics, Judgement, Metrics, Requirements, Verdict, describe_verdict,
+};
 use equipoise_data::{Model, Purpose, read_rows};
+use serde::Serialize;
 
 use crate::formatting::{figure, gap_text, table, with_interval};
 use crate::output::{Answer, Output};
@@ -19,12 +22,30 @@ use crate::output::{Answer, Output};
 #[command(after_help = "\
 Examples:
   equipoise evaluate outcome/model.json test.csv
-  equipoise evaluate outcome/model.json test.csv --json")]
+  equipoise evaluate outcome/model.json test.csv --require gap=0.05 --fairness eo --json")]
 pub(crate) struct EvaluateArgs {
     /// The model, a model.json file
     model: PathBuf,
     /// Table of raw rows with labels
     data: PathBuf,
+    /// What the model must achieve on these rows, such as gap=0.05,accuracy=0.75 [default: nothing]
+    ///
+    /// gap: the worst gap of --fairness between two groups, at most; accuracy, balanced-accuracy: at least.
+    /// A missed requirement gives exit code 1; if the rows are too few to tell, the exit code is 0.
+    #[arg(long, value_name = "REQUIREMENTS")]
+    require: Option<Requirements>,
+    /// Criterion of the required gap: sp, eo, equalized-odds, fpr, or a mixture
+    #[arg(long, value_name = "CRITERION", default_value = "sp")]
+    fairness: Fairness,
+}
+
+/// The metrics, with the verdict on what is required.
+#[derive(Serialize)]
+struct Document<'a> {
+    verdict: Verdict,
+    judgements: &'a [Judgement],
+    #[serde(flatten)]
+    metrics: &'a Metrics,
 }
 
 pub(crate) fn run(args: &EvaluateArgs, output: &Output) -> anyhow::Result<Answer> {
@@ -33,8 +54,14 @@ pub(crate) fn run(args: &EvaluateArgs, output: &Output) -> anyhow::Result<Answer
     data.warnings.iter().for_each(|warning| output.warn(warning));
     let metrics =
         Metrics::of(model.theta(), &data.rows).with_context(|| args.data.display().to_string())?;
-    output.result(&metrics, || text(&metrics))?;
-    Ok(Answer::Done)
+    let judgements = metrics.judge(args.require.unwrap_or_default(), args.fairness);
+    let verdict = Verdict::of(&judgements);
+    let document = Document { verdict, judgements: &judgements, metrics: &metrics };
+    output.result(&document, || {
+        let sentence = describe_verdict(&judgements, "these rows");
+        sentence.map_or_else(String::new, |sentence| sentence + "\n\n") + &text(&metrics)
+    })?;
+    Ok(Answer::holds(verdict != Verdict::Fail))
 }
 
 /// The worst gaps, and the groups they compare.
