@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use equipoise_core::{
     CheckedSettings, Defense, Metrics, NoopObserver, Observer, Rows, Settings, Termination,
-    Warning, compare_with_pooled, compare_with_root_only, solve,
+    Warning, compare_with_pooled, compare_with_root_only, solve, sweep,
 };
 use equipoise_data::{LoadedRound, Model, OutcomeFile, Schema, write_atomically};
 use equipoise_report::{Measured, OutcomeReport};
@@ -46,6 +46,8 @@ pub struct Context<'a> {
     pub timing: Timing,
     /// Ids of clients known to be unreliable: in a demo, never in a real round.
     pub unreliable: &'a [&'a str],
+    /// Whether to compute the trade-off between accuracy and fairness as well, which takes several solves.
+    pub sweep: bool,
     /// Rows on which the report measures the models. Default: the root.
     pub test: Option<&'a Rows>,
 }
@@ -104,6 +106,9 @@ pub fn defend(
     let mut file = OutcomeFile::new(schema, outcome, warnings, overlaps, recorded)?;
     if let Some(theta) = &pooled {
         file.pooled_root_metrics = Some(Metrics::of(theta, &round.root().all_rows()?)?);
+    }
+    if context.sweep {
+        file.sweep = sweep(round, settings, |_, _| {})?;
     }
     let mut report = OutcomeReport::of_file(&file);
     if let Some(rows) = context.test {

@@ -39,6 +39,9 @@ pub(crate) struct DefendArgs {
     settings: settings_args::SettingsArgs,
     #[command(flatten)]
     memory: memory_args::MemoryArgs,
+    /// Also compute the trade-off between accuracy and fairness, as a table and a chart (bilevel and trust only)
+    #[arg(long)]
+    sweep: bool,
     /// Folder to write to; it must not exist
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
@@ -58,7 +61,8 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
 
     let defended = {
         let mut bar = Bar::new(output);
-        defend(&schema, &loaded, &settings, Context::default(), &mut bar)
+        let context = Context { sweep: args.sweep, ..Context::default() };
+        defend(&schema, &loaded, &settings, context, &mut bar)
     };
     let defended = defended.map_err(|error| {
         let equipoise_defend::Error::Solve(error) = error else { return error.into() };
