@@ -56,6 +56,6 @@ fn a_missing_or_single_row_makes_the_gap_uncertain_instead_of_certain() {
     let rates = RootRates::new(&root, &[vec![0.0]], &index).unwrap();
     let level = rates.level(&[1.0, -0.5, -0.5]);
     assert_eq!(level.value, 0.0);
-    let expected = (0.25 * (1.0 + 0.25 + 0.25) as f64).sqrt();
+    let expected = (0.25_f64 * (1.0 + 0.25 + 0.25)).sqrt();
     assert!((level.error - expected).abs() < 1e-15, "{}", level.error);
 }
