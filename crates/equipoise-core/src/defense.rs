@@ -5,6 +5,8 @@ mod local_models;
 mod trust;
 mod unweighted;
 
+pub(crate) use fallback::held_out_root_scores;
+pub(crate) use local_models::median;
 pub use local_models::{fedasl_weights, fednolowe_weights};
 pub(crate) use trust::Trust;
 pub use trust::{ClientTrust, TrustAxis, TrustReason, TrustSummary, TrustTerm};
@@ -63,6 +65,16 @@ impl Defense {
         }
     }
 
+    /// How its model depends on the clients' weights.
+    pub(crate) fn model_form(&self) -> ModelForm {
+        match self {
+            Self::Bilevel => ModelForm::WeightedFit,
+            Self::Pooled => ModelForm::PooledFit,
+            Self::Trust | Self::Fedasl | Self::Fednolowe => ModelForm::Average,
+            Self::RootOnly => ModelForm::RootOnly,
+        }
+    }
+
     /// Weights and model for this round.
     pub(crate) fn run(
         &self,
@@ -88,6 +100,19 @@ impl std::fmt::Display for Defense {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
     }
+}
+
+/// How a model depends on the clients' weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ModelForm {
+    /// Fitted to all proxies, the rows of client `c` with weight `w_c`.
+    WeightedFit,
+    /// Fitted to all proxies, each row counted once.
+    PooledFit,
+    /// The average of the clients' own models.
+    Average,
+    /// Not at all.
+    RootOnly,
 }
 
 /// What a defense returns: an outcome that has not yet been measured on the root.

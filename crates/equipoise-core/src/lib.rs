@@ -51,13 +51,17 @@
 //! ```
 
 mod adam;
+mod audit;
 mod bilevel;
 mod choice;
+mod comparison;
 mod defense;
 mod error;
 mod fairness;
+mod figure_warnings;
 mod groups;
 mod inner_fit;
+mod interval;
 mod kernel;
 mod linalg;
 mod logistic;
@@ -78,9 +82,12 @@ mod statistics;
 mod sweep;
 #[cfg(test)]
 mod test_rows;
+mod verdict;
 mod warning;
 
+pub use audit::{ClientAudit, DistinctRows, Drift, Influence, LeftOut, Outliers, OwnModel, audit};
 pub use choice::Choice;
+pub use comparison::{Comparison, Comparisons, compare_with_pooled, compare_with_root_only};
 pub use defense::{
     ClientTrust, Defense, TrustAxis, TrustReason, TrustSummary, TrustTerm, fedasl_weights,
     fednolowe_weights,
@@ -89,14 +96,21 @@ pub use error::Error;
 pub use fairness::{Condition, Covariance, Criterion, Fairness, Surrogate, Violation};
 pub use groups::{Groups, MAX_GROUPS};
 pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic};
-pub use metrics::{Estimate, Gap, Gaps, GroupMetrics, Metrics, is_selected};
+pub use interval::{
+    Auc, Count, Estimate, GapCell, Location, Moments, PooledDispersion, WorstGap,
+    balanced_accuracy, calibration, mean_difference, normal_cdf, normal_quantile, paired_mean,
+    paired_rates, rate_difference, rate_ratio, rows_per_group, student_t_cdf, student_t_quantile,
+};
+pub use metrics::{Gap, Gaps, GroupMetrics, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
 pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};
-pub use packed_rows::{BlockKeeper, ClientPacker, PackedClient, PackedRows, Spill, SpillError};
+pub use packed_rows::{
+    BlockKeeper, ClientPacker, ColumnSummary, PackedClient, PackedRows, Spill, SpillError,
+};
 pub use proxy::{
-    Closeness, Distances, FairProxyTest, GeneratedProxy, ProxyModels, ProxySettings, ProxySolver,
-    ProxyStart, ProxySummary, Separation, check_fairness_is_measurable, generate_proxy,
-    measure_closeness, test_fair_proxy,
+    Closeness, Distances, FEW_DATA_ROWS, FairProxyTest, GeneratedProxy, ProxyMethod, ProxyModels,
+    ProxySettings, ProxySolver, ProxyStart, ProxySummary, Separation, check_fairness_is_measurable,
+    generate_proxy, measure_closeness, test_fair_proxy,
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};
@@ -107,4 +121,5 @@ pub use simplex::project_onto_simplex;
 pub use solve::{objective_at, solve};
 pub use statistics::{ClientStatistics, Order, Statistics};
 pub use sweep::{SweepPoint, sweep};
+pub use verdict::{Judgement, Requirement, Requirements, Verdict, describe_verdict};
 pub use warning::{TableRole, Warning, WarningCode};

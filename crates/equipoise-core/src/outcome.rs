@@ -2,11 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::audit::ClientAudit;
+use crate::comparison::Comparisons;
 use crate::defense::{ClientTrust, TrustSummary};
 use crate::fairness::Violation;
 use crate::inner_fit::Fit;
 use crate::metrics::Metrics;
 use crate::settings::{OuterSolver, Settings};
+use crate::verdict::{Judgement, Verdict};
 use crate::warning::{Warning, WarningCode};
 
 /// The result of a defense on a round. `outcome.json` is this type plus data that only the file has, and the report
@@ -36,6 +39,12 @@ pub struct Outcome {
     pub counts: Counts,
     /// Metrics of the model on all root rows, which are noisy because the rows are few.
     pub root_metrics: Metrics,
+    /// Other models on the same root rows. A solve compares the model with a constant only.
+    pub comparisons: Comparisons,
+    /// Whether the model meets the requirements of the settings, as far as the root can tell.
+    pub verdict: Verdict,
+    /// The verdict on each requirement.
+    pub judgements: Vec<Judgement>,
     /// The settings used.
     pub settings: Settings,
     /// What the reader must know about the data and the solve.
@@ -62,6 +71,9 @@ pub struct ClientOutcome {
     /// How much it is trusted and why, if the defense tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<ClientTrust>,
+    /// Its audit, if one was made: see [`audit`](crate::audit()).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit: Option<ClientAudit>,
 }
 
 impl Outcome {

@@ -5,6 +5,7 @@
 
 mod block_keeper;
 mod client_packer;
+mod column_summary;
 mod distinct_rows;
 mod pass;
 
@@ -20,6 +21,7 @@ use pass::{Pass, RequestedBlock};
 
 pub use block_keeper::{BlockKeeper, Spill, SpillError};
 pub use client_packer::{ClientPacker, PackedClient};
+pub use column_summary::ColumnSummary;
 
 /// Rows that one thread sums up at a time. The sums of blocks are added in the order of the rows, so the result is
 /// the same for any number of threads.
@@ -34,6 +36,8 @@ pub struct PackedRows {
     /// Rows of each client in each cell.
     cell_counts: Vec<Vec<[usize; 2]>>,
     samples: Vec<Option<RowSample>>,
+    /// Sums over the columns of each client.
+    columns: Vec<ColumnSummary>,
     /// Each with the index of its client, in the order of the clients.
     blocks: Vec<(usize, PackedBlock)>,
     keeper: BlockKeeper,
@@ -48,13 +52,15 @@ impl PackedRows {
         }
         let n = layout.n();
         let n_rows = clients.iter().map(PackedClient::n_rows).collect();
-        let (mut blocks, mut cell_counts, mut samples) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut blocks, mut cell_counts) = (Vec::new(), Vec::new());
+        let (mut samples, mut columns) = (Vec::new(), Vec::new());
         for (c, client) in clients.into_iter().enumerate() {
             blocks.extend(client.blocks.into_iter().map(|block| (c, block)));
             cell_counts.push(client.cell_counts);
             samples.push(client.sample);
+            columns.push(client.columns);
         }
-        Ok(Self { n, n_rows, cell_counts, samples, blocks, keeper })
+        Ok(Self { n, n_rows, cell_counts, samples, columns, blocks, keeper })
     }
 
     /// Packs the rows of each client in memory and merges equal rows if worthwhile. All must have the same layout.
@@ -145,6 +151,27 @@ impl ClientStatistics for PackedRows {
         let blocks = &self.blocks[self.blocks_of(client)];
         self.sum_blocks(theta, blocks, |_| (0, Some(order)), &mut statistics)?;
         Ok(statistics)
+    }
+
+    fn columns(&self, client: usize) -> Option<&ColumnSummary> {
+        Some(&self.columns[client])
+    }
+
+    fn count_beyond(&self, client: usize, limits: &[f64]) -> Result<Option<usize>, Error> {
+        let mut buffer = Vec::new();
+        let mut count = 0.0;
+        for (_, block) in &self.blocks[self.blocks_of(client)] {
+            let block = self.keeper.open(block, self.n, &mut buffer)?;
+            for i in 0..block.n_rows {
+                let panel = &block.values[i / 4 * self.n..][..self.n];
+                let is_beyond =
+                    panel.iter().zip(limits).any(|(q, limit)| q.0[i % 4].abs() > *limit);
+                if is_beyond {
+                    count += block.counts.map_or(1.0, |counts| counts[i / 4].0[i % 4]);
+                }
+            }
+        }
+        Ok(Some(count as usize))
     }
 }
 

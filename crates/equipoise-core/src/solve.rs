@@ -18,6 +18,7 @@ mod trace;
 
 use crate::adam::Adam;
 use crate::bilevel::{Bilevel, Evaluation};
+use crate::comparison::{Comparisons, compare_with_constant};
 use crate::defense::{Defense, Solved};
 use crate::error::Error;
 use crate::inner_fit::{InnerSettings, ridge};
@@ -28,6 +29,7 @@ use crate::root::{OuterObjective, RootWeighting};
 use crate::round::Round;
 use crate::settings::{CheckedSettings, OuterSolver, Settings};
 use crate::simplex::project_onto_simplex;
+use crate::verdict::Verdict;
 use crate::warning::{Warning, WarningCode};
 use trace::TraceRecorder;
 
@@ -161,15 +163,23 @@ fn measure_on_root(
         root_rows: round.root().tables()[c].len(),
         weight,
         trust: trust[c].take(),
+        audit: None,
     });
-    Ok(Outcome {
+    let root_rows = round.root().all_rows()?;
+    let root_metrics = Metrics::of(&solved.theta, &root_rows)?;
+    let constant = compare_with_constant(&solved.theta, &root_rows, settings.fairness);
+    let judgements = root_metrics.judge(settings.requirements, settings.fairness);
+    let mut outcome = Outcome {
         clients: clients.collect(),
         objective,
         root_loss: measured.loss,
         rho,
         violation: measured.violation.size(settings.fairness),
         violations: measured.violation,
-        root_metrics: Metrics::of(&solved.theta, &round.root().all_rows()?)?,
+        root_metrics,
+        comparisons: Comparisons { constant, ..Comparisons::default() },
+        verdict: Verdict::of(&judgements),
+        judgements,
         theta: solved.theta,
         termination: solved.termination,
         gap: solved.gap,
@@ -178,7 +188,9 @@ fn measure_on_root(
         trust: summary,
         warnings,
         settings: **settings,
-    })
+    };
+    outcome.update_figure_warnings();
+    Ok(outcome)
 }
 
 /// Inner tolerance of [`objective_at`], near the limit of floating-point precision.

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::error::Error;
 use crate::kernel::n_sums;
+use crate::packed_rows::ColumnSummary;
 use crate::row_sample::RowSample;
 
 /// The highest derivative in the statistics; each order includes those before it.
@@ -65,6 +66,17 @@ pub trait ClientStatistics: Send + Sync {
     /// Number of rows of one client in each cell `[group][y]`, if it is known.
     fn cell_counts(&self, _client: usize) -> Option<&[[usize; 2]]> {
         None
+    }
+
+    /// Sums over the columns of one client's rows, if they were collected.
+    fn columns(&self, _client: usize) -> Option<&ColumnSummary> {
+        None
+    }
+
+    /// Number of rows of one client with an entry whose absolute value is above its limit. One pass over the client's
+    /// rows. `None` if the rows cannot be read one by one.
+    fn count_beyond(&self, _client: usize, _limits: &[f64]) -> Result<Option<usize>, Error> {
+        Ok(None)
     }
 
     /// `N`, the number of rows of all clients.
@@ -127,6 +139,12 @@ impl Statistics {
             slot[..len].copy_from_slice(&source.slot(client)[..len]);
         }
         *self = all;
+    }
+
+    /// The statistics of one client alone.
+    pub(crate) fn of_client(&self, client: usize) -> Self {
+        let known = vec![self.known[client]];
+        Self { n: self.n, known, sums: self.slot(client).to_vec(), stride: self.stride }
     }
 
     /// `L_c` of each client.

@@ -16,16 +16,16 @@ use crate::schema::Schema;
 use crate::stamp::Stamp;
 
 const FORMAT: &str = "equipoise-outcome";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
-/// `outcome.json`, version 1: an outcome and data that only the file has. [`new`](Self::new) and [`read`](Self::read)
+/// `outcome.json`, version 2: an outcome and data that only the file has. [`new`](Self::new) and [`read`](Self::read)
 /// check it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutcomeFile {
     /// `equipoise-outcome`.
     pub format: String,
-    /// Version of the format: 1.
+    /// Version of the format: 2.
     pub version: u32,
     /// Digest of the schema that encoded all rows.
     pub schema_digest: String,

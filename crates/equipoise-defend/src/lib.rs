@@ -8,7 +8,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use equipoise_core::{
-    CheckedSettings, Defense, Metrics, NoopObserver, Observer, Rows, Settings, Warning, solve,
+    CheckedSettings, Defense, Metrics, NoopObserver, Observer, Rows, Settings, Termination,
+    Warning, compare_with_pooled, compare_with_root_only, solve,
 };
 use equipoise_data::{LoadedRound, Model, OutcomeFile, Schema, write_atomically};
 use equipoise_report::{Measured, OutcomeReport};
@@ -64,7 +65,7 @@ pub struct Defended {
     pub seconds: f64,
 }
 
-/// Solves a round and renders its report, which compares the model with the pooled one.
+/// Solves a round, compares its model with simpler ones, and renders its report.
 pub fn defend(
     schema: &Schema,
     loaded: &LoadedRound,
@@ -74,7 +75,7 @@ pub fn defend(
 ) -> Result<Defended, Error> {
     let round = &loaded.round;
     let started = Instant::now();
-    let outcome = solve(round, settings, observer)?;
+    let mut outcome = solve(round, settings, observer)?;
     let seconds = started.elapsed().as_secs_f64();
     let model = Model::new(schema.clone(), outcome.theta.clone())?;
 
@@ -85,6 +86,17 @@ pub fn defend(
             Some(solve(round, &pooled, &mut NoopObserver)?.theta)
         }
     };
+
+    if let Some(pooled) = &pooled {
+        outcome.comparisons.pooled =
+            compare_with_pooled(round, &outcome.theta, pooled, settings.fairness)?;
+    }
+    let is_root_only =
+        settings.defense == Defense::RootOnly || outcome.termination == Termination::FellBack;
+    if !is_root_only {
+        outcome.comparisons.root_only = compare_with_root_only(round, &outcome.theta, settings)?;
+    }
+    outcome.update_figure_warnings();
 
     let warnings = loaded.warnings.iter().cloned().chain(context.warnings).collect();
     let recorded = if context.timing == Timing::Recorded { seconds } else { 0.0 };

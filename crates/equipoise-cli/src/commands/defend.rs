@@ -7,7 +7,7 @@ pub(crate) mod settings_args;
 use std::path::PathBuf;
 
 use clap::Args;
-use equipoise_core::{Defense, Error, Termination};
+use equipoise_core::{Defense, Error, Termination, Verdict};
 use equipoise_data::{OutputFolder, Overlaps, Schema, load_round};
 use equipoise_defend::{Context, defend};
 
@@ -18,12 +18,13 @@ use crate::progress::Bar;
 ///
 /// Reads one proxy and one root per client, finds client weights that make the model accurate and fair on
 /// the root, and writes outcome.json, model.json, weights.csv and report.html to a new folder. Exit code 1
-/// means that the solver ran out of steps before the weights became stationary; the folder is still written.
+/// means that the model misses a requirement (--require), or that the solver ran out of steps before the weights
+/// became stationary; the folder is still written.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
   equipoise defend --proxies proxies --root roots --schema schema.toml \\
-      --fairness sp -o outcome")]
+      --fairness sp --require gap=0.05,accuracy=0.75 -o outcome")]
 pub(crate) struct DefendArgs {
     /// Folder of proxies, one table per client, named after the client
     #[arg(long, value_name = "DIR")]
@@ -82,7 +83,8 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     output.note(format!("wrote {}", args.output.display()));
     let document = report::document(&args.output, &defended.file)?;
     output.result(&document, || report::text(&defended.file))?;
-    Ok(Answer::holds(outcome.termination != Termination::IterationLimit))
+    let is_stationary = outcome.termination != Termination::IterationLimit;
+    Ok(Answer::holds(is_stationary && outcome.verdict != Verdict::Fail))
 }
 
 /// Warns about rows that clients have in common.

@@ -86,7 +86,11 @@ fn normalise(shares: impl Iterator<Item = f64>) -> Vec<f64> {
     shares.iter().map(|share| share / sum).collect()
 }
 
-pub(super) fn median(values: &[f64]) -> f64 {
+/// The median; 0 of no values.
+pub(crate) fn median(values: &[f64]) -> f64 {
+    if values.is_empty() {
+        return 0.0;
+    }
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let half = sorted.len() / 2;

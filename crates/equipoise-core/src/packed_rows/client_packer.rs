@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::BLOCK_ROWS;
 use super::block_keeper::{BlockKeeper, PackedBlock, Storage};
+use super::column_summary::ColumnSummary;
 use super::distinct_rows::DistinctRows;
 use crate::error::Error;
 use crate::kernel::lanes::Quad;
@@ -23,6 +24,7 @@ pub struct ClientPacker {
     blocks: Vec<PackedBlock>,
     cell_counts: Vec<[usize; 2]>,
     sampler: Option<RowSampler>,
+    columns: ColumnSummary,
 }
 
 /// The rows of one client, packed.
@@ -32,6 +34,7 @@ pub struct PackedClient {
     pub(super) blocks: Vec<PackedBlock>,
     pub(super) cell_counts: Vec<[usize; 2]>,
     pub(super) sample: Option<RowSample>,
+    pub(super) columns: ColumnSummary,
 }
 
 /// A block that is being filled.
@@ -51,6 +54,7 @@ impl ClientPacker {
             blocks: Vec::new(),
             cell_counts: vec![[0; 2]; layout.groups.len()],
             sampler: None,
+            columns: ColumnSummary::new(layout.n()),
             layout,
         }
     }
@@ -80,6 +84,7 @@ impl ClientPacker {
                 self.distinct = None;
             }
             self.open.push(rows.a(i), rows.labels()[i]);
+            self.columns.add(rows.a(i));
             if self.open.n_rows == BLOCK_ROWS {
                 self.blocks.push(self.open.close(&[], &self.keeper)?);
             }
@@ -101,9 +106,9 @@ impl ClientPacker {
             }
             None => {}
         }
-        let Self { layout, blocks, cell_counts, sampler, .. } = self;
+        let Self { layout, blocks, cell_counts, sampler, columns, .. } = self;
         let sample = sampler.map(RowSampler::finish).transpose()?;
-        Ok(PackedClient { layout, blocks, cell_counts, sample })
+        Ok(PackedClient { layout, blocks, cell_counts, sample, columns })
     }
 
     /// Replaces the rows with the distinct rows and their counts.
@@ -138,7 +143,8 @@ impl PackedClient {
             PackedBlock { n_rows: open.n_rows, counted: false, storage }
         };
         let starts = (0..rows.len()).into_par_iter().step_by(BLOCK_ROWS);
-        Self { layout, blocks: starts.map(block).collect(), cell_counts, sample: None }
+        let columns = ColumnSummary::of(rows);
+        Self { layout, blocks: starts.map(block).collect(), cell_counts, sample: None, columns }
     }
 
     /// Number of rows before merging.

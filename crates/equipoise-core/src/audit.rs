@@ -1,0 +1,112 @@
+//! The audit of each client: what its proxy looks like, how good its own model is, and what the published model owes to
+//! it.
+//!
+//! [`audit`] runs after a solve and changes nothing in it. It costs a few passes over the proxies, whatever the number of
+//! clients: one for the statistics at the model, those of the clients' own fits, and one over the rows of clients with
+//! outliers.
+
+mod drift;
+mod influence;
+mod outliers;
+mod own_model;
+mod reason;
+mod root_probe;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+pub use drift::Drift;
+pub use influence::{Influence, LeftOut};
+pub use outliers::Outliers;
+pub use own_model::OwnModel;
+
+use crate::error::Error;
+use crate::inner_fit::ridge;
+use crate::outcome::Outcome;
+use crate::packed_rows::ColumnSummary;
+use crate::round::Round;
+use crate::settings::Settings;
+use crate::statistics::Order;
+use influence::Removal;
+use own_model::OwnFit;
+use root_probe::RootProbe;
+
+/// What an auditor would ask about one client.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClientAudit {
+    /// Why it has its weight: one sentence.
+    pub reason: String,
+    /// The model fitted to its proxy alone, measured on the root. `None` if that fit failed.
+    pub own_model: Option<OwnModel>,
+    /// What its weight does to the published model. `None` if the model does not use the proxies.
+    pub influence: Option<Influence>,
+    /// Distinct rows of its proxy, if they were counted.
+    pub distinct_rows: Option<DistinctRows>,
+    /// Rows of its proxy with values far outside the usual range. `None` if its rows cannot be read one by one.
+    pub outliers: Option<Outliers>,
+    /// How far the means of its features are from those of the root. `None` if its rows were not summed up.
+    pub drift: Option<Drift>,
+}
+
+/// The number of distinct rows of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DistinctRows {
+    /// Their number.
+    pub rows: usize,
+    /// Whether the number is an estimate.
+    pub estimated: bool,
+}
+
+/// Audits every client of a solved round, in the order of the clients.
+pub fn audit(
+    round: &Round,
+    settings: &Settings,
+    outcome: &Outcome,
+) -> Result<Vec<ClientAudit>, Error> {
+    let (proxies, theta, weights) = (round.proxies(), &outcome.theta, outcome.weights());
+    if weights.len() != round.n_clients() {
+        return Err(Error::Clients { expected: round.n_clients(), found: weights.len() });
+    }
+    let all_rows = round.root().all_rows()?;
+    let probe = RootProbe::new(&all_rows, settings.fairness);
+    let at_model = proxies.evaluate(theta, Order::Hessian)?;
+    let ridge = ridge(settings.lambda, proxies.n());
+
+    let clients = 0..round.n_clients();
+    let fit = |client: usize| OwnFit::new(proxies, client, theta, &at_model, ridge);
+    let fits: Vec<Option<OwnFit>> =
+        clients.clone().into_par_iter().map(fit).collect::<Result<_, Error>>()?;
+    let measure = |fit: &Option<OwnFit>| fit.as_ref().map(|fit| fit.measure(&probe)).transpose();
+    let own_models: Vec<Option<OwnModel>> =
+        fits.par_iter().map(measure).collect::<Result<_, Error>>()?;
+
+    let removal = Removal::new(proxies, &weights, outcome, &at_model, &fits, ridge)?;
+    let influences: Vec<Option<Influence>> = match &removal {
+        None => vec![None; weights.len()],
+        Some(removal) => {
+            let influence = |client| removal.influence(client, &probe);
+            clients.into_par_iter().map(influence).collect::<Result<_, Error>>()?
+        }
+    };
+    drop(at_model);
+    let outliers = outliers::find(proxies, all_rows.layout().n_x)?;
+    let of_root = ColumnSummary::of(&all_rows);
+    let drift = |client| drift::measure(proxies.columns(client)?, &of_root, all_rows.layout().n_x);
+    let reasons = reason::sentences(outcome, &own_models, &influences);
+
+    let parts = reasons.into_iter().zip(own_models).zip(influences).zip(outliers).enumerate();
+    let audits = parts.map(|(client, (((reason, own_model), influence), outliers))| ClientAudit {
+        reason,
+        own_model,
+        influence,
+        distinct_rows: None,
+        outliers,
+        drift: drift(client),
+    });
+    Ok(audits.collect())
+}
+
+#[cfg(test)]
+mod tests;

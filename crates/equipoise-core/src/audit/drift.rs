@@ -1,0 +1,48 @@
+//! How far the means of a client's features are from those of the root.
+
+use serde::{Deserialize, Serialize};
+
+use crate::packed_rows::ColumnSummary;
+
+/// The largest difference between the mean of a feature in a proxy and in the root, in standard deviations of the root.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Drift {
+    /// Mean in the proxy minus mean in the root, for the feature in which they differ most.
+    pub largest: f64,
+    /// Index of that feature.
+    pub column: usize,
+    /// What chance alone exceeds in at most 5 % of clients that draw from the same population as the root.
+    pub by_chance: f64,
+    /// Root mean square of the differences of all features.
+    pub overall: f64,
+}
+
+/// `None` if there are no features, or no rows.
+///
+/// In standard deviations, the difference of two means has a standard error of `e = √(1/n + 1/n_root)`. By the bound
+/// `P(|Z| > z) ≤ exp(−z²/2)` on a normal variable, none of `m` features exceeds `e √(2 ln(m/0.05))` with a probability
+/// of at least 95 %, whatever their correlation.
+pub(super) fn measure(client: &ColumnSummary, root: &ColumnSummary, n_x: usize) -> Option<Drift> {
+    if n_x == 0 || client.n_rows == 0 || root.n_rows == 0 {
+        return None;
+    }
+    let (n, n_root) = (client.n_rows as f64, root.n_rows as f64);
+    // A column that is constant on the root may only be rare. This is what one row of another level would give.
+    let smallest_deviation = (1.0 / n_root).sqrt();
+    let difference = |column: usize| {
+        let deviation = root.standard_deviation(column).max(smallest_deviation);
+        (client.mean(column) - root.mean(column)) / deviation
+    };
+    let differences: Vec<f64> = (0..n_x).map(difference).collect();
+    let by_column = differences.iter().copied().enumerate();
+    let (column, largest) = by_column.reduce(|a, b| if b.1.abs() > a.1.abs() { b } else { a })?;
+    let error = (1.0 / n + 1.0 / n_root).sqrt();
+    let squares: f64 = differences.iter().map(|d| d * d).sum();
+    Some(Drift {
+        largest,
+        column,
+        by_chance: error * (2.0 * (n_x as f64 / 0.05).ln()).sqrt(),
+        overall: (squares / n_x as f64).sqrt(),
+    })
+}

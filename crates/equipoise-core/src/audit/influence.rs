@@ -1,0 +1,198 @@
+//! What a client's weight does to the published model.
+//!
+//! Two kinds of models are told apart. A weighted fit `θ(w)` depends on the weights through the inner problem: at its
+//! minimum `dθ/dw_c = −H⁻¹ g_c / N`, and without a client it moves by about one Newton step of the problem that is left.
+//! An average of models `Σ w_c θ_c` is linear in the weights. Either way the model without the client is then measured on
+//! the root like any other, so only the model is predicted, not its loss or gap.
+
+use serde::{Deserialize, Serialize};
+
+use super::own_model::OwnFit;
+use super::root_probe::{Probed, ProbedGradients, RootProbe};
+use crate::defense::ModelForm;
+use crate::error::Error;
+use crate::inner_fit::InnerProblem;
+use crate::linalg::Cholesky;
+use crate::logistic::dot;
+use crate::outcome::{Outcome, Termination};
+use crate::statistics::{ClientStatistics, Statistics};
+
+/// What a client's weight does to the published model, measured on the root.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Influence {
+    /// The predicted change if the client were left out and the other weights kept their proportions. `None` if no
+    /// other client has any weight.
+    pub left_out: Option<LeftOut>,
+    /// The derivative of the loss as weight moves to the client from all clients in proportion, per unit of weight.
+    pub loss_slope: f64,
+    /// The derivative of the soft gap in the same direction. `None` if the gap cannot be measured.
+    pub soft_gap_slope: Option<f64>,
+}
+
+/// The predicted change of the model's figures on the root if a client were left out. The gaps are sizes, so a positive
+/// change means that the client makes the model fairer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOut {
+    /// Change of the mean loss.
+    pub loss: f64,
+    /// Change of the worst gap, by decisions: a multiple of one row's share.
+    pub gap: Option<f64>,
+    /// Change of the worst gap in the mean predicted probability, which changes smoothly.
+    pub soft_gap: Option<f64>,
+}
+
+/// The other clients' weight up to which a client counts as the only one.
+const NOTHING_LEFT: f64 = 1e-9;
+
+/// Predicts the model without any one client.
+pub(super) struct Removal<'a> {
+    proxies: &'a dyn ClientStatistics,
+    outcome: &'a Outcome,
+    form: Form<'a>,
+}
+
+enum Form<'a> {
+    Fit {
+        /// The weight of each client's rows: `w_c`, or 1 if all rows are pooled.
+        row_weights: Vec<f64>,
+        /// The share of the weight that each client has.
+        shares: Vec<f64>,
+        at_model: &'a Statistics,
+        factor: Cholesky,
+        ridge: f64,
+    },
+    Average {
+        weights: &'a [f64],
+        fits: &'a [Option<OwnFit>],
+        average: Vec<f64>,
+    },
+}
+
+impl<'a> Removal<'a> {
+    /// `None` if the model does not use the proxies.
+    pub(super) fn new(
+        proxies: &'a dyn ClientStatistics,
+        weights: &'a [f64],
+        outcome: &'a Outcome,
+        at_model: &'a Statistics,
+        fits: &'a [Option<OwnFit>],
+        ridge: f64,
+    ) -> Result<Option<Self>, Error> {
+        let n_rows = |c: usize| proxies.n_rows(c) as f64 / proxies.n_rows_total() as f64;
+        let is_used = outcome.uses_proxies() && outcome.termination != Termination::FellBack;
+        let form = match outcome.settings.defense.model_form() {
+            _ if !is_used => return Ok(None),
+            ModelForm::RootOnly => return Ok(None),
+            ModelForm::WeightedFit => (weights.to_vec(), weights.to_vec()),
+            ModelForm::PooledFit => {
+                (vec![1.0; weights.len()], (0..weights.len()).map(n_rows).collect())
+            }
+            ModelForm::Average => {
+                let mut average = vec![0.0; outcome.theta.len()];
+                for (fit, w) in fits.iter().zip(weights) {
+                    let theta = fit.iter().flat_map(|fit| &fit.theta);
+                    average.iter_mut().zip(theta).for_each(|(a, t)| *a += w * t);
+                }
+                let form = Form::Average { weights, fits, average };
+                return Ok(Some(Self { proxies, outcome, form }));
+            }
+        };
+        let (row_weights, shares) = form;
+        let problem = InnerProblem { rows: proxies, weights: &row_weights, ridge };
+        let factor = match problem.factor(&problem.hessian(at_model)) {
+            Ok(factor) => factor,
+            Err(Error::NotPositiveDefinite { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let form = Form::Fit { row_weights, shares, at_model, factor, ridge };
+        Ok(Some(Self { proxies, outcome, form }))
+    }
+
+    pub(super) fn influence(
+        &self,
+        client: usize,
+        probe: &RootProbe<'_>,
+    ) -> Result<Option<Influence>, Error> {
+        let theta = &self.outcome.theta;
+        let Some(direction) = self.direction(client) else { return Ok(None) };
+        let ProbedGradients { loss, soft_gap } = probe.gradients(theta);
+        let left_out = match self.without(client) {
+            Ok(without) => without.map(|without| {
+                let (now, then) = (probe.measure(theta), probe.measure(&without));
+                LeftOut::between(&now, &then)
+            }),
+            Err(Error::NotPositiveDefinite { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Some(Influence {
+            left_out,
+            loss_slope: dot(&loss, &direction),
+            soft_gap_slope: soft_gap.map(|gradient| dot(&gradient, &direction)),
+        }))
+    }
+
+    /// The derivative of the model as weight moves to a client from all clients in proportion.
+    fn direction(&self, client: usize) -> Option<Vec<f64>> {
+        match &self.form {
+            Form::Average { fits, average, .. } => {
+                let own = fits[client].as_ref()?;
+                Some(own.theta.iter().zip(average).map(|(t, a)| t - a).collect())
+            }
+            Form::Fit { row_weights, shares, at_model, factor, .. } => {
+                // Row weights u move along u_c/share_c e_c − u: with `w_c` that is e_c − w, and if all rows are pooled
+                // it is N/n_c e_c − 1.
+                let n_rows = self.proxies.n_rows_total() as f64;
+                let own = match self.outcome.settings.defense.model_form() {
+                    ModelForm::PooledFit => 1.0 / shares[client],
+                    _ => 1.0,
+                };
+                let mean = at_model.weighted_gradient(row_weights);
+                let gradient = at_model.gradient(client).iter().zip(&mean);
+                let right: Vec<f64> = gradient.map(|(g, m)| -(own * g - m) / n_rows).collect();
+                Some(factor.solve(&right))
+            }
+        }
+    }
+
+    /// The predicted model without a client. `None` if nobody else has any weight.
+    fn without(&self, client: usize) -> Result<Option<Vec<f64>>, Error> {
+        let theta = &self.outcome.theta;
+        match &self.form {
+            Form::Average { weights, fits, average } => {
+                let (w, Some(own)) = (weights[client], &fits[client]) else { return Ok(None) };
+                let rest = 1.0 - w;
+                let moved = theta.iter().zip(average).zip(&own.theta);
+                let moved = moved.map(|((t, a), own)| t + w / rest * (a - own)).collect();
+                Ok((rest > NOTHING_LEFT).then_some(moved))
+            }
+            Form::Fit { row_weights, shares, at_model, ridge, .. } => {
+                let rest = 1.0 - shares[client];
+                if rest <= NOTHING_LEFT {
+                    return Ok(None);
+                }
+                if row_weights[client] == 0.0 {
+                    return Ok(Some(theta.clone()));
+                }
+                let mut weights: Vec<f64> = row_weights.iter().map(|w| w / rest).collect();
+                weights[client] = 0.0;
+                let problem = InnerProblem { rows: self.proxies, weights: &weights, ridge: *ridge };
+                let factor = problem.factor(&problem.hessian(at_model))?;
+                let step = factor.solve(&problem.gradient(theta, at_model));
+                Ok(Some(theta.iter().zip(&step).map(|(t, s)| t - s).collect()))
+            }
+        }
+    }
+}
+
+impl LeftOut {
+    fn between(now: &Probed, then: &Probed) -> Self {
+        let change = |(now, then): (f64, f64)| then - now;
+        Self {
+            loss: then.loss - now.loss,
+            gap: now.gap.zip(then.gap).map(change),
+            soft_gap: now.soft_gap.zip(then.soft_gap).map(change),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The model fitted to one client's proxy alone.
+
+use serde::{Deserialize, Serialize};
+
+use super::root_probe::RootProbe;
+use crate::error::Error;
+use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings};
+use crate::interval::Estimate;
+use crate::metrics::{Gap, Metrics};
+use crate::statistics::{ClientStatistics, OneClient, Statistics};
+
+/// The model fitted to a client's proxy alone, measured on the root.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnModel {
+    /// Mean loss on the proxy itself.
+    pub proxy_loss: f64,
+    /// Mean loss on the root.
+    pub loss: Estimate,
+    /// Share of root rows whose label it predicts.
+    pub accuracy: Option<Estimate>,
+    /// The worst gap on the root of the fairness requested.
+    pub gap: Option<Gap>,
+}
+
+/// A fit that needs more steps than this is used as it is. Only separable labels need so many.
+const MAX_ITERATIONS: usize = 50;
+/// Gradient norm of the mean loss, far below the noise of any root.
+const TOLERANCE: f64 = 1e-8;
+
+/// A client's own model.
+pub(super) struct OwnFit {
+    pub(super) theta: Vec<f64>,
+    proxy_loss: f64,
+}
+
+impl OwnFit {
+    /// Fits the mean loss of one client from the published model, at which the statistics are known. `None` if the fit
+    /// fails.
+    pub(super) fn new(
+        proxies: &dyn ClientStatistics,
+        client: usize,
+        theta: &[f64],
+        at_model: &Statistics,
+        ridge: f64,
+    ) -> Result<Option<Self>, Error> {
+        let rows = OneClient { rows: proxies, client };
+        let n_rows = proxies.n_rows(client) as f64;
+        // The inner problem divides by the rows of all clients; this weight makes that the client's own rows.
+        let weights = [proxies.n_rows_total() as f64 / n_rows];
+        let problem = InnerProblem { rows: &rows, weights: &weights, ridge };
+        let start = FitPoint { theta: theta.to_vec(), statistics: at_model.of_client(client) };
+        let settings = InnerSettings {
+            tolerance: TOLERANCE,
+            max_iterations: MAX_ITERATIONS,
+            ..InnerSettings::default()
+        };
+        match problem.fit(start, &settings) {
+            Ok(fit) => {
+                let proxy_loss = fit.point.statistics.losses().sum::<f64>() / n_rows;
+                Ok(Some(Self { theta: fit.point.theta, proxy_loss }))
+            }
+            Err(Error::NotPositiveDefinite { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) fn measure(&self, probe: &RootProbe<'_>) -> Result<OwnModel, Error> {
+        let metrics = Metrics::of(&self.theta, probe.rows)?;
+        Ok(OwnModel {
+            proxy_loss: self.proxy_loss,
+            loss: mean_with_interval(&probe.losses(&self.theta)),
+            accuracy: metrics.accuracy,
+            gap: metrics.gap(probe.fairness),
+        })
+    }
+}
+
+/// A mean, and 1.96 standard errors to either side. A root has at least two rows.
+fn mean_with_interval(values: &[f64]) -> Estimate {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    let half = 1.959_963_984_540_054 * (squares / (n - 1.0).max(1.0) / n).sqrt();
+    Estimate { value: mean, low: mean - half, high: mean + half }
+}

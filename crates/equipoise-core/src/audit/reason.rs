@@ -1,0 +1,115 @@
+//! Why a client has its weight, in one sentence.
+
+use super::influence::{Influence, LeftOut};
+use super::own_model::OwnModel;
+use crate::defense::Defense;
+use crate::outcome::{Outcome, Termination};
+
+/// Weights up to this are negligible.
+const NEGLIGIBLE: f64 = 0.01;
+
+/// Changes of the loss and of a gap below these are not worth a sentence.
+const SMALL_LOSS: f64 = 5e-4;
+const SMALL_GAP: f64 = 5e-3;
+
+/// A sentence for each client.
+pub(super) fn sentences(
+    outcome: &Outcome,
+    own_models: &[Option<OwnModel>],
+    influences: &[Option<Influence>],
+) -> Vec<String> {
+    let losses: Vec<f64> = own_models.iter().flatten().map(|own| own.proxy_loss).collect();
+    let clients = outcome.clients.iter().zip(own_models).zip(influences);
+    let sentence = |((client, own), influence): ((_, &Option<OwnModel>), &Option<Influence>)| {
+        let client: &crate::outcome::ClientOutcome = client;
+        let own_loss = own.as_ref().map(|own| own.proxy_loss);
+        match outcome.settings.defense {
+            _ if outcome.termination == Termination::FellBack => {
+                "No client has any weight, because a model of the root alone is clearly better."
+                    .to_owned()
+            }
+            Defense::RootOnly => "This defense does not use the proxies.".to_owned(),
+            Defense::Pooled => format!(
+                "This defense counts every row once, and the proxy has {} of all {} rows.",
+                client.proxy_rows,
+                outcome.clients.iter().map(|client| client.proxy_rows).sum::<usize>()
+            ),
+            Defense::Fedasl => by_loss(own_loss, &losses, "near the median", median),
+            Defense::Fednolowe => by_loss(own_loss, &losses, "low", mean),
+            Defense::Trust => match client.trust.as_ref().and_then(|trust| trust.reasons.first()) {
+                Some(reason) => reason.to_string(),
+                None => "No reason is known.".to_owned(),
+            },
+            Defense::Bilevel => by_influence(client.weight, influence.as_ref()),
+        }
+    };
+    clients.map(sentence).collect()
+}
+
+/// For defenses that turn losses into weights.
+fn by_loss(own: Option<f64>, all: &[f64], favoured: &str, middle: fn(&[f64]) -> f64) -> String {
+    let rule = format!("This defense favours clients whose own loss is {favoured}");
+    let name = if favoured == "low" { "mean" } else { "median" };
+    match own {
+        Some(own) => format!("{rule}: it is {own:.3} here, and the {name} is {:.3}.", middle(all)),
+        None => format!("{rule}."),
+    }
+}
+
+/// For learned weights.
+fn by_influence(weight: f64, influence: Option<&Influence>) -> String {
+    let Some(influence) = influence else {
+        return "The model does not depend on this client.".to_owned();
+    };
+    match influence.left_out {
+        None => "It is the only client with weight: no mixture of clients does better on the root."
+            .to_owned(),
+        Some(left_out) if weight > NEGLIGIBLE => with_weight(&left_out),
+        Some(_) => without_weight(influence),
+    }
+}
+
+fn with_weight(left_out: &LeftOut) -> String {
+    let gap = left_out.gap.unwrap_or(0.0);
+    let loss = describe(left_out.loss, SMALL_LOSS, "raise the loss", "lower the loss", 4);
+    let gap = describe(gap, SMALL_GAP, "widen the gap", "narrow the gap", 3);
+    match (loss, gap) {
+        (None, None) => "Leaving it out would hardly change the model on the root.".to_owned(),
+        (Some(one), None) | (None, Some(one)) => {
+            format!("Leaving it out would {one} on the root.")
+        }
+        (Some(loss), Some(gap)) => {
+            format!("Leaving it out would {loss} and {gap} on the root.")
+        }
+    }
+}
+
+fn without_weight(influence: &Influence) -> String {
+    // For a hundredth of the weight.
+    let loss = 0.01 * influence.loss_slope;
+    let gap = 0.01 * influence.soft_gap_slope.unwrap_or(0.0);
+    let worse = match (loss > 1e-6, gap > 1e-6) {
+        (true, true) => "raise the loss and widen the gap",
+        (true, false) => "raise the loss",
+        (false, true) => "widen the gap",
+        (false, false) => {
+            return "More weight for it would improve the model on the root too little to matter."
+                .to_owned();
+        }
+    };
+    format!("More weight for it would {worse} on the root.")
+}
+
+/// A change in words, unless it is small.
+fn describe(change: f64, small: f64, up: &str, down: &str, digits: usize) -> Option<String> {
+    let verb = if change > 0.0 { up } else { down };
+    (change.abs() >= small).then(|| format!("{verb} by {:.digits$}", change.abs()))
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+fn median(values: &[f64]) -> f64 {
+    crate::defense::median(values)
+}

@@ -1,0 +1,257 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+use crate::defense::Defense;
+use crate::fairness::Fairness;
+use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings};
+use crate::metrics::Metrics;
+use crate::observer::NoopObserver;
+use crate::packed_rows::PackedRows;
+use crate::round::{Client, Round};
+use crate::rows::{Layout, Rows};
+use crate::solve::solve;
+use crate::statistics::ClientStatistics;
+use crate::test_rows::{layout, random_round, random_round_of, random_rows};
+
+fn solved(round: &Round, defense: Defense, fairness: Fairness) -> Outcome {
+    let settings = Settings { defense, fall_back: false, ..Settings::new(fairness) };
+    solve(round, &settings.validate().unwrap(), &mut NoopObserver).unwrap()
+}
+
+/// The model of given weights, fitted without the audit's code.
+fn refitted(round: &Round, weights: &[f64], lambda: f64) -> Vec<f64> {
+    let rows = round.proxies();
+    let problem = InnerProblem { rows, weights, ridge: ridge(lambda, rows.n()) };
+    let tight = InnerSettings { tolerance: 1e-12, ..InnerSettings::default() };
+    problem.fit(FitPoint::origin(rows).unwrap(), &tight).unwrap().point.theta
+}
+
+/// Loss and gap on the root, from the public metrics and the packed statistics.
+fn figures(round: &Round, theta: &[f64], fairness: Fairness) -> (f64, f64) {
+    let rows = round.root().all_rows().unwrap();
+    let gap = Metrics::of(theta, &rows).unwrap().gap(fairness).unwrap().size();
+    let packed = PackedRows::unmerged(std::slice::from_ref(&rows)).unwrap();
+    let loss = packed.evaluate(theta, Order::Loss).unwrap().weighted_loss(&[1.0]);
+    (loss / rows.len() as f64, gap)
+}
+
+/// Weights that are nowhere 0 or 1, and the model they give.
+fn weighted(round: &Round, fairness: Fairness) -> Outcome {
+    let mut outcome = solved(round, Defense::Bilevel, fairness);
+    let n = outcome.clients.len();
+    let sum = (1..=n).sum::<usize>() as f64;
+    outcome.clients.iter_mut().zip(1..).for_each(|(c, k)| c.weight = f64::from(k) / sum);
+    outcome.theta = refitted(round, &outcome.weights(), outcome.settings.lambda);
+    outcome
+}
+
+#[test]
+fn slopes_agree_with_finite_differences_of_refitted_models() {
+    let fairness = Fairness::SP;
+    let round = random_round(3, 4, 200, 3, true);
+    let mut pooled = solved(&round, Defense::Pooled, fairness);
+    pooled.theta = refitted(&round, &[1.0; 4], pooled.settings.lambda);
+    for outcome in [weighted(&round, fairness), pooled] {
+        let lambda = outcome.settings.lambda;
+        let audits = audit(&round, &outcome.settings, &outcome).unwrap();
+        let is_pooled = outcome.settings.defense == Defense::Pooled;
+        for (client, audit) in audits.iter().enumerate() {
+            let n_rows = round.proxies().n_rows_total() as f64;
+            let at = |t: f64| {
+                let mut weights = if is_pooled { vec![1.0; 4] } else { outcome.weights() };
+                weights.iter_mut().for_each(|w| *w *= 1.0 - t);
+                let unit =
+                    if is_pooled { n_rows / round.proxies().n_rows(client) as f64 } else { 1.0 };
+                weights[client] += t * unit;
+                let theta = refitted(&round, &weights, lambda);
+                let all_rows = round.root().all_rows().unwrap();
+                let probed = RootProbe::new(&all_rows, fairness).measure(&theta);
+                (probed.loss, probed.soft_gap.unwrap())
+            };
+            let (h, influence) = (1e-4, audit.influence.as_ref().unwrap());
+            let (up, down) = (at(h), at(-h));
+            let loss = (up.0 - down.0) / (2.0 * h);
+            let gap = (up.1 - down.1) / (2.0 * h);
+            assert!((influence.loss_slope - loss).abs() < 1e-6, "{influence:?} {loss}");
+            assert!((influence.soft_gap_slope.unwrap() - gap).abs() < 1e-6, "{influence:?} {gap}");
+        }
+    }
+}
+
+#[test]
+fn the_model_without_a_client_is_predicted_to_second_order() {
+    // A Newton step from weights at distance t of the target is off by O(t²): a tenth of the weight, a hundredth of the
+    // error.
+    let round = random_round(5, 3, 300, 2, true);
+    let error = |share: f64| {
+        let mut outcome = weighted(&round, Fairness::SP);
+        let weights = [share, (1.0 - share) / 2.0, (1.0 - share) / 2.0];
+        outcome.clients.iter_mut().zip(weights).for_each(|(c, w)| c.weight = w);
+        outcome.theta = refitted(&round, &weights, outcome.settings.lambda);
+        let audits = audit(&round, &outcome.settings, &outcome).unwrap();
+        let predicted = audits[0].influence.as_ref().unwrap().left_out.unwrap().loss;
+        let without = refitted(&round, &[0.0, 0.5, 0.5], outcome.settings.lambda);
+        let loss = |theta: &[f64]| figures(&round, theta, Fairness::SP).0;
+        (predicted - (loss(&without) - loss(&outcome.theta))).abs()
+    };
+    let (small, large) = (error(0.02), error(0.2));
+    assert!(large < 1e-3 && small < 0.02 * large, "{small} {large}");
+}
+
+#[test]
+fn averages_without_a_client_are_exact() {
+    let round = random_round(7, 4, 150, 3, true);
+    let outcome = solved(&round, Defense::Fedasl, Fairness::EO);
+    let audits = audit(&round, &outcome.settings, &outcome).unwrap();
+    let n_rows = |c: usize| round.proxies().n_rows(c) as f64;
+    let total: f64 = (0..4).map(n_rows).sum();
+    let own = |c: usize| {
+        let mut weights = vec![0.0; 4];
+        weights[c] = total / n_rows(c);
+        refitted(&round, &weights, outcome.settings.lambda)
+    };
+    let models: Vec<Vec<f64>> = (0..4).map(own).collect();
+    let before = figures(&round, &outcome.theta, Fairness::EO);
+    for (left_out, audit) in audits.iter().enumerate() {
+        let mut weights = outcome.weights();
+        weights[left_out] = 0.0;
+        let rest: f64 = weights.iter().sum();
+        let mut theta = vec![0.0; models[0].len()];
+        for (model, w) in models.iter().zip(&weights) {
+            theta.iter_mut().zip(model).for_each(|(t, m)| *t += w / rest * m);
+        }
+        let after = figures(&round, &theta, Fairness::EO);
+        let found = audit.influence.as_ref().unwrap().left_out.unwrap();
+        assert!((found.loss - (after.0 - before.0)).abs() < 1e-7, "{found:?}");
+        assert!((found.gap.unwrap() - (after.1 - before.1)).abs() < 1e-12, "{found:?}");
+        let model = audit.own_model.as_ref().unwrap();
+        let (loss, gap) = figures(&round, &models[left_out], Fairness::EO);
+        assert!((model.loss.value - loss).abs() < 1e-7 && model.loss.low < loss);
+        assert_eq!(model.gap.as_ref().unwrap().size(), gap);
+        assert!(audit.reason.contains("near the median"), "{}", audit.reason);
+    }
+}
+
+#[test]
+fn weights_of_nothing_and_of_everything() {
+    let round = random_round(9, 3, 120, 2, true);
+    let mut outcome = solved(&round, Defense::Bilevel, Fairness::SP);
+    for (client, weight) in outcome.clients.iter_mut().zip([0.0, 1.0, 0.0]) {
+        client.weight = weight;
+    }
+    outcome.theta = refitted(&round, &outcome.weights(), outcome.settings.lambda);
+    let audits = audit(&round, &outcome.settings, &outcome).unwrap();
+    let left_out = |c: usize| audits[c].influence.as_ref().unwrap().left_out;
+    assert_eq!(left_out(1), None);
+    let nothing = LeftOut { loss: 0.0, gap: Some(0.0), soft_gap: Some(0.0) };
+    assert_eq!(left_out(0), Some(nothing));
+    assert!(audits[1].reason.contains("only client"), "{}", audits[1].reason);
+
+    let root_only = solved(&round, Defense::RootOnly, Fairness::SP);
+    let audits = audit(&round, &root_only.settings, &root_only).unwrap();
+    assert!(audits.iter().all(|audit| audit.influence.is_none() && audit.own_model.is_some()));
+}
+
+#[test]
+fn gaps_of_several_groups_are_those_of_the_metrics() {
+    let layout = layout(4, 2, false, true);
+    let round = random_round_of(&layout, 2, 3, 240);
+    let fairness: Fairness = "sp:0.5,eo:0.5".parse().unwrap();
+    let rows = round.root().all_rows().unwrap();
+    for seed in 0..5 {
+        let theta: Vec<f64> = (0..3).map(|k| (f64::from(seed * 3 + k) * 1.3).sin()).collect();
+        let probed = RootProbe::new(&rows, fairness).measure(&theta);
+        let (loss, gap) = figures(&round, &theta, fairness);
+        assert!((probed.loss - loss).abs() < 1e-13 && (probed.gap.unwrap() - gap).abs() < 1e-13);
+    }
+}
+
+/// One client with `outliers` rows of value `size`, among ordinary ones.
+fn with_outliers(id: &str, outliers: usize, size: f64) -> Client {
+    let layout = Layout::two_groups(1, true);
+    let x: Vec<f64> =
+        (0..60).map(|i| if i < outliers { size } else { (i as f64 * 0.9).sin() * 1.2 }).collect();
+    let s: Vec<bool> = (0..60).map(|i| i % 2 == 0).collect();
+    let y: Vec<bool> = (0..60).map(|i| (i as f64 * 2.1).cos() > 0.0).collect();
+    let proxy = Rows::new(layout, &x, &s, &y).unwrap();
+    let ordinary = (40..60).collect::<Vec<_>>();
+    Client { id: id.to_owned(), root: proxy.select(&ordinary), proxy }
+}
+
+#[test]
+fn rows_far_outside_are_counted_and_cannot_hide_themselves() {
+    let clients = vec![
+        with_outliers("a", 0, 0.0),
+        with_outliers("b", 3, 1e6),
+        with_outliers("c", 2, -15.0),
+        with_outliers("d", 4, 9.0),
+        with_outliers("e", 0, 0.0),
+        with_outliers("f", 0, 0.0),
+    ];
+    let round = Round::new(clients).unwrap();
+    let outcome = solved(&round, Defense::Pooled, Fairness::SP);
+    let audits = audit(&round, &outcome.settings, &outcome).unwrap();
+    let found: Vec<usize> = audits.iter().map(|a| a.outliers.unwrap().rows).collect();
+    assert_eq!(found, [0, 3, 2, 0, 0, 0]);
+    // Half of the clients have a root mean square below 1, so 1 is the typical size.
+    let largest: Vec<f64> = audits[1..4].iter().map(|a| a.outliers.unwrap().largest).collect();
+    assert_eq!(largest, [1e6, 15.0, 9.0]);
+}
+
+#[test]
+fn merged_rows_count_as_often_as_they_occur() {
+    let layout = Layout::two_groups(1, true);
+    let x: Vec<f64> = (0..40).map(|i| if i % 4 == 0 { 100.0 } else { 0.5 }).collect();
+    let s = vec![true; 40];
+    let y: Vec<bool> = (0..40).map(|i| i % 8 == 0).collect();
+    let rows = Rows::new(layout, &x, &s, &y).unwrap();
+    for packed in [PackedRows::merged(&[rows.clone()], None), PackedRows::unmerged(&[rows.clone()])]
+    {
+        let packed = packed.unwrap();
+        let limits = [10.0, f64::INFINITY, f64::INFINITY];
+        assert_eq!(packed.count_beyond(0, &limits).unwrap(), Some(10));
+        assert_eq!(packed.columns(0).unwrap().mean(0), 25.375);
+        assert_eq!(packed.columns(0).unwrap().max_abs, [100.0, 1.0, 1.0]);
+    }
+}
+
+#[test]
+fn drift_agrees_with_a_hand_computed_case() {
+    let layout = Layout::two_groups(2, true);
+    let table = |x: &[f64]| {
+        let n = x.len() / 2;
+        Rows::new(layout.clone(), x, &vec![true; n], &vec![true; n]).unwrap()
+    };
+    // Root: means 1 and 0, deviations 1 and 0. Client: means 3 and ½.
+    let root = ColumnSummary::of(&table(&[0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0, 0.0]));
+    let client = ColumnSummary::of(&table(&[3.0, 1.0, 3.0, 0.0]));
+    let drift = drift::measure(&client, &root, 2).unwrap();
+    // The second deviation is taken as ½, one row of 1 in four, so that column has drifted by 1.
+    assert_eq!((drift.largest, drift.column), (2.0, 0));
+    assert!((drift.overall - (2.5f64).sqrt()).abs() < 1e-15);
+    let limit = (0.75f64).sqrt() * (2.0 * (40.0f64).ln()).sqrt();
+    assert!((drift.by_chance - limit).abs() < 1e-15);
+}
+
+#[test]
+fn honest_clients_rarely_exceed_the_drift_expected_by_chance() {
+    let root = ColumnSummary::of(&random_rows(1, 4000, 6, false));
+    let mut exceeded = 0;
+    for seed in 0..200 {
+        // The direction of the labels differs by seed, the features do not.
+        let client = ColumnSummary::of(&random_rows(100 + seed, 300, 6, false));
+        let drift = drift::measure(&client, &root, 6).unwrap();
+        exceeded += usize::from(drift.largest.abs() > drift.by_chance);
+    }
+    assert!(exceeded <= 10, "{exceeded} of 200");
+}
+
+#[test]
+fn the_audit_is_the_same_for_any_number_of_threads() {
+    let round = random_round(11, 6, 2000, 5, true);
+    let outcome = solved(&round, Defense::Bilevel, Fairness::SP);
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| audit(&round, &outcome.settings, &outcome).unwrap())
+    };
+    assert_eq!(on(1), on(3));
+}
