@@ -37,6 +37,7 @@ pub(crate) fn outcome(n: usize, name: &str) -> OutcomeFile {
         weight,
         proxy_rows: 3120 + 17 * c,
         root_rows: 17,
+        trust: None,
     });
     let rough = Warning {
         client: Some(format!("{name} 2")),
@@ -68,6 +69,7 @@ pub(crate) fn outcome(n: usize, name: &str) -> OutcomeFile {
         settings: Settings::new(Fairness::SP),
         warnings: vec![rough, Warning::new(WarningCode::InnerNotConverged, not_converged)],
         trace,
+        trust: None,
     };
     OutcomeFile {
         format: "equipoise-outcome".to_owned(),
