@@ -102,6 +102,6 @@ pub use round::{Client, Round};
 pub use rows::{Layout, MAX_ABS_VALUE, Rows};
 pub use settings::{CheckedSettings, OuterSettings, OuterSolver, Profile, RhoSchedule, Settings};
 pub use simplex::project_onto_simplex;
-pub use solve::{objective_at, solve};
+pub use solve::{model_at, objective_at, solve};
 pub use statistics::{ClientStatistics, Order, Statistics};
 pub use warning::{TableRole, Warning, WarningCode};
