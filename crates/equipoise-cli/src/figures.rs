@@ -7,26 +7,26 @@ use crate::formatting::{figure, gap_text, table, with_interval};
 
 /// The worst gap of a criterion and the accuracy of a model, as plain numbers.
 #[derive(Serialize)]
-pub(crate) struct Headline<'a> {
+pub(crate) struct Headline {
     /// The reference group's rate minus the other's if the pair has the reference group, otherwise the higher minus
     /// the lower.
     gap: Option<f64>,
     gap_low: Option<f64>,
     gap_high: Option<f64>,
     /// The two groups compared.
-    gap_groups: Option<&'a [String; 2]>,
+    gap_groups: Option<[String; 2]>,
     accuracy: Option<f64>,
     balanced_accuracy: Option<f64>,
 }
 
-impl<'a> Headline<'a> {
-    pub(crate) fn of(metrics: &'a Metrics, fairness: Fairness) -> Self {
+impl Headline {
+    pub(crate) fn of(metrics: &Metrics, fairness: Fairness) -> Self {
         let gap = metrics.gap(fairness);
         Self {
-            gap: gap.map(|gap| gap.value),
-            gap_low: gap.map(|gap| gap.low),
-            gap_high: gap.map(|gap| gap.high),
-            gap_groups: gap.map(|gap| &gap.groups),
+            gap: gap.as_ref().map(|gap| gap.value),
+            gap_low: gap.as_ref().map(|gap| gap.low),
+            gap_high: gap.as_ref().map(|gap| gap.high),
+            gap_groups: gap.map(|gap| gap.groups),
             accuracy: metrics.accuracy.map(|e| e.value),
             balanced_accuracy: metrics.balanced_accuracy.map(|e| e.value),
         }

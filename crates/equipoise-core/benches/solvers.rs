@@ -20,7 +20,7 @@ fn round(n_clients: usize, rows_each: usize, n: usize) -> Round {
         let proxy = common::rows(c as u64, rows_each, n);
         let root = proxy.select(&(0..20).collect::<Vec<_>>());
         let proxy = if c % 2 == 0 {
-            let settings = ProxySettings { seed: c as u64, ..ProxySettings::new(Fairness::SP) };
+            let settings = ProxySettings { seed: c as u64, ..ProxySettings::paper(Fairness::SP) };
             generate_proxy(&proxy, &settings, &mut NoopObserver).unwrap().rows
         } else {
             proxy
@@ -68,6 +68,6 @@ fn many_clients(bencher: Bencher<'_, '_>, n_clients: usize) {
 #[divan::bench(args = [10_000, 100_000, 1_000_000], sample_count = 3)]
 fn proxy(bencher: Bencher<'_, '_>, n_rows: usize) {
     let data = common::rows(1, 20_000, 12);
-    let settings = ProxySettings { rows: Some(n_rows), ..ProxySettings::new(Fairness::SP) };
+    let settings = ProxySettings { rows: Some(n_rows), ..ProxySettings::paper(Fairness::SP) };
     bencher.bench_local(|| generate_proxy(&data, &settings, &mut NoopObserver).unwrap());
 }

@@ -2,7 +2,7 @@
 
 use crate::fairness::Criterion;
 use crate::inner_fit::InnerSolver;
-use crate::proxy::ProxyStart;
+use crate::proxy::{ProxyMethod, ProxyStart};
 use crate::root::RootWeighting;
 use crate::settings::{OuterSolver, Profile};
 
@@ -69,6 +69,11 @@ choices! { Criterion:
     Fpr => "fpr", "Predictive equality: equal false positive rates";
 }
 
+choices! { ProxyMethod:
+    Target => "target", "For a fair model that is chosen first; labels are drawn from it";
+    Paper => "paper", "The paper's Algorithm 1: labels are kept, the covariance is minimised";
+}
+
 choices! { ProxyStart:
     Smoothed => "smoothed", "A sample from a smoothed model of the data";
     Data => "data", "The data itself: for experiments only";
@@ -82,6 +87,7 @@ mod tests {
     use super::*;
     use crate::defense::Defense;
     use crate::outcome::Termination::*;
+    use crate::verdict::{Requirement, Verdict};
 
     fn names_are_those_in_json<T: Choice + Serialize>() {
         for choice in T::ALL {
@@ -98,7 +104,10 @@ mod tests {
         names_are_those_in_json::<InnerSolver>();
         names_are_those_in_json::<RootWeighting>();
         names_are_those_in_json::<Criterion>();
+        names_are_those_in_json::<ProxyMethod>();
         names_are_those_in_json::<ProxyStart>();
+        names_are_those_in_json::<Requirement>();
+        names_are_those_in_json::<Verdict>();
         for termination in [Converged, ScheduleCompleted, IterationLimit, Direct, FellBack] {
             assert_eq!(serde_json::to_value(termination).unwrap(), termination.name());
         }

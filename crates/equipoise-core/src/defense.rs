@@ -2,10 +2,13 @@
 
 mod fallback;
 mod local_models;
+mod trust;
 mod unweighted;
 
 pub(crate) use local_models::median;
 pub use local_models::{fedasl_weights, fednolowe_weights};
+pub(crate) use trust::Trust;
+pub use trust::{ClientTrust, TrustAxis, TrustReason, TrustSummary, TrustTerm};
 
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +32,8 @@ pub enum Defense {
     /// This project's method: weights that make the model accurate and fair on the root.
     #[default]
     Bilevel,
+    /// The average of the local models, weighted by the probability that each client is reliable.
+    Trust,
     /// All proxies pooled, no defense: the paper's baseline.
     Pooled,
     /// The average of the local models, with weights that favour models with losses near the median.
@@ -41,6 +46,7 @@ pub enum Defense {
 
 crate::choices! { Defense:
     Bilevel => "bilevel", "Weights that make the model accurate and fair on the root";
+    Trust => "trust", "Average of local models, by the probability that each client is reliable";
     Pooled => "pooled", "All proxies pooled: no defense";
     Fedasl => "fedasl", "Average of local models, favouring those with losses near the median";
     Fednolowe => "fednolowe", "Average of local models, favouring those with low losses";
@@ -63,7 +69,7 @@ impl Defense {
         match self {
             Self::Bilevel => ModelForm::WeightedFit,
             Self::Pooled => ModelForm::PooledFit,
-            Self::Fedasl | Self::Fednolowe => ModelForm::Average,
+            Self::Trust | Self::Fedasl | Self::Fednolowe => ModelForm::Average,
             Self::RootOnly => ModelForm::RootOnly,
         }
     }
@@ -80,6 +86,7 @@ impl Defense {
                 let solved = learn_weights(round, settings, observer)?;
                 if settings.fall_back { fall_back(round, settings, solved) } else { Ok(solved) }
             }
+            Self::Trust => trust::run(round, settings),
             Self::Pooled => unweighted::pooled(round, settings),
             Self::Fedasl => local_models::average(round, settings, fedasl_weights),
             Self::Fednolowe => local_models::average(round, settings, fednolowe_weights),
@@ -116,6 +123,7 @@ pub(crate) struct Solved {
     pub(crate) counts: Counts,
     pub(crate) trace: Vec<TracePoint>,
     pub(crate) warnings: Vec<Warning>,
+    pub(crate) trust: Option<Trust>,
 }
 
 impl Solved {
@@ -129,6 +137,7 @@ impl Solved {
             counts,
             trace: Vec::new(),
             warnings: Vec::new(),
+            trust: None,
         }
     }
 }

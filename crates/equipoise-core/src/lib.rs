@@ -59,6 +59,7 @@ mod error;
 mod fairness;
 mod groups;
 mod inner_fit;
+mod interval;
 mod kernel;
 mod linalg;
 mod logistic;
@@ -70,38 +71,52 @@ mod packed_rows;
 mod proxy;
 mod root;
 mod round;
+mod row_sample;
 mod rows;
 mod settings;
 mod simplex;
 mod solve;
 mod statistics;
+mod sweep;
 #[cfg(test)]
 mod test_rows;
+mod verdict;
 mod warning;
 
 pub use audit::{ClientAudit, DistinctRows, Drift, Influence, LeftOut, Outliers, OwnModel, audit};
 pub use choice::Choice;
-pub use defense::{Defense, fedasl_weights, fednolowe_weights};
+pub use defense::{
+    ClientTrust, Defense, TrustAxis, TrustReason, TrustSummary, TrustTerm, fedasl_weights,
+    fednolowe_weights,
+};
 pub use error::Error;
 pub use fairness::{Condition, Covariance, Criterion, Fairness, Surrogate, Violation};
 pub use groups::{Groups, MAX_GROUPS};
 pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic};
-pub use metrics::{Estimate, Gap, Gaps, GroupMetrics, Metrics, is_selected};
+pub use interval::{
+    Auc, Count, Estimate, GapCell, Location, Moments, PooledDispersion, WorstGap,
+    balanced_accuracy, calibration, mean_difference, normal_cdf, normal_quantile, paired_mean,
+    paired_rates, rate_difference, rate_ratio, rows_per_group, student_t_cdf, student_t_quantile,
+};
+pub use metrics::{Gap, Gaps, GroupMetrics, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
 pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};
 pub use packed_rows::{
     BlockKeeper, ClientPacker, ColumnSummary, PackedClient, PackedRows, Spill, SpillError,
 };
 pub use proxy::{
-    Closeness, Distances, FairProxyTest, GeneratedProxy, ProxyModels, ProxySettings, ProxySolver,
-    ProxyStart, ProxySummary, Separation, check_fairness_is_measurable, generate_proxy,
-    measure_closeness, test_fair_proxy,
+    Closeness, Distances, FEW_DATA_ROWS, FairProxyTest, GeneratedProxy, ProxyMethod, ProxyModels,
+    ProxySettings, ProxySolver, ProxyStart, ProxySummary, Separation, check_fairness_is_measurable,
+    generate_proxy, measure_closeness, test_fair_proxy,
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};
+pub use row_sample::{RowSample, RowSampler, SamplePlan};
 pub use rows::{Layout, MAX_ABS_VALUE, Rows};
 pub use settings::{CheckedSettings, OuterSettings, OuterSolver, Profile, RhoSchedule, Settings};
 pub use simplex::project_onto_simplex;
 pub use solve::{model_at, objective_at, solve};
 pub use statistics::{ClientStatistics, Order, Statistics};
+pub use sweep::{SweepPoint, sweep};
+pub use verdict::{Judgement, Requirement, Requirements, Verdict, describe_verdict};
 pub use warning::{TableRole, Warning, WarningCode};

@@ -1,24 +1,21 @@
 //! Accuracy and fairness of a model on a table of rows, as people measure them: by decisions, group by group.
 //!
 //! A row is selected if its score `a·θ` is above a threshold, 0 by default. A figure over no rows is `None`. Every figure
-//! has a 95 % interval.
+//! has a 95 % interval; `interval` names the methods.
 
-mod area_under_curve;
-mod estimate;
 mod gap;
 mod group;
 
-pub use estimate::Estimate;
 pub use gap::{Gap, Gaps};
 pub use group::GroupMetrics;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::fairness::{Condition, Fairness};
-use crate::logistic::{dot, sigmoid};
+use crate::fairness::Fairness;
+use crate::interval::Estimate;
+use crate::logistic::dot;
 use crate::rows::Rows;
-use area_under_curve::area_under_curve;
 
 /// Metrics of a model on a table. Rates lie between 0 and 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,6 +34,8 @@ pub struct Metrics {
     pub gaps: Gaps,
     /// Lowest selection rate of a group as a share of the highest: the 80 % rule asks for at least 0.8.
     pub selection_ratio: Option<Estimate>,
+    /// The index of the reference group.
+    pub reference: usize,
     /// Metrics of each group, in the order of the schema.
     pub groups: Vec<GroupMetrics>,
 }
@@ -80,15 +79,18 @@ impl Metrics {
             calibration: all.calibration,
             gaps: Gaps::worst(&groups, reference),
             selection_ratio: gap::selection_ratio(&groups),
+            reference,
             groups,
         }
     }
 
     /// The worst gap of a criterion: over all pairs of groups, and over all conditions that count.
-    pub fn gap(&self, fairness: Fairness) -> Option<&Gap> {
-        let gaps = fairness.conditions().filter_map(|(condition, _)| self.gaps.of(condition));
-        // The first of equals, so that the answer does not depend on the iterator.
-        gaps.reduce(|worst, gap| if gap.size() > worst.size() { gap } else { worst })
+    pub fn gap(&self, fairness: Fairness) -> Option<Gap> {
+        let conditions: Vec<_> = fairness.conditions().map(|(condition, _)| condition).collect();
+        match conditions[..] {
+            [condition] => self.gaps.of(condition).cloned(),
+            _ => Gap::worst(&self.groups, self.reference, &conditions),
+        }
     }
 
     /// Why metrics are missing, as text. Usually empty.
@@ -122,5 +124,7 @@ pub fn is_selected(score: f64) -> bool {
     score > 0.0
 }
 
+#[cfg(test)]
+mod reference_tests;
 #[cfg(test)]
 mod tests;

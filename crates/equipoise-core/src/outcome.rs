@@ -3,10 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::audit::ClientAudit;
+use crate::defense::{ClientTrust, TrustSummary};
 use crate::fairness::Violation;
 use crate::inner_fit::Fit;
 use crate::metrics::Metrics;
 use crate::settings::{OuterSolver, Settings};
+use crate::verdict::{Judgement, Verdict};
 use crate::warning::{Warning, WarningCode};
 
 /// The result of a defense on a round. `outcome.json` is this type plus data that only the file has, and the report
@@ -36,10 +38,17 @@ pub struct Outcome {
     pub counts: Counts,
     /// Metrics of the model on all root rows, which are noisy because the rows are few.
     pub root_metrics: Metrics,
+    /// Whether the model meets the requirements of the settings, as far as the root can tell.
+    pub verdict: Verdict,
+    /// The verdict on each requirement.
+    pub judgements: Vec<Judgement>,
     /// The settings used.
     pub settings: Settings,
     /// What the reader must know about the data and the solve.
     pub warnings: Vec<Warning>,
+    /// How the defense `trust` came to its weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<TrustSummary>,
     /// The weight trajectory. Empty for a defense without an outer loop.
     pub trace: Vec<TracePoint>,
 }
@@ -56,6 +65,9 @@ pub struct ClientOutcome {
     pub root_rows: usize,
     /// Its weight, on the simplex. All weights are 0 if the model does not use the proxies.
     pub weight: f64,
+    /// How much it is trusted and why, if the defense tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<ClientTrust>,
     /// Its audit, if one was made: see [`audit`](crate::audit()).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit: Option<ClientAudit>,

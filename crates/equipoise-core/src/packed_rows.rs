@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 use crate::error::Error;
+use crate::row_sample::{RowSample, SamplePlan};
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, Statistics};
 use block_keeper::PackedBlock;
@@ -32,6 +33,9 @@ pub struct PackedRows {
     n: usize,
     /// Rows of each client.
     n_rows: Vec<usize>,
+    /// Rows of each client in each cell.
+    cell_counts: Vec<Vec<[usize; 2]>>,
+    samples: Vec<Option<RowSample>>,
     /// Sums over the columns of each client.
     columns: Vec<ColumnSummary>,
     /// Each with the index of its client, in the order of the clients.
@@ -48,23 +52,29 @@ impl PackedRows {
         }
         let n = layout.n();
         let n_rows = clients.iter().map(PackedClient::n_rows).collect();
-        let (mut blocks, mut columns) = (Vec::new(), Vec::with_capacity(clients.len()));
+        let (mut blocks, mut cell_counts) = (Vec::new(), Vec::new());
+        let (mut samples, mut columns) = (Vec::new(), Vec::new());
         for (c, client) in clients.into_iter().enumerate() {
             blocks.extend(client.blocks.into_iter().map(|block| (c, block)));
+            cell_counts.push(client.cell_counts);
+            samples.push(client.sample);
             columns.push(client.columns);
         }
-        Ok(Self { n, n_rows, columns, blocks, keeper })
+        Ok(Self { n, n_rows, cell_counts, samples, columns, blocks, keeper })
     }
 
     /// Packs the rows of each client in memory and merges equal rows if worthwhile. All must have the same layout.
-    pub(crate) fn merged(clients: &[Rows]) -> Result<Self, Error> {
+    /// Clients that the plan includes keep a sample.
+    pub(crate) fn merged(clients: &[Rows], plan: Option<&SamplePlan>) -> Result<Self, Error> {
         let keeper = BlockKeeper::in_memory();
-        let pack = |rows: &Rows| {
-            let mut packer = ClientPacker::new(rows.layout().clone(), &keeper);
+        let pack = |(client, rows): (usize, &Rows)| {
+            let sampler = plan.and_then(|plan| plan.sampler(client));
+            let mut packer =
+                ClientPacker::new(rows.layout().clone(), &keeper).with_sampler(sampler);
             packer.push(rows)?;
             packer.finish()
         };
-        let packed = clients.par_iter().map(pack).collect::<Result<_, Error>>()?;
+        let packed = clients.par_iter().enumerate().map(pack).collect::<Result<_, Error>>()?;
         Self::new(packed, keeper)
     }
 
@@ -110,6 +120,14 @@ impl ClientStatistics for PackedRows {
 
     fn n_rows(&self, client: usize) -> usize {
         self.n_rows[client]
+    }
+
+    fn sample(&self, client: usize) -> Option<&RowSample> {
+        self.samples[client].as_ref()
+    }
+
+    fn cell_counts(&self, client: usize) -> Option<&[[usize; 2]]> {
+        Some(&self.cell_counts[client])
     }
 
     fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error> {

@@ -1,20 +1,27 @@
-//! The client's side, Algorithm 1: a proxy dataset whose model is accurate and fair on the client's data.
+//! The client's side: a proxy dataset whose model is accurate and fair on the client's data.
 //!
-//! The variables are the features of the proxy rows. Groups, labels and the constant are fixed. With `θ(X)`
-//! the model fitted to the proxy, the generator minimises
+//! The default method chooses the model first: the client's own model, changed no more than fairness requires
+//! (`target`). Then it samples rows from a smoothed model of the data, never the data itself (`smoothed_rows`), draws
+//! their labels from the target model (`relabel`), and moves the rows as little as possible until the target is exactly
+//! the model that anyone will fit to them (`exact_rows`).
 //!
-//! `F(θ(X)) = (1/N°) L°(θ) + (ρ/2) Σ_j ω_j d_j²`
-//!
-//! measured on the client's own data by covariances (see `fairness`), for increasing ρ. The rows start as a sample from a smoothed model of the data (see
-//! `start`), never as the data itself, and each step moves them as little as the model's next step allows (see
-//! `rows_step`).
+//! The paper's method, Algorithm 1, keeps the labels and moves the rows until their model has a small covariance of group
+//! and score (`algorithm_1`).
 
+mod algorithm_1;
+mod blocks;
 mod closeness;
+mod exact_rows;
 mod fair_test;
 mod generator;
 mod models;
+mod nearest;
+mod relabel;
 mod rows_step;
+mod smoothed_rows;
 mod start;
+mod target;
+mod target_proxy;
 
 pub use closeness::{Closeness, Distances, measure_closeness};
 #[cfg(test)]
@@ -26,11 +33,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::fairness::{Fairness, Violation};
-use crate::observer::{Observer, Progress};
+use crate::observer::Observer;
 use crate::root::{Unmeasurable, unmeasurable};
 use crate::rows::Rows;
-use crate::settings::{RhoSchedule, in_range};
-use generator::Generator;
+use crate::settings::in_range;
 
 /// Settings of the generator.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -38,29 +44,49 @@ use generator::Generator;
 pub struct ProxySettings {
     /// The fairness that the proxy's model must have. No default.
     pub fairness: Fairness,
+    /// How the proxy is made. Default: for a fair target model.
+    pub method: ProxyMethod,
     /// `N^p`, the number of proxy rows, at least 1. `None`: as many as the data has.
     pub rows: Option<usize>,
-    /// Stop raising ρ once the size of the violation is at most this. At least 0. `None`: raise ρ to its last value.
+    /// Method `target`: the share of every group's distance from the common rate that remains. From −2 to 1; a share below
+    /// 0 favours the groups that were behind. Default: 0.05, because the last of the gap costs the most accuracy.
+    pub remaining_gap: f64,
+    /// Method `target`: how far the share of rows selected moves from that of the client's own model, 0, to the
+    /// share of positive labels, 1. Between 0 and 1. Default: 0.
+    pub towards_label_rate: f64,
+    /// The size of the violation to reach, by covariance. Method `paper` stops raising ρ there. At least 0. `None`: raise
+    /// ρ to its last value.
     pub epsilon: Option<f64>,
     /// The initial rows. Default: a sample from the smoothed model.
     pub start: ProxyStart,
-    /// How the rows move. Default: as little as possible.
+    /// Method `paper`: how the rows move. Default: as little as possible.
     pub solver: ProxySolver,
     /// Adam's step size, in encoded units. Above 0. Default: 0.1.
     pub learning_rate: f64,
     /// λ of the inner problem. Above 0. Default: 1e-4.
     pub lambda: f64,
-    /// Maximum number of steps at one ρ, all of which Adam takes. At least 1. Default: 50.
+    /// Method `paper`: maximum number of steps at one ρ, all of which Adam takes. At least 1. Default: 50.
     pub steps_per_rho: usize,
-    /// Seed of the sample from the smoothed model. Default: 1.
+    /// Seed of the sample from the smoothed model and of the labels. Default: 1.
     pub seed: u64,
+}
+
+/// How a proxy is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProxyMethod {
+    /// For a fair target model, from which the labels are drawn. Groups have equal rates of hard decisions.
+    #[default]
+    Target,
+    /// The paper's Algorithm 1: labels are kept, and rows move until the covariance of group and score is small.
+    Paper,
 }
 
 /// The initial proxy rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProxyStart {
-    /// Rows sampled from a shrunk Gaussian per (s, y) cell of the data.
+    /// Rows sampled from a shrunk Gaussian for each group and label of the data.
     #[default]
     Smoothed,
     /// The client's own rows. For experiments only, since the proxy is then nearly a copy of the data.
@@ -97,33 +123,42 @@ pub struct ProxySummary {
     pub violation: f64,
     /// The covariance of each criterion.
     pub violations: Violation,
-    /// Mean loss of the initial rows' model.
+    /// Mean loss of the model that the generator started from.
     pub start_loss: f64,
-    /// Size of the violation of the initial rows' model.
+    /// Size of the violation of the model that the generator started from.
     pub start_violation: f64,
-    /// ρ at the end.
+    /// ρ at the end. Method `target` has none: 0.
     pub rho: f64,
     /// Steps taken.
     pub steps: usize,
-    /// Whether the last ρ converged, or the tolerance was met.
+    /// Whether the last ρ converged or the tolerance was met; for method `target`, whether the model is the target.
     pub converged: bool,
     /// Whether the violation is at most ε. `None` without ε.
     pub epsilon_met: Option<bool>,
-    /// The model.
+    /// The model, fitted to the finished proxy.
     pub theta: Vec<f64>,
+    /// The model that the generator started from: that of the client's own data, or, with method `paper`, of the initial
+    /// rows.
+    pub start_theta: Vec<f64>,
+    /// Method `target`: the largest difference between a coefficient of the model and of the target.
+    pub target_error: Option<f64>,
     /// How close the proxy rows are to rows of the data.
     pub closeness: Closeness,
 }
 
-/// Largest ρ if a tolerance is set, which may need more than the schedule's last value.
-const RHO_LIMIT: f64 = 1e10;
+/// Fewest rows of the client for which a proxy protects them well. With fewer, moments of small cells, and so the
+/// proxy, depend noticeably on each of them.
+pub const FEW_DATA_ROWS: usize = 500;
 
 impl ProxySettings {
     /// The defaults, for the given fairness.
     pub fn new(fairness: Fairness) -> Self {
         Self {
             fairness,
+            method: ProxyMethod::Target,
             rows: None,
+            remaining_gap: 0.05,
+            towards_label_rate: 0.0,
             epsilon: None,
             start: ProxyStart::Smoothed,
             solver: ProxySolver::SmallestMove,
@@ -134,9 +169,18 @@ impl ProxySettings {
         }
     }
 
+    /// The paper's method.
+    pub fn paper(fairness: Fairness) -> Self {
+        Self { method: ProxyMethod::Paper, ..Self::new(fairness) }
+    }
+
     fn check(&self) -> Result<(), Error> {
         let n_rows = self.rows.unwrap_or(1);
         in_range("rows", n_rows as f64, n_rows >= 1, "at least 1")?;
+        let gap = self.remaining_gap;
+        in_range("remaining_gap", gap, (-2.0..=1.0).contains(&gap), "between -2 and 1")?;
+        let towards = self.towards_label_rate;
+        in_range("towards_label_rate", towards, (0.0..=1.0).contains(&towards), "between 0 and 1")?;
         in_range("lambda", self.lambda, self.lambda > 0.0, "above 0")?;
         let rate = self.learning_rate;
         in_range("learning_rate", rate, rate > 0.0, "above 0")?;
@@ -155,65 +199,10 @@ pub fn generate_proxy(
 ) -> Result<GeneratedProxy, Error> {
     settings.check()?;
     check_cells(data, settings.fairness)?;
-    let (n_rows, minimum) = (settings.rows.unwrap_or(data.len()), data.layout().n() + 1);
-    if n_rows < minimum {
-        return Err(Error::FewProxyRows { found: n_rows, minimum });
+    match settings.method {
+        ProxyMethod::Target => target_proxy::generate(data, settings, observer),
+        ProxyMethod::Paper => algorithm_1::generate(data, settings, observer),
     }
-    let varying = start::varying_directions(data);
-    let start = start::initial_rows(data, settings, &varying)?;
-    let mut generator = Generator::new(data, start, varying, settings)?;
-    let (start_loss, start_violation) = (generator.loss(), generator.size());
-
-    let schedule = RhoSchedule::default();
-    let mut rho = schedule.start;
-    let mut steps = 0;
-    let mut converged;
-    loop {
-        converged = false;
-        for _ in 0..settings.steps_per_rho {
-            let moved = generator.step(rho)?;
-            steps += usize::from(moved);
-            observer.on_step(Progress {
-                done: steps,
-                of: settings.steps_per_rho * 4,
-                objective: generator.value(rho),
-                violation: generator.size(),
-                rho,
-                weights: &[],
-            });
-            if !moved {
-                converged = !generator.was_stuck();
-                break;
-            }
-        }
-        let met = settings.epsilon.is_some_and(|epsilon| generator.size() <= epsilon);
-        let limit = if settings.epsilon.is_some() { RHO_LIMIT } else { schedule.max };
-        if met || rho * schedule.factor > limit {
-            converged |= met;
-            break;
-        }
-        rho *= schedule.factor;
-    }
-
-    let violation = generator.size();
-    let (loss, violations) = (generator.loss(), generator.violations());
-    let (rows, theta) = generator.into_proxy();
-    Ok(GeneratedProxy {
-        summary: ProxySummary {
-            loss,
-            violation,
-            violations,
-            start_loss,
-            start_violation,
-            rho,
-            steps,
-            converged,
-            epsilon_met: settings.epsilon.map(|epsilon| violation <= epsilon),
-            closeness: measure_closeness(&rows, data, settings.seed),
-            theta,
-        },
-        rows,
-    })
 }
 
 /// Rejects data to which no model can be fitted, or on which the requested fairness cannot be measured.

@@ -53,7 +53,7 @@ impl Root {
             return Err(Error::RootGroup { rows: n_rows, group });
         }
         let covariances = Covariance::parts(&tables);
-        let pooled = PackedRows::merged(&[all])?;
+        let pooled = PackedRows::merged(&[all], None)?;
         let pooled_covariance = Covariance::sum(&covariances);
         let n_rows = n_rows as f64;
         Ok(Self { tables, packed, covariances, pooled, pooled_covariance, n_rows })

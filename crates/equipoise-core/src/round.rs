@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::packed_rows::PackedRows;
 use crate::root::Root;
+use crate::row_sample::SamplePlan;
 use crate::rows::Rows;
 use crate::statistics::ClientStatistics;
 
@@ -30,7 +31,10 @@ impl Round {
         clients.sort_by(|a, b| a.id.cmp(&b.id));
         let parts = clients.into_iter().map(|client| (client.id, (client.proxy, client.root)));
         let (client_ids, (proxies, roots)): (_, (Vec<_>, Vec<_>)) = parts.unzip();
-        Self::from_parts(client_ids, Box::new(PackedRows::merged(&proxies)?), Root::new(roots)?)
+        let layout = proxies.first().map(|rows: &Rows| rows.layout().clone());
+        let plan = layout.map(|layout| SamplePlan::new(layout, proxies.len()));
+        let proxies = PackedRows::merged(&proxies, plan.as_ref())?;
+        Self::from_parts(client_ids, Box::new(proxies), Root::new(roots)?)
     }
 
     /// A round with proxies stored anywhere. `client_ids` must be sorted and distinct.

@@ -4,6 +4,7 @@
 //! in {−1, +1}. `s_i` has an indicator of each group but the first, or nothing if the model is blind to the group.
 //! All sizes and values are checked here, and nowhere else.
 
+use rayon::prelude::*;
 use std::borrow::Borrow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -203,6 +204,19 @@ impl Rows {
         let values = self.values.chunks_exact(scales.len());
         let values = values.flat_map(|a| a.iter().zip(scales).map(|(v, s)| v / s)).collect();
         Self { values, ..self.clone() }
+    }
+
+    /// The rows with other labels, one for each row.
+    pub(crate) fn with_labels(mut self, positive: &[bool]) -> Self {
+        let labels = self.labels.iter_mut().zip(positive);
+        labels.for_each(|(label, &positive)| *label = if positive { 1.0 } else { -1.0 });
+        self
+    }
+
+    /// The features of each row, in parallel.
+    pub(crate) fn par_x_mut(&mut self) -> impl IndexedParallelIterator<Item = &mut [f64]> {
+        let (n, n_x) = (self.layout.n(), self.layout.n_x);
+        self.values.par_chunks_exact_mut(n).map(move |a| &mut a[..n_x])
     }
 
     /// The features of row `i`, which the proxy generator moves.

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::fairness::{Fairness, Surrogate};
 use crate::inner_fit::InnerSettings;
 use crate::root::RootWeighting;
+use crate::verdict::Requirements;
 
 /// All settings of a solve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -33,6 +34,9 @@ pub struct Settings {
     /// than the clients' best model. Default: true; profile `paper`: false.
     #[serde(default)]
     pub fall_back: bool,
+    /// What the model must achieve on the root. They decide the verdict, and nothing else. Default: nothing.
+    #[serde(default, skip_serializing_if = "Requirements::is_empty")]
+    pub requirements: Requirements,
 }
 
 /// How the solver finds the weights.
@@ -110,6 +114,7 @@ impl Settings {
             inner: InnerSettings { tolerance: 1e-11, ..InnerSettings::default() },
             outer: OuterSettings::default(),
             fall_back: true,
+            requirements: Requirements::default(),
         }
     }
 
@@ -154,6 +159,7 @@ impl Settings {
         in_range("outer.rho.factor", rho.factor, rho.factor > 1.0, "above 1")?;
         at_least_one("outer.rho.every", rho.every)?;
         in_range("outer.rho.max", rho.max, rho.max >= rho.start, "at least outer.rho.start")?;
+        self.requirements.validate()?;
         Ok(CheckedSettings(self))
     }
 }
@@ -256,7 +262,7 @@ mod tests {
     #[test]
     fn the_error_names_the_setting_that_is_out_of_range() {
         type Change = fn(&mut Settings);
-        let changes: [(&str, Change); 8] = [
+        let changes: [(&str, Change); 9] = [
             ("lambda", |s| s.lambda = 0.0),
             ("inner.tolerance", |s| s.inner.tolerance = f64::NAN),
             ("inner.max_iterations", |s| s.inner.max_iterations = 0),
@@ -264,6 +270,7 @@ mod tests {
             ("outer.learning_rate", |s| s.outer.learning_rate = -1.0),
             ("outer.gap_tolerance", |s| s.outer.gap_tolerance = Some(-1.0)),
             ("outer.rho.factor", |s| s.outer.rho.factor = 1.0),
+            ("requirements.gap", |s| s.requirements.gap = Some(0.0)),
             ("outer.rho.max", |s| s.outer.rho.max = f64::INFINITY),
         ];
         for (name, change) in changes {
@@ -281,6 +288,11 @@ mod tests {
             serde_json::from_value::<Settings>(json.clone()).unwrap(),
             Settings::new(Fairness::EO)
         );
+        assert!(json.get("requirements").is_none(), "{json}");
+        json["requirements"] = "gap=0.05".into();
+        let required: Settings = serde_json::from_value(json.clone()).unwrap();
+        assert_eq!(required.requirements.gap, Some(0.05));
+        assert_eq!(serde_json::to_value(required).unwrap(), json);
         json["lamda"] = 1.0.into();
         assert!(serde_json::from_value::<Settings>(json).is_err());
     }

@@ -28,6 +28,7 @@ use crate::root::{OuterObjective, RootWeighting};
 use crate::round::Round;
 use crate::settings::{CheckedSettings, OuterSolver, Settings};
 use crate::simplex::project_onto_simplex;
+use crate::verdict::Verdict;
 use crate::warning::{Warning, WarningCode};
 use trace::TraceRecorder;
 
@@ -74,6 +75,7 @@ pub(crate) fn learn_weights(
         counts: problem.counts,
         trace: trace.points,
         warnings: Vec::new(),
+        trust: None,
     })
 }
 
@@ -139,13 +141,20 @@ fn measure_on_root(
             format!("the weights are not stationary: the gap is {gap:.1e} of the objective"),
         ));
     }
+    let (mut trust, summary) = match solved.trust {
+        Some(trust) => (trust.clients.into_iter().map(Some).collect(), Some(trust.summary)),
+        None => (vec![None; solved.weights.len()], None),
+    };
     let clients = solved.weights.iter().enumerate().map(|(c, &weight)| ClientOutcome {
         id: round.client_ids()[c].clone(),
         proxy_rows: round.proxies().n_rows(c),
         root_rows: round.root().tables()[c].len(),
         weight,
+        trust: trust[c].take(),
         audit: None,
     });
+    let root_metrics = Metrics::of(&solved.theta, &round.root().all_rows()?)?;
+    let judgements = root_metrics.judge(settings.requirements, settings.fairness);
     Ok(Outcome {
         clients: clients.collect(),
         objective,
@@ -153,12 +162,15 @@ fn measure_on_root(
         rho,
         violation: measured.violation.size(settings.fairness),
         violations: measured.violation,
-        root_metrics: Metrics::of(&solved.theta, &round.root().all_rows()?)?,
+        root_metrics,
+        verdict: Verdict::of(&judgements),
+        judgements,
         theta: solved.theta,
         termination: solved.termination,
         gap: solved.gap,
         counts: solved.counts,
         trace: solved.trace,
+        trust: summary,
         warnings,
         settings: **settings,
     })

@@ -9,6 +9,7 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::kernel::n_sums;
 use crate::packed_rows::ColumnSummary;
+use crate::row_sample::RowSample;
 
 /// The highest derivative in the statistics; each order includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,6 +56,16 @@ pub trait ClientStatistics: Send + Sync {
         let mut one = Statistics::zeros(1, all.n, order);
         one.sums.copy_from_slice(&all.slot(client)[..one.stride]);
         Ok(one)
+    }
+
+    /// Some rows of this client with their groups, if it is one of the sampled clients.
+    fn sample(&self, _client: usize) -> Option<&RowSample> {
+        None
+    }
+
+    /// Number of rows of one client in each cell `[group][y]`, if it is known.
+    fn cell_counts(&self, _client: usize) -> Option<&[[usize; 2]]> {
+        None
     }
 
     /// Sums over the columns of one client's rows, if they were collected.

@@ -37,6 +37,8 @@ pub enum WarningCode {
     DiagonalRaised,
     /// The root-only model was clearly better than the clients' model and replaced it.
     FellBack,
+    /// The root cannot tell which clients are fair.
+    CannotTell,
     /// The outer solver ran out of steps.
     NotStationary,
     /// The label column has more than two values.

@@ -83,7 +83,7 @@ fn gauss_newton(n_clients: usize) -> Answer {
 
 fn proxy() -> Answer {
     let data = rows(1, 3200, 12)?;
-    let settings = ProxySettings::new(Fairness::SP);
+    let settings = ProxySettings::paper(Fairness::SP);
     measured(|| generate_proxy(&data, &settings, &mut NoopObserver))?;
     Ok(())
 }

@@ -322,7 +322,7 @@ fn make_fair_proxy(
         rows: Some(settings.proxy_size.rows(client.train.len())),
         lambda: settings.lambda,
         seed: settings.seed.wrapping_mul(1_000_003).wrapping_add(number),
-        ..ProxySettings::new(settings.fairness)
+        ..ProxySettings::paper(settings.fairness)
     };
     let generated = generate_proxy(&client.train, &proxy_settings, &mut NoopObserver)?;
     Ok((generated.rows, generated.summary))

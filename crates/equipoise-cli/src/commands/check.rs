@@ -56,7 +56,7 @@ struct Document<'a> {
     data_rows: usize,
     fairness: Fairness,
     #[serde(flatten)]
-    headline: Headline<'a>,
+    headline: Headline,
     max_gap: Option<f64>,
     epsilon: Option<f64>,
     separation: Separation,
@@ -66,6 +66,8 @@ struct Document<'a> {
     proxy_model: &'a Metrics,
     unregularised: Option<&'a Metrics>,
     data_model: &'a Metrics,
+    /// The model without regularisation, or the direction in which it diverges.
+    theta: &'a [f64],
 }
 
 pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
@@ -97,6 +99,7 @@ pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
         proxy_model: &models.proxy,
         unregularised: models.unregularised.as_ref(),
         data_model: &models.data,
+        theta: &test.theta,
     };
     output.result(&document, || describe(&document, &models, &test))?;
     Ok(Answer::holds(fair))
@@ -123,7 +126,8 @@ fn describe(document: &Document<'_>, models: &ProxyModels, test: &FairProxyTest)
     if let Some(max) = document.max_gap {
         let gap = models.worst_gap(document.fairness);
         let comparison = if gap <= max { "within" } else { "above" };
-        let groups = models.proxy.gap(document.fairness).map_or(String::new(), named_groups);
+        let groups =
+            models.proxy.gap(document.fairness).as_ref().map_or(String::new(), named_groups);
         reasons.push(format!("the worst gap is {gap:.3}, {comparison} {max}{groups}"));
     }
     if let Some(epsilon) = document.epsilon.filter(|_| test.separation == Separation::None) {

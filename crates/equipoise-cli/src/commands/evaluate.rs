@@ -41,7 +41,7 @@ struct Document<'a> {
     fairness: Fairness,
     threshold: f64,
     #[serde(flatten)]
-    headline: Headline<'a>,
+    headline: Headline,
     metrics: &'a Metrics,
 }
 

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use equipoise_core::{
-    Choice, Error, ProxyModels, ProxySettings, ProxyStart, Separation, WarningCode, generate_proxy,
-    test_fair_proxy,
+    Choice, Error, FEW_DATA_ROWS, ProxyMethod, ProxyModels, ProxySettings, ProxyStart, Separation,
+    WarningCode, generate_proxy, test_fair_proxy,
 };
 use equipoise_data::{Purpose, Schema, TableKind, check_output, read_rows, write_proxy};
 
@@ -36,6 +36,9 @@ pub(crate) struct ProxyArgs {
     schema: PathBuf,
     #[command(flatten)]
     fairness: FairnessArgs,
+    /// How the proxy is made [default: target, or paper with --epsilon]
+    #[arg(long, value_parser = choice::<ProxyMethod>(), value_name = "METHOD")]
+    method: Option<ProxyMethod>,
     /// Number of proxy rows [default: as many as the data has]
     #[arg(long, value_name = "N")]
     rows: Option<usize>,
@@ -67,7 +70,10 @@ pub(crate) struct ProxyArgs {
 impl ProxyArgs {
     fn settings(&self) -> anyhow::Result<ProxySettings> {
         let defaults = ProxySettings::new(self.fairness.fairness);
+        // Only the paper's method works towards a violation, which is a covariance.
+        let by_epsilon = if self.epsilon.is_some() { ProxyMethod::Paper } else { defaults.method };
         Ok(ProxySettings {
+            method: self.method.unwrap_or(by_epsilon),
             rows: self.rows,
             epsilon: self.epsilon,
             start: self.init,
@@ -96,6 +102,14 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
             "--init data starts from the private rows, so the proxy is nearly a copy of them. \
              Use it for experiments only, and do not submit it.",
         );
+    }
+
+    if data.rows.len() < FEW_DATA_ROWS {
+        output.warn(format!(
+            "the data has {} rows. With fewer than {FEW_DATA_ROWS}, a proxy says more about each of them: \
+             someone who knows a person's values may guess whether that person is in the data.",
+            data.rows.len()
+        ));
     }
 
     let generated = {

@@ -144,7 +144,7 @@ fn errors_in_rounds_name_the_client_or_folder() {
                 }
             },
             command: DEFEND,
-            says: &["roots", "`group`", "both groups", "hint: "],
+            says: &["roots", "`group`", "at least two groups", "hint: "],
         },
         Case {
             name: "root without positives of one group, for equal opportunity",
@@ -155,7 +155,7 @@ fn errors_in_rounds_name_the_client_or_folder() {
                 }
             },
             command: "defend --proxies proxies --root roots --schema schema.toml --fairness eo -o OUT",
-            says: &["roots", "positive root rows in both groups", "hint: "],
+            says: &["roots", "positive root rows in at least two groups", "hint: "],
         },
         Case {
             name: "corrupt Parquet",
@@ -243,13 +243,11 @@ fn rejects_invalid_schemas_and_models() {
 #[test]
 fn errors_in_options_name_the_option() {
     let sp = "defend --proxies proxies --root roots --schema schema.toml -o OUT --fairness";
-    let cases: [(&str, &[&str]); 11] = [
-        ("both --nu 1.5", &["--nu", "between 0 and 1", "1.5"]),
-        ("both --nu -0.1", &["--nu", "between 0 and 1", "-0.1"]),
-        ("both --nu NaN", &["--nu", "between 0 and 1"]),
-        ("both", &["--fairness both needs --nu"]),
-        ("sp --nu 0.5", &["--nu 0.5", "--fairness sp"]),
-        ("eo --nu 0", &["--nu 0", "--fairness eo"]),
+    let cases: [(&str, &[&str]); 9] = [
+        ("both", &["`both` is not a fairness criterion", "sp:0.5,eo:0.5"]),
+        ("sp:half", &["`sp:half` is not a fairness criterion"]),
+        ("sp:0.5,eo:-0.5", &["the weight of `eo` is -0.5"]),
+        ("sp:NaN", &["the weight of `sp` is NaN"]),
         ("sp --lambda 0", &["--lambda", "above 0"]),
         ("sp --rho-start 10 --rho-max 1", &["--rho-max", "at least --rho-start"]),
         ("sp --iterations 0", &["--iterations", "at least 1"]),
@@ -268,7 +266,7 @@ fn errors_in_options_name_the_option() {
     world.run(&format!("{proxy} --epsilon -1")).expect(2).says(&["error: --epsilon"]);
     assert_eq!(world.names(), before);
     // A ν that agrees with the criterion is accepted.
-    world.run(&format!("{sp} sp --nu 0 --defense pooled")).expect(0);
+    world.run(&format!("{sp} sp:1 --defense pooled")).expect(0);
 }
 
 #[test]

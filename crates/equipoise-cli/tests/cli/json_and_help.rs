@@ -36,7 +36,7 @@ fn every_command_prints_one_json_document() {
         ),
         (
             "evaluate out/model.json test.csv".into(),
-            &["rows", "accuracy", "balanced_accuracy", "auc", "spd", "eod", "groups"],
+            &["rows", "gap", "gap_low", "gap_high", "accuracy", "balanced_accuracy", "metrics"],
         ),
         (
             "predict out/model.json test.csv -o s.parquet".into(),

@@ -11,6 +11,7 @@ mod experiment;
 mod fair_queue;
 mod fleet;
 mod forks;
+mod groups;
 // Not all of its features are used here.
 #[allow(dead_code)]
 #[path = "../../../equipoise-lab/tests/https_server/mod.rs"]

@@ -22,9 +22,10 @@ fn only(world: &World, column: usize, value: &str) -> String {
 
 #[test]
 fn defend_warns_of_a_client_with_a_single_class_or_group() {
-    for (column, value, code, says) in
-        [(5, "1", "one-class", "has a positive label"), (4, "B", "one-group", "is unprivileged")]
-    {
+    for (column, value, code, says) in [
+        (5, "1", "one-class", "has a positive label"),
+        (4, "B", "one-group", "in the group `group ≠ A`"),
+    ] {
         let world = World::with_proxies();
         world.write("part.csv", &only(&world, column, value));
         world.write_encoded("part.csv", "proxies/south.csv");
@@ -107,7 +108,7 @@ fn reports_a_copied_client_but_not_the_honest_ones() {
 #[test]
 fn proxy_rejects_data_with_a_single_class_or_group() {
     for (column, value, says) in
-        [(5, "1", "all labels are the same"), (4, "B", "all rows are in one group")]
+        [(5, "1", "all labels are the same"), (4, "B", "rows are in the group")]
     {
         let world = World::new();
         world.write("part.csv", &only(&world, column, value));
@@ -144,6 +145,6 @@ fn evaluate_explains_undefined_metrics() {
     world.defend("--fairness sp --defense pooled -o out").expect(0);
     world.write("part.csv", &only(&world, 4, "B"));
     let run = world.run("evaluate out/model.json part.csv").expect(0);
-    assert!(run.stdout.contains("no row is in the privileged group"), "{}", run.stdout);
-    assert!(world.run("evaluate out/model.json part.csv --json").json()["spd"].is_null());
+    assert!(run.stdout.contains("no row is in the group `group = A`"), "{}", run.stdout);
+    assert!(world.run("evaluate out/model.json part.csv --json").json()["gap"].is_null());
 }

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::root_probe::RootProbe;
 use crate::error::Error;
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings};
-use crate::metrics::{Estimate, Gap, Metrics};
+use crate::interval::Estimate;
+use crate::metrics::{Gap, Metrics};
 use crate::statistics::{ClientStatistics, OneClient, Statistics};
 
 /// The model fitted to a client's proxy alone, measured on the root.
@@ -70,7 +71,7 @@ impl OwnFit {
             proxy_loss: self.proxy_loss,
             loss: mean_with_interval(&probe.losses(&self.theta)),
             accuracy: metrics.accuracy,
-            gap: metrics.gap(probe.fairness).cloned(),
+            gap: metrics.gap(probe.fairness),
         })
     }
 }

@@ -36,6 +36,10 @@ pub(super) fn sentences(
             ),
             Defense::Fedasl => by_loss(own_loss, &losses, "near the median", median),
             Defense::Fednolowe => by_loss(own_loss, &losses, "low", mean),
+            Defense::Trust => match client.trust.as_ref().and_then(|trust| trust.reasons.first()) {
+                Some(reason) => reason.to_string(),
+                None => "No reason is known.".to_owned(),
+            },
             Defense::Bilevel => by_influence(client.weight, influence.as_ref()),
         }
     };

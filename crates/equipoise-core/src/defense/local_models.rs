@@ -18,26 +18,40 @@ pub(super) fn average(
     settings: &Settings,
     weigh: fn(&[f64]) -> Vec<f64>,
 ) -> Result<Solved, Error> {
-    let proxies = round.proxies();
-    let n_clients = round.n_clients();
-    let n_rows_total = proxies.n_rows_total() as f64;
     let mut counts = Counts::default();
-    let mut models = Vec::with_capacity(n_clients);
-    let mut losses = Vec::with_capacity(n_clients);
-    for client in 0..n_clients {
+    let models = fit_each(round, settings, &mut counts)?;
+    let weights = weigh(&models.iter().map(|model| model.loss).collect::<Vec<_>>());
+    let mut theta = vec![0.0; round.proxies().n()];
+    for (model, w) in models.iter().zip(&weights) {
+        theta.iter_mut().zip(&model.theta).for_each(|(average, t)| *average += w * t);
+    }
+    Ok(Solved::direct(weights, theta, counts))
+}
+
+/// A model trained on one proxy alone.
+pub(super) struct LocalModel {
+    pub(super) theta: Vec<f64>,
+    /// Its mean loss on that proxy.
+    pub(super) loss: f64,
+}
+
+/// Trains a model on each proxy alone.
+pub(super) fn fit_each(
+    round: &Round,
+    settings: &Settings,
+    counts: &mut Counts,
+) -> Result<Vec<LocalModel>, Error> {
+    let proxies = round.proxies();
+    let n_rows_total = proxies.n_rows_total() as f64;
+    let fit = |client: usize| {
         let n_rows = proxies.n_rows(client) as f64;
         // The inner problem divides by the rows of all clients. This weight turns its loss into the client's mean loss.
         let alone = OneClient { rows: proxies, client };
-        let fit = fit_from_scratch(&alone, &[n_rows_total / n_rows], settings, &mut counts)?;
-        losses.extend(fit.point.statistics.losses().map(|loss| loss / n_rows));
-        models.push(fit.point.theta);
-    }
-    let weights = weigh(&losses);
-    let mut theta = vec![0.0; proxies.n()];
-    for (model, w) in models.iter().zip(&weights) {
-        theta.iter_mut().zip(model).for_each(|(average, t)| *average += w * t);
-    }
-    Ok(Solved::direct(weights, theta, counts))
+        let fit = fit_from_scratch(&alone, &[n_rows_total / n_rows], settings, counts)?;
+        let loss = fit.point.statistics.losses().sum::<f64>() / n_rows;
+        Ok(LocalModel { theta: fit.point.theta, loss })
+    };
+    (0..round.n_clients()).map(fit).collect()
 }
 
 /// FedASL: with `σ` the population standard deviation of the losses, `d_c = βσ` if

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::estimate::wald;
-use super::{Condition, Estimate, GroupMetrics};
+use super::GroupMetrics;
+use crate::fairness::Condition;
+use crate::interval::{Count, Estimate, WorstGap, rate_difference, rate_ratio};
 
 /// A difference of rates between two groups, with its 95 % interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,43 +47,49 @@ impl Gap {
         Estimate { value: self.value, low: self.low, high: self.high }
     }
 
-    fn new(condition: Condition, groups: [&str; 2], counts: [(usize, usize); 2]) -> Option<Self> {
-        let [a, b] = counts;
-        if a.1 == 0 || b.1 == 0 {
-            return None;
-        }
-        let rate = |(k, n): (usize, usize)| k as f64 / n as f64;
-        let (p, q) = (rate(a), rate(b));
-        let variance = p * (1.0 - p) / a.1 as f64 + q * (1.0 - q) / b.1 as f64;
-        let Estimate { value, low, high } = wald(p - q, variance);
-        Some(Self { value, low, high, groups: groups.map(str::to_owned), condition })
+    /// The worst gap over several conditions and all pairs of groups: the largest difference. It is the reference
+    /// group's rate minus the other's if the pair has the reference group, otherwise the higher minus the lower. With
+    /// more than two groups, or several conditions, the interval is that of the gap's size: it allows for the choice of
+    /// the worst pair.
+    pub(super) fn worst(
+        groups: &[GroupMetrics],
+        reference: usize,
+        conditions: &[Condition],
+    ) -> Option<Self> {
+        let counts = |&condition: &Condition| -> Vec<Count> {
+            groups.iter().map(|group| group.counts(condition)).collect()
+        };
+        let counts: Vec<Vec<Count>> = conditions.iter().map(counts).collect();
+        let WorstGap { gap, location, .. } = WorstGap::of(&counts, reference)?;
+        let names = [location.group, location.other].map(|group| groups[group].name.clone());
+        Some(Self::new(gap, names, conditions[location.condition]))
+    }
+
+    fn new(
+        Estimate { value, low, high }: Estimate,
+        groups: [String; 2],
+        condition: Condition,
+    ) -> Self {
+        Self { value, low, high, groups, condition }
     }
 }
 
 impl Gaps {
-    /// The worst gap of each condition: over all pairs of groups, the largest difference. It is the reference group's
-    /// rate minus the other's if the pair has the reference group, otherwise the higher minus the lower.
+    /// The worst gap of each condition.
     pub(super) fn worst(groups: &[GroupMetrics], reference: usize) -> Self {
-        Self::each(|condition| {
-            let pairs = (0..groups.len()).flat_map(|a| (a + 1..groups.len()).map(move |b| (a, b)));
-            let gaps = pairs.filter_map(|(a, b)| {
-                let (a, b) = if b == reference { (b, a) } else { (a, b) };
-                let gap = between(condition, &groups[a], &groups[b])?;
-                let is_ordered = a == reference || gap.value >= 0.0;
-                if is_ordered { Some(gap) } else { between(condition, &groups[b], &groups[a]) }
-            });
-            gaps.reduce(|worst, gap| if gap.size() > worst.size() { gap } else { worst })
-        })
+        Self::each(|condition| Gap::worst(groups, reference, &[condition]))
     }
 
     /// The rates of one group minus those of all others together.
     pub(super) fn to_rest(groups: &[GroupMetrics], group: usize) -> Self {
         Self::each(|condition| {
             let rest = groups.iter().enumerate().filter(|(g, _)| *g != group);
-            let rest = rest.map(|(_, other)| other.counts(condition));
-            let rest = rest.fold((0, 0), |sum, counts| (sum.0 + counts.0, sum.1 + counts.1));
-            let own = groups[group].counts(condition);
-            Gap::new(condition, [&groups[group].name, ALL_OTHERS], [own, rest])
+            let rest = rest.map(|(_, other)| other.counts(condition)).fold(
+                Count { successes: 0, n: 0 },
+                |sum, next| Count { successes: sum.successes + next.successes, n: sum.n + next.n },
+            );
+            let gap = rate_difference(groups[group].counts(condition), rest)?;
+            Some(Gap::new(gap, [groups[group].name.clone(), ALL_OTHERS.to_owned()], condition))
         })
     }
 
@@ -101,15 +108,16 @@ impl Gaps {
     }
 }
 
-fn between(condition: Condition, a: &GroupMetrics, b: &GroupMetrics) -> Option<Gap> {
-    Gap::new(condition, [&a.name, &b.name], [a.counts(condition), b.counts(condition)])
-}
-
 /// The lowest selection rate as a share of the highest. `None` if nobody is selected, or only one group has rows.
 pub(super) fn selection_ratio(groups: &[GroupMetrics]) -> Option<Estimate> {
-    let rates = groups.iter().filter_map(|group| group.selection_rate).map(|rate| rate.value);
-    let (low, high) = rates
-        .clone()
-        .fold((f64::INFINITY, 0.0f64), |(low, high), rate| (low.min(rate), high.max(rate)));
-    (rates.count() >= 2 && high > 0.0).then(|| wald(low / high, 0.0))
+    let counts: Vec<Count> = groups
+        .iter()
+        .map(|group| group.counts(Condition::All))
+        .filter(|count| count.n > 0)
+        .collect();
+    let rate = |count: &Count| count.successes as f64 / count.n as f64;
+    let by_rate = |a: &&Count, b: &&Count| rate(a).total_cmp(&rate(b));
+    let (lowest, highest) = (counts.iter().min_by(by_rate)?, counts.iter().max_by(by_rate)?);
+    let ratio = rate_ratio(*lowest, *highest).filter(|_| counts.len() >= 2)?;
+    ratio.high.is_finite().then_some(ratio)
 }

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::estimate::wald;
-use super::{Condition, Estimate, Gaps, area_under_curve, sigmoid};
+use super::Gaps;
+use crate::fairness::Condition;
+use crate::interval::{Auc, Count, Estimate, balanced_accuracy, calibration};
+use crate::logistic::sigmoid;
 
 /// Metrics of one group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,49 +43,51 @@ pub struct GroupMetrics {
 impl GroupMetrics {
     /// From the score and label of each row.
     pub(super) fn of(name: String, scored: &[(f64, bool)], threshold: f64) -> Self {
-        let count = |holds: &dyn Fn(f64, bool) -> bool| {
-            scored.iter().filter(|(score, label)| holds(*score, *label)).count()
+        let count = |is_counted: &dyn Fn(f64, bool) -> bool| {
+            scored.iter().filter(|(score, label)| is_counted(*score, *label)).count()
         };
-        let rows = scored.len();
-        let positives = count(&|_, label| label);
-        let selected = count(&|score, _| score > threshold);
-        let true_positives = count(&|score, label| label && score > threshold);
-        let negatives = rows - positives;
-        let false_positives = selected - true_positives;
-        let true_negatives = negatives - false_positives;
-        let true_positive_rate = rate(true_positives, positives);
-        let false_positive_rate = rate(false_positives, negatives);
-        let both = true_positive_rate.zip(false_positive_rate);
-        let error = scored.iter().map(|(score, label)| sigmoid(*score) - f64::from(*label));
-        let calibration = (rows > 0).then(|| wald(error.sum::<f64>() / rows as f64, 0.0));
-        Self {
+        let (scores, labels): (Vec<f64>, Vec<bool>) = scored.iter().copied().unzip();
+        let probabilities: Vec<f64> = scores.iter().map(|&score| sigmoid(score)).collect();
+        let counted = Self {
             name,
-            rows,
-            positives,
-            selected,
-            true_positives,
-            base_rate: rate(positives, rows),
-            selection_rate: rate(selected, rows),
-            true_positive_rate,
-            false_positive_rate,
-            accuracy: rate(true_negatives + true_positives, rows),
-            balanced_accuracy: both
-                .map(|(tpr, fpr)| wald(0.5 * (tpr.value + 1.0 - fpr.value), 0.0)),
-            auc: area_under_curve(scored).map(|auc| wald(auc, 0.0)),
-            calibration,
+            rows: scored.len(),
+            positives: count(&|_, label| label),
+            selected: count(&|score, _| score > threshold),
+            true_positives: count(&|score, label| label && score > threshold),
+            base_rate: None,
+            selection_rate: None,
+            true_positive_rate: None,
+            false_positive_rate: None,
+            accuracy: None,
+            balanced_accuracy: None,
+            auc: Auc::of(&scores, &labels).map(|auc| auc.estimate()),
+            calibration: calibration(&probabilities, &labels),
             gaps_to_rest: Gaps::default(),
+        };
+        let of = |successes: usize, n: usize| Count { successes, n };
+        let [all, positives, negatives] = Condition::ALL.map(|c| counted.counts(c));
+        let rejected = of(negatives.n - negatives.successes, negatives.n);
+        Self {
+            base_rate: of(counted.positives, counted.rows).rate(),
+            selection_rate: all.rate(),
+            true_positive_rate: positives.rate(),
+            false_positive_rate: negatives.rate(),
+            accuracy: of(positives.successes + rejected.successes, all.n).rate(),
+            balanced_accuracy: balanced_accuracy(positives, rejected),
+            ..counted
         }
     }
 
     /// Rows selected, and all rows, among those of a condition.
-    pub fn counts(&self, condition: Condition) -> (usize, usize) {
-        match condition {
+    pub fn counts(&self, condition: Condition) -> Count {
+        let (successes, n) = match condition {
             Condition::All => (self.selected, self.rows),
             Condition::Positives => (self.true_positives, self.positives),
             Condition::Negatives => {
                 (self.selected - self.true_positives, self.rows - self.positives)
             }
-        }
+        };
+        Count { successes, n }
     }
 
     /// The rate among the rows of a condition.
@@ -94,12 +98,4 @@ impl GroupMetrics {
             Condition::Negatives => self.false_positive_rate,
         }
     }
-}
-
-fn rate(part: usize, whole: usize) -> Option<Estimate> {
-    (whole > 0).then(|| {
-        let (k, n) = (part as f64, whole as f64);
-        let p = k / n;
-        wald(p, p * (1.0 - p) / n)
-    })
 }

@@ -8,6 +8,7 @@ use super::column_summary::ColumnSummary;
 use super::distinct_rows::DistinctRows;
 use crate::error::Error;
 use crate::kernel::lanes::Quad;
+use crate::row_sample::{RowSample, RowSampler};
 use crate::rows::{Layout, Rows};
 
 /// Packs the rows of one client, chunk by chunk. The result does not depend on the chunks.
@@ -22,6 +23,7 @@ pub struct ClientPacker {
     open: OpenBlock,
     blocks: Vec<PackedBlock>,
     cell_counts: Vec<[usize; 2]>,
+    sampler: Option<RowSampler>,
     columns: ColumnSummary,
 }
 
@@ -30,7 +32,8 @@ pub struct ClientPacker {
 pub struct PackedClient {
     pub(super) layout: Layout,
     pub(super) blocks: Vec<PackedBlock>,
-    cell_counts: Vec<[usize; 2]>,
+    pub(super) cell_counts: Vec<[usize; 2]>,
+    pub(super) sample: Option<RowSample>,
     pub(super) columns: ColumnSummary,
 }
 
@@ -50,9 +53,15 @@ impl ClientPacker {
             open: OpenBlock::default(),
             blocks: Vec::new(),
             cell_counts: vec![[0; 2]; layout.groups.len()],
+            sampler: None,
             columns: ColumnSummary::new(layout.n()),
             layout,
         }
+    }
+
+    /// Also keeps a sample of the rows, if there is a sampler.
+    pub fn with_sampler(self, sampler: Option<RowSampler>) -> Self {
+        Self { sampler, ..self }
     }
 
     /// Maximum number of bytes that a packer needs for rows of `n` entries, without the blocks in its keeper.
@@ -80,6 +89,9 @@ impl ClientPacker {
                 self.blocks.push(self.open.close(&[], &self.keeper)?);
             }
         }
+        if let Some(sampler) = &mut self.sampler {
+            sampler.add(rows);
+        }
         let totals = self.cell_counts.as_flattened_mut().iter_mut();
         totals.zip(rows.cell_counts().as_flattened()).for_each(|(total, new)| *total += new);
         Ok(())
@@ -94,8 +106,9 @@ impl ClientPacker {
             }
             None => {}
         }
-        let Self { layout, blocks, cell_counts, columns, .. } = self;
-        Ok(PackedClient { layout, blocks, cell_counts, columns })
+        let Self { layout, blocks, cell_counts, sampler, columns, .. } = self;
+        let sample = sampler.map(RowSampler::finish).transpose()?;
+        Ok(PackedClient { layout, blocks, cell_counts, sample, columns })
     }
 
     /// Replaces the rows with the distinct rows and their counts.
@@ -131,7 +144,7 @@ impl PackedClient {
         };
         let starts = (0..rows.len()).into_par_iter().step_by(BLOCK_ROWS);
         let columns = ColumnSummary::of(rows);
-        Self { layout, blocks: starts.map(block).collect(), cell_counts, columns }
+        Self { layout, blocks: starts.map(block).collect(), cell_counts, sample: None, columns }
     }
 
     /// Number of rows before merging.

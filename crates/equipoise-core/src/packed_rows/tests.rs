@@ -18,7 +18,7 @@ fn equal_rows_are_stored_once_with_a_count() {
     let repeated = few.select(&(0..5000).map(|i| i * i % 700).collect::<Vec<_>>());
     let clients = [repeated, few];
     let (merged, unmerged) =
-        (PackedRows::merged(&clients).unwrap(), PackedRows::unmerged(&clients).unwrap());
+        (PackedRows::merged(&clients, None).unwrap(), PackedRows::unmerged(&clients).unwrap());
     let kept = |rows: &PackedRows, client: usize| -> usize {
         rows.blocks.iter().filter(|(c, _)| *c == client).map(|(_, block)| block.n_rows).sum()
     };
@@ -41,7 +41,7 @@ fn rows_that_rarely_repeat_are_not_merged() {
     let rows = random_rows(2, 10_000, 2, false);
     let twice = rows.select(&(0..12_000).map(|i| i % 10_000).collect::<Vec<_>>());
     for rows in [rows.select(&[]), rows, twice] {
-        let packed = PackedRows::merged(&[rows]).unwrap();
+        let packed = PackedRows::merged(&[rows], None).unwrap();
         assert!(packed.blocks.iter().all(|(_, block)| !block.counted));
     }
 }
@@ -49,7 +49,7 @@ fn rows_that_rarely_repeat_are_not_merged() {
 #[test]
 fn each_client_is_summed_to_its_requested_order_and_completed_later() {
     let clients = [0, 1, 2].map(|c| random_rows(c, 3000 + c as usize, 4, true));
-    let rows = PackedRows::merged(&clients).unwrap();
+    let rows = PackedRows::merged(&clients, None).unwrap();
     let theta = [0.1, 0.2, -0.3, 0.4, 0.2, -0.1];
     let all = rows.evaluate(&theta, Order::Hessian).unwrap();
     let orders = [Some(Order::Hessian), Some(Order::Gradient), None];
@@ -68,7 +68,7 @@ fn each_client_is_summed_to_its_requested_order_and_completed_later() {
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
     let clients = [3, 4].map(|c| random_rows(c, 40_000, 10, true));
-    let rows = PackedRows::merged(&clients).unwrap();
+    let rows = PackedRows::merged(&clients, None).unwrap();
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| rows.evaluate(&[0.05; 12], Order::Hessian).unwrap())
@@ -117,7 +117,7 @@ fn chunks_and_memory_do_not_change_the_result() {
     let few = random_rows(6, 1500, 3, true);
     let repeated = few.select(&(0..7003).map(|i| i * i % 1500).collect::<Vec<_>>());
     let clients = [odd.clone(), repeated, odd.select(&[3, 1, 1]), few];
-    let expected = PackedRows::merged(&clients).unwrap();
+    let expected = PackedRows::merged(&clients, None).unwrap();
     let theta = [0.3, -0.2, 0.5, 0.1, -0.4];
     let sums = |rows: &PackedRows| {
         let all = rows.evaluate(&theta, Order::Hessian).unwrap();
@@ -157,7 +157,7 @@ fn too_many_distinct_rows_are_not_merged() {
         let x: Vec<f64> = [0.0; 500].iter().chain(x).copied().collect();
         let ones = vec![true; x.len()];
         let rows = Rows::new(layout.clone(), &x, &ones, &ones).unwrap();
-        PackedRows::merged(&[rows]).unwrap().blocks[0].1.counted
+        PackedRows::merged(&[rows], None).unwrap().blocks[0].1.counted
     };
     assert!(counted(&x(3 * n_distinct, n_distinct - 1)));
     assert!(!counted(&x(3 * n_distinct, n_distinct)));

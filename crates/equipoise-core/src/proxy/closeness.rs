@@ -3,9 +3,9 @@
 use rand::SeedableRng;
 use rand::seq::index::sample;
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::nearest::{Tree, distances};
 use crate::rows::Rows;
 
 /// Maximum number of rows on each side whose closest record is searched for. More would hardly change a median.
@@ -37,8 +37,9 @@ pub struct Distances {
 pub fn measure_closeness(proxy: &Rows, data: &Rows, seed: u64) -> Closeness {
     let chosen_proxy = choose(proxy.len(), seed);
     let chosen_data = choose(data.len(), seed.wrapping_add(1));
-    let from_proxy = nearest(proxy, &chosen_proxy, data, |_, _| false);
-    let from_data = nearest(data, &chosen_data, data, |i, j| i == j);
+    let tree = Tree::new(data);
+    let from_proxy = distances(&tree, proxy, &chosen_proxy, false);
+    let from_data = distances(&tree, data, &chosen_data, true);
     Closeness {
         copies: from_proxy.iter().filter(|&&d| d == 0.0).count(),
         proxy_to_data: summarise(from_proxy),
@@ -51,27 +52,6 @@ fn choose(n_rows: usize, seed: u64) -> Vec<usize> {
         return (0..n_rows).collect();
     }
     sample(&mut ChaCha8Rng::seed_from_u64(seed), n_rows, MAX_ROWS).into_vec()
-}
-
-fn nearest(
-    from: &Rows,
-    chosen: &[usize],
-    to: &Rows,
-    skip: impl Fn(usize, usize) -> bool + Sync,
-) -> Vec<f64> {
-    let compared = from.layout().indicators().end;
-    chosen
-        .par_iter()
-        .map(|&i| {
-            let own = &from.a(i)[..compared];
-            let mut nearest = f64::INFINITY;
-            for j in (0..to.len()).filter(|&j| !skip(i, j)) {
-                let squared: f64 = own.iter().zip(to.a(j)).map(|(a, b)| (a - b) * (a - b)).sum();
-                nearest = nearest.min(squared);
-            }
-            nearest.sqrt()
-        })
-        .collect()
 }
 
 fn summarise(mut distances: Vec<f64>) -> Distances {

@@ -103,6 +103,11 @@ impl Generator {
         self.current.violation()
     }
 
+    /// The model.
+    pub(super) fn theta(&self) -> &[f64] {
+        &self.current.point.theta
+    }
+
     /// The rows and their model.
     pub(super) fn into_proxy(self) -> (Rows, Vec<f64>) {
         (self.current.rows, self.current.point.theta)

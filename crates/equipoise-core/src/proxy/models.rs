@@ -4,7 +4,7 @@ use super::fair_test::{FairProxyTest, Separation};
 use crate::error::Error;
 use crate::fairness::Fairness;
 use crate::inner_fit::{InnerSettings, fit_logistic};
-use crate::metrics::{Gap, Metrics};
+use crate::metrics::Metrics;
 use crate::rows::Rows;
 
 /// Figures on a client's data.
@@ -42,7 +42,8 @@ impl ProxyModels {
     /// The size of the worst gap of the proxy's model, with or without regularisation, whichever is larger. Infinite if
     /// one of them does not exist or its gap cannot be measured, because then nobody can call it fair.
     pub fn worst_gap(&self, fairness: Fairness) -> f64 {
-        let size = |metrics: &Metrics| metrics.gap(fairness).map_or(f64::INFINITY, Gap::size);
+        let size =
+            |metrics: &Metrics| metrics.gap(fairness).map_or(f64::INFINITY, |gap| gap.size());
         self.unregularised.as_ref().map_or(f64::INFINITY, size).max(size(&self.proxy))
     }
 }

@@ -45,12 +45,12 @@ pub(super) fn moved_rows(
     let n_x = rows.layout().n_x;
     let (z_moves, theta_moves) = (varying.apply(&z[..n_x]), varying.apply(&theta[..n_x]));
     let mut moved = rows.clone();
-    for j in 0..rows.len() {
+    moved.par_x_mut().enumerate().for_each(|(j, x)| {
         let (along_z, along_theta) = row_factors(rows, j, theta, z);
-        for ((x, z), t) in moved.x_mut(j).iter_mut().zip(&z_moves).zip(&theta_moves) {
+        for ((x, z), t) in x.iter_mut().zip(&z_moves).zip(&theta_moves) {
             *x += scale * (along_z * z + along_theta * t);
         }
-    }
+    });
     moved
 }
 
@@ -74,7 +74,7 @@ fn row_factors(rows: &Rows, j: usize, theta: &[f64], z: &[f64]) -> (f64, f64) {
 
 /// `M = (1/N²) Σ_j C_j Q C_jᵀ`, the lower triangle row by row. With `r = Σ y_j p_j q_j a_j` and `t = Q θ_x`,
 /// `N² M = (Σ p_j²) E Q Eᵀ − (E t) rᵀ − r (E t)ᵀ + (θ_x·t) Σ q_j² a_j a_jᵀ`.
-fn reach(rows: &Rows, theta: &[f64], varying: &RangeProjection) -> Vec<f64> {
+pub(super) fn reach(rows: &Rows, theta: &[f64], varying: &RangeProjection) -> Vec<f64> {
     let n = theta.len();
     let n_x = rows.layout().n_x;
     let sums: Vec<ReachSums> = (0..rows.len())

@@ -67,7 +67,7 @@ fn sample_smoothed(
 }
 
 /// Divides `n_rows` in proportion to `counts` by the largest remainder method.
-fn apportion(n_rows: usize, counts: &[usize]) -> Vec<usize> {
+pub(super) fn apportion(n_rows: usize, counts: &[usize]) -> Vec<usize> {
     let all: usize = counts.iter().sum();
     let product = |count: usize| n_rows as u128 * count as u128;
     let mut shares: Vec<usize> =
@@ -80,14 +80,14 @@ fn apportion(n_rows: usize, counts: &[usize]) -> Vec<usize> {
 }
 
 /// Number, mean and covariance (lower triangle) of the features of some rows.
-struct Moments {
-    n_rows: f64,
-    mean: Vec<f64>,
-    covariance: Vec<f64>,
+pub(super) struct Moments {
+    pub(super) n_rows: f64,
+    pub(super) mean: Vec<f64>,
+    pub(super) covariance: Vec<f64>,
 }
 
 impl Moments {
-    fn of(data: &Rows, is_member: impl Fn(usize) -> bool) -> Self {
+    pub(super) fn of(data: &Rows, is_member: impl Fn(usize) -> bool) -> Self {
         let n_x = data.layout().n_x;
         let members: Vec<usize> = (0..data.len()).filter(|&i| is_member(i)).collect();
         let n_rows = members.len() as f64;
@@ -103,7 +103,7 @@ impl Moments {
         Self { n_rows, mean, covariance }
     }
 
-    fn shrunk_towards(mut self, everyone: &Self) -> Self {
+    pub(super) fn shrunk_towards(mut self, everyone: &Self) -> Self {
         let own = self.n_rows / (self.n_rows + PRIOR_ROWS);
         let blend = |mine: &mut [f64], all: &[f64]| {
             mine.iter_mut().zip(all).for_each(|(m, a)| *m = own * *m + (1.0 - own) * a);
@@ -114,14 +114,14 @@ impl Moments {
     }
 }
 
-struct Gaussian {
-    mean: Vec<f64>,
+pub(super) struct Gaussian {
+    pub(super) mean: Vec<f64>,
     /// The covariance is `L Lᵀ`; `L` row by row.
-    lower: Vec<Vec<f64>>,
+    pub(super) lower: Vec<Vec<f64>>,
 }
 
 impl Gaussian {
-    fn new(moments: Moments) -> Result<Self, Error> {
+    pub(super) fn new(moments: Moments) -> Result<Self, Error> {
         let n = moments.mean.len();
         let lower = if moments.covariance.iter().all(|&v| v == 0.0) {
             vec![Vec::new(); n]

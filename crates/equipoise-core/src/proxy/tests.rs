@@ -20,7 +20,7 @@ fn a_proxy_is_fair_and_as_accurate_as_fairness_allows() {
     for intercept in [false, true] {
         let data = random_rows(11, 1500, 4, intercept);
         for fairness in [Fairness::SP, Fairness::EO, "sp:0.5,eo:0.5".parse().unwrap()] {
-            let generated = generate(&data, ProxySettings::new(fairness));
+            let generated = generate(&data, ProxySettings::paper(fairness));
             let summary = &generated.summary;
             assert!(summary.converged);
             assert!(summary.violation < 2e-3 && summary.start_violation > 0.05, "{summary:?}");
@@ -50,7 +50,7 @@ fn a_proxy_is_fair_and_as_accurate_as_fairness_allows() {
 fn proxies_of_any_size_are_fair() {
     let data = random_rows(12, 800, 3, true);
     for n_rows in [60, 800, 2500] {
-        let settings = ProxySettings { rows: Some(n_rows), ..ProxySettings::new(Fairness::SP) };
+        let settings = ProxySettings { rows: Some(n_rows), ..ProxySettings::paper(Fairness::SP) };
         let generated = generate(&data, settings);
         assert_eq!(generated.rows.len(), n_rows);
         assert!(generated.summary.violation < 1e-3, "{n_rows}: {:?}", generated.summary);
@@ -65,7 +65,7 @@ fn proxies_of_any_size_are_fair() {
 #[test]
 fn adam_makes_fair_proxies_but_moves_rows_further() {
     let data = random_rows(17, 500, 3, false);
-    let from_data = ProxySettings { start: ProxyStart::Data, ..ProxySettings::new(Fairness::SP) };
+    let from_data = ProxySettings { start: ProxyStart::Data, ..ProxySettings::paper(Fairness::SP) };
     let adam = generate(&data, ProxySettings { solver: ProxySolver::Adam, ..from_data });
     let smallest = generate(&data, from_data);
     assert!(adam.summary.violation < 0.02, "{:?}", adam.summary);
@@ -90,7 +90,7 @@ fn linear_relations_of_the_data_hold_in_the_proxy() {
     let s: Vec<bool> = (0..900).map(|i| base.group(i) == 1).collect();
     let y: Vec<bool> = (0..900).map(|i| base.is_positive(i)).collect();
     let data = Rows::new(Layout::two_groups(5, true), &x, &s, &y).unwrap();
-    let generated = generate(&data, ProxySettings::new(Fairness::SP));
+    let generated = generate(&data, ProxySettings::paper(Fairness::SP));
     for i in 0..generated.rows.len() {
         let row = generated.rows.x(i);
         assert!((row[2] + row[3] - 1.0).abs() < 1e-9 && (row[4] - 3.0).abs() < 1e-9, "{row:?}");
@@ -102,10 +102,14 @@ fn linear_relations_of_the_data_hold_in_the_proxy() {
 #[test]
 fn a_tolerance_is_met_and_ends_generation_early() {
     let data = random_rows(13, 1000, 3, true);
-    let loose =
-        generate(&data, ProxySettings { epsilon: Some(0.05), ..ProxySettings::new(Fairness::SP) });
-    let tight =
-        generate(&data, ProxySettings { epsilon: Some(1e-6), ..ProxySettings::new(Fairness::SP) });
+    let loose = generate(
+        &data,
+        ProxySettings { epsilon: Some(0.05), ..ProxySettings::paper(Fairness::SP) },
+    );
+    let tight = generate(
+        &data,
+        ProxySettings { epsilon: Some(1e-6), ..ProxySettings::paper(Fairness::SP) },
+    );
     assert_eq!((loose.summary.epsilon_met, tight.summary.epsilon_met), (Some(true), Some(true)));
     assert!(loose.summary.rho < tight.summary.rho);
     assert!(loose.summary.loss < tight.summary.loss, "less fairness costs less accuracy");
@@ -115,11 +119,11 @@ fn a_tolerance_is_met_and_ends_generation_early() {
 #[test]
 fn only_proxies_that_start_as_the_data_are_close_to_it() {
     let data = random_rows(14, 600, 3, true);
-    let smoothed = generate(&data, ProxySettings::new(Fairness::SP)).summary.closeness;
+    let smoothed = generate(&data, ProxySettings::paper(Fairness::SP)).summary.closeness;
     assert_eq!(smoothed.copies, 0);
     assert!(smoothed.proxy_to_data.minimum > 0.0);
     assert!(smoothed.proxy_to_data.median > 0.5 * smoothed.data_to_data.median);
-    let from_data = ProxySettings { start: ProxyStart::Data, ..ProxySettings::new(Fairness::SP) };
+    let from_data = ProxySettings { start: ProxyStart::Data, ..ProxySettings::paper(Fairness::SP) };
     let from_data = generate(&data, from_data).summary;
     assert!(from_data.violation < 1e-3);
     assert!(from_data.closeness.proxy_to_data.median < smoothed.proxy_to_data.median);
@@ -143,7 +147,7 @@ fn distances_agree_with_hand_computed_ones() {
 fn proxies_depend_on_the_seed_but_not_on_threads() {
     let data = random_rows(15, 3000, 3, true);
     let with =
-        |seed| generate(&data, ProxySettings { seed, ..ProxySettings::new(Fairness::EO) }).rows;
+        |seed| generate(&data, ProxySettings { seed, ..ProxySettings::paper(Fairness::EO) }).rows;
     let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     assert_eq!(with(7), one_thread.install(|| with(7)));
     assert_ne!(with(7), with(8));
@@ -154,7 +158,7 @@ fn rejects_data_without_both_classes_and_groups() {
     let data = random_rows(16, 200, 2, true);
     let error_of = |keep: &dyn Fn(usize) -> bool| {
         let rows: Vec<usize> = (0..data.len()).filter(|&i| keep(i)).collect();
-        let settings = ProxySettings::new(Fairness::EO);
+        let settings = ProxySettings::paper(Fairness::EO);
         generate_proxy(&data.select(&rows), &settings, &mut NoopObserver).unwrap_err()
     };
     assert!(matches!(error_of(&|i| data.is_positive(i)), Error::OneClass { .. }));

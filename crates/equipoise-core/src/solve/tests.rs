@@ -24,7 +24,7 @@ fn round_with_three_unreliable() -> Round {
         let data =
             random_rows(900, 6000, 4, true).select(&(c * 1200..(c + 1) * 1200).collect::<Vec<_>>());
         let root = data.select(&(0..60).collect::<Vec<_>>());
-        let settings = ProxySettings { seed: c as u64, ..ProxySettings::new(Fairness::SP) };
+        let settings = ProxySettings { seed: c as u64, ..ProxySettings::paper(Fairness::SP) };
         let proxy: Rows = if c < 2 {
             generate_proxy(&data, &settings, &mut NoopObserver).unwrap().rows
         } else {

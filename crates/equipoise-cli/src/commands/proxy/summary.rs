@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use equipoise_core::{
-    Distances, FairProxyTest, Fairness, GeneratedProxy, Metrics, ProxyModels, ProxySettings,
-    ProxySummary, Separation, Violation,
+    Distances, FairProxyTest, Fairness, GeneratedProxy, Metrics, ProxyMethod, ProxyModels,
+    ProxySettings, ProxySummary, Separation, Violation,
 };
 use equipoise_data::{Digest, Schema};
 use serde::Serialize;
@@ -21,9 +21,10 @@ pub(super) struct Summary<'a> {
     rows: usize,
     schema_digest: Digest,
     fairness: Fairness,
+    method: ProxyMethod,
     epsilon: Option<f64>,
     #[serde(flatten)]
-    headline: Headline<'a>,
+    headline: Headline,
     /// On the client's data: the proxy's model, and the model of the data.
     proxy_model: &'a Metrics,
     data_model: &'a Metrics,
@@ -58,6 +59,7 @@ impl<'a> Summary<'a> {
             rows: proxy.rows.len(),
             schema_digest: schema.digest(),
             fairness: settings.fairness,
+            method: settings.method,
             epsilon: settings.epsilon,
             headline: Headline::of(&models.proxy, settings.fairness),
             proxy_model: &models.proxy,
@@ -112,8 +114,12 @@ impl<'a> Summary<'a> {
     pub(super) fn describe(&self) -> String {
         let (generated, test, models) = (self.generated, &self.definition_1, self.models);
         let line = |name: &str, start: f64, end: f64| vec![name.into(), number(start), number(end)];
+        let start = match self.method {
+            ProxyMethod::Target => "model of the data",
+            ProxyMethod::Paper => "model of the initial rows",
+        };
         let quality = table(
-            &["measured on the client's data", "model of the initial rows", "model of the proxy"],
+            &["measured on the client's data", start, "model of the proxy"],
             vec![
                 line("loss", generated.start_loss, generated.loss),
                 line("violation", generated.start_violation, generated.violation),

@@ -15,7 +15,7 @@ fn round(seed: u64, root_rows: usize, flipped: &[usize]) -> Round {
     let clients = (0..3).map(|c| {
         let first = c * (400 + root_rows);
         let rows = |from: usize, n: usize| population(seed, from, n);
-        let settings = ProxySettings::new(Fairness::SP);
+        let settings = ProxySettings::paper(Fairness::SP);
         let proxy = generate_proxy(&rows(first, 400), &settings, &mut NoopObserver).unwrap().rows;
         let proxy = if flipped.contains(&c) { with_flipped_labels(&proxy) } else { proxy };
         Client { id: format!("c{c}"), proxy, root: rows(first + 400, root_rows) }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use equipoise_core::Estimate;
 use equipoise_data::Schema;
 
 use super::{Published, needs_solve, rejected};
@@ -97,4 +98,8 @@ async fn a_forged_model_is_rejected_by_repeating_the_solve() {
     needs_solve(&round.verify(&files), "a better accuracy");
     let parts = ["the repeated solve gives the same report.html"];
     rejected(&round.solve(&files), "a better accuracy", &parts);
+}
+
+fn estimate(value: f64) -> Estimate {
+    Estimate { value, low: value, high: value }
 }

@@ -1,0 +1,77 @@
+//! Figures with 95 % intervals: rates, means, AUC, their differences, and the worst gap among several groups.
+//!
+//! This module knows counts, means and scores, not rows or models.
+//!
+//! | figure | method |
+//! | --- | --- |
+//! | rate | Wilson; exact with mid-p for one or two rows ([`Count::rate`]) |
+//! | difference of two rates | Newcombe's combination of both rates' limits ([`rate_difference`]) |
+//! | ratio of two rates | Donner and Zou's MOVER-R with both rates' limits ([`rate_ratio`]) |
+//! | balanced accuracy | MOVER with both rates' limits ([`balanced_accuracy`]) |
+//! | mean of soft scores, difference of two | Wilson and Newcombe with the scores' own variance and Student's t ([`Moments`]) |
+//! | calibration | as a mean of soft scores, of `score − label` ([`calibration`]) |
+//! | AUC | DeLong's variance, on the logit scale; a score interval near 0 and 1 ([`Auc`]) |
+//! | two models on the same rows | Student's t ([`paired_mean`]), Bonett and Price ([`paired_rates`]), DeLong |
+//! | worst gap of several groups | Newcombe for two groups, otherwise a calibrated maximum ([`WorstGap`]) |
+
+mod auc;
+mod distribution;
+mod mean;
+mod paired;
+mod rate;
+mod rows_needed;
+#[cfg(test)]
+mod tests;
+mod worst_gap;
+
+use serde::{Deserialize, Serialize};
+
+pub use auc::Auc;
+pub use distribution::{normal_cdf, normal_quantile, student_t_cdf, student_t_quantile};
+pub use mean::{Moments, PooledDispersion, calibration, mean_difference};
+pub use paired::{paired_mean, paired_rates};
+pub use rate::{Count, balanced_accuracy, rate_difference, rate_ratio};
+pub use rows_needed::rows_per_group;
+pub use worst_gap::{GapCell, Location, WorstGap};
+
+/// The 97.5 % quantile of the standard normal distribution.
+pub(crate) const Z: f64 = 1.959_963_984_540_054;
+
+/// A figure with its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The figure.
+    pub value: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+}
+
+impl Estimate {
+    /// Whether the interval contains `value`.
+    pub fn contains(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
+    /// Half the width of the interval.
+    pub fn half_width(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+
+    /// The absolute value of the figure. If the interval contains 0, so does the result's.
+    pub fn abs(&self) -> Self {
+        let (a, b) = (self.low.abs(), self.high.abs());
+        let low = if self.contains(0.0) { 0.0 } else { a.min(b) };
+        Self { value: self.value.abs(), low, high: a.max(b) }
+    }
+}
+
+impl std::ops::Neg for Estimate {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        // Adding 0 turns −0 into 0.
+        Self { value: 0.0 - self.value, low: 0.0 - self.high, high: 0.0 - self.low }
+    }
+}

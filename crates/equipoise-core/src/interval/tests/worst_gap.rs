@@ -1,0 +1,110 @@
+//! The worst gap: which pair, which sign, which interval.
+
+use super::*;
+
+fn counts(pairs: &[(usize, usize)]) -> Vec<Count> {
+    pairs.iter().map(|&(successes, n)| Count { successes, n }).collect()
+}
+
+#[test]
+fn two_groups_have_newcombes_interval() {
+    let cells = counts(&[(12, 40), (30, 43)]);
+    let worst = WorstGap::of(std::slice::from_ref(&cells), 0).unwrap();
+    assert_eq!(Some(worst.gap), rate_difference(cells[0], cells[1]));
+    assert_eq!(worst.location, Location { condition: 0, group: 0, other: 1 });
+    let turned = WorstGap::of(std::slice::from_ref(&cells), 1).unwrap();
+    assert_eq!(Some(turned.gap), rate_difference(cells[1], cells[0]));
+
+    let soft = vec![Moments::of([0.2, 0.4, 0.5]), Moments::of([0.6, 0.9, 0.8, 0.7])];
+    let worst = WorstGap::of(std::slice::from_ref(&soft), 0).unwrap();
+    assert_eq!(Some(worst.gap), mean_difference(soft[0], soft[1]));
+}
+
+#[test]
+fn the_sign_follows_the_reference_group() {
+    let conditions =
+        [counts(&[(20, 40), (10, 40), (30, 40)]), counts(&[(20, 40), (5, 40), (20, 40)])];
+    // The worst pair is 2 and 1 under the first condition: .75 − .25.
+    for (reference, value, group, other) in [(0, 0.5, 2, 1), (1, -0.5, 1, 2), (2, 0.5, 2, 1)] {
+        let worst = WorstGap::of(&conditions, reference).unwrap();
+        assert_close(worst.gap.value, value, 1e-15);
+        assert_eq!(worst.location, Location { condition: 0, group, other });
+        assert!(worst.gap.low <= value && value <= worst.gap.high);
+        assert!(worst.gap.low * value >= 0.0, "{:?}", worst.gap);
+    }
+    let mirrored = WorstGap::of(&conditions, 1).unwrap().gap;
+    assert_eq!(-mirrored, WorstGap::of(&conditions, 2).unwrap().gap);
+}
+
+#[test]
+fn groups_without_rows_are_left_out_and_named() {
+    let conditions = [counts(&[(3, 10), (0, 0), (6, 10)]), counts(&[(1, 2), (0, 0), (0, 0)])];
+    let worst = WorstGap::of(&conditions, 0).unwrap();
+    assert_eq!(Some(worst.gap), rate_difference(conditions[0][0], conditions[0][2]));
+    assert_eq!(worst.empty, [(0, 1), (1, 1), (1, 2)]);
+    assert!(WorstGap::of(&[counts(&[(3, 10), (0, 0)])], 0).is_none());
+    assert!(WorstGap::of::<Count>(&[], 0).is_none());
+}
+
+/// A pair far ahead of all others keeps Newcombe's interval; one of many equal pairs does not.
+#[test]
+fn the_lower_limit_depends_on_how_close_the_other_pairs_are() {
+    let alone = counts(&[(380, 400), (200, 400), (20, 400)]);
+    let newcombe = rate_difference(alone[0], alone[2]).unwrap();
+    let worst = WorstGap::of(&[alone], 0).unwrap().gap;
+    assert_close(worst.low, newcombe.low, 0.002);
+    assert_close(worst.high, newcombe.high, 1e-15);
+
+    let tied = counts(&[(120, 200), (80, 200), (80, 200), (80, 200)]);
+    let newcombe = rate_difference(tied[0], tied[1]).unwrap();
+    let worst = WorstGap::of(&[tied], 0).unwrap().gap;
+    assert!(worst.low < newcombe.low - 0.004, "{worst:?} {newcombe:?}");
+}
+
+/// With equal groups the critical value is Tukey's: the 95 % quantile of the range of k standard normal numbers,
+/// from the published table, divided by √2.
+#[test]
+fn equal_groups_have_tukeys_critical_value() {
+    for (k, range) in [(2, 2.772), (3, 3.314), (4, 3.633), (6, 4.030)] {
+        let cells = counts(&vec![(50, 100); k]);
+        let found = super::super::worst_gap::critical_value(&[cells], 0.0);
+        assert_close(found, range / 2f64.sqrt(), 0.03);
+    }
+}
+
+#[test]
+fn small_and_extreme_cells_give_finite_ordered_limits() {
+    let sizes = [(0, 1), (1, 1), (0, 2), (2, 2), (0, 500), (500, 500), (1, 3)];
+    for &a in &sizes {
+        for &b in &sizes {
+            for &c in &sizes {
+                let gap = WorstGap::of(&[counts(&[a, b, c]), counts(&[c, b, a])], 1).unwrap().gap;
+                assert!(gap.low <= gap.value && gap.value <= gap.high, "{a:?} {b:?} {c:?} {gap:?}");
+                assert!(gap.low >= -1.0 && gap.high <= 1.0 && gap.high - gap.low > 0.001);
+            }
+        }
+    }
+    let scores: [&[f64]; 5] =
+        [&[0.0], &[1.0, 1.0], &[0.3, 0.3, 0.3], &[0.1, 0.9], &[0.0, 1.0, 1.0]];
+    for a in scores {
+        for b in scores {
+            for c in scores {
+                let cells = [a, b, c].map(|s| Moments::of(s.iter().copied())).to_vec();
+                let gap = WorstGap::of(&[cells], 0).unwrap().gap;
+                assert!(gap.low <= gap.value && gap.value <= gap.high, "{a:?} {b:?} {c:?} {gap:?}");
+                assert!(gap.high - gap.low > 0.1);
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_needed_by_hand() {
+    // (1.96 + .84)² (.25 + .25) / .1² = 392.4.
+    assert_eq!(rows_per_group(-0.15, (0.25, 0.25), 0.05), Some(393));
+    assert_eq!(rows_per_group(0.05, (0.25, 0.25), 0.05), None);
+    let conditions = [counts(&[(50, 100), (35, 100)])];
+    let worst = WorstGap::of(&conditions, 0).unwrap();
+    let rows = worst.rows_per_group(&conditions, 0.05).unwrap();
+    assert!((370..400).contains(&rows), "{rows}");
+}

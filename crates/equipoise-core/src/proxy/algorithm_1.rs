@@ -1,0 +1,90 @@
+//! The paper's method, Algorithm 1.
+//!
+//! The variables are the features of the proxy rows. Groups, labels and the constant are fixed. With `θ(X)`
+//! the model fitted to the proxy, the generator minimises
+//!
+//! `F(θ(X)) = (1/N°) L°(θ) + (ρ/2) Σ_j ω_j d_j²`
+//!
+//! measured on the client's own data by covariances (see `fairness`), for increasing ρ. The rows start as a sample from a
+//! smoothed model of the data (see `start`), and each step moves them as little as the model's next step allows (see
+//! `rows_step`).
+
+use super::generator::Generator;
+use super::{GeneratedProxy, ProxySettings, ProxySummary, measure_closeness, start};
+use crate::error::Error;
+use crate::observer::{Observer, Progress};
+use crate::rows::Rows;
+use crate::settings::RhoSchedule;
+
+/// Largest ρ if a tolerance is set, which may need more than the schedule's last value.
+const RHO_LIMIT: f64 = 1e10;
+
+/// Generates a proxy of `data`, whose settings and cells have been checked.
+pub(super) fn generate(
+    data: &Rows,
+    settings: &ProxySettings,
+    observer: &mut dyn Observer,
+) -> Result<GeneratedProxy, Error> {
+    let (n_rows, minimum) = (settings.rows.unwrap_or(data.len()), data.layout().n() + 1);
+    if n_rows < minimum {
+        return Err(Error::FewProxyRows { found: n_rows, minimum });
+    }
+    let varying = start::varying_directions(data);
+    let start = start::initial_rows(data, settings, &varying)?;
+    let mut generator = Generator::new(data, start, varying, settings)?;
+    let (start_loss, start_violation) = (generator.loss(), generator.size());
+    let start_theta = generator.theta().to_vec();
+
+    let schedule = RhoSchedule::default();
+    let mut rho = schedule.start;
+    let mut steps = 0;
+    let mut converged;
+    loop {
+        converged = false;
+        for _ in 0..settings.steps_per_rho {
+            let moved = generator.step(rho)?;
+            steps += usize::from(moved);
+            observer.on_step(Progress {
+                done: steps,
+                of: settings.steps_per_rho * 4,
+                objective: generator.value(rho),
+                violation: generator.size(),
+                rho,
+                weights: &[],
+            });
+            if !moved {
+                converged = !generator.was_stuck();
+                break;
+            }
+        }
+        let met = settings.epsilon.is_some_and(|epsilon| generator.size() <= epsilon);
+        let limit = if settings.epsilon.is_some() { RHO_LIMIT } else { schedule.max };
+        if met || rho * schedule.factor > limit {
+            converged |= met;
+            break;
+        }
+        rho *= schedule.factor;
+    }
+
+    let violation = generator.size();
+    let (loss, violations) = (generator.loss(), generator.violations());
+    let (rows, theta) = generator.into_proxy();
+    Ok(GeneratedProxy {
+        summary: ProxySummary {
+            loss,
+            violation,
+            violations,
+            start_loss,
+            start_violation,
+            rho,
+            steps,
+            converged,
+            epsilon_met: settings.epsilon.map(|epsilon| violation <= epsilon),
+            closeness: measure_closeness(&rows, data, settings.seed),
+            theta,
+            start_theta,
+            target_error: None,
+        },
+        rows,
+    })
+}

@@ -1,0 +1,66 @@
+//! The fair model that a proxy is made for: the model of the client's own data, changed no more than fairness requires.
+//!
+//! If the model has an intercept and an indicator for each group, every group has its own threshold. Moving those is
+//! enough for equal rates, and leaves the ranking within each group alone (`thresholds`). A model without them, such as
+//! one that is blind to the group, is fitted again with a penalty on the differences between soft rates
+//! (`soft_rate_fit`). So is a model that must have equalised odds, because one threshold for each group cannot equalise
+//! two rates.
+
+mod cell_rates;
+mod goal;
+mod soft_rate_fit;
+mod thresholds;
+
+use crate::error::Error;
+use crate::fairness::{Condition, Fairness};
+use crate::linalg::RangeProjection;
+use crate::packed_rows::PackedRows;
+use crate::rows::{Layout, Rows};
+use goal::Goal;
+use soft_rate_fit::fit_soft_rates;
+use thresholds::{group_cuts, move_cuts};
+
+use super::ProxySettings;
+use super::blocks::scores;
+
+/// The ridge of models that are fitted to the client's own rows. The ridge of the round is so small that rare levels of
+/// one-hot columns would get coefficients from a handful of people.
+pub(super) const DATA_RIDGE: f64 = 1e-3;
+
+/// The model that the proxy of `data` should have. `raw` is the model of `data`; `row_space` projects onto the span of
+/// its rows. `packed` has the same rows.
+pub(super) fn fair_target(
+    data: &Rows,
+    packed: &PackedRows,
+    raw: &[f64],
+    row_space: &RangeProjection,
+    settings: &ProxySettings,
+) -> Result<Vec<f64>, Error> {
+    let layout = data.layout();
+    let scores = scores(data, raw);
+    let goal = Goal::new(data, &scores, settings);
+    let start = if has_thresholds(layout) {
+        move_cuts(raw, layout, &group_cuts(data, &scores, settings.fairness, &goal))
+    } else {
+        raw.to_vec()
+    };
+    let target = if has_thresholds(layout) && thresholds_suffice(settings.fairness) {
+        start
+    } else {
+        fit_soft_rates(data, packed, &scores, start, settings.fairness, &goal)?
+    };
+    // Columns that depend on each other leave θ undetermined. A ridge chooses the smallest of all models with
+    // the same scores, and so must the target.
+    Ok(row_space.apply(&target))
+}
+
+/// Whether each group has a threshold of its own.
+fn has_thresholds(layout: &Layout) -> bool {
+    layout.as_feature && layout.intercept
+}
+
+/// Whether moving thresholds is the best way to this fairness. Equal selection rates contradict equal rates among positives
+/// or negatives unless labels are equally frequent in all groups; a fit that insists on both loses its accuracy.
+fn thresholds_suffice(fairness: Fairness) -> bool {
+    fairness.weight(Condition::All) > 0.0 || fairness.conditions().count() == 1
+}

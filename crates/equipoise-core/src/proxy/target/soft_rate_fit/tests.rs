@@ -1,0 +1,106 @@
+//! The gradient is right, and the fit reaches the hard rates of its goal.
+#![allow(clippy::unwrap_used)]
+
+use std::slice;
+
+use super::super::super::ProxySettings;
+use super::*;
+use crate::fairness::Criterion;
+use crate::linalg::norm;
+use crate::test_rows::{layout, random_rows_of};
+
+fn goal(data: &Rows, theta: &[f64], fairness: Fairness) -> Goal {
+    Goal::new(data, &scores_of(data, theta), &ProxySettings::new(fairness))
+}
+
+#[test]
+fn the_gradient_agrees_with_finite_differences() {
+    for (as_feature, criterion) in
+        [(false, "sp"), (false, "eo"), (true, "equalized-odds"), (false, "fpr:0.4,sp:0.6")]
+    {
+        let layout = layout(3, 3, as_feature, true);
+        let data = random_rows_of(&layout, 8, 400);
+        let packed = PackedRows::unmerged(slice::from_ref(&data)).unwrap();
+        let fairness: Fairness = criterion.parse().unwrap();
+        let theta: Vec<f64> = (0..layout.n()).map(|k| 0.9 - 0.35 * k as f64).collect();
+        let goal = goal(&data, &theta, fairness);
+        let terms = Term::all(&data, fairness, &goal);
+        let targets = terms.iter().map(|term| term.goal).collect();
+        let problem =
+            SoftRateFit { data: &data, packed: &packed, slope: 1.7, terms: &terms, targets };
+        let at = |theta: &[f64]| problem.at(theta.to_vec()).unwrap();
+        let here = at(&theta);
+        for k in 0..theta.len() {
+            let moved = |by: f64| {
+                let mut theta = theta.clone();
+                theta[k] += by;
+                at(&theta)
+            };
+            let (up, down) = (moved(1e-5), moved(-1e-5));
+            let slope = (up.value - down.value) / 2e-5;
+            // The rounding error of the difference quotient is about 1e-16 · F / 1e-5.
+            assert!(
+                (here.gradient[k] - slope).abs() < 1e-6 * norm(&here.gradient),
+                "{criterion}, {k}"
+            );
+            for j in 0..terms.len() {
+                let slope = (up.state.values[j] - down.state.values[j]) / 2e-5;
+                assert!((here.state.slopes[j][k] - slope).abs() < 1e-8);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_blind_model_gets_equal_rates_and_keeps_the_share_selected() {
+    let layout = layout(3, 4, false, true);
+    let data = random_rows_of(&layout, 9, 6000);
+    let packed = PackedRows::unmerged(slice::from_ref(&data)).unwrap();
+    let raw = crate::inner_fit::fit_logistic(&data, 1e-3, &Default::default()).unwrap();
+    let before = scores_of(&data, &raw);
+    for criterion in [Criterion::Sp, Criterion::Eo, Criterion::Fpr, Criterion::EqualizedOdds] {
+        let fairness = Fairness::from(criterion);
+        let goal = goal(&data, &raw, fairness);
+        let theta = fit_soft_rates(&data, &packed, &before, raw.clone(), fairness, &goal).unwrap();
+        let worst = |scores: &[f64]| {
+            let rates = Rates::of(&data, scores, 0.0);
+            let gap = |(condition, _)| {
+                let rates = (0..3).map(|group| rates.of_group(group, condition).unwrap());
+                let (low, high) =
+                    rates.fold((1f64, 0f64), |(l, h), rate| (l.min(rate), h.max(rate)));
+                high - low
+            };
+            fairness.conditions().map(gap).fold(0.0, f64::max)
+        };
+        let after = scores_of(&data, &theta);
+        assert!(worst(&before) > 0.1, "{}", worst(&before));
+        assert!(worst(&after) < 0.1 * worst(&before), "{criterion:?}: {}", worst(&after));
+        let selected = Rates::of(&data, &after, 0.0).together()[0].unwrap();
+        assert!((selected - goal.overall).abs() < 0.01, "{criterion:?}: {selected}");
+    }
+}
+
+#[test]
+fn hard_rates_are_counted_like_the_goal() {
+    let layout = layout(3, 2, false, true);
+    let data = random_rows_of(&layout, 2, 300);
+    let packed = PackedRows::unmerged(slice::from_ref(&data)).unwrap();
+    let theta = vec![0.7, 0.4, -0.1];
+    // With all of the gap remaining, the goal is what the model has.
+    let fairness = Fairness::from(Criterion::EqualizedOdds);
+    let settings = ProxySettings { remaining_gap: 1.0, ..ProxySettings::new(fairness) };
+    let goal = Goal::new(&data, &scores_of(&data, &theta), &settings);
+    let terms = Term::all(&data, fairness, &goal);
+    let problem =
+        SoftRateFit { data: &data, packed: &packed, slope: 1.0, terms: &terms, targets: vec![] };
+    for (term, hard) in terms.iter().zip(problem.hard_values(&scores_of(&data, &theta))) {
+        assert!((term.goal - hard).abs() < 1e-12);
+    }
+    // Steep soft decisions are nearly hard.
+    let steep = SoftRateFit { slope: 1e4, ..problem };
+    for (soft, hard) in
+        steep.soft_values(&theta).0.iter().zip(steep.hard_values(&scores_of(&data, &theta)))
+    {
+        assert!((soft - hard).abs() < 2e-3, "{soft}, {hard}");
+    }
+}

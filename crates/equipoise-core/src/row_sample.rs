@@ -1,0 +1,143 @@
+//! Samples of the clients' rows, on which a defense can measure any model by group.
+//!
+//! Packed rows have lost their groups and labels, and may be on disk. So a few clients keep some of their rows as they
+//! came: up to a fixed number from each cell (group and label), so that small groups are measured well too.
+
+use crate::error::Error;
+use crate::rows::{Layout, Rows};
+
+/// The largest number of clients whose rows are sampled. The median over so many is as good as over all.
+const MAX_SAMPLED_CLIENTS: usize = 40;
+/// The largest number of rows sampled from one client: a rate among them has an error below 0.02.
+const MAX_ROWS: usize = 4096;
+/// Bytes that all samples of a round may take together, unless that leaves fewer than [`MIN_CELL_ROWS`] per cell.
+const MAX_BYTES: usize = 32 << 20;
+/// Rows of a cell that are kept in any case.
+const MIN_CELL_ROWS: usize = 16;
+
+/// Rows sampled from one client, and how many rows of each cell it has in all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowSample {
+    rows: Rows,
+    cell_counts: Vec<[usize; 2]>,
+}
+
+impl RowSample {
+    /// The sampled rows. The order means nothing.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// Number of rows of the client in each cell `[group][y]`, sampled or not.
+    pub fn cell_counts(&self) -> &[[usize; 2]] {
+        &self.cell_counts
+    }
+}
+
+/// Which clients of a round are sampled, and how many rows of each cell they keep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SamplePlan {
+    layout: Layout,
+    n_clients: usize,
+    cell_rows: usize,
+}
+
+impl SamplePlan {
+    /// The plan for a round of so many clients.
+    pub fn new(layout: Layout, n_clients: usize) -> Self {
+        let n_sampled = n_clients.clamp(1, MAX_SAMPLED_CLIENTS);
+        let affordable = MAX_BYTES / (n_sampled * row_bytes(&layout));
+        let n_cells = 2 * layout.groups.len();
+        let cell_rows = (affordable.min(MAX_ROWS) / n_cells).max(MIN_CELL_ROWS);
+        Self { layout, n_clients, cell_rows }
+    }
+
+    /// Whether this client is sampled. Clients are chosen at equal distances in the order of their ids.
+    pub fn includes(&self, client: usize) -> bool {
+        let n_sampled = self.n_clients.min(MAX_SAMPLED_CLIENTS);
+        // The first client at or after each multiple of n_clients / n_sampled.
+        client == 0
+            || client * n_sampled / self.n_clients != (client - 1) * n_sampled / self.n_clients
+    }
+
+    /// A sampler for this client, if it is sampled.
+    pub fn sampler(&self, client: usize) -> Option<RowSampler> {
+        self.includes(client).then(|| RowSampler::new(self.layout.clone(), self.cell_rows))
+    }
+
+    /// The largest number of bytes that all samples together can take.
+    pub fn max_bytes(&self) -> usize {
+        let n_sampled = self.n_clients.min(MAX_SAMPLED_CLIENTS);
+        n_sampled * self.cell_rows * 2 * self.layout.groups.len() * row_bytes(&self.layout)
+    }
+}
+
+fn row_bytes(layout: &Layout) -> usize {
+    (layout.n() + 1) * size_of::<f64>() + 1
+}
+
+/// Samples the rows of one client, chunk by chunk. The result depends on the order of the rows, not on the chunks.
+#[derive(Debug)]
+pub struct RowSampler {
+    layout: Layout,
+    cell_rows: usize,
+    /// In the order of groups, each with negatives first.
+    cells: Vec<Cell>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Cell {
+    n_seen: usize,
+    /// The features of the rows kept.
+    x: Vec<f64>,
+}
+
+impl RowSampler {
+    fn new(layout: Layout, cell_rows: usize) -> Self {
+        let cells = vec![Cell::default(); 2 * layout.groups.len()];
+        Self { layout, cell_rows, cells }
+    }
+
+    /// Adds rows, by reservoir sampling: every row of a cell is equally likely to be kept.
+    pub(crate) fn add(&mut self, rows: &Rows) {
+        let n_x = self.layout.n_x;
+        for i in 0..rows.len() {
+            let cell = &mut self.cells[2 * rows.group(i) + usize::from(rows.is_positive(i))];
+            if cell.n_seen < self.cell_rows {
+                cell.x.extend_from_slice(rows.x(i));
+            } else {
+                let slot = (scramble(cell.n_seen as u64) % (cell.n_seen as u64 + 1)) as usize;
+                if slot < self.cell_rows {
+                    cell.x[slot * n_x..(slot + 1) * n_x].copy_from_slice(rows.x(i));
+                }
+            }
+            cell.n_seen += 1;
+        }
+    }
+
+    /// The sample, once all rows have been added.
+    pub(crate) fn finish(self) -> Result<RowSample, Error> {
+        let (mut x, mut groups, mut positive) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, cell) in self.cells.iter().enumerate() {
+            let n_kept = cell.n_seen.min(self.cell_rows);
+            x.extend_from_slice(&cell.x);
+            groups.extend(std::iter::repeat_n((at / 2) as u8, n_kept));
+            positive.extend(std::iter::repeat_n(at % 2 == 1, n_kept));
+        }
+        let rows = Rows::new(self.layout, &x, &groups, &positive)?;
+        let counts = self.cells.chunks_exact(2);
+        let cell_counts = counts.map(|pair| [pair[0].n_seen, pair[1].n_seen]).collect();
+        Ok(RowSample { rows, cell_counts })
+    }
+}
+
+/// The output function of SplitMix64: a fixed sequence that looks random.
+fn scramble(index: u64) -> u64 {
+    let mut z = index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! The verdict: whether a model meets its requirements, as far as some rows can tell.
+//!
+//! A requirement is met if the whole 95 % interval of its figure meets the bound, and missed if the whole interval is on
+//! the wrong side. Otherwise these rows cannot tell. One missed requirement fails the model, and one that cannot be
+//! decided leaves it undecided.
+
+mod requirements;
+mod rows_needed;
+mod sentence;
+#[cfg(test)]
+mod tests;
+
+pub use requirements::{Requirement, Requirements};
+pub use sentence::describe_verdict;
+
+pub(crate) use rows_needed::{MAX_VARIANCE, pair_variance, rows_needed};
+
+use serde::{Deserialize, Serialize};
+
+use crate::fairness::{Condition, Fairness};
+use crate::interval::Estimate;
+use crate::metrics::{Gap, GroupMetrics, Metrics};
+
+/// Whether a model meets its requirements, or one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It does.
+    Pass,
+    /// It does not.
+    Fail,
+    /// These rows cannot tell.
+    Unknown,
+    /// Nothing is required.
+    None,
+}
+
+crate::choices! { Verdict:
+    Pass => "pass", "The model meets every requirement";
+    Fail => "fail", "The model misses a requirement";
+    Unknown => "unknown", "The rows are too few to tell";
+    None => "none", "Nothing is required";
+}
+
+/// The verdict on one requirement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Judgement {
+    /// What is required.
+    pub requirement: Requirement,
+    /// The largest gap or the smallest accuracy allowed.
+    pub bound: f64,
+    /// Whether it is met. Never [`Verdict::None`].
+    pub verdict: Verdict,
+    /// The figure with its 95 % interval. A gap is signed. `None` if it cannot be measured.
+    pub figure: Option<Estimate>,
+    /// For a gap, the two groups: the rate of the first minus that of the second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<[String; 2]>,
+    /// For a gap, the rows among which the rates are taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Condition>,
+    /// For a gap, the groups without such rows. The figure leaves them out, so the requirement is not met for certain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmeasured_groups: Vec<String>,
+    /// If these rows cannot tell, about how many could: for a gap, rows of its condition in each group; for the
+    /// accuracy, rows; for the balanced accuracy, rows of each label. `None` if the figure is so close to the bound that
+    /// no practical number suffices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows_needed: Option<usize>,
+}
+
+impl Verdict {
+    /// The verdict on all requirements together.
+    pub fn of(judgements: &[Judgement]) -> Self {
+        let any = |verdict| judgements.iter().any(|judgement| judgement.verdict == verdict);
+        match () {
+            () if judgements.is_empty() => Self::None,
+            () if any(Self::Fail) => Self::Fail,
+            () if any(Self::Unknown) => Self::Unknown,
+            () => Self::Pass,
+        }
+    }
+}
+
+impl Metrics {
+    /// Judges each requirement by these figures. The gap is the worst one of `fairness`.
+    pub fn judge(&self, requirements: Requirements, fairness: Fairness) -> Vec<Judgement> {
+        let judge = |(requirement, bound)| match requirement {
+            Requirement::Gap => judge_gap(self, fairness, bound),
+            Requirement::Accuracy => {
+                let rows = self.rows as f64;
+                judge_share(requirement, bound, self.accuracy, |share| {
+                    smoothed_variance(share * rows, rows)
+                })
+            }
+            Requirement::BalancedAccuracy => {
+                let variance = self.balanced_accuracy_variance();
+                judge_share(requirement, bound, self.balanced_accuracy, |_| variance)
+            }
+        };
+        requirements.iter().map(judge).collect()
+    }
+
+    /// The variance of the balanced accuracy with one row of each label.
+    fn balanced_accuracy_variance(&self) -> f64 {
+        let variance = |condition| {
+            let counts = self.groups.iter().map(|group| group.counts(condition));
+            let (selected, rows) = counts.fold((0, 0), |sum, c| (sum.0 + c.successes, sum.1 + c.n));
+            smoothed_variance(selected as f64, rows as f64)
+        };
+        0.25 * (variance(Condition::Positives) + variance(Condition::Negatives))
+    }
+}
+
+/// The worst condition of the criterion decides.
+fn judge_gap(metrics: &Metrics, fairness: Fairness, bound: f64) -> Judgement {
+    let judgements = fairness
+        .conditions()
+        .map(|(condition, _)| judge_gap_of(metrics, metrics.gaps.of(condition), condition, bound));
+    let severity = |judgement: &Judgement| {
+        let rank = match judgement.verdict {
+            Verdict::Fail => 2,
+            Verdict::Unknown => 1,
+            Verdict::Pass | Verdict::None => 0,
+        };
+        (rank, judgement.figure.map_or(0.0, |figure| figure.value.abs()))
+    };
+    let worse = |a: Judgement, b: Judgement| if severity(&b) > severity(&a) { b } else { a };
+    // A criterion has at least one condition.
+    let none = || judge_gap_of(metrics, None, Condition::All, bound);
+    judgements.reduce(worse).unwrap_or_else(none)
+}
+
+fn judge_gap_of(
+    metrics: &Metrics,
+    gap: Option<&Gap>,
+    condition: Condition,
+    bound: f64,
+) -> Judgement {
+    let missing = |group: &&GroupMetrics| group.counts(condition).n == 0;
+    let unmeasured_groups: Vec<String> =
+        metrics.groups.iter().filter(missing).map(|group| group.name.clone()).collect();
+    let verdict = match gap {
+        Some(gap) if gap.low > bound || gap.high < -bound => Verdict::Fail,
+        Some(gap) if unmeasured_groups.is_empty() && gap.low >= -bound && gap.high <= bound => {
+            Verdict::Pass
+        }
+        _ => Verdict::Unknown,
+    };
+    let rows = || match gap {
+        Some(gap) if unmeasured_groups.is_empty() => {
+            rows_needed(gap.size() - bound, pair_variance(metrics, gap))
+        }
+        // Enough for a fair model to pass, whatever the rates.
+        _ => rows_needed(bound, 2.0 * MAX_VARIANCE),
+    };
+    Judgement {
+        requirement: Requirement::Gap,
+        bound,
+        verdict,
+        figure: gap.map(Gap::estimate),
+        groups: gap.map(|gap| gap.groups.clone()),
+        condition: Some(condition),
+        rows_needed: if verdict == Verdict::Unknown { rows() } else { None },
+        unmeasured_groups,
+    }
+}
+
+/// A figure that must be at least `bound`. `variance` is that of one row, at the figure found.
+fn judge_share(
+    requirement: Requirement,
+    bound: f64,
+    figure: Option<Estimate>,
+    variance: impl Fn(f64) -> f64,
+) -> Judgement {
+    let verdict = match figure {
+        Some(figure) if figure.high < bound => Verdict::Fail,
+        Some(figure) if figure.low >= bound => Verdict::Pass,
+        _ => Verdict::Unknown,
+    };
+    let rows = |figure: Estimate| rows_needed(figure.value - bound, variance(figure.value));
+    Judgement {
+        requirement,
+        bound,
+        verdict,
+        figure,
+        groups: None,
+        condition: None,
+        unmeasured_groups: Vec::new(),
+        rows_needed: figure.filter(|_| verdict == Verdict::Unknown).and_then(rows),
+    }
+}
+
+/// The variance of one decision, for a rate of which `selected` of `rows` were found. Two successes and two failures more
+/// keep it above 0.
+fn smoothed_variance(selected: f64, rows: f64) -> f64 {
+    let rate = (selected + 2.0) / (rows + 4.0);
+    rate * (1.0 - rate)
+}

@@ -1,0 +1,84 @@
+//! A verdict in plain words.
+
+use std::fmt;
+
+use super::{Judgement, Requirement, Verdict};
+use crate::fairness::Condition;
+
+/// The verdict as a sentence with its figures, the decisive ones first. `rows` names the rows that were judged: `this
+/// root` or `these rows`. `None` if nothing is required.
+pub fn describe_verdict(judgements: &[Judgement], rows: &str) -> Option<String> {
+    let start = match Verdict::of(judgements) {
+        Verdict::Pass => "pass: ".to_owned(),
+        Verdict::Fail => "fail: ".to_owned(),
+        Verdict::Unknown => format!("cannot tell with {rows}: "),
+        Verdict::None => return None,
+    };
+    let of = |verdict| judgements.iter().filter(move |judgement| judgement.verdict == verdict);
+    let ordered = [Verdict::Fail, Verdict::Unknown, Verdict::Pass].into_iter().flat_map(of);
+    Some(start + &ordered.map(ToString::to_string).collect::<Vec<_>>().join("; "))
+}
+
+/// The figure with its interval, what is required, and how many rows could tell.
+impl fmt::Display for Judgement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let condition = self.condition.unwrap_or(Condition::All);
+        let (name, limit) = match self.requirement {
+            Requirement::Gap => (format!("the gap in {}", condition.rate_name()), "most"),
+            Requirement::Accuracy => ("the accuracy".to_owned(), "least"),
+            Requirement::BalancedAccuracy => ("the balanced accuracy".to_owned(), "least"),
+        };
+        match self.figure {
+            Some(e) if self.requirement == Requirement::Gap => {
+                write!(f, "{name} is {:+.3} [{:+.3}, {:+.3}]", e.value, e.low, e.high)?;
+            }
+            Some(e) => write!(f, "{name} is {:.3} [{:.3}, {:.3}]", e.value, e.low, e.high)?,
+            None => write!(f, "{name} cannot be measured")?,
+        }
+        write!(f, ", required: at {limit} {}", self.bound)?;
+        if !self.unmeasured_groups.is_empty() {
+            let rows = kind_of_rows(condition);
+            write!(f, ", not counting groups without {rows}: ")?;
+            f.write_str(&list(&self.unmeasured_groups))?;
+        }
+        match (self.verdict, self.rows_needed) {
+            (Verdict::Unknown, Some(rows)) => {
+                let (kind, per) = match self.requirement {
+                    Requirement::Gap => (kind_of_rows(condition), " per group"),
+                    Requirement::Accuracy => ("rows", ""),
+                    Requirement::BalancedAccuracy => ("rows", " of each label"),
+                };
+                write!(f, "; about {} {kind}{per} would be needed", about(rows))
+            }
+            (Verdict::Unknown, None) if self.figure.is_some() => {
+                f.write_str("; the figure is too close to the bound for any number of rows to tell")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Rounded up to two significant digits, because more would be false precision.
+pub(crate) fn about(rows: usize) -> usize {
+    let unit = 10usize.pow(rows.max(1).ilog10().saturating_sub(1));
+    rows.div_ceil(unit) * unit
+}
+
+/// The rows that a rate is taken over.
+pub(crate) fn kind_of_rows(condition: Condition) -> &'static str {
+    match condition {
+        Condition::All => "rows",
+        Condition::Positives => "positive rows",
+        Condition::Negatives => "negative rows",
+    }
+}
+
+/// Names in backticks, at most [`MAX_LISTED`] of them.
+pub(crate) fn list(names: &[String]) -> String {
+    let listed: Vec<String> =
+        names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+    let more = names.len().saturating_sub(MAX_LISTED);
+    listed.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
+}
+
+const MAX_LISTED: usize = 5;

@@ -1,0 +1,160 @@
+//! Coverage of single figures: rates and their combinations, AUC, paired differences, calibration, rows needed.
+
+use equipoise_core::{
+    Auc, Count, Estimate, balanced_accuracy, calibration, paired_mean, paired_rates,
+    rate_difference, rate_ratio, rows_per_group,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
+
+use crate::full;
+
+/// The share of samples, in percent, whose interval contains `truth`. Samples without a figure do not count.
+fn coverage(truth: f64, sample: impl Fn(&mut ChaCha8Rng) -> Option<Estimate> + Sync) -> f64 {
+    let n: u64 = if full() { 20_000 } else { 3000 };
+    let (covered, measured) = (0..n)
+        .into_par_iter()
+        .filter_map(|seed| sample(&mut ChaCha8Rng::seed_from_u64(seed)))
+        .map(|estimate| (usize::from(estimate.contains(truth)), 1usize))
+        .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+    assert!(measured as u64 * 2 > n);
+    100.0 * covered as f64 / measured as f64
+}
+
+fn binomial(rng: &mut ChaCha8Rng, n: usize, p: f64) -> Count {
+    Count::of((0..n).map(|_| rng.random::<f64>() < p))
+}
+
+#[test]
+fn rates_ratios_and_balanced_accuracy() {
+    let mut all = Vec::new();
+    for (p, q) in [(0.5, 0.5), (0.6, 0.75), (0.2, 0.3), (0.9, 0.95), (0.3, 0.9)] {
+        for (m, n) in [(20, 20), (10, 30), (6, 77), (100, 140)] {
+            let draw = move |rng: &mut ChaCha8Rng| (binomial(rng, m, p), binomial(rng, n, q));
+            let pair = |of: fn(Count, Count) -> Option<Estimate>| {
+                move |rng: &mut ChaCha8Rng| {
+                    let (a, b) = draw(rng);
+                    of(a, b)
+                }
+            };
+            let found = [
+                coverage(p - q, pair(rate_difference)),
+                coverage(p / q, pair(rate_ratio)),
+                coverage((p + q) / 2.0, pair(balanced_accuracy)),
+            ];
+            println!(
+                "rates {p} of {m}, {q} of {n}: difference {:.1}, ratio {:.1}, mean {:.1} %",
+                found[0], found[1], found[2]
+            );
+            all.extend(found);
+        }
+    }
+    assert_near_nominal(&all, 92.0);
+}
+
+/// Normal scores, 1 apart for a useful model; cells from 3 to 60 rows.
+#[test]
+fn auc_of_normal_scores() {
+    let mut all = Vec::new();
+    for distance in [0.0f64, 1.0, 1.8, 2.6] {
+        let truth = equipoise_core::normal_cdf(distance / 2f64.sqrt());
+        for (m, n) in [(3, 30), (6, 6), (5, 35), (12, 12), (30, 10), (60, 180)] {
+            let found = coverage(truth, |rng| {
+                let (scores, positive) = labelled_scores(rng, m, n, distance);
+                Some(Auc::of(&scores, &positive)?.estimate())
+            });
+            println!("AUC {truth:.3}, {m} and {n} rows: {found:.1} %");
+            all.push(found);
+        }
+    }
+    assert_near_nominal(&all, 92.0);
+}
+
+#[test]
+fn auc_differences() {
+    let mut all = Vec::new();
+    for (m, n) in [(10, 30), (30, 50), (120, 120)] {
+        let truth = equipoise_core::normal_cdf(1.0 / 2f64.sqrt())
+            - equipoise_core::normal_cdf(1.0 / 4f64.sqrt());
+        let found = coverage(truth, |rng| {
+            let (scores, positive) = labelled_scores(rng, m, n, 1.0);
+            // As much noise again: the distance in units of the spread falls by √2.
+            let noisy: Vec<f64> = scores.iter().map(|s| s + normal(rng)).collect();
+            Auc::of(&scores, &positive)?.difference(&Auc::of(&noisy, &positive)?)
+        });
+        println!("AUC difference {truth:.3}, {m} and {n} rows: {found:.1} %");
+        all.push(found);
+    }
+    assert_near_nominal(&all, 92.0);
+}
+
+#[test]
+fn paired_differences_and_calibration() {
+    let mut all = Vec::new();
+    for n in [20, 40, 83, 240] {
+        for (first, second) in [(0.05, 0.05), (0.1, 0.02), (0.2, 0.15)] {
+            all.push(coverage(first - second, |rng| {
+                let draws: Vec<f64> = (0..n).map(|_| rng.random()).collect();
+                let count =
+                    |from: f64, to: f64| draws.iter().filter(|d| (from..to).contains(*d)).count();
+                paired_rates(count(0.0, first), count(first, first + second), n)
+            }));
+        }
+        all.push(coverage(0.3, |rng| {
+            paired_mean(&(0..n).map(|_| 0.3 + normal(rng)).collect::<Vec<_>>())
+        }));
+        all.push(coverage(0.1, |rng| {
+            let scores: Vec<f64> = (0..n).map(|_| 0.2 + 0.8 * rng.random::<f64>()).collect();
+            let positive: Vec<bool> =
+                scores.iter().map(|s| rng.random::<f64>() < s - 0.1).collect();
+            calibration(&scores, &positive)
+        }));
+        println!("paired, {n} rows: {:.1?}", &all[all.len() - 5..]);
+    }
+    assert_near_nominal(&all, 92.0);
+}
+
+/// With as many rows as are said to be needed, four of five intervals exclude the bound.
+#[test]
+fn rows_needed_are_enough_in_four_of_five_samples() {
+    for (p, q, bound) in [(0.6, 0.4, 0.05), (0.5, 0.5, 0.1), (0.9, 0.75, 0.05), (0.3, 0.31, 0.05)] {
+        let gap: f64 = p - q;
+        let rows = rows_per_group(gap, (p * (1.0 - p), q * (1.0 - q)), bound).unwrap();
+        let decided = |rng: &mut ChaCha8Rng| {
+            let gap =
+                rate_difference(binomial(rng, rows, p), binomial(rng, rows, q)).unwrap().abs();
+            gap.high <= bound || gap.low > bound
+        };
+        let n = 1000;
+        let found = (0..n).into_par_iter().filter(|&s| decided(&mut ChaCha8Rng::seed_from_u64(s)));
+        let share = found.count() as f64 / n as f64;
+        println!("{p} and {q}, bound {bound}: {rows} rows per group decide {:.0} %", 100.0 * share);
+        // At a gap of 0, both ends must be inside the bound: fewer do than at a gap on one side of it.
+        let least = if gap == 0.0 { 0.55 } else { 0.72 };
+        assert!((least..0.88).contains(&share), "{share}");
+    }
+}
+
+fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    StandardNormal.sample(rng)
+}
+
+fn labelled_scores(
+    rng: &mut ChaCha8Rng,
+    n_positive: usize,
+    n_negative: usize,
+    distance: f64,
+) -> (Vec<f64>, Vec<bool>) {
+    let positive: Vec<bool> = (0..n_positive + n_negative).map(|i| i < n_positive).collect();
+    let scores = positive.iter().map(|&p| normal(rng) + if p { distance } else { 0.0 }).collect();
+    (scores, positive)
+}
+
+fn assert_near_nominal(coverages: &[f64], least: f64) {
+    let mean = coverages.iter().sum::<f64>() / coverages.len() as f64;
+    let lowest = coverages.iter().copied().fold(f64::INFINITY, f64::min);
+    println!("mean {mean:.2}, lowest {lowest:.1} %");
+    assert!(lowest >= least && (94.0..98.0).contains(&mean), "mean {mean}, lowest {lowest}");
+}
