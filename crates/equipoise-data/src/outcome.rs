@@ -1,5 +1,6 @@
 //! `outcome.json`: the outcome of a solve, for auditors, reports and other programs.
 
+mod about;
 mod check;
 
 use std::collections::BTreeMap;
@@ -9,6 +10,8 @@ use equipoise_core::{Metrics, Outcome, Warning};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+pub use about::About;
+
 use crate::error::Error;
 use crate::output_file::write_json;
 use crate::overlap::{Overlap, Overlaps};
@@ -16,17 +19,20 @@ use crate::schema::Schema;
 use crate::stamp::Stamp;
 
 const FORMAT: &str = "equipoise-outcome";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
-/// `outcome.json`, version 1: an outcome and data that only the file has. [`new`](Self::new) and [`read`](Self::read)
+/// `outcome.json`, version 2: an outcome and data that only the file has. [`new`](Self::new) and [`read`](Self::read)
 /// check it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutcomeFile {
     /// `equipoise-outcome`.
     pub format: String,
-    /// Version of the format: 1.
+    /// Version of the format: 2.
     pub version: u32,
+    /// Which round this is and who ran it, as far as is known. Omitted if nothing is.
+    #[serde(default, skip_serializing_if = "About::is_empty")]
+    pub about: About,
     /// Digest of the schema that encoded all rows.
     pub schema_digest: String,
     /// Names of θ's entries.
@@ -79,6 +85,7 @@ impl OutcomeFile {
         let file = Self {
             format: FORMAT.to_string(),
             version: VERSION,
+            about: About::default(),
             schema_digest: schema.digest().to_string(),
             features: schema.theta_names(),
             overlaps: overlaps.listed,
