@@ -1,6 +1,7 @@
 //! The `equipoise` command: parses the command line, runs one command, returns its exit code.
 //!
-//! Exit codes: 0 success; 1 the command ran, but the answer is "no" (not fair, not converged, not verified);
+//! Exit codes: 0 success; 1 the command ran, but the answer is "no" (not fair, a requirement missed, not converged, not
+//! verified);
 //! 2 bad usage or input.
 
 mod choice_args;

@@ -13,7 +13,7 @@ use serde::Serialize;
 pub(crate) enum Answer {
     /// The command is done, or the answer is "yes".
     Done,
-    /// The answer is "no": not fair, not converged, not verified.
+    /// The answer is "no": not fair, a requirement missed, not converged, not verified.
     No,
 }
 

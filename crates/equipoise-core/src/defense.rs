@@ -5,6 +5,7 @@ mod local_models;
 mod trust;
 mod unweighted;
 
+pub(crate) use fallback::held_out_root_scores;
 pub(crate) use local_models::median;
 pub use local_models::{fedasl_weights, fednolowe_weights};
 pub(crate) use trust::Trust;

@@ -54,9 +54,11 @@ mod adam;
 mod audit;
 mod bilevel;
 mod choice;
+mod comparison;
 mod defense;
 mod error;
 mod fairness;
+mod figure_warnings;
 mod groups;
 mod inner_fit;
 mod interval;
@@ -85,6 +87,7 @@ mod warning;
 
 pub use audit::{ClientAudit, DistinctRows, Drift, Influence, LeftOut, Outliers, OwnModel, audit};
 pub use choice::Choice;
+pub use comparison::{Comparison, Comparisons, compare_with_pooled, compare_with_root_only};
 pub use defense::{
     ClientTrust, Defense, TrustAxis, TrustReason, TrustSummary, TrustTerm, fedasl_weights,
     fednolowe_weights,

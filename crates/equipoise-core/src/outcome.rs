@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::audit::ClientAudit;
+use crate::comparison::Comparisons;
 use crate::defense::{ClientTrust, TrustSummary};
 use crate::fairness::Violation;
 use crate::inner_fit::Fit;
@@ -38,6 +39,8 @@ pub struct Outcome {
     pub counts: Counts,
     /// Metrics of the model on all root rows, which are noisy because the rows are few.
     pub root_metrics: Metrics,
+    /// Other models on the same root rows. A solve compares the model with a constant only.
+    pub comparisons: Comparisons,
     /// Whether the model meets the requirements of the settings, as far as the root can tell.
     pub verdict: Verdict,
     /// The verdict on each requirement.

@@ -18,6 +18,7 @@ mod trace;
 
 use crate::adam::Adam;
 use crate::bilevel::{Bilevel, Evaluation};
+use crate::comparison::{Comparisons, compare_with_constant};
 use crate::defense::{Defense, Solved};
 use crate::error::Error;
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, ridge};
@@ -153,9 +154,11 @@ fn measure_on_root(
         trust: trust[c].take(),
         audit: None,
     });
-    let root_metrics = Metrics::of(&solved.theta, &round.root().all_rows()?)?;
+    let root_rows = round.root().all_rows()?;
+    let root_metrics = Metrics::of(&solved.theta, &root_rows)?;
+    let constant = compare_with_constant(&solved.theta, &root_rows, settings.fairness);
     let judgements = root_metrics.judge(settings.requirements, settings.fairness);
-    Ok(Outcome {
+    let mut outcome = Outcome {
         clients: clients.collect(),
         objective,
         root_loss: measured.loss,
@@ -163,6 +166,7 @@ fn measure_on_root(
         violation: measured.violation.size(settings.fairness),
         violations: measured.violation,
         root_metrics,
+        comparisons: Comparisons { constant, ..Comparisons::default() },
         verdict: Verdict::of(&judgements),
         judgements,
         theta: solved.theta,
@@ -173,7 +177,9 @@ fn measure_on_root(
         trust: summary,
         warnings,
         settings: **settings,
-    })
+    };
+    outcome.update_figure_warnings();
+    Ok(outcome)
 }
 
 /// Inner tolerance of [`objective_at`], near the limit of floating-point precision.

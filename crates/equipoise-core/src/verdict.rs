@@ -14,6 +14,7 @@ pub use requirements::{Requirement, Requirements};
 pub use sentence::describe_verdict;
 
 pub(crate) use rows_needed::{MAX_VARIANCE, pair_variance, rows_needed};
+pub(crate) use sentence::{about, kind_of_rows, list};
 
 use serde::{Deserialize, Serialize};
 

@@ -55,6 +55,22 @@ pub enum WarningCode {
     SameTable,
     /// Fewer than half of a client's rows are distinct.
     RepeatedRows,
+    /// The root is too small to tell whether the model is fair.
+    RootTooSmall,
+    /// The gap on the root is provably larger than requested.
+    FairnessNotReached,
+    /// A group has no root rows, or none with the label that the criterion needs.
+    GroupMissing,
+    /// A client has no root rows.
+    ClientWithoutRoot,
+    /// The root does not show that the model is better than a constant.
+    NoBetterThanConstant,
+    /// The pooled model is provably no worse on the root.
+    PooledNoWorse,
+    /// A model of the root alone is provably no worse, on root rows it was not fitted to.
+    RootOnlyNoWorse,
+    /// One client has nearly all the weight, although the root does not show that others are worse.
+    OneClientDominates,
     /// A code from a newer version of this program.
     #[serde(other)]
     Unknown,

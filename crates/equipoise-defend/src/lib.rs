@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use equipoise_core::{
     CheckedSettings, ClientAudit, Defense, Metrics, NoopObserver, Observer, Outcome, Rows,
-    Settings, Warning, audit, solve,
+    Settings, Termination, Warning, audit, compare_with_pooled, compare_with_root_only, solve,
 };
 use equipoise_data::{About, LoadedRound, Model, OutcomeFile, Schema, write_atomically};
 use equipoise_report::{Measured, OutcomeReport};
@@ -67,7 +67,7 @@ pub struct Defended {
     pub seconds: f64,
 }
 
-/// Solves a round and renders its report, which compares the model with the pooled one.
+/// Solves a round, compares its model with simpler ones, and renders its report.
 pub fn defend(
     schema: &Schema,
     loaded: &LoadedRound,
@@ -89,6 +89,16 @@ pub fn defend(
         }
     };
 
+    if let Some(pooled) = &pooled {
+        outcome.comparisons.pooled =
+            compare_with_pooled(round, &outcome.theta, pooled, settings.fairness)?;
+    }
+    let is_root_only =
+        settings.defense == Defense::RootOnly || outcome.termination == Termination::FellBack;
+    if !is_root_only {
+        outcome.comparisons.root_only = compare_with_root_only(round, &outcome.theta, settings)?;
+    }
+    outcome.update_figure_warnings();
     add_audit(loaded, &mut outcome)?;
 
     let warnings = loaded.warnings.iter().cloned().chain(context.warnings).collect();

@@ -39,7 +39,8 @@ choices! { ScenarioKind:
 
 choices! { Generator:
     Adam => "adam", "Moves the client's own rows with Adam, as the paper's figures suggest";
-    Smoothed => "smoothed", "As `proxy` does, from a smoothed model of the data";
+    Target => "target", "As `proxy` does: labels drawn from a fair target model";
+    Smoothed => "smoothed", "As `proxy --method paper` does, from a smoothed model of the data";
 }
 
 choices! { Preprocessing:

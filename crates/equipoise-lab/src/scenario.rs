@@ -6,8 +6,8 @@
 //! client's training rows is the root. Defenses are evaluated on the test rows of the reliable clients only.
 
 use equipoise_core::{
-    Client, Error, Fairness, Gap, InnerSettings, Metrics, NoopObserver, ProxySettings, ProxySolver,
-    ProxyStart, ProxySummary, Round, Rows, fit_logistic, generate_proxy,
+    Client, Error, Fairness, Gap, InnerSettings, Metrics, NoopObserver, ProxyMethod, ProxySettings,
+    ProxySolver, ProxyStart, ProxySummary, Round, Rows, fit_logistic, generate_proxy,
 };
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -30,8 +30,10 @@ pub enum ScenarioKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Generator {
-    /// Rows of a smoothed model, moved no further than fairness requires, as `proxy` does.
+    /// Rows of a smoothed model with labels drawn from a fair target model, as `proxy` does.
     #[default]
+    Target,
+    /// Rows of a smoothed model, moved no further than the paper's covariance requires, as `proxy --method paper` does.
     Smoothed,
     /// The client's own rows, moved by Adam. The losses behind the paper's weights suggest that its experiments
     /// used something similar. Such proxies are easier to classify than the data.
@@ -312,17 +314,21 @@ fn make_fair_proxy(
     settings: &ScenarioSettings,
 ) -> Result<(Rows, ProxySummary), Error> {
     let number: u64 = client.id.bytes().fold(0, |sum, byte| sum * 31 + u64::from(byte));
-    let (start, solver) = match settings.generator {
-        Generator::Smoothed => (ProxyStart::Smoothed, ProxySolver::SmallestMove),
-        Generator::Adam => (ProxyStart::Data, ProxySolver::Adam),
+    let (method, start, solver) = match settings.generator {
+        Generator::Target => (ProxyMethod::Target, ProxyStart::Smoothed, ProxySolver::SmallestMove),
+        Generator::Smoothed => {
+            (ProxyMethod::Paper, ProxyStart::Smoothed, ProxySolver::SmallestMove)
+        }
+        Generator::Adam => (ProxyMethod::Paper, ProxyStart::Data, ProxySolver::Adam),
     };
     let proxy_settings = ProxySettings {
+        method,
         start,
         solver,
         rows: Some(settings.proxy_size.rows(client.train.len())),
         lambda: settings.lambda,
         seed: settings.seed.wrapping_mul(1_000_003).wrapping_add(number),
-        ..ProxySettings::paper(settings.fairness)
+        ..ProxySettings::new(settings.fairness)
     };
     let generated = generate_proxy(&client.train, &proxy_settings, &mut NoopObserver)?;
     Ok((generated.rows, generated.summary))

@@ -7,8 +7,8 @@ pub(crate) mod settings_args;
 use std::path::PathBuf;
 
 use clap::Args;
-use equipoise_core::{Defense, Error, Termination};
-use equipoise_data::{OutputFolder, Overlaps, Schema, load_round};
+use equipoise_core::{Defense, Error, Termination, Verdict};
+use equipoise_data::{About, OutputFolder, Overlaps, Schema, load_round};
 use equipoise_defend::{Context, defend};
 
 use crate::output::{Answer, Output};
@@ -18,12 +18,13 @@ use crate::progress::Bar;
 ///
 /// Reads one proxy and one root per client, finds client weights that make the model accurate and fair on
 /// the root, and writes outcome.json, model.json, weights.csv and report.html to a new folder. Exit code 1
-/// means that the solver ran out of steps before the weights became stationary; the folder is still written.
+/// means that the model misses a requirement (--require), or that the solver ran out of steps before the weights
+/// became stationary; the folder is still written.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
   equipoise defend --proxies proxies --root roots --schema schema.toml \\
-      --fairness sp -o outcome")]
+      --fairness sp --require gap=0.05,accuracy=0.75 -o outcome")]
 pub(crate) struct DefendArgs {
     /// Folder of proxies, one table per client, named after the client
     #[arg(long, value_name = "DIR")]
@@ -57,7 +58,8 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
 
     let defended = {
         let mut bar = Bar::new(output);
-        defend(&schema, &loaded, &settings, Context::default(), &mut bar)
+        let context = Context { about: about(), ..Context::default() };
+        defend(&schema, &loaded, &settings, context, &mut bar)
     };
     let defended = defended.map_err(|error| {
         let equipoise_defend::Error::Solve(error) = error else { return error.into() };
@@ -82,7 +84,15 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     output.note(format!("wrote {}", args.output.display()));
     let document = report::document(&args.output, &defended.file)?;
     output.result(&document, || report::text(&defended.file))?;
-    Ok(Answer::holds(outcome.termination != Termination::IterationLimit))
+    let is_stationary = outcome.termination != Termination::IterationLimit;
+    Ok(Answer::holds(is_stationary && outcome.verdict != Verdict::Fail))
+}
+
+/// Who runs this and when. The round has no name here.
+fn about() -> About {
+    let name = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|key| std::env::var(key).ok());
+    let date = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    About { round: None, run_by: name.filter(|name| !name.is_empty()), date: Some(date) }
 }
 
 /// Warns about rows that clients have in common.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use equipoise_core::{Fairness, Metrics};
+use equipoise_core::{Fairness, Judgement, Metrics, Requirements, Verdict, describe_verdict};
 use equipoise_data::{Model, Purpose, read_rows};
 use serde::Serialize;
 
@@ -21,18 +21,25 @@ use crate::output::{Answer, Output};
 #[command(after_help = "\
 Examples:
   equipoise evaluate outcome/model.json test.csv
-  equipoise evaluate outcome/model.json test.csv --threshold 0.3 --json")]
+  equipoise evaluate outcome/model.json test.csv --threshold 0.3 --json
+  equipoise evaluate outcome/model.json test.csv --require gap=0.05 --fairness eo")]
 pub(crate) struct EvaluateArgs {
     /// The model, a model.json file
     model: PathBuf,
     /// Table of raw rows with labels
     data: PathBuf,
-    /// Fairness criterion whose worst gap is `gap` in JSON, or a mixture
+    /// Fairness criterion, or a mixture such as sp:0.5,eo:0.5: its worst gap is `gap` in JSON and in --require
     #[arg(long, value_name = "CRITERION", default_value = "sp")]
     fairness: Fairness,
     /// Select rows whose predicted probability is above this
     #[arg(long, value_name = "P", default_value_t = 0.5, allow_negative_numbers = true)]
     threshold: f64,
+    /// What the model must achieve on these rows, such as gap=0.05,accuracy=0.75 [default: nothing]
+    ///
+    /// gap: the worst gap of --fairness between two groups, at most; accuracy, balanced-accuracy: at least.
+    /// A missed requirement gives exit code 1; if the rows are too few to tell, the exit code is 0.
+    #[arg(long, value_name = "REQUIREMENTS")]
+    require: Option<Requirements>,
 }
 
 #[derive(Serialize)]
@@ -42,6 +49,8 @@ struct Document<'a> {
     threshold: f64,
     #[serde(flatten)]
     headline: Headline,
+    verdict: Verdict,
+    judgements: &'a [Judgement],
     metrics: &'a Metrics,
 }
 
@@ -56,13 +65,21 @@ pub(crate) fn run(args: &EvaluateArgs, output: &Output) -> anyhow::Result<Answer
     let scores = model.score(&data.rows).with_context(|| args.data.display().to_string())?;
     let log_odds = (threshold / (1.0 - threshold)).ln();
     let metrics = Metrics::of_scores(&scores, &data.rows, log_odds);
+    let judgements = metrics.judge(args.require.unwrap_or_default(), args.fairness);
+    let verdict = Verdict::of(&judgements);
     let document = Document {
         rows: metrics.rows,
         fairness: args.fairness,
         threshold,
         headline: Headline::of(&metrics, args.fairness),
+        verdict,
+        judgements: &judgements,
         metrics: &metrics,
     };
-    output.result(&document, || figures::describe(&metrics))?;
-    Ok(Answer::Done)
+    output.result(&document, || {
+        let sentence = describe_verdict(&judgements, "these rows");
+        let sentence = sentence.map_or_else(String::new, |sentence| sentence + "\n\n");
+        sentence + &figures::describe(&metrics)
+    })?;
+    Ok(Answer::holds(verdict != Verdict::Fail))
 }

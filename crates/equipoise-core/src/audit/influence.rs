@@ -197,6 +197,14 @@ impl<'a> Removal<'a> {
     }
 }
 
+impl Influence {
+    pub(super) fn is_finite(&self) -> bool {
+        let left_out = self.left_out.iter().flat_map(|l| [Some(l.loss), l.gap, l.soft_gap]);
+        let slopes = [Some(self.loss_slope), self.soft_gap_slope];
+        left_out.chain(slopes).flatten().all(f64::is_finite)
+    }
+}
+
 impl LeftOut {
     fn between(now: &Probed, then: &Probed) -> Self {
         let change = |(now, then): (f64, f64)| then - now;

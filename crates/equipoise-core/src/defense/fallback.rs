@@ -6,6 +6,7 @@
 //! can explain, it is not worth publishing.
 
 use super::Solved;
+use crate::comparison::scores;
 use crate::error::Error;
 use crate::linalg::Cholesky;
 use crate::logistic::{dot, loss};
@@ -43,13 +44,7 @@ pub(super) fn fall_back(
         return Ok(solved);
     }
     let clients = losses(&all, &solved.theta);
-    let comparison = Comparison {
-        rows: &all,
-        whole: Root::new(vec![all.clone()])?,
-        settings,
-        rho: settings.outer.rho.last(settings.outer.iterations),
-        fold: folds(&all),
-    };
+    let comparison = Comparison::new(&all, settings)?;
     let mut best: Option<Candidate> = None;
     for strength in STRENGTHS {
         let Some(candidate) = comparison.candidate(strength, &clients)? else { continue };
@@ -81,6 +76,27 @@ pub(super) fn fall_back(
     })
 }
 
+/// The score of each root row under a fair model of the other folds, with the regulariser of the lowest held-out loss.
+/// `None` if the root is too small.
+pub(crate) fn held_out_root_scores(
+    rows: &Rows,
+    settings: &Settings,
+) -> Result<Option<Vec<f64>>, Error> {
+    if rows.len() < MIN_ROWS {
+        return Ok(None);
+    }
+    let comparison = Comparison::new(rows, settings)?;
+    let mut best: Option<(f64, Vec<f64>)> = None;
+    for strength in STRENGTHS {
+        let Some(scores) = comparison.held_out_scores(strength)? else { continue };
+        let loss = mean(&losses_of(&scores, rows));
+        if best.as_ref().is_none_or(|(lowest, _)| loss < *lowest) {
+            best = Some((loss, scores));
+        }
+    }
+    Ok(best.map(|(_, scores)| scores))
+}
+
 struct Comparison<'a> {
     rows: &'a Rows,
     /// The same rows as a root, to fit models to.
@@ -97,20 +113,26 @@ struct Candidate {
     gain: Gain,
 }
 
-impl Comparison<'_> {
+impl<'a> Comparison<'a> {
+    fn new(rows: &'a Rows, settings: &'a Settings) -> Result<Self, Error> {
+        let rho = settings.outer.rho.last(settings.outer.iterations);
+        Ok(Self { rows, whole: Root::new(vec![rows.clone()])?, settings, rho, fold: folds(rows) })
+    }
+
     /// `None` if a fold has no model, or if the model is not clearly better even on the rows it was fitted to.
     fn candidate(&self, strength: f64, clients: &[f64]) -> Result<Option<Candidate>, Error> {
         let theta = self.fit(&self.whole, strength)?;
         if !Gain::of(clients, &losses(self.rows, &theta)).is_clear() {
             return Ok(None);
         }
-        let held_out = self.held_out_losses(strength)?;
-        Ok(held_out.map(|held_out| Candidate { theta, gain: Gain::of(clients, &held_out) }))
+        let held_out = self.held_out_scores(strength)?;
+        let gain = |scores: Vec<f64>| Gain::of(clients, &losses_of(&scores, self.rows));
+        Ok(held_out.map(|scores| Candidate { theta, gain: gain(scores) }))
     }
 
-    /// The loss of each row under a model of the other folds.
-    fn held_out_losses(&self, strength: f64) -> Result<Option<Vec<f64>>, Error> {
-        let mut losses_by_row = vec![0.0; self.rows.len()];
+    /// The score of each row under a model of the other folds.
+    fn held_out_scores(&self, strength: f64) -> Result<Option<Vec<f64>>, Error> {
+        let mut scores = vec![0.0; self.rows.len()];
         for fold in 0..FOLDS {
             let (held_out, kept): (Vec<usize>, Vec<usize>) =
                 (0..self.rows.len()).partition(|&i| self.fold[i] == fold);
@@ -119,10 +141,9 @@ impl Comparison<'_> {
                 _ => return Ok(None),
             };
             let theta = self.fit(&root, strength)?;
-            let found = losses(&self.rows.select(&held_out), &theta);
-            held_out.iter().zip(found).for_each(|(&i, loss)| losses_by_row[i] = loss);
+            held_out.iter().for_each(|&i| scores[i] = dot(self.rows.a(i), &theta));
         }
-        Ok(Some(losses_by_row))
+        Ok(Some(scores))
     }
 
     /// The minimiser of mean loss, fairness penalty and regulariser on a root.
@@ -187,7 +208,12 @@ fn mean(values: &[f64]) -> f64 {
 
 /// The loss of each row.
 fn losses(rows: &Rows, theta: &[f64]) -> Vec<f64> {
-    (0..rows.len()).map(|i| loss(rows.labels()[i] * dot(rows.a(i), theta))).collect()
+    losses_of(&scores(theta, rows), rows)
+}
+
+/// The loss of each row, from its score.
+fn losses_of(scores: &[f64], rows: &Rows) -> Vec<f64> {
+    scores.iter().zip(rows.labels()).map(|(score, y)| loss(y * score)).collect()
 }
 
 /// Stratified folds: the rows of each group and label are dealt to the folds in turn.

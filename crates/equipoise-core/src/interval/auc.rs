@@ -39,10 +39,13 @@ impl Auc {
         order.sort_by(|&i, &j| scores[i].total_cmp(&scores[j]));
         let mut components = vec![0.0; scores.len()];
         let (mut positives_below, mut negatives_below) = (0, 0);
+        // Twice the number of pairs in which the positive row scores higher, ties counting half.
+        let mut twice_higher = 0;
         for tied in order.chunk_by(|&i, &j| scores[i] == scores[j]) {
             let positives = tied.iter().filter(|&&i| positive[i]).count();
             let negatives = tied.len() - positives;
             // Twice the counts, so that halves stay whole.
+            twice_higher += positives * (2 * negatives_below + negatives);
             let below = (2 * negatives_below + negatives) as f64 / (2 * n_negative) as f64;
             let above =
                 (2 * (n_positive - positives_below) - positives) as f64 / (2 * n_positive) as f64;
@@ -56,7 +59,7 @@ impl Auc {
             components.iter().zip(positive).filter(|(_, p)| **p == label).map(|(c, _)| *c).collect()
         };
         let (of_positives, of_negatives) = (select(true), select(false));
-        let value = of_positives.iter().sum::<f64>() / n_positive as f64;
+        let value = 0.5 * twice_higher as f64 / (n_positive as f64 * n_negative as f64);
         Some(Self { value, of_positives, of_negatives })
     }
 

@@ -5,11 +5,11 @@
 //! interval, but for t in place of z. Differences combine such limits as Newcombe does, with Satterthwaite's degrees
 //! of freedom.
 //!
-//! A few scores may be close together by chance. The dispersion `s² / m(1 − m)` of groups under the same condition tends
-//! to be similar, so a cell below the groups' mean dispersion is moved towards it.
+//! A few scores may be close together by chance. The dispersion `s² / m(1 − m)` of groups under the same condition
+//! tends to be similar, so a cell below the groups' mean dispersion is moved towards it.
 //!
-//! `n` equal scores say nothing of their variance. If no group shows any, the limits are exact: if more than a share `u` of
-//! the population had another score, `n` equal ones would have a probability below `(1 − u)^n`.
+//! `n` equal scores say nothing of their variance. If no group shows any, the limits are exact: if more than a share
+//! `u` of the population had another score, `n` equal ones would have a probability below `(1 − u)^n`.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ use super::{Estimate, Z};
 /// Variances below this are rounding.
 const ZERO_VARIANCE: f64 = 1e-24;
 
-/// How many scores' worth the pooled dispersion of two cells adds to each.
+/// How many scores' worth the pooled dispersion adds to each cell.
 const PRIOR_FREEDOM: f64 = 2.0;
 
 /// Number, mean and variance of scores between 0 and 1.
@@ -99,8 +99,8 @@ pub fn mean_difference(a: Moments, b: Moments) -> Option<Estimate> {
     Some(Estimate { value: a.mean - b.mean, low, high })
 }
 
-/// The mean of `score − label` (1 or 0) over the rows of a group: how much a model promises above the base rate. `None` without rows or if
-/// the lengths differ.
+/// The mean of `score − label` (1 or 0) over the rows of a group: by how much the mean score exceeds the base rate.
+/// `None` without rows or if the lengths differ.
 pub fn calibration(scores: &[f64], positive: &[bool]) -> Option<Estimate> {
     if scores.len() != positive.len() {
         return None;

@@ -1,9 +1,9 @@
 //! Rates from counts: their intervals, differences, ratios and means of two.
 //!
 //! Limits of a rate are Wilson's, and those of differences, ratios and means combine them. With one or two rows
-//! Wilson's limits are too narrow: over all rates they miss on average 4 to 5 % of the time, but more than 7 % at 27 % of the
-//! rates and up to 20 %, and a difference to a rate of 30 rows misses more than 7 % at 33 % (one row) or 10 % (two
-//! rows) of all pairs of rates. There the limits are the exact binomial ones with mid-p, which miss at most 5 %.
+//! Wilson's limits are too narrow: they miss the rate more than 7 % of the time at 27 % of all rates, and up to 20 % of
+//! the time. A difference to a rate of 30 rows misses more than 7 % of the time at 33 % (one row) or 10 % (two rows) of
+//! all pairs of rates. There the limits are the exact binomial ones with mid-p, which miss at most 5 %.
 
 use serde::{Deserialize, Serialize};
 

@@ -73,7 +73,11 @@ impl GroupMetrics {
             true_positive_rate: positives.rate(),
             false_positive_rate: negatives.rate(),
             accuracy: of(positives.successes + rejected.successes, all.n).rate(),
-            balanced_accuracy: balanced_accuracy(positives, rejected),
+            balanced_accuracy: balanced_accuracy(positives, rejected).map(|estimate| {
+                let rate = |count: Count| count.successes as f64 / count.n as f64;
+                // Rounded as in earlier versions, so that figures can be compared digit by digit.
+                Estimate { value: 0.5 * (rate(positives) + 1.0 - rate(negatives)), ..estimate }
+            }),
             ..counted
         }
     }

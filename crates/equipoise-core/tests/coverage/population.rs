@@ -79,6 +79,22 @@ pub(crate) fn synthetic() -> Vec<Population> {
     .collect()
 }
 
+/// Three groups with random shares, means and spreads. No constant was chosen by looking at these.
+pub(crate) fn random(n_populations: u64) -> Vec<Population> {
+    let draw = |number: u64| {
+        let mut rng = ChaCha8Rng::seed_from_u64(9000 + number);
+        let mut between = |low: f64, high: f64| low + (high - low) * rng.random::<f64>();
+        let parts = [0; 3].map(|_| between(0.2, 1.0));
+        let total: f64 = parts.iter().sum();
+        let centre = between(-1.0, 1.5);
+        let means = [0; 3].map(|_| centre + between(-0.9, 0.9));
+        let spread = between(0.5, 2.0);
+        let name = format!("random {number}");
+        normal_logits(&name, &parts.map(|part| part / total), &means, spread, 9000 + number)
+    };
+    (1..=n_populations).map(draw).collect()
+}
+
 fn normal_logits(name: &str, shares: &[f64], means: &[f64], spread: f64, seed: u64) -> Population {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut rows = Vec::new();

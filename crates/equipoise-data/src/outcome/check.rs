@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use equipoise_core::{Choice, Verdict};
+
 use super::OutcomeFile;
 use crate::overlap::Overlap;
 
@@ -13,6 +15,7 @@ impl OutcomeFile {
         self.check_figures()?;
         self.check_clients()?;
         self.check_overlaps()?;
+        self.check_verdict()?;
         self.check_weights()
     }
 
@@ -85,6 +88,15 @@ impl OutcomeFile {
             )),
             None => Ok(()),
         }
+    }
+
+    fn check_verdict(&self) -> Result<(), String> {
+        let (found, implied) = (self.outcome.verdict, Verdict::of(&self.outcome.judgements));
+        if found == implied {
+            return Ok(());
+        }
+        let (found, implied) = (found.name(), implied.name());
+        Err(format!("`verdict` is {found}, but the judgements give {implied}."))
     }
 
     fn check_weights(&self) -> Result<(), String> {

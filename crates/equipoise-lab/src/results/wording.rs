@@ -59,7 +59,10 @@ pub(super) fn describe_generator(generator: Generator) -> &'static str {
         Generator::Adam => {
             "by moving the client's own rows with Adam, as the paper's figures suggest"
         }
-        Generator::Smoothed => "as by `equipoise proxy`, from a smoothed model of the data",
+        Generator::Target => "as by `equipoise proxy`, for a fair target model",
+        Generator::Smoothed => {
+            "as by `equipoise proxy --method paper`, from a smoothed model of the data"
+        }
     }
 }
 

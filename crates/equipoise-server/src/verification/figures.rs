@@ -1,6 +1,6 @@
 //! The figures: outcome.json against specification and submissions, and everything that the other files show of it.
 
-use equipoise_core::{Outcome, Termination, Warning, WarningCode};
+use equipoise_core::{Choice, Outcome, Termination, Verdict, Warning, WarningCode};
 
 use super::check::{Checks, Problems};
 use super::documents::Documents;
@@ -19,6 +19,7 @@ pub(super) fn check(documents: &Documents<'_>, checks: &mut Checks) {
         "the outcome warns about absent clients and repeated rows",
         warnings_problem(documents),
     );
+    add_verdict_checks(documents, checks);
     checks.add("the figures of the outcome agree with each other", outcome_problem(documents));
     match equipoise_defend::files_of(&documents.outcome, &documents.schema) {
         Ok(files) => {
@@ -89,8 +90,12 @@ fn warnings_problem(documents: &Documents<'_>) -> Option<String> {
     };
     let warnings = &documents.outcome.outcome.warnings;
     let found: Vec<&Warning> = warnings.iter().filter(follows_from_list).collect();
-    let expected = submission_warnings(&documents.list);
-    if found.iter().copied().eq(&expected) {
+    warnings_differ(found, &submission_warnings(&documents.list))
+}
+
+/// How some warnings differ from the expected ones. `None` if they do not.
+fn warnings_differ(found: Vec<&Warning>, expected: &[Warning]) -> Option<String> {
+    if found.iter().copied().eq(expected) {
         return None;
     }
     let missing = expected.iter().find(|warning| !found.contains(warning));
@@ -100,6 +105,51 @@ fn warnings_problem(documents: &Documents<'_>) -> Option<String> {
         (_, Some(extra)) => format!("this warning is false: {}", extra.message),
         _ => "the warnings are not in order".to_owned(),
     })
+}
+
+/// The verdict and the warnings about figures must be those that the figures give. Another version may judge otherwise.
+fn add_verdict_checks(documents: &Documents<'_>, checks: &mut Checks) {
+    let verdict = "the verdict follows from the requirements and the figures";
+    let warnings = "the outcome has exactly the warnings that its figures imply";
+    let claims = [(verdict, verdict_problem(documents)), (warnings, figures_warned(documents))];
+    for (claim, problem) in claims {
+        match problem {
+            Some(_) if !documents.is_from_this_version() => {
+                checks.add_undecided(claim, documents.use_version());
+            }
+            problem => checks.add(claim, problem),
+        }
+    }
+}
+
+fn verdict_problem(documents: &Documents<'_>) -> Option<String> {
+    let outcome = &documents.outcome.outcome;
+    let settings = &outcome.settings;
+    let expected = outcome.root_metrics.judge(settings.requirements, settings.fairness);
+    let mut problems = Problems::default();
+    let verdict = Verdict::of(&expected);
+    problems.require(outcome.verdict == verdict, || {
+        format!("`verdict` is {}, but the figures give {}", outcome.verdict.name(), verdict.name())
+    });
+    let pairs = outcome.judgements.iter().zip(&expected);
+    let wrong = pairs.filter(|(found, expected)| found != expected).map(|(_, expected)| expected);
+    for expected in wrong {
+        problems.require(false, || format!("a judgement is false; by the figures, {expected}"));
+    }
+    problems.require(outcome.judgements.len() == expected.len(), || {
+        format!(
+            "{} requirements are judged instead of {}",
+            outcome.judgements.len(),
+            expected.len()
+        )
+    });
+    problems.into_option()
+}
+
+fn figures_warned(documents: &Documents<'_>) -> Option<String> {
+    let outcome = &documents.outcome.outcome;
+    let found = outcome.warnings.iter().filter(|warning| warning.code.follows_from_figures());
+    warnings_differ(found.collect(), &outcome.figure_warnings())
 }
 
 /// Figures that other figures imply. Reading the file has checked that all are finite and the weights a distribution.

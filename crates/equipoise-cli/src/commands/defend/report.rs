@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use equipoise_core::{Metrics, Outcome, Termination};
+use equipoise_core::{Metrics, Outcome, Termination, describe_verdict};
 use equipoise_data::OutcomeFile;
 use serde_json::Value;
 
@@ -22,8 +22,10 @@ pub(super) fn document(path: &Path, file: &OutcomeFile) -> anyhow::Result<Value>
 
 pub(super) fn text(file: &OutcomeFile) -> String {
     let outcome = &file.outcome;
+    let verdict = describe_verdict(&outcome.judgements, "this root");
+    let verdict = verdict.map_or_else(String::new, |sentence| sentence + "\n\n");
     format!(
-        "{} for {}\n\n{}\n{}\nthe model on all {}; metrics on so few rows are noisy ([ ] is a 95 % interval)\n{}",
+        "{verdict}{} for {}\n\n{}\n{}\nthe model on all {}; metrics on so few rows are noisy ([ ] is a 95 % interval)\n{}",
         outcome.settings.defense,
         outcome.settings.fairness,
         weights(outcome),

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use equipoise_core::{
-    CheckedSettings, Choice, Defense, InnerSolver, Profile, RootWeighting, Settings,
+    CheckedSettings, Choice, Defense, InnerSolver, Profile, Requirements, RootWeighting, Settings,
 };
 
 use crate::choice_args::choice;
@@ -14,6 +14,14 @@ use crate::fairness_args::FairnessArgs;
 pub(crate) struct SettingsArgs {
     #[command(flatten)]
     fairness: FairnessArgs,
+    /// What the model must achieve on the root, such as gap=0.05,accuracy=0.75 [default: nothing]
+    ///
+    /// gap: the worst gap of the criterion between two groups, at most;
+    /// accuracy, balanced-accuracy: at least.
+    /// A requirement is met if the whole 95 % interval on the root meets it, and missed if the whole interval is on
+    /// the wrong side. Otherwise the verdict is "unknown". A missed requirement gives exit code 1.
+    #[arg(long, value_name = "REQUIREMENTS")]
+    require: Option<Requirements>,
     /// How to turn proxies and root into a model
     #[arg(
         long,
@@ -87,6 +95,7 @@ impl SettingsArgs {
         settings.root_weighting = self.root_weighting;
         settings.inner.solver = self.inner;
         settings.fall_back &= !self.no_fallback;
+        set(&mut settings.requirements, self.require);
         set(&mut settings.lambda, self.lambda);
         set(&mut settings.inner.tolerance, self.inner_tolerance);
         set(&mut settings.outer.iterations, self.iterations);

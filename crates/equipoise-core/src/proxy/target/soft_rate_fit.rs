@@ -122,8 +122,6 @@ struct SoftRateFit<'a> {
 struct State {
     /// The Hessian of the loss, the lower triangle row by row.
     loss_hessian: Vec<f64>,
-    /// `d_j`.
-    values: Vec<f64>,
     /// `∂d_j/∂θ`.
     slopes: Vec<Vec<f64>>,
 }
@@ -181,7 +179,7 @@ impl Objective for SoftRateFit<'_> {
             gradient.iter_mut().zip(&slopes[j]).for_each(|(g, s)| *g += factor * s);
         }
         let loss_hessian = statistics.hessian(0).iter().map(|h| h / n_rows).collect();
-        Ok(Iterate { theta, value, gradient, state: State { loss_hessian, values, slopes } })
+        Ok(Iterate { theta, value, gradient, state: State { loss_hessian, slopes } })
     }
 
     fn hessian_factor(&self, point: &Iterate<State>) -> Result<Cholesky, Error> {

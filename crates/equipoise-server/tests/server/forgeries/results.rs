@@ -48,6 +48,11 @@ async fn changed_schemas_settings_and_figures_are_rejected() {
     rejected(&round.verify(&forger.republish()), "settings.json alone", &parts);
 
     let mut forger = round.forger();
+    forger.outcome.about.run_by = Some("https://elsewhere.example.org".to_owned());
+    let parts = ["the settings and the schema of the specification", "`about` differs"];
+    rejected(&round.verify(&forger.republish()), "another server", &parts);
+
+    let mut forger = round.forger();
     forger.replace("report.html", |page| page.replacen("Accuracy", "Perfect accuracy", 1));
     let parts = ["report.html shows exactly the figures of outcome.json", "line"];
     rejected(&round.verify(&forger.republish()), "a false report", &parts);
@@ -92,14 +97,11 @@ async fn a_forged_model_is_rejected_by_repeating_the_solve() {
 
     // Figures that only the rows can refute.
     let mut forger = round.forger();
-    forger.outcome.outcome.root_metrics.accuracy = Some(estimate(1.0));
-    forger.outcome.pooled_root_metrics.as_mut().unwrap().accuracy = Some(estimate(0.1));
+    let exactly = |value| Some(Estimate { value, low: value, high: value });
+    forger.outcome.outcome.root_metrics.accuracy = exactly(1.0);
+    forger.outcome.pooled_root_metrics.as_mut().unwrap().accuracy = exactly(0.1);
     let files = forger.republish();
     needs_solve(&round.verify(&files), "a better accuracy");
     let parts = ["the repeated solve gives the same report.html"];
     rejected(&round.solve(&files), "a better accuracy", &parts);
-}
-
-fn estimate(value: f64) -> Estimate {
-    Estimate { value, low: value, high: value }
 }

@@ -1,0 +1,233 @@
+//! Warnings about a model that is useless or unfair, or about a root that cannot tell. They follow from the figures of the
+//! outcome alone, so an auditor can derive them again.
+
+#[cfg(test)]
+mod tests;
+
+use crate::comparison::Comparison;
+use crate::fairness::Condition;
+use crate::interval::Estimate;
+use crate::metrics::Gap;
+use crate::outcome::Outcome;
+use crate::verdict::{Requirement, Verdict, about, kind_of_rows, list, pair_variance, rows_needed};
+use crate::warning::{Warning, WarningCode};
+
+/// The gap above which a model counts as unfair if no other bound is required: what people usually ask for.
+const MAX_GAP: f64 = 0.05;
+
+/// The gap that every root must be able to exclude for a fair model. A gap above 0.2 breaks the 80 % rule whatever the
+/// rates are, so a root that cannot exclude it says nothing about fairness.
+const MAX_UNCERTAINTY: f64 = 0.2;
+
+/// The weight above which one client determines the model.
+const NEARLY_ALL: f64 = 0.9;
+
+impl WarningCode {
+    /// Whether the warning follows from the figures of an outcome: see [`Outcome::figure_warnings`].
+    pub fn follows_from_figures(&self) -> bool {
+        matches!(
+            self,
+            Self::RootTooSmall
+                | Self::FairnessNotReached
+                | Self::GroupMissing
+                | Self::ClientWithoutRoot
+                | Self::NoBetterThanConstant
+                | Self::PooledNoWorse
+                | Self::RootOnlyNoWorse
+                | Self::OneClientDominates
+        )
+    }
+}
+
+impl Outcome {
+    /// The warnings that follow from the figures of this outcome.
+    pub fn figure_warnings(&self) -> Vec<Warning> {
+        let warnings = [
+            self.clients_without_root(),
+            self.groups_missing_from_root(),
+            self.root_too_small(),
+            self.fairness_not_reached(),
+            self.no_better_than_constant(),
+            no_worse(
+                WarningCode::PooledNoWorse,
+                "the model of all proxies pooled",
+                self.comparisons.pooled.as_ref(),
+            ),
+            no_worse(
+                WarningCode::RootOnlyNoWorse,
+                "a fair model of the root alone, measured on rows it was not fitted to,",
+                self.comparisons.root_only.as_ref(),
+            ),
+            self.one_client_dominates(),
+        ];
+        warnings.into_iter().flatten().collect()
+    }
+
+    /// Puts the [`figure_warnings`](Self::figure_warnings) after all others, in place of earlier ones.
+    pub fn update_figure_warnings(&mut self) {
+        self.warnings.retain(|warning| !warning.code.follows_from_figures());
+        self.warnings.extend(self.figure_warnings());
+    }
+
+    fn clients_without_root(&self) -> Option<Warning> {
+        let without = self.clients.iter().filter(|client| client.root_rows == 0);
+        let without: Vec<String> = without.map(|client| client.id.clone()).collect();
+        if without.is_empty() {
+            return None;
+        }
+        let message = format!(
+            "{} of {} clients have no root rows: {}. The model was not measured on their people",
+            without.len(),
+            self.clients.len(),
+            list(&without)
+        );
+        Some(Warning::new(WarningCode::ClientWithoutRoot, message))
+    }
+
+    /// Groups without rows of a condition that counts.
+    fn groups_missing_from_root(&self) -> Option<Warning> {
+        let missing = |(condition, _): (Condition, f64)| {
+            let groups = self.root_metrics.groups.iter();
+            let missing: Vec<String> = groups
+                .filter(|group| group.counts(condition).n == 0)
+                .map(|group| group.name.clone())
+                .collect();
+            let kind = kind_of_rows(condition);
+            (!missing.is_empty())
+                .then(|| format!("the root has no {kind} of these groups: {}", list(&missing)))
+        };
+        let missing: Vec<String> =
+            self.settings.fairness.conditions().filter_map(missing).collect();
+        if missing.is_empty() {
+            return None;
+        }
+        let message =
+            format!("{}. Whether the model is fair to them cannot be told", missing.join(", and "));
+        Some(Warning::new(WarningCode::GroupMissing, message))
+    }
+
+    /// With a required gap: these rows cannot tell whether it is met. Otherwise: they could not tell a fair model from one
+    /// that breaks the 80 % rule.
+    fn root_too_small(&self) -> Option<Warning> {
+        if let Some(judgement) = self.judgement_of_gap() {
+            if judgement.verdict != Verdict::Unknown {
+                return None;
+            }
+            let message = format!("the root is too small to tell: {judgement}");
+            return Some(Warning::new(WarningCode::RootTooSmall, message));
+        }
+        let (gap, uncertainty) = self.least_certain_gap()?;
+        if uncertainty <= MAX_UNCERTAINTY {
+            return None;
+        }
+        let rows = rows_needed(MAX_UNCERTAINTY, pair_variance(&self.root_metrics, gap))?;
+        let message = format!(
+            "the root is too small to tell whether the model is fair: the gap in {} is {}, and with so few rows even a \
+             fair model could not be told from one with a gap of {uncertainty:.2}. About {} {} per group would be \
+             needed to exclude a gap of {MAX_UNCERTAINTY}",
+            gap.condition.rate_name(),
+            signed(&gap.estimate()),
+            about(rows),
+            kind_of_rows(gap.condition),
+        );
+        Some(Warning::new(WarningCode::RootTooSmall, message))
+    }
+
+    /// The gap with the widest interval, and the distance from the gap to the interval's farther end.
+    fn least_certain_gap(&self) -> Option<(&Gap, f64)> {
+        let conditions = self.settings.fairness.conditions();
+        let gaps = conditions.filter_map(|(condition, _)| self.root_metrics.gaps.of(condition));
+        let uncertain = gaps.map(|gap| (gap, (gap.high - gap.value).max(gap.value - gap.low)));
+        uncertain.reduce(|widest, next| if next.1 > widest.1 { next } else { widest })
+    }
+
+    /// The whole interval of a gap is beyond the required bound, or beyond [`MAX_GAP`].
+    fn fairness_not_reached(&self) -> Option<Warning> {
+        let bound = self.settings.requirements.gap.unwrap_or(MAX_GAP);
+        let conditions = self.settings.fairness.conditions();
+        let gaps = conditions.filter_map(|(condition, _)| self.root_metrics.gaps.of(condition));
+        let mut proven = gaps.filter(|gap| gap.low > bound || gap.high < -bound);
+        let gap = proven.next()?;
+        let [first, second] = &gap.groups;
+        let wanted = match self.settings.requirements.gap {
+            Some(_) => format!("at most {bound} is required"),
+            None => format!("more than {bound}"),
+        };
+        let message = format!(
+            "the model is unfair on the root: the gap in {} is {} (`{first}` minus `{second}`), {wanted}",
+            gap.condition.rate_name(),
+            signed(&gap.estimate()),
+        );
+        Some(Warning::new(WarningCode::FairnessNotReached, message))
+    }
+
+    /// Every row gets the same decision, or neither the decisions nor the scores are provably better than a constant.
+    fn no_better_than_constant(&self) -> Option<Warning> {
+        let metrics = &self.root_metrics;
+        let selected: usize = metrics.groups.iter().map(|group| group.selected).sum();
+        let warn = |message| Some(Warning::new(WarningCode::NoBetterThanConstant, message));
+        if selected == 0 || selected == metrics.rows {
+            let which = if selected == 0 { "none" } else { "all" };
+            return warn(format!(
+                "the model is no better than a constant: it selects {which} of the {} root rows",
+                metrics.rows
+            ));
+        }
+        let (Some(constant), Some(balanced)) =
+            (&self.comparisons.constant, &metrics.balanced_accuracy)
+        else {
+            return None;
+        };
+        if constant.loss.low > 0.0 || balanced.low > 0.5 {
+            return None;
+        }
+        warn(format!(
+            "the model is not provably better than a constant on the {} root rows: its balanced accuracy is {}, and a \
+             constant's loss is higher by {}",
+            metrics.rows,
+            plain(balanced),
+            signed(&constant.loss),
+        ))
+    }
+
+    /// One client has nearly all the weight, although the root does not show that using all clients is worse.
+    fn one_client_dominates(&self) -> Option<Warning> {
+        let largest = self.clients.iter().reduce(|a, b| if b.weight > a.weight { b } else { a })?;
+        let pooled = self.comparisons.pooled.as_ref()?;
+        if self.clients.len() < 2 || largest.weight < NEARLY_ALL || pooled.is_worse() {
+            return None;
+        }
+        let message = format!(
+            "client `{}` has {:.0} % of the weight, although the root does not show that using all {} clients would be \
+             worse: the pooled model's loss differs by {}, its gap by {}",
+            largest.id,
+            100.0 * largest.weight,
+            self.clients.len(),
+            signed(&pooled.loss),
+            signed(&pooled.gap),
+        );
+        Some(Warning::new(WarningCode::OneClientDominates, message))
+    }
+
+    fn judgement_of_gap(&self) -> Option<&crate::verdict::Judgement> {
+        self.judgements.iter().find(|judgement| judgement.requirement == Requirement::Gap)
+    }
+}
+
+fn no_worse(code: WarningCode, model: &str, comparison: Option<&Comparison>) -> Option<Warning> {
+    let comparison = comparison.filter(|comparison| comparison.is_no_worse())?;
+    let message = format!(
+        "{model} is provably no worse on the root: its loss differs by {}, its gap by {}",
+        signed(&comparison.loss),
+        signed(&comparison.gap),
+    );
+    Some(Warning::new(code, message))
+}
+
+fn plain(e: &Estimate) -> String {
+    format!("{:.3} [{:.3}, {:.3}]", e.value, e.low, e.high)
+}
+
+fn signed(e: &Estimate) -> String {
+    format!("{:+.3} [{:+.3}, {:+.3}]", e.value, e.low, e.high)
+}

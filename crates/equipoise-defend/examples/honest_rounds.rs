@@ -1,0 +1,50 @@
+//! Counts the warnings of demo rounds: `honest_rounds DEFENSE UNRELIABLE FIRST_SEED LAST_SEED [CRITERION]`.
+//!
+//! A warning that most honest rounds have is soon ignored, so each code should be rare there. Prints every warning, then
+//! a JSON document with the number of rounds that have each code.
+#![allow(clippy::print_stdout)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+
+use equipoise_core::{Choice, Defense, Fairness, NoopObserver, Settings};
+use equipoise_defend::{Context, defend};
+use equipoise_lab::{Demo, DemoSettings};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [defense, unreliable, first, last, criterion @ ..] = arguments.as_slice() else {
+        return Err(
+            "usage: honest_rounds DEFENSE UNRELIABLE FIRST_SEED LAST_SEED [CRITERION]".into()
+        );
+    };
+    let defense = *Defense::ALL.iter().find(|d| d.name() == defense).ok_or("unknown defense")?;
+    let fairness: Fairness = criterion.first().map_or("sp", String::as_str).parse()?;
+    let (unreliable_share, first, last) = (unreliable.parse()?, first.parse()?, last.parse()?);
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for seed in first..=last {
+        let folder = tempfile::tempdir()?;
+        let settings = DemoSettings { seed, unreliable_share, fairness, ..DemoSettings::default() };
+        let demo = Demo::build(settings, folder.path(), &mut |_, _| {})?;
+        let settings = Settings { defense, ..Settings::new(fairness) }.validate()?;
+        let defended =
+            defend(&demo.schema, &demo.loaded, &settings, Context::default(), &mut NoopObserver)?;
+        let mut codes = BTreeSet::new();
+        for warning in &defended.file.outcome.warnings {
+            println!("seed {seed}: {warning}");
+            codes.insert(serde_json::to_string(&warning.code)?);
+        }
+        codes.into_iter().for_each(|code| *counts.entry(code).or_default() += 1);
+    }
+    let codes: BTreeMap<&str, usize> =
+        counts.iter().map(|(code, &count)| (code.trim_matches('"'), count)).collect();
+    let answer = serde_json::json!({
+        "defense": defense.name(),
+        "fairness": fairness.name(),
+        "unreliable": unreliable_share,
+        "rounds": last - first + 1,
+        "rounds_with_code": codes,
+    });
+    println!("{answer}");
+    Ok(())
+}
