@@ -81,13 +81,18 @@ pub fn audit(
     let measure = |fit: &Option<OwnFit>| fit.as_ref().map(|fit| fit.measure(&probe)).transpose();
     let own_models: Vec<Option<OwnModel>> =
         fits.par_iter().map(measure).collect::<Result<_, Error>>()?;
+    // A model that is not finite has no figures, rather than meaningless ones.
+    let own_models: Vec<Option<OwnModel>> =
+        own_models.into_iter().map(|own| own.filter(OwnModel::is_finite)).collect();
 
     let removal = Removal::new(proxies, &weights, outcome, &at_model, &fits, ridge)?;
     let influences: Vec<Option<Influence>> = match &removal {
         None => vec![None; weights.len()],
         Some(removal) => {
             let influence = |client| removal.influence(client, &probe);
-            clients.into_par_iter().map(influence).collect::<Result<_, Error>>()?
+            let found: Vec<Option<Influence>> =
+                clients.into_par_iter().map(influence).collect::<Result<_, Error>>()?;
+            found.into_iter().map(|found| found.filter(Influence::is_finite)).collect()
         }
     };
     drop(at_model);

@@ -118,7 +118,7 @@ pub use row_sample::{RowSample, RowSampler, SamplePlan};
 pub use rows::{Layout, MAX_ABS_VALUE, Rows};
 pub use settings::{CheckedSettings, OuterSettings, OuterSolver, Profile, RhoSchedule, Settings};
 pub use simplex::project_onto_simplex;
-pub use solve::{objective_at, solve};
+pub use solve::{model_at, objective_at, solve};
 pub use statistics::{ClientStatistics, Order, Statistics};
 pub use sweep::{SweepPoint, sweep};
 pub use verdict::{Judgement, Requirement, Requirements, Verdict, describe_verdict};

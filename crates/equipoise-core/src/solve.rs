@@ -21,7 +21,7 @@ use crate::bilevel::{Bilevel, Evaluation};
 use crate::comparison::{Comparisons, compare_with_constant};
 use crate::defense::{Defense, Solved};
 use crate::error::Error;
-use crate::inner_fit::{InnerSettings, ridge};
+use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, ridge};
 use crate::metrics::Metrics;
 use crate::observer::Observer;
 use crate::outcome::{ClientOutcome, Outcome, Termination};
@@ -214,6 +214,22 @@ pub fn objective_at(
     let mut problem = Bilevel::new(round, settings);
     let origin = problem.origin()?;
     Ok(problem.evaluate(weights.to_vec(), rho, origin, &inner)?.objective)
+}
+
+/// `θ(w)`, the model of the proxies with any weights, not all of them 0. Fitted like that of [`objective_at`], by the
+/// method of the settings.
+pub fn model_at(
+    round: &Round,
+    settings: &CheckedSettings,
+    weights: &[f64],
+) -> Result<Vec<f64>, Error> {
+    if weights.len() != round.n_clients() {
+        return Err(Error::Clients { expected: round.n_clients(), found: weights.len() });
+    }
+    let rows = round.proxies();
+    let problem = InnerProblem { rows, weights, ridge: ridge(settings.lambda, rows.n()) };
+    let inner = InnerSettings { tolerance: TIGHT, ..settings.inner };
+    Ok(problem.fit(FitPoint::origin(rows)?, &inner)?.point.theta)
 }
 
 #[cfg(test)]

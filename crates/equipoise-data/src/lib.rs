@@ -38,7 +38,7 @@ pub use error::{Error, Purpose, TableProblem};
 pub use folder::{Client, match_clients, read_folder, read_roots};
 pub use memory::Memory;
 pub use model::{Model, Prediction};
-pub use outcome::OutcomeFile;
+pub use outcome::{About, OutcomeFile};
 pub use output_file::{check_output, write_atomically, write_json};
 pub use output_folder::OutputFolder;
 pub use output_table::{ColumnValues, OutputColumn, csv_bytes, write_table};

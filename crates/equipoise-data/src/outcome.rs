@@ -1,5 +1,6 @@
 //! `outcome.json`: the outcome of a solve, for auditors, reports and other programs.
 
+mod about;
 mod check;
 
 use std::collections::BTreeMap;
@@ -8,6 +9,8 @@ use std::path::Path;
 use equipoise_core::{Metrics, Outcome, SweepPoint, Warning};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
+
+pub use about::About;
 
 use crate::error::Error;
 use crate::output_file::write_json;
@@ -27,6 +30,9 @@ pub struct OutcomeFile {
     pub format: String,
     /// Version of the format: 2.
     pub version: u32,
+    /// Which round this is and who ran it, as far as is known. Omitted if nothing is.
+    #[serde(default, skip_serializing_if = "About::is_empty")]
+    pub about: About,
     /// Digest of the schema that encoded all rows.
     pub schema_digest: String,
     /// Names of θ's entries.
@@ -82,6 +88,7 @@ impl OutcomeFile {
         let file = Self {
             format: FORMAT.to_string(),
             version: VERSION,
+            about: About::default(),
             schema_digest: schema.digest().to_string(),
             features: schema.theta_names(),
             overlaps: overlaps.listed,

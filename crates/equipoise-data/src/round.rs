@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use equipoise_core::{
-    BlockKeeper, ClientPacker, PackedClient, PackedRows, Root, Round, RowSampler, SamplePlan,
-    TableRole, Warning,
+    BlockKeeper, ClientPacker, DistinctRows, PackedClient, PackedRows, Root, Round, RowSampler,
+    SamplePlan, TableRole, Warning,
 };
 
 use crate::error::Error;
@@ -27,6 +27,8 @@ pub struct LoadedRound {
     pub warnings: Vec<Warning>,
     /// Clients whose proxies have rows in common.
     pub overlaps: Overlaps,
+    /// The number of distinct rows of each proxy.
+    pub distinct_rows: Vec<DistinctRows>,
 }
 
 /// Reads a folder of proxies (encoded rows) and a folder of roots (raw rows), one file per client in each. The memory
@@ -77,10 +79,11 @@ fn load_files(
     })?;
     let client_ids: Vec<String> = files.into_iter().map(|(id, _)| id).collect();
     let overlaps = find_overlaps(&client_ids, &sketches);
+    let distinct_rows = sketches.iter().map(RowSketch::distinct_rows).collect();
     drop(sketches);
     let proxies = Box::new(PackedRows::new(proxies, shares.keeper)?);
     let round = Round::from_parts(client_ids, proxies, root)?;
-    Ok(LoadedRound { round, warnings, overlaps })
+    Ok(LoadedRound { round, warnings, overlaps, distinct_rows })
 }
 
 /// Reads and packs the proxies, several at a time. Each file is decoded once.

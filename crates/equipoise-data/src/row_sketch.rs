@@ -1,6 +1,6 @@
 //! A sample of a table's distinct rows in bounded memory: the smallest digests.
 
-use equipoise_core::Rows;
+use equipoise_core::{DistinctRows, Rows};
 
 /// Maximum number of digests kept per table. Rows shared by two tables with at most this many distinct rows are
 /// counted exactly. Beyond that the number is estimated, with a relative error of about `1/√m` if the samples
@@ -51,6 +51,13 @@ impl RowSketch {
             return self.digests.len() as f64;
         }
         self.digests.len() as f64 / (self.below as f64 / EMPTY as f64)
+    }
+}
+
+impl RowSketch {
+    /// Number of distinct rows, and whether it is an estimate.
+    pub(crate) fn distinct_rows(&self) -> DistinctRows {
+        DistinctRows { rows: self.n_distinct().round() as usize, estimated: self.below != EMPTY }
     }
 }
 

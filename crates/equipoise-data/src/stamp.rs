@@ -25,9 +25,14 @@ impl Stamp {
             ));
         }
         if self.version != version {
+            let found = self.version;
+            let remedy = if found > version {
+                "Use a newer version of this program."
+            } else {
+                "An older version of this program wrote it: make it again with this one."
+            };
             return Err(format!(
-                "{name} version {} is not supported, only version {version}. Use a newer version of this program.",
-                self.version
+                "{name} version {found} is not supported, only version {version}. {remedy}"
             ));
         }
         Ok(())

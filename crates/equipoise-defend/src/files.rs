@@ -15,7 +15,7 @@ pub fn files_of(
     schema: &Schema,
 ) -> Result<[(&'static str, Vec<u8>); 4], Error> {
     let model = Model::new(schema.clone(), file.outcome.theta.clone())?;
-    named(file, &model, OutcomeReport::of_file(file).render())
+    named(file, &model, OutcomeReport::of_file(file, schema, &model).render())
 }
 
 pub(crate) fn named(

@@ -8,10 +8,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use equipoise_core::{
-    CheckedSettings, Defense, Metrics, NoopObserver, Observer, Rows, Settings, Termination,
-    Warning, compare_with_pooled, compare_with_root_only, solve, sweep,
+    CheckedSettings, ClientAudit, Defense, Metrics, NoopObserver, Observer, Outcome, Rows,
+    Settings, Termination, Warning, audit, compare_with_pooled, compare_with_root_only, solve,
+    sweep,
 };
-use equipoise_data::{LoadedRound, Model, OutcomeFile, Schema, write_atomically};
+use equipoise_data::{About, LoadedRound, Model, OutcomeFile, Schema, write_atomically};
 use equipoise_report::{Measured, OutcomeReport};
 
 pub use files::{FILES, files_of};
@@ -42,6 +43,8 @@ pub enum Timing {
 pub struct Context<'a> {
     /// Warnings besides those about its tables.
     pub warnings: Vec<Warning>,
+    /// Which round this is and who ran it, as far as is known.
+    pub about: About,
     /// Whether the outcome contains the duration of the solve.
     pub timing: Timing,
     /// Ids of clients known to be unreliable: in a demo, never in a real round.
@@ -99,6 +102,7 @@ pub fn defend(
         outcome.comparisons.root_only = compare_with_root_only(round, &outcome.theta, settings)?;
     }
     outcome.update_figure_warnings();
+    add_audit(loaded, &mut outcome)?;
 
     let warnings = loaded.warnings.iter().cloned().chain(context.warnings).collect();
     let recorded = if context.timing == Timing::Recorded { seconds } else { 0.0 };
@@ -110,7 +114,8 @@ pub fn defend(
     if context.sweep {
         file.sweep = sweep(round, settings, |_, _| {})?;
     }
-    let mut report = OutcomeReport::of_file(&file);
+    file.about = context.about;
+    let mut report = OutcomeReport::of_file(&file, schema, &model);
     if let Some(rows) = context.test {
         report.measured = measure_on(rows, &file, pooled.as_deref())?;
     }
@@ -118,6 +123,16 @@ pub fn defend(
     let metrics = report.measured[0].metrics.clone();
     let page = report.render();
     Ok(Defended { file, model, page, metrics, seconds })
+}
+
+/// Adds the audit of every client.
+fn add_audit(loaded: &LoadedRound, outcome: &mut Outcome) -> Result<(), Error> {
+    let audits = audit(&loaded.round, &outcome.settings, outcome)?;
+    for (c, (client, audit)) in outcome.clients.iter_mut().zip(audits).enumerate() {
+        let distinct_rows = loaded.distinct_rows.get(c).copied();
+        client.audit = Some(ClientAudit { distinct_rows, ..audit });
+    }
+    Ok(())
 }
 
 /// Figures of the defense and of the pooled model on test rows.

@@ -1,5 +1,7 @@
 //! Number formats. A missing or non-finite value is written as a dash.
 
+use equipoise_core::Estimate;
+
 /// Shown in place of a missing value.
 pub(crate) const MISSING: &str = "–";
 
@@ -27,12 +29,30 @@ impl Format {
         }
     }
 
-    /// Formats a value and the half-width of its interval: "0.04 ± 0.02".
+    /// Formats a value and a symmetric error: "0.04 ± 0.02".
     pub(crate) fn write_with_error(&self, value: Option<f64>, error: Option<f64>) -> String {
         match error.filter(|e| e.is_finite()) {
             Some(error) => format!("{} ±\u{a0}{}", self.write(value), self.write(Some(error))),
             None => self.write(value),
         }
+    }
+
+    /// Formats a value and the ends of its interval: "0.04 (0.01 to 0.09)".
+    pub fn write_interval(&self, value: Option<f64>, interval: Option<[f64; 2]>) -> String {
+        match (value, interval.filter(|ends| ends.iter().all(|end| end.is_finite()))) {
+            (Some(_), Some(ends)) => {
+                let [low, high] = ends.map(|end| self.write(Some(end)));
+                // A unit is written once.
+                let low = low.trim_end_matches("\u{202f}%");
+                format!("{} ({low}\u{a0}to\u{a0}{high})", self.write(value))
+            }
+            _ => self.write(value),
+        }
+    }
+
+    /// Formats a figure and its interval.
+    pub fn write_estimate(&self, estimate: Option<Estimate>) -> String {
+        self.write_interval(estimate.map(|e| e.value), estimate.map(|e| [e.low, e.high]))
     }
 
     /// Labels a tick of a linear axis, with the decimals that the step between ticks needs.
@@ -169,7 +189,16 @@ mod tests {
         for value in [None, Some(f64::NAN), Some(f64::INFINITY)] {
             assert_eq!(Format::Fixed(3).write(value), "–");
         }
-        assert_eq!(Format::Fixed(1).write_with_error(Some(1.0), Some(f64::NAN)), "1.0");
+        let written = Format::Fixed(1).write_interval(Some(1.0), Some([0.0, f64::NAN]));
+        assert_eq!(written, "1.0");
+        assert_eq!(Format::Fixed(1).write_interval(None, Some([0.0, 1.0])), "–");
+    }
+
+    #[test]
+    fn intervals_need_not_be_symmetric() {
+        let estimate = Estimate { value: 0.021, low: -0.04, high: 0.1 };
+        let written = Format::Percent(1).write_estimate(Some(estimate));
+        assert_eq!(written, "2.1\u{202f}% (\u{2212}4.0\u{a0}to\u{a0}10.0\u{202f}%)");
     }
 
     #[test]

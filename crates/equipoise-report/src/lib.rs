@@ -1,7 +1,7 @@
 //! Renders results as one self-contained HTML page, or as Markdown.
 //!
 //! There are two layers. In the lower one, a [`Page`] has [`Section`]s, a section has [`Block`]s
-//! (paragraphs, notices, key figures, tables, charts), and [`Page::render`] writes them. The upper one,
+//! (paragraphs, notices, key figures, cards, tables, charts), and [`Page::render`] writes them. The upper one,
 //! [`OutcomeReport`], arranges one outcome into such a page for an auditor who is not a programmer.
 //!
 //! Every page
@@ -20,7 +20,7 @@ mod outcome_report;
 mod page;
 mod table;
 
-pub use block::{Block, Figure, NoticeKind};
+pub use block::{Answer, Block, Card, Fact, Figure, NoticeKind, Tone};
 pub use chart::{
     Axis, Bar, Bars, Chart, ChartKind, GroupedBars, Heatmap, Lines, Marker, Point, Quantity,
     Reference, Scatter, ScatterSeries, Series,
@@ -28,7 +28,9 @@ pub use chart::{
 pub use convergence::Convergence;
 pub use format::Format;
 pub use markup::{Attributes, Markup};
-pub use outcome_report::{Measured, OutcomeReport, termination_label};
+pub use outcome_report::{
+    Blindness, Measured, OutcomeReport, answer, requirement_figures, termination_label,
+};
 pub use page::{Page, Section};
 pub use table::{Cell, Column, Table};
 

@@ -1,6 +1,6 @@
 //! Renders a page as Markdown, with the description and the table of each chart in place of its drawing.
 
-use crate::block::{Block, Figure};
+use crate::block::{Block, Card, Fact, Figure};
 use crate::chart::Chart;
 use crate::page::Page;
 use crate::table::{Column, Table};
@@ -52,8 +52,32 @@ impl Block {
                 let fence = "`".repeat(longest.max(2) + 1);
                 format!("{fence}\n{}\n{fence}", code.trim_end_matches('\n'))
             }
+            Self::Answer(answer) => {
+                format!("**{}** {}", escape(&answer.headline), escape(&answer.sentence))
+            }
+            Self::Facts(facts) => facts_to_markdown(facts),
+            Self::Cards(cards) => {
+                let card = |card: &Card| {
+                    let heading = [card.title.as_str(), &card.figure, &card.tag];
+                    let heading = heading.into_iter().filter(|part| !part.is_empty());
+                    let heading = heading.map(escape).collect::<Vec<_>>().join(" · ");
+                    let facts = facts_to_markdown(&card.facts);
+                    format!("### {heading}\n\n{}\n\n{facts}", escape(&card.text))
+                };
+                cards.iter().map(card).collect::<Vec<_>>().join("\n\n")
+            }
+            Self::Details { summary, blocks } => {
+                let heading = format!("### {}", escape(summary));
+                let parts = [heading].into_iter().chain(blocks.iter().map(Self::to_markdown));
+                parts.collect::<Vec<_>>().join("\n\n")
+            }
         }
     }
+}
+
+fn facts_to_markdown(facts: &[Fact]) -> String {
+    let line = |fact: &Fact| format!("- {}: {}", escape(&fact.name), escape(&fact.value));
+    facts.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 impl Chart {

@@ -1,22 +1,28 @@
 //! The page about one outcome, for an auditor who is not a programmer.
+//!
+//! It answers "may we use it?" first. Then come the warnings, the weights, fairness, the groups, the audit of every
+//! client and the model. What only a specialist needs, the solver, comes last and is folded away.
 
+mod audit;
 mod clients;
-mod convergence;
 mod fairness;
 mod glossary;
-mod key_figures;
+mod groups;
 mod model;
 mod overlaps;
 mod settings;
+mod solver;
+mod verdict;
+mod warnings;
 mod wording;
 
-use equipoise_core::{Choice, ClientOutcome, Defense, Metrics, Outcome, Warning};
-use equipoise_data::OutcomeFile;
+use equipoise_core::{ClientOutcome, Defense, Metrics, Outcome};
+use equipoise_data::{Digest, Model, OutcomeFile, Schema};
 
-use crate::block::{Block, NoticeKind};
-use crate::format::{count, counted};
-use crate::page::{Page, Section};
+use crate::format::counted;
+use crate::page::Page;
 
+pub use verdict::{answer, requirement_figures};
 pub use wording::termination_label;
 
 /// Heading of the page about a round.
@@ -29,10 +35,16 @@ pub struct OutcomeReport<'a> {
     pub title: &'a str,
     /// The outcome.
     pub file: &'a OutcomeFile,
+    /// The schema of its rows.
+    pub schema: &'a Schema,
+    /// Digest of `model.json`, or empty.
+    pub model_digest: String,
     /// Ids of clients known to be unreliable: in a demo, never in a real round.
     pub unreliable: &'a [&'a str],
     /// Models measured on tables. The first measurement of the outcome's own defense gives the key figures.
     pub measured: Vec<Measured>,
+    /// For a model that does not see the group: what that costs.
+    pub blindness: Option<Blindness>,
 }
 
 /// Figures of a model on a table.
@@ -46,6 +58,15 @@ pub struct Measured {
     pub metrics: Metrics,
 }
 
+/// The pooled model with and without the group as a feature, on the same rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Blindness {
+    /// The model that sees the group.
+    pub seeing: Metrics,
+    /// The model that does not.
+    pub blind: Metrics,
+}
+
 impl std::fmt::Display for Measured {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} on {}", self.defense, self.rows)
@@ -53,9 +74,18 @@ impl std::fmt::Display for Measured {
 }
 
 impl<'a> OutcomeReport<'a> {
-    /// The report on a round, in which all figures are those of the outcome file.
-    pub fn of_file(file: &'a OutcomeFile) -> Self {
-        Self { title: TITLE, file, unreliable: &[], measured: Measured::on_root(file) }
+    /// The report on a round, in which all figures are those of the outcome file. `schema` and `model` are those of the
+    /// outcome.
+    pub fn of_file(file: &'a OutcomeFile, schema: &'a Schema, model: &Model) -> Self {
+        Self {
+            title: TITLE,
+            file,
+            schema,
+            model_digest: Digest::of(model.to_json().as_bytes()).to_string(),
+            unreliable: &[],
+            measured: Measured::on_root(file),
+            blindness: None,
+        }
     }
 }
 
@@ -76,13 +106,15 @@ impl Measured {
 impl OutcomeReport<'_> {
     /// The page.
     pub fn page(&self) -> Page {
-        let mut sections = vec![self.summary(), self.clients_section()];
+        let mut sections = vec![self.verdict_section()];
+        sections.extend(self.warnings_section());
+        sections.push(self.clients_section());
         sections.extend(self.fairness_section());
         sections.extend(self.groups_section());
-        sections.push(self.convergence_section());
+        sections.extend(self.audit_section());
         sections.push(self.model_section());
-        sections.push(self.settings_section());
         sections.push(glossary::section());
+        sections.push(self.solver_section());
         Page { title: self.title.to_owned(), subtitle: self.subtitle(), sections }
     }
 
@@ -100,45 +132,10 @@ impl OutcomeReport<'_> {
     }
 
     fn subtitle(&self) -> String {
-        let settings = &self.outcome().settings;
-        format!(
-            "{} · defense: {} · fairness: {}",
-            counted(self.clients().len(), "client", "clients"),
-            settings.defense,
-            settings.fairness
-        )
-    }
-
-    fn summary(&self) -> Section {
-        let proxy_rows: usize = self.clients().iter().map(|client| client.proxy_rows).sum();
-        let root_rows: usize = self.clients().iter().map(|client| client.root_rows).sum();
-        let defense = self.outcome().settings.defense;
-        let lead = format!(
-            "{} sent one proxy dataset each, {} rows in total, and the server held {} trusted root rows. The \
-             defense “{defense}” ({}) turned them into one model. This page shows how accurate and how fair that \
-             model is, how much weight each client has, and how far the result can be trusted.",
-            counted(self.clients().len(), "client", "clients"),
-            count(proxy_rows),
-            count(root_rows),
-            lower_first(defense.description()),
-        );
-        let mut blocks = vec![Block::Figures(self.key_figures())];
-        let warnings = self.outcome().warnings.iter().map(Warning::to_string);
-        blocks.extend(
-            warnings
-                .chain(self.missing_figures())
-                .map(|text| Block::Notice { kind: NoticeKind::Warning, text: sentence(&text) }),
-        );
-        Section::new("Summary", lead, blocks)
-    }
-
-    /// Figures that cannot be measured, and why.
-    fn missing_figures(&self) -> impl Iterator<Item = String> + '_ {
-        let of = |measured: &Measured| {
-            let gaps = measured.metrics.missing().into_iter();
-            gaps.map(|gap| format!("{measured}: {gap}")).collect::<Vec<_>>()
-        };
-        self.measured.iter().flat_map(of)
+        let about = &self.file.about;
+        let known = [&about.round, &about.date].into_iter().flatten().cloned();
+        let clients = counted(self.clients().len(), "client", "clients");
+        known.chain([clients]).collect::<Vec<_>>().join(" · ")
     }
 
     /// The measurement that gives the key figures.
@@ -146,18 +143,20 @@ impl OutcomeReport<'_> {
         let defense = self.outcome().settings.defense;
         self.measured.iter().find(|m| m.defense == defense).or(self.measured.first())
     }
+
+    /// The name of the group that reports compare the others with.
+    fn reference_group(&self) -> &str {
+        let sensitive = &self.schema.sensitive;
+        sensitive.groups.get(sensitive.reference).map_or("", |group| &group.name)
+    }
 }
 
 /// With a capital letter and a full stop.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(letters).chain(['.']).collect()
-}
-
-fn lower_first(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect()
+    let end = if text.ends_with(['.', '?', '!']) { None } else { Some('.') };
+    first.chain(letters).chain(end).collect()
 }
 
 /// Maximum number of bars in a chart; tables list all values.

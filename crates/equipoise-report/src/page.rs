@@ -125,8 +125,7 @@ impl Section {
             }
             markup.newline();
             for block in &self.blocks {
-                *chart_id += 1;
-                block.write(markup, *chart_id);
+                block.write(markup, chart_id);
             }
         });
     }

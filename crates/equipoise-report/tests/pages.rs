@@ -5,13 +5,13 @@
 mod html_check;
 mod sample_pages;
 
-use equipoise_core::{Defense, Groups, Metrics, Termination};
+use equipoise_core::{Defense, Requirements, Termination, Verdict};
 use equipoise_report::{
     Axis, Bar, Bars, Block, Chart, ChartKind, Format, GroupedBars, Heatmap, Lines, Measured, Page,
     Point, Quantity, Scatter, ScatterSeries, Section, Series, Table,
 };
 use html_check::{Tag, read_balanced};
-use sample_pages::{every_block, metrics, outcome, report};
+use sample_pages::{TWO, every_block, group_metrics, metrics, outcome, report, schema};
 
 const HOSTILE: &str = "<script>alert(1)</script>&\"'";
 
@@ -21,9 +21,13 @@ fn sample_html(name: &str) -> [String; 2] {
     file.outcome.warnings[0].message += name;
     let unreliable = file.outcome.clients[2].id.clone();
     let unreliable = [unreliable.as_str()];
-    let mut report = report(&file, &unreliable);
+    file.outcome.clients[1].audit.as_mut().unwrap().reason = name.to_owned();
+    let hostile_groups = [name, TWO[1]];
+    let schema = schema(&hostile_groups, name);
+    let mut report = report(&file, &schema, &unreliable);
     report.title = name;
     report.measured[0].rows = name.to_owned();
+    report.measured[0].metrics = group_metrics(&[(name, 0.4), (TWO[1], 0.6)], 100);
     [report.render(), every_block(name).render()]
 }
 
@@ -34,6 +38,10 @@ fn checked(html: &str) -> Vec<Tag> {
         "the page contains a non-finite number"
     );
     tags
+}
+
+fn two() -> equipoise_data::Schema {
+    schema(&TWO, "pass_bar")
 }
 
 fn page_of(kind: ChartKind) -> String {
@@ -89,7 +97,7 @@ fn every_chart_has_a_title_a_description_and_a_table() {
         let charts = tags.iter().filter(|t| t.attribute("class") == Some("chart")).count();
         assert!(charts >= 6);
         assert_eq!(images.len(), 2 * charts);
-        assert_eq!(html.matches("<details>").count(), charts);
+        assert_eq!(html.matches("<details>").count(), charts, "one table per chart");
         for image in images {
             let labels = image.attribute("aria-labelledby").unwrap();
             assert!(labels.split(' ').all(|label| ids.contains(&label)), "{labels}");
@@ -119,7 +127,7 @@ fn direct_defenses_have_no_convergence_charts() {
     file.outcome.termination = Termination::Direct;
     file.outcome.settings.defense = Defense::RootOnly;
     file.outcome.clients.iter_mut().for_each(|client| client.weight = 0.0);
-    let html = report(&file, &[]).render();
+    let html = report(&file, &two(), &[]).render();
     checked(&html);
     assert!(html.contains("there is no trajectory to show"));
     assert!(html.contains("Computed directly") && html.contains("uses no proxy"));
@@ -128,7 +136,7 @@ fn direct_defenses_have_no_convergence_charts() {
 #[test]
 fn shared_rows_are_listed_below_the_weights() {
     let mut file = outcome(6, "bank");
-    let html = report(&file, &[]).render();
+    let html = report(&file, &two(), &[]).render();
     checked(&html);
     assert!(html.contains("5 pairs of clients share at least a tenth"));
     assert!(html.contains("bank 3 and bank 5") && html.contains("are estimated"));
@@ -136,25 +144,26 @@ fn shared_rows_are_listed_below_the_weights() {
     assert!(html.contains("there are 4 more"));
     file.more_overlaps = 0;
     file.overlaps[0].estimated = false;
-    let html = report(&file, &[]).render();
+    let html = report(&file, &two(), &[]).render();
     assert!(html.contains("1 pair of clients shares") && !html.contains("about 1"));
     file.overlaps.clear();
-    assert!(!report(&file, &[]).render().contains("in common"));
+    assert!(!report(&file, &two(), &[]).render().contains("in common"));
 }
 
 #[test]
 fn reports_on_a_single_client() {
     let file = outcome(1, "bank");
-    let html = report(&file, &[]).render();
+    let html = report(&file, &two(), &[]).render();
     checked(&html);
-    assert!(html.contains("1 client sent one proxy"), "{}", &html[..200]);
+    assert!(html.contains("1 client sent one dataset"), "{}", &html[..200]);
     assert!(html.contains("1 of 1 client has more"));
 }
 
 #[test]
 fn draws_the_largest_weights_and_lists_all_of_them() {
     let file = outcome(200, "bank");
-    let report = report(&file, &[]);
+    let schema = two();
+    let report = report(&file, &schema, &[]);
     let html = report.render();
     checked(&html);
     assert!(html.contains("The chart shows the 30 largest of 200 weights"));
@@ -177,20 +186,21 @@ fn missing_figures_are_dashes() {
     file.outcome.trace[3].objective = f64::NAN;
     file.outcome.trace[4].violation = 0.0;
     file.seconds = 0.0;
-    let mut report = report(&file, &[]);
-    let full = metrics(0.5, 0.4, 10, f64::NAN);
-    let mut group = full.groups.unprivileged.clone();
-    group.rows = 0;
-    group.selection_rate = None;
-    group.true_positive_rate = None;
-    let groups = Groups { unprivileged: group, ..full.groups.clone() };
-    let none = Metrics { accuracy: None, spd: None, eod: None, auc: None, groups, ..full };
+    let schema = two();
+    let mut report = report(&file, &schema, &[]);
+    // The first group has no rows.
+    let mut none = metrics(0.5, 0.4, 10);
+    none.groups[0].rows = 0;
+    none.groups[0].selection_rate = None;
+    none.groups[0].true_positive_rate = None;
+    (none.accuracy, none.auc, none.selection_ratio) = (None, None, None);
+    none.gaps = Default::default();
     let rows = "the root".to_owned();
     report.measured = vec![Measured { defense: Defense::Bilevel, rows, metrics: none }];
     let html = report.render();
     checked(&html);
     assert!(html.contains("<dd class=\"value\">–</dd>"));
-    assert!(html.contains("no row is in the unprivileged group"));
+    assert!(html.contains("no row is in the group `race ≠ White`"));
 }
 
 #[test]
@@ -198,11 +208,13 @@ fn omits_sections_without_measurements() {
     let mut file = outcome(4, "bank");
     file.features.clear();
     file.outcome.clients.clear();
-    let mut report = report(&file, &[]);
+    let schema = two();
+    let mut report = report(&file, &schema, &[]);
     report.measured.clear();
     let html = report.render();
     checked(&html);
-    assert!(!html.contains("Differences compare") && html.contains("coefficient 1"));
+    assert!(!html.contains("A gap is the largest") && html.contains("coefficient 1"));
+    assert!(!html.contains("Client audit"));
 }
 
 #[test]
@@ -215,7 +227,12 @@ fn draws_charts_of_empty_single_and_extreme_values() {
     let grouped = |values: &[f64]| {
         let quantities = values.iter().map(|&value| Quantity::new(value)).collect();
         let groups = vec![("group".to_owned(), quantities)];
-        ChartKind::GroupedBars(GroupedBars { axis: axis(), series: Vec::new(), groups })
+        ChartKind::GroupedBars(GroupedBars {
+            axis: axis(),
+            series: Vec::new(),
+            groups,
+            reference: None,
+        })
     };
     let lines = |values: &[f64], log_y: bool| {
         let points = values.iter().enumerate().map(|(i, &y)| (i as f64, y)).collect();
@@ -275,4 +292,140 @@ fn negative_bars_start_left_of_positive_ones() {
         .collect();
     assert_eq!(rects.len(), 4);
     assert!(rects[0] < rects[1] && rects[2] < rects[3]);
+}
+
+/// The outcome judged by these requirements, on a root with these selection rates.
+fn judged(requirements: &str, privileged: f64, other: f64, rows: usize) -> String {
+    let mut file = outcome(4, "bank");
+    let requirements: Requirements = requirements.parse().unwrap();
+    let figures = metrics(privileged, other, rows);
+    let outcome = &mut file.outcome;
+    outcome.judgements = figures.judge(requirements, outcome.settings.fairness);
+    outcome.verdict = Verdict::of(&outcome.judgements);
+    outcome.root_metrics = figures;
+    let schema = two();
+    let mut report = report(&file, &schema, &[]);
+    report.measured = Measured::on_root(&file);
+    let html = report.render();
+    checked(&html);
+    html
+}
+
+#[test]
+fn the_first_section_answers_whether_the_model_may_be_used() {
+    let yes = judged("gap=0.05", 0.8, 0.8, 40_000);
+    assert!(yes.contains("answer good") && yes.contains("Yes: it meets every requirement."));
+    assert!(yes.contains("up to 5\u{202f}% is allowed"), "{}", &yes[..4000]);
+    let no = judged("gap=0.05", 0.9, 0.6, 4000);
+    assert!(no.contains("answer bad") && no.contains("only 5\u{202f}% is allowed"));
+    let perhaps = judged("gap=0.05", 0.8, 0.78, 84);
+    assert!(perhaps.contains("Cannot tell: there are too few trusted rows."));
+    assert!(perhaps.contains("rows in each group would be needed to tell"));
+    let none = judged("none", 0.8, 0.8, 84);
+    assert!(none.contains("No requirements were set."));
+    for html in [yes, no, perhaps, none] {
+        let first = html.split("<section").nth(1).unwrap();
+        let facts = ["May we use it?", "pass_bar = 1", "race = White", "spring bank", "2026-03-31"];
+        for fact in facts.into_iter().chain(["round.example.org", "9f86d081", "60303ae2"]) {
+            assert!(first.contains(fact), "{fact}: {first}");
+        }
+        for jargon in ["SPD", "EOD", "ρ", "AUC", "objective", "covariance", "hypergradient"] {
+            assert!(!first.contains(jargon), "{jargon}: {first}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_known_about_a_round_is_left_out() {
+    let mut file = outcome(4, "bank");
+    file.about = Default::default();
+    let html = report(&file, &two(), &[]).render();
+    for name in ["<dt>Round</dt>", "<dt>Date</dt>", "<dt>Run by</dt>"] {
+        assert!(!html.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn sections_come_in_the_order_of_their_use_and_the_solver_is_folded_away() {
+    let file = outcome(6, "bank");
+    let schema = two();
+    let page = report(&file, &schema, &[]).page();
+    let headings: Vec<&str> = page.sections.iter().map(|s| s.heading.as_str()).collect();
+    let expected = [
+        "May we use it?",
+        "Warnings",
+        "Client weights",
+        "Fairness",
+        "Groups",
+        "Client audit",
+        "Model",
+        "Glossary",
+        "Solver",
+    ];
+    assert_eq!(headings, expected);
+    let solver = &page.sections[8].blocks;
+    assert!(matches!(&solver[..], [Block::Details { .. }]), "{solver:?}");
+}
+
+#[test]
+fn intervals_are_drawn_as_they_are_measured() {
+    let quantity = Quantity { value: Some(0.2), interval: Some([0.1, 0.9]) };
+    let groups = vec![("group".to_owned(), vec![quantity])];
+    let axis = Axis::new("axis", Format::Fixed(1));
+    let series = vec!["series".to_owned()];
+    let kind = ChartKind::GroupedBars(GroupedBars { axis, series, groups, reference: None });
+    let html = page_of(kind);
+    assert!(html.contains("group, series: 0.2 (0.1\u{a0}to\u{a0}0.9)"));
+    let tags = checked(&html);
+    // The first is in the legend.
+    let bar = tags.iter().filter(|t| t.attribute("class") == Some("bar c0 k0")).nth(1).unwrap();
+    let number = |tag: &Tag, name: &str| tag.attribute(name).unwrap().parse::<f64>().unwrap();
+    let (zero, end) = (number(bar, "x"), number(bar, "x") + number(bar, "width"));
+    let whisker = tags.iter().find(|t| t.attribute("class") == Some("whisker")).unwrap();
+    let unit = (end - zero) / 0.2;
+    assert!((number(whisker, "x1") - (zero + 0.1 * unit)).abs() < 0.3);
+    assert!((number(whisker, "x2") - (zero + 0.9 * unit)).abs() < 0.3);
+}
+
+#[test]
+fn pages_with_many_groups_and_clients_stay_readable() {
+    let names: Vec<String> =
+        (0..40).map(|g| format!("ethnicity = {g}, a group with a rather long name")).collect();
+    let groups: Vec<(&str, f64)> =
+        names.iter().enumerate().map(|(g, name)| (name.as_str(), 0.3 + 0.01 * g as f64)).collect();
+    let schema = schema(&names.iter().map(String::as_str).collect::<Vec<_>>(), "hired");
+    let mut file = outcome(1000, "bank");
+    file.outcome.root_metrics = group_metrics(&groups, 4000);
+    file.pooled_root_metrics = Some(group_metrics(&groups, 4000));
+    let mut report = report(&file, &schema, &[]);
+    report.measured = Measured::on_root(&file);
+    let html = report.render();
+    checked(&html);
+    assert!(html.contains("40 groups, listed below"));
+    assert!(html.contains("The chart shows the 30 largest groups"));
+    assert!(html.contains("The cards show 24 of 1000 clients"));
+    assert_eq!(html.matches("<article").count(), 24);
+    assert!(html.len() < 2_000_000, "{} bytes", html.len());
+}
+
+#[test]
+fn a_card_shows_what_the_audit_found() {
+    let file = outcome(6, "bank");
+    let unreliable = ["bank 3"];
+    let html = report(&file, &two(), &unreliable).render();
+    let card = html.split("<article").find(|card| card.contains("<span>bank 3</span>")).unwrap();
+    let card = card.split("</article>").next().unwrap();
+    for part in [
+        "Known to be unreliable; shares rows with others; 3 outliers",
+        "Leaving it out would raise the loss by 0.0021 on the root.",
+        "bank 5 (about 1204)",
+        "3 rows have a value more than 10 times as large as is typical; the largest is 1.2×10⁶ times, in “lsat”",
+        "0.412 (0.341\u{a0}to\u{a0}0.483)",
+        "up to 0.40 standard deviations, in “decile, third year”; up to 0.45 is chance",
+        "loss +0.0010, gap +1.2\u{202f}%",
+        "of which 3100 distinct",
+    ] {
+        assert!(card.contains(part), "no {part} in {card}");
+    }
+    assert!(html.contains("impossible, because no other client has any weight"));
 }

@@ -31,6 +31,6 @@ mod upload;
 pub(crate) use action::Action;
 pub(crate) use counters::Counters;
 pub(crate) use refused_uploads::RefusedUpload;
-pub(crate) use results::{SolveInputs, submission_warnings, write_results};
+pub(crate) use results::{SolveInputs, about, submission_warnings, write_results};
 pub use rounds::Rounds;
 pub(crate) use summary::{ClientSummary, PublishedFile};

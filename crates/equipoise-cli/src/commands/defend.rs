@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use equipoise_core::{Defense, Error, Termination, Verdict};
-use equipoise_data::{OutputFolder, Overlaps, Schema, load_round};
+use equipoise_data::{About, OutputFolder, Overlaps, Schema, load_round};
 use equipoise_defend::{Context, defend};
 
 use crate::output::{Answer, Output};
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
 
     let defended = {
         let mut bar = Bar::new(output);
-        let context = Context { sweep: args.sweep, ..Context::default() };
+        let context = Context { about: about(), sweep: args.sweep, ..Context::default() };
         defend(&schema, &loaded, &settings, context, &mut bar)
     };
     let defended = defended.map_err(|error| {
@@ -89,6 +89,13 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     output.result(&document, || report::text(&defended.file))?;
     let is_stationary = outcome.termination != Termination::IterationLimit;
     Ok(Answer::holds(is_stationary && outcome.verdict != Verdict::Fail))
+}
+
+/// Who runs this and when. The round has no name here.
+fn about() -> About {
+    let name = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|key| std::env::var(key).ok());
+    let date = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    About { round: None, run_by: name.filter(|name| !name.is_empty()), date: Some(date) }
 }
 
 /// Warns about rows that clients have in common.

@@ -23,6 +23,14 @@ pub struct OwnModel {
     pub gap: Option<Gap>,
 }
 
+impl OwnModel {
+    pub(super) fn is_finite(&self) -> bool {
+        [self.proxy_loss, self.loss.value, self.loss.low, self.loss.high]
+            .iter()
+            .all(|v| v.is_finite())
+    }
+}
+
 /// A fit that needs more steps than this is used as it is. Only separable labels need so many.
 const MAX_ITERATIONS: usize = 50;
 /// Gradient norm of the mean loss, far below the noise of any root.

@@ -1,7 +1,8 @@
 #![allow(clippy::unwrap_used)]
 
 use equipoise_core::{
-    Client, Fairness, NoopObserver, Round, Rows, Settings, TableRole, WarningCode, solve,
+    Client, ClientAudit, DistinctRows, Drift, Estimate, Fairness, Influence, NoopObserver,
+    Outliers, OwnModel, Round, Rows, Settings, TableRole, WarningCode, solve,
 };
 
 use super::*;
@@ -93,12 +94,12 @@ fn an_outcome_reads_back_equal_and_ends_with_the_seconds() {
 }
 
 #[test]
-fn the_file_has_the_keys_of_version_1() {
+fn the_file_has_the_keys_of_version_2() {
     let value = serde_json::to_value(overlapping()).unwrap();
     let keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
-    let expected = "clients counts evaluations features format gap more_overlaps objective overlaps rho root_loss \
-                    root_metrics schema_digest seconds settings termination theta trace version violation violations \
-                    warnings weights";
+    let expected = "clients comparisons counts evaluations features format gap judgements more_overlaps objective \
+                    overlaps rho root_loss root_metrics schema_digest seconds settings termination theta trace verdict \
+                    version violation violations warnings weights";
     assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
     let warning = serde_json::json!({
         "code": "one-class", "client": "a", "table": "root",
@@ -110,11 +111,30 @@ fn the_file_has_the_keys_of_version_1() {
 }
 
 #[test]
+fn the_round_and_the_audit_of_each_client_read_back_equal() {
+    let mut file = solved();
+    file.about.round = Some("spring".to_owned());
+    file.about.date = Some("2026-03-31".to_owned());
+    let estimate = Estimate { value: 0.4, low: 0.3, high: 0.6 };
+    file.outcome.clients[1].audit = Some(ClientAudit {
+        reason: "it helps".to_owned(),
+        own_model: Some(OwnModel { proxy_loss: 0.3, loss: estimate, accuracy: None, gap: None }),
+        influence: Some(Influence { left_out: None, loss_slope: -0.1, soft_gap_slope: None }),
+        distinct_rows: Some(DistinctRows { rows: 40, estimated: false }),
+        outliers: Some(Outliers { rows: 1, largest: 12.5, column: 0 }),
+        drift: Some(Drift { largest: -0.2, column: 0, by_chance: 0.7, overall: 0.2 }),
+    });
+    let text = file.to_json();
+    assert_eq!(OutcomeFile::from_json(&text, Path::new("o.json")).unwrap(), file);
+}
+
+#[test]
 fn rejects_an_inconsistent_outcome_and_names_the_problem() {
     type Change = fn(&mut serde_json::Value);
-    let cases: [(&str, Change); 13] = [
+    let cases: [(&str, Change); 14] = [
         ("format `equipoise-model`", |v| v["format"] = "equipoise-model".into()),
-        ("version 2", |v| v["version"] = 2.into()),
+        ("version 3 is not supported, only version 2. Use a newer", |v| v["version"] = 3.into()),
+        ("version 1 is not supported, only version 2. An older", |v| v["version"] = 1.into()),
         ("unknown field `more`", |v| v["more"] = 1.into()),
         ("missing field `theta`", |v| {
             v.as_object_mut().unwrap().remove("theta");

@@ -30,8 +30,12 @@ impl DrawnBar {
 
     fn interval(&self) -> [f64; 2] {
         let value = finite(self.quantity.value).unwrap_or(0.0);
-        let error = finite(self.quantity.error).unwrap_or(0.0);
-        [value - error, value + error]
+        match self.quantity.interval {
+            Some([low, high]) if low.is_finite() && high.is_finite() => {
+                [low.min(value), high.max(value)]
+            }
+            _ => [value; 2],
+        }
     }
 
     /// The outer end of the bar and its interval.
@@ -136,7 +140,7 @@ impl BarArea {
             let size = ((end - zero).abs().max(1.0), BAR_HEIGHT);
             rect(markup, (zero.min(end), y), size, &[("class", &bar.fill)]);
         });
-        if finite(bar.quantity.error).is_some() {
+        if bar.quantity.interval.is_some() {
             let [from, to] = bar.interval().map(|end| (self.x(end), y + BAR_HEIGHT / 2.0));
             whisker(markup, from, to);
         }

@@ -1,5 +1,7 @@
 //! Horizontal bar charts, with one or several bars per item.
 
+use equipoise_core::Estimate;
+
 use super::Axis;
 use super::bar_rows::{BarRow, DrawnBar, draw_rows};
 use super::canvas::{Canvas, fill_class};
@@ -45,6 +47,8 @@ pub struct GroupedBars {
     pub series: Vec<String>,
     /// The name of each group and its values, in the order of the series.
     pub groups: Vec<(String, Vec<Quantity>)>,
+    /// A value to compare with, drawn as a dashed line.
+    pub reference: Option<Reference>,
 }
 
 /// A value with an interval.
@@ -52,8 +56,8 @@ pub struct GroupedBars {
 pub struct Quantity {
     /// The value. A missing value is shown as a dash.
     pub value: Option<f64>,
-    /// Half the width of the interval.
-    pub error: Option<f64>,
+    /// The lower and upper end of the interval, which need not be symmetric.
+    pub interval: Option<[f64; 2]>,
 }
 
 impl Bar {
@@ -73,7 +77,12 @@ impl Reference {
 impl Quantity {
     /// A value without an interval.
     pub fn new(value: impl Into<Option<f64>>) -> Self {
-        Self { value: value.into(), error: None }
+        Self { value: value.into(), interval: None }
+    }
+
+    /// A figure with its interval, if it was measured.
+    pub fn estimate(estimate: Option<Estimate>) -> Self {
+        Self { value: estimate.map(|e| e.value), interval: estimate.map(|e| [e.low, e.high]) }
     }
 }
 
@@ -104,15 +113,16 @@ impl GroupedBars {
     pub(super) fn draw(&self, markup: &mut Markup, canvas: &Canvas<'_>) {
         let row = |(name, quantities): &(String, Vec<Quantity>)| {
             let bars = quantities.iter().enumerate().map(|(i, &quantity)| {
-                let text = self.axis.format.write_with_error(quantity.value, quantity.error);
+                let text = self.axis.format.write(quantity.value);
+                let precise = self.axis.format.write_interval(quantity.value, quantity.interval);
                 let series = self.series.get(i).map_or("", String::as_str);
-                let tooltip = format!("{name}, {series}: {text}");
+                let tooltip = format!("{name}, {series}: {precise}");
                 DrawnBar { quantity, text, tooltip, fill: fill_class(i, i) }
             });
             BarRow { name: name.clone(), bars: bars.collect() }
         };
         let rows: Vec<BarRow> = self.groups.iter().map(row).collect();
-        draw_rows(markup, canvas, &self.axis, &rows, None);
+        draw_rows(markup, canvas, &self.axis, &rows, self.reference.as_ref());
     }
 }
 

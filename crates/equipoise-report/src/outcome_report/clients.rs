@@ -1,6 +1,6 @@
 //! The clients and their weights.
 
-use equipoise_core::{ClientOutcome, Termination};
+use equipoise_core::{Choice, ClientOutcome, Termination};
 
 use super::{MAX_BARS, OutcomeReport};
 use crate::block::Block;
@@ -10,13 +10,19 @@ use crate::page::Section;
 use crate::table::{Cell, Column, Table};
 
 const SHARE: Format = Format::Percent(1);
+/// A share of the weight up to this is negligible.
+pub(super) const NEGLIGIBLE: f64 = 0.01;
 /// Maximum number of clients that a sentence names; more are counted.
 const MAX_NAMES: usize = 5;
 
 impl OutcomeReport<'_> {
     pub(super) fn clients_section(&self) -> Section {
-        let lead = "A weight is the share of a client's proxy in the model; all weights add up to \
-                    100\u{202f}%. A proxy with weight 0 has no influence.";
+        let defense = self.outcome().settings.defense;
+        let lead = format!(
+            "A weight is the share of a client's proxy in the model; all weights add up to 100\u{202f}%. A proxy with \
+             weight 0 has no influence. The defense “{defense}” chose them: {}.",
+            lower_first(defense.description())
+        );
         let mut blocks = vec![Block::Chart(self.weights_chart())];
         blocks.extend(self.overlap_blocks());
         Section::new("Client weights", lead, blocks)
@@ -96,7 +102,11 @@ impl OutcomeReport<'_> {
 
     fn clients_table(&self) -> Table {
         let tagged = !self.unreliable.is_empty();
+        let is_trust = self.clients().iter().any(|client| client.trust.is_some());
         let mut columns = Column::list(["Client"], ["Weight", "Proxy rows", "Root rows"]);
+        if is_trust {
+            columns.push(Column::number("Probability of being reliable"));
+        }
         if tagged {
             columns.push(Column::text("Remark"));
         }
@@ -107,6 +117,10 @@ impl OutcomeReport<'_> {
                 Cell::text(count(client.proxy_rows)),
                 Cell::text(count(client.root_rows)),
             ];
+            if is_trust {
+                let reliability = client.trust.as_ref().map(|trust| trust.reliability);
+                row.push(Cell::number(reliability, SHARE));
+            }
             if tagged {
                 row.push(Cell::text(self.tag(client).unwrap_or("")));
             }
@@ -115,4 +129,9 @@ impl OutcomeReport<'_> {
         let rows = self.clients().iter().map(row).collect();
         Table { caption: "Weights and rows of every client".to_owned(), columns, rows }
     }
+}
+
+fn lower_first(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect()
 }

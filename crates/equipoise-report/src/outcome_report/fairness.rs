@@ -1,44 +1,76 @@
 //! How fair the model is, compared with the pooled model if that was measured on the same rows.
 
-use equipoise_core::{Choice, Defense, Gap, GroupMetrics, Metrics};
+use equipoise_core::{Condition, Defense, Gap, GroupMetrics, Metrics};
 
-use super::key_figures::{eod, spd};
-use super::{Measured, OutcomeReport, wording};
-use crate::block::Block;
+use super::verdict::gap_in_words;
+use super::{MAX_BARS, Measured, OutcomeReport, sentence, wording};
+use crate::block::{Block, Figure};
 use crate::chart::{Axis, Chart, ChartKind, GroupedBars, Quantity};
-use crate::format::{Format, count};
+use crate::format::{Format, MISSING, count};
 use crate::page::Section;
 use crate::table::{Cell, Column, Table};
 
 const RATE: Format = Format::Percent(1);
-const DIFFERENCE: Format = Format::Fixed(3);
+
+/// What equal rates of a condition are called.
+fn criterion(condition: Condition) -> &'static str {
+    match condition {
+        Condition::All => "Statistical parity",
+        Condition::Positives => "Equal opportunity",
+        Condition::Negatives => "Predictive equality",
+    }
+}
 
 impl OutcomeReport<'_> {
     pub(super) fn fairness_section(&self) -> Option<Section> {
-        let mut blocks: Vec<Block> = self
-            .tables_measured()
-            .into_iter()
-            .map(|rows| Block::Chart(self.differences(rows)))
-            .collect();
-        if blocks.is_empty() {
-            return None;
+        let primary = self.primary()?;
+        let mut blocks = vec![Block::Figures(self.fairness_figures(primary))];
+        for rows in self.tables_measured() {
+            blocks.push(Block::Chart(self.gaps_chart(rows)));
+        }
+        if primary.metrics.groups.len() > 2 {
+            blocks.push(Block::Chart(self.gaps_to_rest_chart(primary)));
         }
         blocks.push(Block::Table(self.measured_table()));
-        let lead = "Differences compare the privileged group with the other: 0 means that both are \
-                    treated alike, and a positive value means that the privileged group fares better. Thin lines are \
-                    95\u{202f}% confidence intervals: with few rows they are wide.";
+        blocks.extend(self.blindness_blocks());
+        let lead = format!(
+            "A gap is the largest difference between the rates of two groups: 0 means that all groups are treated \
+             alike. If the reference group, {}, is one of the two, a gap above 0 means that it fares better. Thin \
+             lines and brackets are 95\u{202f}% confidence intervals: with few rows they are wide.",
+            self.reference_group()
+        );
         Some(Section::new("Fairness", lead, blocks))
     }
 
-    pub(super) fn groups_section(&self) -> Option<Section> {
-        let primary = self.primary()?;
-        let pooled = self.on(&primary.rows).into_iter();
-        let pooled = pooled.filter(|m| m.defense == Defense::Pooled && *m != primary);
-        let charts = pooled.chain([primary]).map(|m| Block::Chart(rates(m)));
-        let lead = "The selection rate is the share of rows that the model selects; the true positive rate \
-                    is that share among rows labelled positive. Statistical parity requires equal selection \
-                    rates; equal opportunity requires equal true positive rates.";
-        Some(Section::new("Groups", lead, charts.collect()))
+    /// The gap of each criterion, and the 80 % rule.
+    fn fairness_figures(&self, primary: &Measured) -> Vec<Figure> {
+        let metrics = &primary.metrics;
+        let gap = |condition: Condition| {
+            let gap = metrics.gaps.of(condition);
+            let note = match gap {
+                Some(gap) => gap_in_words(gap),
+                None => format!("no two groups have a {}", condition.rate_name()),
+            };
+            let value = RATE.write_estimate(gap.map(|gap| gap.estimate().abs()));
+            Figure { label: criterion(condition).to_owned(), value, note }
+        };
+        let ratio = metrics.selection_ratio;
+        let rule = Figure {
+            label: "80\u{202f}% rule".to_owned(),
+            value: RATE.write_estimate(ratio),
+            note: match ratio {
+                None => "cannot be measured".to_owned(),
+                Some(ratio) => format!(
+                    "lowest selection rate as a share of the highest; {}",
+                    match ratio {
+                        ratio if ratio.low >= 0.8 => "the rule is met",
+                        ratio if ratio.high < 0.8 => "the rule is broken",
+                        _ => "these rows cannot tell whether the rule is met",
+                    }
+                ),
+            },
+        };
+        Condition::ALL.map(gap).into_iter().chain([rule]).collect()
     }
 
     /// The tables on which models were measured, each once, in the order given.
@@ -59,153 +91,187 @@ impl OutcomeReport<'_> {
         on
     }
 
-    fn differences(&self, rows: &str) -> Chart {
+    fn gaps_chart(&self, rows: &str) -> Chart {
         let models = self.on(rows);
-        let spds = models.iter().map(|m| with_error(&m.metrics.gaps.sp));
-        let eods = models.iter().map(|m| with_error(&m.metrics.gaps.eo));
-        let groups = vec![
-            ("Selection rates (SPD)".to_owned(), spds.collect()),
-            ("True positive rates (EOD)".to_owned(), eods.collect()),
-        ];
+        let quantity = |m: &&Measured, condition| {
+            Quantity::estimate(m.metrics.gaps.of(condition).map(Gap::estimate))
+        };
+        let group = |condition: Condition| {
+            let quantities = models.iter().map(|m| quantity(m, condition)).collect();
+            (criterion(condition).to_owned(), quantities)
+        };
         Chart {
-            title: format!("Differences between the groups on {rows}"),
-            sentence: self.differences_sentence(rows, &models),
+            title: format!("Largest gaps between groups on {rows}"),
+            sentence: self.gaps_sentence(rows, &models),
             kind: ChartKind::GroupedBars(GroupedBars {
-                axis: Axis::new("Privileged group minus the other", DIFFERENCE),
+                axis: Axis::new("Gap", RATE),
                 series: models.iter().map(|m| m.defense.to_string()).collect(),
-                groups,
+                groups: Condition::ALL.map(group).to_vec(),
+                reference: None,
             }),
-            table: differences_table(&models),
+            table: gaps_table(&models),
         }
     }
 
-    fn differences_sentence(&self, rows: &str, models: &[&Measured]) -> String {
-        let own = self.outcome().settings.defense;
+    /// The requested gap before and after the defense.
+    fn gaps_sentence(&self, rows: &str, models: &[&Measured]) -> String {
+        let (own, fairness) = (self.outcome().settings.defense, self.outcome().settings.fairness);
         let find = |defense| models.iter().find(|m| m.defense == defense);
-        let (sentence, last) = match (find(Defense::Pooled), find(own)) {
-            (Some(pooled), Some(this)) if own != Defense::Pooled => (
-                format!(
-                    "On {rows}, SPD is {} with all proxies pooled and {} with {own}; EOD is {} and {}.",
-                    spd(&pooled.metrics),
-                    spd(&this.metrics),
-                    eod(&pooled.metrics),
-                    eod(&this.metrics)
-                ),
-                *this,
-            ),
-            (_, this) => {
-                let Some(this) = this.copied().or(models.first().copied()) else {
-                    return "Nothing was measured.".to_owned();
-                };
-                let (spd, eod) = (spd(&this.metrics), eod(&this.metrics));
-                (
-                    format!(
-                        "On {rows}, the SPD of {} is {spd} and its EOD is {eod}.",
-                        this.defense
-                    ),
-                    this,
-                )
-            }
+        let Some(this) = find(own).or(models.first()) else {
+            return "Nothing was measured.".to_owned();
         };
-        let interval = last.metrics.gaps.sp.as_ref().map(|gap| {
+        let Some(gap) = this.metrics.gap(fairness) else {
+            return format!("On {rows}, the requested gap cannot be measured.");
+        };
+        let size = |gap: &Gap| RATE.write_estimate(Some(gap.estimate().abs()));
+        let pooled = find(Defense::Pooled).filter(|_| own != Defense::Pooled);
+        let before = match pooled.and_then(|pooled| pooled.metrics.gap(fairness)) {
+            Some(pooled) => format!("{} with all proxies pooled and ", size(&pooled)),
+            None => String::new(),
+        };
+        format!(
+            "On {rows}, the gap of the fairness requested ({fairness}) is {before}{} with {}: {}. {}",
+            size(&gap),
+            this.defense,
+            gap_in_words(&gap),
+            wording::zero_in_interval(gap.low, gap.high)
+        )
+    }
+
+    /// The rates of each group against those of all others.
+    fn gaps_to_rest_chart(&self, primary: &Measured) -> Chart {
+        let groups = &primary.metrics.groups;
+        let conditions: Vec<Condition> =
+            self.outcome().settings.fairness.conditions().map(|(condition, _)| condition).collect();
+        let size = |group: &GroupMetrics| {
+            let gaps = conditions.iter().filter_map(|&c| group.gaps_to_rest.of(c));
+            gaps.map(Gap::size).fold(0.0, f64::max)
+        };
+        let mut shown: Vec<&GroupMetrics> = groups.iter().collect();
+        if groups.len() > MAX_BARS {
+            shown.sort_by(|a, b| size(b).total_cmp(&size(a)));
+            shown.truncate(MAX_BARS);
+        }
+        let bars = |group: &&GroupMetrics| {
+            let gap = |&c: &Condition| group.gaps_to_rest.of(c).map(Gap::estimate);
+            (group.name.clone(), conditions.iter().map(gap).map(Quantity::estimate).collect())
+        };
+        let furthest = groups.iter().max_by(|a, b| size(a).total_cmp(&size(b)));
+        let mut text = furthest.map_or(String::new(), |group| {
             format!(
-                " The SPD interval for {} {}",
-                last.defense,
-                wording::zero_in_interval(gap.value, 0.5 * (gap.high - gap.low))
+                "{} is furthest from all others, by {}. A bar to the right means a higher rate than all others \
+                 together.",
+                group.name,
+                RATE.write(Some(size(group)))
             )
         });
-        sentence + interval.as_deref().unwrap_or("")
+        if groups.len() > MAX_BARS {
+            text += &format!(
+                " The chart shows the {MAX_BARS} largest of {} gaps; the table lists all.",
+                count(groups.len())
+            );
+        }
+        let row = |group: &GroupMetrics| {
+            let gap = |c: Condition| group.gaps_to_rest.of(c).map(Gap::estimate);
+            let cells = Condition::ALL.map(|c| Cell::text(RATE.write_estimate(gap(c))));
+            [Cell::text(&group.name)].into_iter().chain(cells).collect()
+        };
+        let names = Condition::ALL.map(|c| Column::number(sentence_case(c.rate_name())));
+        Chart {
+            title: format!("Each group against all others: {primary}"),
+            sentence: text,
+            kind: ChartKind::GroupedBars(GroupedBars {
+                axis: Axis::new("Rate of the group minus that of all others", RATE),
+                series: conditions.iter().map(|c| sentence_case(c.rate_name())).collect(),
+                groups: shown.iter().map(bars).collect(),
+                reference: None,
+            }),
+            table: Table {
+                caption: "Rate of each group minus that of all others together".to_owned(),
+                columns: [Column::text("Group")].into_iter().chain(names).collect(),
+                rows: groups.iter().map(row).collect(),
+            },
+        }
     }
 
     fn measured_table(&self) -> Table {
         let row = |m: &Measured| {
             let metrics = &m.metrics;
             let name = Cell::text(m.to_string());
-            vec![
-                if Some(m) == self.primary() { name.strong() } else { name },
-                Cell::text(count(metrics.rows)),
-                Cell::number(metrics.accuracy.map(|e| e.value), RATE),
-                Cell::number(metrics.balanced_accuracy.map(|e| e.value), RATE),
-                Cell::number(metrics.auc.map(|e| e.value), DIFFERENCE),
-                Cell::text(spd(metrics)),
-                Cell::text(eod(metrics)),
-            ]
+            let gap = |c| RATE.write_estimate(metrics.gaps.of(c).map(Gap::estimate));
+            let figures = [
+                RATE.write_estimate(metrics.accuracy),
+                RATE.write_estimate(metrics.balanced_accuracy),
+                Format::Fixed(3).write_estimate(metrics.auc),
+            ];
+            let gaps = Condition::ALL.map(gap);
+            let texts = figures.into_iter().chain(gaps).map(Cell::text);
+            let name = if Some(m) == self.primary() { name.strong() } else { name };
+            [name, Cell::text(count(metrics.rows))].into_iter().chain(texts).collect()
         };
         Table {
-            caption: "All measurements; ± is a 95\u{202f}% confidence interval".to_owned(),
+            caption: "All measurements, with 95\u{202f}% confidence intervals".to_owned(),
             columns: Column::list(
                 ["Model and rows"],
-                ["Rows", "Accuracy", "Balanced accuracy", "AUC", "SPD", "EOD"],
+                [
+                    "Rows",
+                    "Accuracy",
+                    "Balanced accuracy",
+                    "AUC",
+                    "Gap in selection rate",
+                    "Gap in true positive rate",
+                    "Gap in false positive rate",
+                ],
             ),
             rows: self.measured.iter().map(row).collect(),
         }
     }
+
+    /// What it costs that the model does not see the group, if that was measured.
+    fn blindness_blocks(&self) -> Vec<Block> {
+        let Some(blindness) = &self.blindness else { return Vec::new() };
+        let fairness = self.outcome().settings.fairness;
+        let row = |name: &str, metrics: &Metrics| {
+            let gap = metrics.gap(fairness).map(|gap| gap.estimate().abs());
+            let estimates = [metrics.accuracy, metrics.balanced_accuracy, gap];
+            let cells = estimates.map(|estimate| Cell::text(RATE.write_estimate(estimate)));
+            [Cell::text(name)].into_iter().chain(cells).collect()
+        };
+        let text = "This model does not see the group of a person, so it cannot make up for what other features \
+                    reveal about it. The table compares the pooled model that sees the group with one that does not.";
+        let table = Table {
+            caption: "What blindness costs".to_owned(),
+            columns: Column::list(["Pooled model"], ["Accuracy", "Balanced accuracy", "Gap"]),
+            rows: vec![
+                row("sees the group", &blindness.seeing),
+                row("does not see the group", &blindness.blind),
+            ],
+        };
+        vec![Block::Paragraph(text.to_owned()), Block::Table(table)]
+    }
 }
 
-fn with_error(gap: &Option<Gap>) -> Quantity {
-    let gap = gap.as_ref();
-    Quantity { value: gap.map(|g| g.value), error: gap.map(|g| 0.5 * (g.high - g.low)) }
-}
-
-fn differences_table(models: &[&Measured]) -> Table {
-    let row = |m: &&Measured| {
-        vec![Cell::text(m.defense.name()), Cell::text(spd(&m.metrics)), Cell::text(eod(&m.metrics))]
+fn gaps_table(models: &[&Measured]) -> Table {
+    let row = |(condition, m): (Condition, &&Measured)| {
+        let gap = m.metrics.gaps.of(condition);
+        let words = gap.map_or(MISSING.to_owned(), |gap| sentence(&gap_in_words(gap)));
+        vec![
+            Cell::text(criterion(condition)),
+            Cell::text(m.defense.to_string()),
+            Cell::text(words),
+            Cell::text(RATE.write_estimate(gap.map(Gap::estimate))),
+        ]
     };
+    let pairs = Condition::ALL.into_iter().flat_map(|c| models.iter().map(move |m| (c, m)));
     Table {
-        caption: "Differences and their standard errors".to_owned(),
-        columns: Column::list(["Model"], ["SPD", "EOD"]),
-        rows: models.iter().map(row).collect(),
+        caption: "Largest gaps with 95\u{202f}% confidence intervals".to_owned(),
+        columns: Column::list(["Criterion", "Model", "Which groups"], ["Gap"]),
+        rows: pairs.map(row).collect(),
     }
 }
 
-type Rate = (&'static str, fn(&GroupMetrics) -> Option<f64>);
-
-const RATES: [Rate; 5] = [
-    ("Selection rate", |group| group.selection_rate.map(|e| e.value)),
-    ("True positive rate", |group| group.true_positive_rate.map(|e| e.value)),
-    ("False positive rate", |group| group.false_positive_rate.map(|e| e.value)),
-    ("Accuracy", |group| group.accuracy.map(|e| e.value)),
-    ("Base rate", |group| group.base_rate.map(|e| e.value)),
-];
-
-fn rates(measured: &Measured) -> Chart {
-    let groups = &measured.metrics.groups;
-    let each = |rate: fn(&GroupMetrics) -> Option<f64>| -> Vec<Option<f64>> {
-        groups.iter().map(rate).collect()
-    };
-    Chart {
-        title: format!("Rates by group: {measured}"),
-        sentence: rates_sentence(&measured.metrics),
-        kind: ChartKind::GroupedBars(GroupedBars {
-            axis: Axis::new("Share of rows", RATE),
-            series: groups.iter().map(|group| group.name.clone()).collect(),
-            groups: RATES
-                .map(|(name, rate)| {
-                    (name.to_owned(), each(rate).into_iter().map(Quantity::new).collect())
-                })
-                .to_vec(),
-        }),
-        table: Table {
-            caption: "Rates of each group".to_owned(),
-            columns: std::iter::once(Column::text("Rate"))
-                .chain(groups.iter().map(|group| Column::number(&group.name)))
-                .collect(),
-            rows: RATES
-                .iter()
-                .map(|&(name, rate)| {
-                    let values = each(rate).into_iter().map(|value| Cell::number(value, RATE));
-                    std::iter::once(Cell::text(name)).chain(values).collect()
-                })
-                .collect(),
-        },
-    }
-}
-
-fn rates_sentence(metrics: &Metrics) -> String {
-    let rate = |group: &GroupMetrics| {
-        let selected = RATE.write(group.selection_rate.map(|e| e.value));
-        format!("{selected} of {} ({} rows)", group.name, count(group.rows))
-    };
-    let rates: Vec<String> = metrics.groups.iter().map(rate).collect();
-    format!("The model selects {}.", rates.join(", "))
+/// With a capital letter.
+fn sentence_case(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }

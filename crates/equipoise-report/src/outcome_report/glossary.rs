@@ -4,7 +4,7 @@ use crate::block::Block;
 use crate::page::Section;
 use crate::table::{Cell, Column, Table};
 
-const TERMS: [(&str, &str); 12] = [
+const TERMS: [(&str, &str); 18] = [
     ("Client", "An organisation that takes part without sharing its own rows."),
     ("Proxy", "The dataset that a client sends, once, in place of its own rows."),
     (
@@ -18,21 +18,35 @@ const TERMS: [(&str, &str); 12] = [
     ),
     ("Defense", "A method that turns proxies and root into a model."),
     ("Selected", "A row is selected if the model decides in its favour."),
+    ("Reference group", "The group that the schema names for others to be compared with."),
     (
-        "Privileged group",
-        "The group that the schema names as privileged. All other rows form the other group.",
+        "Gap",
+        "The largest difference between the rates of two groups. 10\u{202f}% means ten more people in every hundred.",
+    ),
+    ("Statistical parity", "All groups are selected equally often."),
+    ("Equal opportunity", "The same, counting only people whose label is positive."),
+    ("Predictive equality", "The same, counting only people whose label is negative."),
+    (
+        "80\u{202f}% rule",
+        "The group that is selected least often must be selected at least 80\u{202f}% as often as the one that is \
+         selected most often.",
     ),
     (
-        "SPD",
-        "Statistical parity difference: how much more often the privileged group is selected than the \
-         other. 0 means equally often; 0.1 means ten more in every hundred.",
+        "Confidence interval",
+        "The range in which a figure lies with 95\u{202f}% confidence, given how few rows it was measured on.",
     ),
-    ("EOD", "Equal opportunity difference: the same, counting only rows whose label is positive."),
+    (
+        "Loss",
+        "How badly a model's probabilities predict the labels: 0 is perfect, and 0.69 is a coin toss.",
+    ),
+    (
+        "Drift",
+        "How far the mean of a feature is from its mean on the root, in standard deviations of the root.",
+    ),
     (
         "Violation",
-        "A smooth stand-in for SPD or EOD that the solver can lower: how scores vary together with \
-         group membership on the root. The target is 0; a violation of 0 does not guarantee an SPD of \
-         exactly 0.",
+        "A smooth stand-in for the gap that the solver can lower. The target is 0; a violation of 0 does not guarantee \
+         a gap of exactly 0.",
     ),
     ("ρ", "The penalty on a violation. It grows from stage to stage."),
 ];

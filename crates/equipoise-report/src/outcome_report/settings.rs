@@ -5,17 +5,12 @@ use equipoise_core::Choice;
 use super::OutcomeReport;
 use crate::block::Block;
 use crate::format::{Format, count};
-use crate::page::Section;
 use crate::table::{Cell, Column, Table};
 
 impl OutcomeReport<'_> {
-    pub(super) fn settings_section(&self) -> Section {
-        let blocks = vec![Block::Table(self.settings_table()), Block::Table(self.effort_table())];
-        Section::new(
-            "Settings",
-            "The same proxies, root and settings reproduce this result.",
-            blocks,
-        )
+    /// The same proxies, root and settings reproduce the result.
+    pub(super) fn settings_blocks(&self) -> [Block; 2] {
+        [Block::Table(self.settings_table()), Block::Table(self.effort_table())]
     }
 
     fn settings_table(&self) -> Table {
@@ -51,7 +46,12 @@ impl OutcomeReport<'_> {
             ("Tolerance of an inner fit", number(inner.tolerance)),
             ("Maximum iterations of an inner fit", count(inner.max_iterations)),
         ];
-        table("Settings used", "Setting", Column::text("Value"), rows)
+        table(
+            "Settings used; with the same proxies and root they reproduce this result",
+            "Setting",
+            Column::text("Value"),
+            rows,
+        )
     }
 
     fn effort_table(&self) -> Table {

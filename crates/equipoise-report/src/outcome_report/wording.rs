@@ -29,11 +29,11 @@ pub(crate) fn termination(termination: Termination) -> (&'static str, &'static s
     }
 }
 
-/// Whether an interval contains 0, as the end of a sentence.
-pub(crate) fn zero_in_interval(value: f64, half: f64) -> &'static str {
-    if value.abs() <= half {
-        "includes 0: these rows alone do not show that the groups are treated differently."
+/// Whether the interval of a difference contains 0, as a sentence.
+pub(crate) fn zero_in_interval(low: f64, high: f64) -> &'static str {
+    if low <= 0.0 && high >= 0.0 {
+        "The interval includes 0: these rows alone do not show that the groups are treated differently."
     } else {
-        "excludes 0: sampling alone is unlikely to explain the difference."
+        "The interval excludes 0: sampling alone is unlikely to explain the difference."
     }
 }

@@ -2,15 +2,37 @@
 #![allow(dead_code)]
 
 use equipoise_core::{
-    ClientOutcome, Counts, Defense, Fairness, GroupMetrics, Groups, Metrics, Outcome, Settings,
-    TableRole, Termination, TracePoint, Violation, Warning, WarningCode,
+    ClientAudit, ClientOutcome, Comparisons, Counts, Defense, DistinctRows, Drift, Fairness,
+    Groups, Influence, Layout, LeftOut, Metrics, Outcome, Outliers, OwnModel, Rows, Settings,
+    TableRole, Termination, TracePoint, Verdict, Violation, Warning, WarningCode,
 };
-use equipoise_data::{OutcomeFile, Overlap};
+use equipoise_data::{About, OutcomeFile, Overlap, Schema};
 use equipoise_report::{
-    Axis, Bar, Bars, Block, Cell, Chart, ChartKind, Column, Figure, Format, GroupedBars, Heatmap,
-    Lines, Marker, Measured, NoticeKind, OutcomeReport, Page, Point, Quantity, Reference, Scatter,
-    ScatterSeries, Section, Series, Table,
+    Answer, Axis, Bar, Bars, Block, Card, Cell, Chart, ChartKind, Column, Fact, Figure, Format,
+    GroupedBars, Heatmap, Lines, Marker, Measured, NoticeKind, OutcomeReport, Page, Point,
+    Quantity, Reference, Scatter, ScatterSeries, Section, Series, Table, Tone,
 };
+
+/// Two groups.
+pub(crate) const TWO: [&str; 2] = ["race ≠ White", "race = White"];
+
+/// A schema with these groups; the last is the reference. The label column is called `name`.
+pub(crate) fn schema(groups: &[&str], name: &str) -> Schema {
+    let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "").replace('"', "\\\""));
+    let group = |group: &&str| {
+        let value = quoted(group);
+        format!("[[sensitive.group]]\nname = {value}\nmembers = [{value}]\n")
+    };
+    let reference = quoted(groups[groups.len() - 1]);
+    let text = format!(
+        "version = 1\nintercept = true\nlabel = {{ column = {}, positive = \"1\" }}\n\
+         [sensitive]\ncolumn = \"race\"\nreference = {reference}\n{}\
+         [[feature]]\ncolumn = \"lsat\"\nkind = \"numeric\"\ncenter = 0.0\nscale = 1.0\n",
+        quoted(name),
+        groups.iter().map(group).collect::<String>()
+    );
+    Schema::from_toml(&text, "schema.toml".as_ref()).expect("a valid schema")
+}
 
 fn features() -> Vec<String> {
     [
@@ -38,12 +60,17 @@ pub(crate) fn outcome(n: usize, name: &str) -> OutcomeFile {
         proxy_rows: 3120 + 17 * c,
         root_rows: 17,
         trust: None,
+        audit: Some(client_audit(c)),
     });
     let rough = Warning {
         client: Some(format!("{name} 2")),
         table: Some(TableRole::Root),
         ..Warning::new(WarningCode::OneClass, "every row has a positive label")
     };
+    let requirements = "gap=0.05,accuracy=0.7".parse().expect("valid requirements");
+    let settings = Settings { requirements, ..Settings::new(Fairness::SP) };
+    let root_metrics = metrics(0.861, 0.872, 84);
+    let judgements = root_metrics.judge(requirements, settings.fairness);
     let not_converged = "1 of 74 inner fits did not converge to their tolerance";
     let outcome = Outcome {
         clients: clients.collect(),
@@ -52,7 +79,7 @@ pub(crate) fn outcome(n: usize, name: &str) -> OutcomeFile {
         root_loss: 0.3129,
         rho: 1e4,
         violation: 0.00191,
-        violations: Violation { sp: 0.00191, eo: -0.0042 },
+        violations: Violation { sp: 0.00191, eo: -0.0042, fpr: 0.001 },
         termination: Termination::Converged,
         gap: Some(3.1e-6),
         counts: Counts {
@@ -65,16 +92,26 @@ pub(crate) fn outcome(n: usize, name: &str) -> OutcomeFile {
             largest_residual: 4.0e-15,
             diagonals_raised: 0,
         },
-        root_metrics: metrics(0.861, 0.872, 83, 0.081),
-        settings: Settings::new(Fairness::SP),
+        root_metrics,
+        comparisons: Comparisons::default(),
+        verdict: Verdict::of(&judgements),
+        judgements,
+        settings,
+        trust: None,
         warnings: vec![rough, Warning::new(WarningCode::InnerNotConverged, not_converged)],
         trace,
         trust: None,
     };
     OutcomeFile {
         format: "equipoise-outcome".to_owned(),
-        version: 1,
-        schema_digest: String::new(),
+        version: 2,
+        about: About {
+            round: Some(format!("spring {name}")),
+            run_by: Some("round.example.org".to_owned()),
+            date: Some("2026-03-31".to_owned()),
+        },
+        schema_digest: "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"
+            .to_owned(),
         features: features(),
         overlaps: vec![Overlap {
             clients: [3, 5].map(|c| format!("{name} {c}")),
@@ -83,7 +120,7 @@ pub(crate) fn outcome(n: usize, name: &str) -> OutcomeFile {
             estimated: true,
         }],
         more_overlaps: 4,
-        pooled_root_metrics: Some(metrics(0.941, 0.601, 83, 0.112)),
+        pooled_root_metrics: Some(metrics(0.941, 0.601, 84)),
         outcome,
         seconds: 1.84,
     }
@@ -121,44 +158,80 @@ fn trace(n: usize, last: &[f64]) -> Vec<TracePoint> {
         .collect()
 }
 
-/// Figures with the given selection rates of the privileged and the other group.
-pub(crate) fn metrics(privileged: f64, other: f64, rows: usize, error: f64) -> Metrics {
-    let group = |selection: f64, share: f64| GroupMetrics {
-        rows: (rows as f64 * share) as usize,
-        base_rate: Some(0.88),
-        selection_rate: Some(selection),
-        true_positive_rate: Some((selection + 0.04).min(1.0)),
-        false_positive_rate: Some((selection - 0.4).max(0.0)),
-        accuracy: Some(0.86),
-    };
-    Metrics {
-        rows,
-        accuracy: Some(0.8731),
-        balanced_accuracy: Some(0.7012),
-        auc: Some(0.861),
-        spd: Some(privileged - other),
-        spd_standard_error: Some(error),
-        eod: Some(0.8 * (privileged - other)),
-        eod_standard_error: Some(1.2 * error),
-        groups: Groups { privileged: group(privileged, 0.84), unprivileged: group(other, 0.16) },
+/// Figures of groups of equal size with the given selection rates, measured on rows made up for the purpose.
+pub(crate) fn group_metrics(groups: &[(&str, f64)], rows: usize) -> Metrics {
+    let names = groups.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let names = Groups::new(names, groups.len() - 1).expect("different names");
+    let layout = Layout { n_x: 1, groups: names, as_feature: false, intercept: false };
+    let per_group = rows / groups.len();
+    let (mut x, mut of_group, mut positive) = (vec![], vec![], vec![]);
+    for (g, (_, rate)) in groups.iter().enumerate() {
+        for i in 0..per_group {
+            // Labels follow the ranks, with every seventh flipped.
+            let rank = (i as f64 + 0.5) / per_group as f64;
+            x.push(rate - rank);
+            of_group.push(g as u8);
+            positive.push((rank < 0.7) != (i % 7 == 0));
+        }
+    }
+    let made_up = Rows::new(layout, &x, &of_group, &positive).expect("valid rows");
+    Metrics::of_scores(&x, &made_up, 0.0)
+}
+
+/// Figures of two groups.
+pub(crate) fn metrics(privileged: f64, other: f64, rows: usize) -> Metrics {
+    group_metrics(&[(TWO[0], other), (TWO[1], privileged)], rows)
+}
+
+fn client_audit(c: usize) -> ClientAudit {
+    let own = metrics(0.9, if is_unreliable(c) { 0.6 } else { 0.88 }, 84);
+    let left_out = LeftOut { loss: 0.0021 * (c as f64 - 1.5), gap: Some(0.012), soft_gap: None };
+    let estimate = equipoise_core::Estimate { value: 0.412, low: 0.341, high: 0.483 };
+    ClientAudit {
+        reason: "leaving it out would raise the loss by 0.0021 on the root".to_owned(),
+        own_model: Some(OwnModel {
+            proxy_loss: 0.39,
+            loss: estimate,
+            accuracy: own.accuracy,
+            gap: own.gap(Fairness::SP),
+        }),
+        influence: Some(Influence {
+            left_out: (c != 0).then_some(left_out),
+            loss_slope: 0.01,
+            soft_gap_slope: None,
+        }),
+        distinct_rows: Some(DistinctRows { rows: 3100, estimated: c == 1 }),
+        outliers: Some(Outliers {
+            rows: if c == 2 { 3 } else { 0 },
+            largest: if c == 2 { 1.2e6 } else { 3.0 },
+            column: 2,
+        }),
+        drift: Some(Drift { largest: 0.2 * c as f64, column: 1, by_chance: 0.45, overall: 0.1 }),
     }
 }
 
 /// A report on the outcome. `unreliable` are some of its clients.
-pub(crate) fn report<'a>(file: &'a OutcomeFile, unreliable: &'a [&'a str]) -> OutcomeReport<'a> {
+pub(crate) fn report<'a>(
+    file: &'a OutcomeFile,
+    schema: &'a Schema,
+    unreliable: &'a [&'a str],
+) -> OutcomeReport<'a> {
     let measured =
         |defense, rows: &str, metrics| Measured { defense, rows: rows.to_owned(), metrics };
     let (bilevel, pooled) = (Defense::Bilevel, Defense::Pooled);
     OutcomeReport {
         title: "Bar passage, spring collection",
         file,
+        schema,
+        model_digest: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".to_owned(),
         unreliable,
         measured: vec![
-            measured(bilevel, "the test rows", metrics(0.871, 0.832, 4160, 0.0141)),
-            measured(pooled, "the test rows", metrics(0.932, 0.568, 4160, 0.0193)),
-            measured(bilevel, "the root", metrics(0.861, 0.872, 83, 0.081)),
-            measured(pooled, "the root", metrics(0.941, 0.601, 83, 0.112)),
+            measured(bilevel, "the test rows", metrics(0.871, 0.832, 4160)),
+            measured(pooled, "the test rows", metrics(0.932, 0.568, 4160)),
+            measured(bilevel, "the root", metrics(0.861, 0.872, 84)),
+            measured(pooled, "the root", metrics(0.941, 0.601, 84)),
         ],
+        blindness: None,
     }
 }
 
@@ -182,6 +255,20 @@ pub(crate) fn every_block(name: &str) -> Page {
                 note: String::new(),
             },
         ]),
+        Block::Answer(Answer { tone: Tone::Good, headline: s("Yes"), sentence: s("Because of") }),
+        Block::Answer(Answer { tone: Tone::Bad, headline: s("No"), sentence: s("Because of") }),
+        Block::Facts(vec![Fact::new(name, s("value")), Fact::code("Digest", s("60303ae2"))]),
+        Block::Cards(vec![Card {
+            title: s("Card"),
+            figure: "31\u{202f}%".to_owned(),
+            tag: s("Remark"),
+            text: s("A sentence"),
+            facts: vec![Fact::new(name, s("value"))],
+        }]),
+        Block::Details {
+            summary: s("Show more"),
+            blocks: vec![Block::Chart(bars(name)), Block::Paragraph(s("Folded"))],
+        },
         Block::Table(wide_table(name)),
         Block::Code(format!(
             "equipoise defend --proxies proxies/{name} --root root --schema schema.toml --fairness sp --out outcome.json"
@@ -250,7 +337,8 @@ fn bars(name: &str) -> Chart {
 }
 
 fn grouped_bars(name: &str) -> Chart {
-    let quantity = |value: f64| Quantity { value: Some(value), error: Some(0.06) };
+    let quantity =
+        |value: f64| Quantity { value: Some(value), interval: Some([value - 0.02, value + 0.09]) };
     let group = |n: &str, base: f64| {
         (n.to_owned(), [0.0, -0.1, 0.12, 0.2].map(|d| quantity(base + d)).to_vec())
     };
@@ -258,6 +346,7 @@ fn grouped_bars(name: &str) -> Chart {
         axis: Axis::new(name, Format::Fixed(2)),
         series: vec![name.to_owned(), "second".to_owned(), "third".to_owned(), "fourth".to_owned()],
         groups: vec![group(name, 0.3), group("another", 0.05)],
+        reference: Some(Reference::new(0.2, name)),
     };
     chart("Grouped bars", name, ChartKind::GroupedBars(kind))
 }

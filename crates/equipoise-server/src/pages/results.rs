@@ -1,6 +1,7 @@
 //! The results of a published round: key figures, files and verification.
 
-use equipoise_report::{Format, Markup, termination_label};
+use equipoise_core::{Estimate, Requirement};
+use equipoise_report::{Format, Markup, answer, requirement_figures, termination_label};
 
 use super::frame::{code, figure, section};
 use super::participation::server_options;
@@ -51,28 +52,41 @@ pub(super) fn write_results(markup: &mut Markup, view: &RoundView) {
     });
 }
 
+/// The verdict and the key figures with their intervals, as the report shows them.
 fn write_figures(markup: &mut Markup, view: &RoundView) {
     let Some(file) = &view.outcome else { return };
     let outcome = &file.outcome;
     let metrics = &outcome.root_metrics;
+    answer(outcome).write(markup);
     let weighted = outcome.clients.iter().filter(|c| c.weight > NEGLIGIBLE_WEIGHT).count();
     let on_root = format!("on the {} rows of the trusted root", metrics.rows);
     let stopped = termination_label(outcome.termination);
     let clients = format!("{weighted} of {}", outcome.clients.len());
+    let share = |estimate: Option<Estimate>| Format::Percent(1).write_estimate(estimate);
     markup.element("dl", &[("class", &"figures")], |markup| {
-        figure(
-            markup,
-            "Accuracy",
-            &Format::Percent(1).write(metrics.accuracy.map(|e| e.value)),
-            &on_root,
-        );
-        let spd = Format::Fixed(3).write(metrics.gaps.sp.as_ref().map(|gap| gap.value));
-        figure(markup, "Statistical parity (SPD)", &spd, "0 means equal rates");
-        let eod = Format::Fixed(3).write(metrics.gaps.eo.as_ref().map(|gap| gap.value));
-        figure(markup, "Equal opportunity (EOD)", &eod, "0 means equal rates");
+        for required in requirement_figures(outcome) {
+            figure(markup, &required.label, &required.value, &required.note);
+        }
+        let is_required = |r| outcome.judgements.iter().any(|j| j.requirement == r);
+        if !is_required(Requirement::Gap) {
+            let gap = metrics.gap(outcome.settings.fairness);
+            let value = share(gap.map(|gap| gap.estimate().abs()));
+            figure(markup, "Largest gap between groups", &value, &on_root);
+        }
+        if !is_required(Requirement::Accuracy) {
+            figure(markup, "Correct decisions", &share(metrics.accuracy), &on_root);
+        }
         figure(markup, "Clients in the model", &clients, "with more than 1\u{202f}% of the weight");
         figure(markup, "Solver", stopped, "see the report for details");
     });
+    let n_warnings = outcome.warnings.len();
+    if n_warnings > 0 {
+        let text = match n_warnings {
+            1 => "There is a warning about this result: read the report.".to_owned(),
+            n => format!("There are {n} warnings about this result: read the report."),
+        };
+        markup.leaf("p", &[("class", &"notice warning"), ("role", &"note")], &text);
+    }
 }
 
 fn write_file(markup: &mut Markup, view: &RoundView, file: &PublishedFile) {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use equipoise_core::{Observer, Warning, WarningCode};
-use equipoise_data::{Memory, load_round, write_atomically, write_json};
+use equipoise_data::{About, Memory, load_round, write_atomically, write_json};
 use equipoise_defend::{Context, Timing, defend};
 
 use super::solver::SolveError;
@@ -36,7 +36,8 @@ pub(crate) fn write_results(
     let loaded = load_round(inputs.proxies, inputs.roots, &schema, &inputs.memory)?;
     let settings = spec.settings.validate()?;
     let warnings = submission_warnings(inputs.list);
-    let context = Context { warnings, timing: Timing::Omitted, ..Context::default() };
+    let (about, timing) = (about(&spec), Timing::Omitted);
+    let context = Context { warnings, about, timing, ..Context::default() };
     let defended = defend(&schema, &loaded, &settings, context, observer)?;
 
     defended.write_files(folder)?;
@@ -45,6 +46,11 @@ pub(crate) fn write_results(
     write_text(&folder.join("submissions.json"), &inputs.list.to_json())?;
     write_json(&folder.join("settings.json"), &spec.settings, false)?;
     Ok(defended.seconds)
+}
+
+/// What the outcome says about its round: only what follows from the specification.
+pub(crate) fn about(spec: &RoundSpec) -> About {
+    About { round: Some(spec.round.to_string()), run_by: Some(spec.audience.clone()), date: None }
 }
 
 /// The warnings about absent clients and suspicious submissions, which follow from the list.

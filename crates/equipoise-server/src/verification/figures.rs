@@ -4,7 +4,7 @@ use equipoise_core::{Choice, Outcome, Termination, Verdict, Warning, WarningCode
 
 use super::check::{Checks, Problems};
 use super::documents::Documents;
-use crate::round::submission_warnings;
+use crate::round::{about, submission_warnings};
 
 /// How far a figure may be from the value that others imply, relative to its size, to allow for rounding.
 const TOLERANCE: f64 = 1e-9;
@@ -43,6 +43,9 @@ fn inputs_problem(documents: &Documents<'_>) -> Option<String> {
     let mut problems = Problems::default();
     problems.require(file.outcome.settings == spec.settings, || {
         "`settings` differ from the specification's".to_owned()
+    });
+    problems.require(file.about == about(spec), || {
+        "`about` differs from the specification's round and server".to_owned()
     });
     let digest = documents.schema.digest().to_string();
     problems.require(file.schema_digest == digest, || {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use equipoise_core::{Fairness, NoopObserver, Settings, WarningCode};
-use equipoise_data::{Memory, OutcomeFile, load_round};
+use equipoise_data::{About, Memory, OutcomeFile, load_round};
 use equipoise_defend::{Context, Timing, defend};
 use equipoise_server::Limits;
 use equipoise_server::protocol::{PublicKey, Refusal, RoundState};
@@ -49,7 +49,12 @@ async fn a_full_roster_closes_the_round_and_gives_the_model_of_defend() {
         load_round(&proxies, &world.dir.path().join("roots"), &schema(), &Memory::unlimited())
             .unwrap();
     let settings = Settings::new(Fairness::SP).validate().unwrap();
-    let context = Context { timing: Timing::Omitted, ..Context::default() };
+    let about = About {
+        round: Some("spring".to_owned()),
+        run_by: Some("https://round.example.org".to_owned()),
+        date: None,
+    };
+    let context = Context { about, timing: Timing::Omitted, ..Context::default() };
     let own = defend(&schema(), &loaded, &settings, context, &mut NoopObserver).unwrap();
     assert_eq!(String::from_utf8_lossy(&files["model.json"]), own.model.to_json());
     let outcome = String::from_utf8_lossy(&files["outcome.json"]).into_owned();

@@ -220,7 +220,13 @@ async fn a_published_round_shows_figures_files_digests_and_verification() {
         let digest = equipoise_server::protocol::Digest::of(&content).to_string();
         assert!(page.html.contains(&address) && page.html.contains(&digest), "{file}");
     }
-    for part in ["Accuracy", "equipoise verify spring --server-key", "data-over=\"yes\""] {
+    for part in [
+        "No requirements were set.",
+        "Largest gap between groups",
+        "Correct decisions",
+        "equipoise verify spring --server-key",
+        "data-over=\"yes\"",
+    ] {
         assert!(page.html.contains(part), "no {part} in {}", page.html);
     }
 }

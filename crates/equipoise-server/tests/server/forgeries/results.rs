@@ -48,6 +48,11 @@ async fn changed_schemas_settings_and_figures_are_rejected() {
     rejected(&round.verify(&forger.republish()), "settings.json alone", &parts);
 
     let mut forger = round.forger();
+    forger.outcome.about.run_by = Some("https://elsewhere.example.org".to_owned());
+    let parts = ["the settings and the schema of the specification", "`about` differs"];
+    rejected(&round.verify(&forger.republish()), "another server", &parts);
+
+    let mut forger = round.forger();
     forger.replace("report.html", |page| page.replacen("Accuracy", "Perfect accuracy", 1));
     let parts = ["report.html shows exactly the figures of outcome.json", "line"];
     rejected(&round.verify(&forger.republish()), "a false report", &parts);

@@ -1,4 +1,4 @@
-//! How the solver converged.
+//! How the solver got there: convergence, settings and cost, for specialists.
 
 use super::{OutcomeReport, wording};
 use crate::block::Block;
@@ -7,7 +7,7 @@ use crate::format::Format;
 use crate::page::Section;
 
 impl OutcomeReport<'_> {
-    pub(super) fn convergence_section(&self) -> Section {
+    pub(super) fn solver_section(&self) -> Section {
         let outcome = self.outcome();
         let (stopped, how) = wording::termination(outcome.termination);
         let mut lead = format!("{stopped}. {how}");
@@ -17,22 +17,22 @@ impl OutcomeReport<'_> {
                 Format::Percent(4).write(Some(gap))
             );
         }
-        let blocks = if outcome.trace.is_empty() {
+        let mut blocks = Vec::new();
+        if outcome.trace.is_empty() {
             let text = "This defense does not iterate, so there is no trajectory to show.";
-            vec![Block::Paragraph(text.to_owned())]
+            blocks.push(Block::Paragraph(text.to_owned()));
         } else {
+            let clients = outcome.clients.iter().map(|client| (&*client.id, client.weight));
             let convergence = Convergence {
                 trace: &outcome.trace,
                 objective: outcome.objective,
                 violation: outcome.violation,
-                clients: outcome
-                    .clients
-                    .iter()
-                    .map(|client| (&*client.id, client.weight))
-                    .collect(),
+                clients: clients.collect(),
             };
-            convergence.charts().map(Block::Chart).to_vec()
-        };
-        Section::new("Convergence", lead, blocks)
+            blocks.extend(convergence.charts().map(Block::Chart));
+        }
+        blocks.extend(self.settings_blocks());
+        let summary = "Show settings, cost and convergence".to_owned();
+        Section::new("Solver", lead, vec![Block::Details { summary, blocks }])
     }
 }

@@ -1,0 +1,185 @@
+//! The audit's influence of a client against leaving it out: the others keep the proportions of their weights, and the
+//! model is fitted again.
+//!
+//! In full (`EQUIPOISE_FULL=1`, with `-- --nocapture` for the figures) over Law School, Dutch and synthetic populations.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+use std::path::Path;
+
+use equipoise_core::{
+    Condition, Defense, Fairness, InnerSettings, LeftOut, Metrics, NoopObserver, Outcome, Round,
+    Rows, Settings, audit, fit_logistic, model_at, solve,
+};
+use equipoise_lab::{Preprocessing, Scenario, ScenarioKind, ScenarioSettings, Sources};
+
+/// Predicted and actual changes of one figure.
+#[derive(Default)]
+struct Pairs(Vec<(f64, f64)>);
+
+#[derive(Default)]
+struct Comparison {
+    loss: Pairs,
+    gap: Pairs,
+    soft_gap: Pairs,
+}
+
+impl Pairs {
+    fn correlation(&self) -> f64 {
+        let n = self.0.len() as f64;
+        let mean = |of: fn(&(f64, f64)) -> f64| self.0.iter().map(of).sum::<f64>() / n;
+        let (p, a) = (mean(|pair| pair.0), mean(|pair| pair.1));
+        let sum = |of: &dyn Fn(&(f64, f64)) -> f64| self.0.iter().map(of).sum::<f64>();
+        let covariance = sum(&|pair| (pair.0 - p) * (pair.1 - a));
+        let squares = sum(&|pair| (pair.0 - p).powi(2)) * sum(&|pair| (pair.1 - a).powi(2));
+        covariance / squares.sqrt()
+    }
+
+    /// Changes above 1e-3 on either side, and how many of them have different signs.
+    fn signs(&self) -> (usize, usize) {
+        let large = self.0.iter().filter(|(p, a)| p.abs().max(a.abs()) > 1e-3);
+        (large.clone().count(), large.filter(|(p, a)| p * a <= 0.0).count())
+    }
+
+    fn describe(&self) -> String {
+        let (large, wrong) = self.signs();
+        let largest = self.0.iter().map(|(p, a)| (p - a).abs()).fold(0.0, f64::max);
+        format!(
+            "correlation {:.5}, {wrong} of {large} signs differ, off by at most {largest:.1e}",
+            self.correlation()
+        )
+    }
+}
+
+impl Comparison {
+    fn add(&mut self, predicted: &LeftOut, actual: &LeftOut) {
+        self.loss.0.push((predicted.loss, actual.loss));
+        self.gap.0.extend(predicted.gap.zip(actual.gap));
+        self.soft_gap.0.extend(predicted.soft_gap.zip(actual.soft_gap));
+    }
+
+    fn extend(&mut self, other: &Self) {
+        self.loss.0.extend(&other.loss.0);
+        self.gap.0.extend(&other.gap.0);
+        self.soft_gap.0.extend(&other.soft_gap.0);
+    }
+}
+
+/// Loss, hard gap and gap in mean predicted probability on the root.
+fn figures(rows: &Rows, theta: &[f64], fairness: Fairness) -> [f64; 3] {
+    let score = |i: usize| rows.a(i).iter().zip(theta).map(|(a, t)| a * t).sum::<f64>();
+    let losses = (0..rows.len()).map(|i| (-rows.labels()[i] * score(i)).exp().ln_1p());
+    let probability = |i: usize| 1.0 / (1.0 + (-score(i)).exp());
+    let mean = |condition: Condition, group: usize| {
+        let counts =
+            |i: &usize| rows.group(*i) == group && condition.includes(rows.is_positive(*i));
+        let members: Vec<f64> = (0..rows.len()).filter(counts).map(probability).collect();
+        members.iter().sum::<f64>() / members.len() as f64
+    };
+    let soft = fairness.conditions().map(|(c, _)| (mean(c, 0) - mean(c, 1)).abs());
+    let hard = Metrics::of(theta, rows).unwrap().gap(fairness).unwrap().size();
+    [losses.sum::<f64>() / rows.len() as f64, hard, soft.fold(0.0, f64::max)]
+}
+
+/// The model without a client, computed without the audit.
+fn without(scenario: &Scenario, round: &Round, outcome: &Outcome, client: usize) -> Vec<f64> {
+    let settings = outcome.settings.validate().unwrap();
+    let mut weights = outcome.weights();
+    weights[client] = 0.0;
+    let rest: f64 = weights.iter().sum();
+    weights.iter_mut().for_each(|w| *w /= rest);
+    match outcome.settings.defense {
+        Defense::Bilevel => model_at(round, &settings, &weights).unwrap(),
+        Defense::Pooled => {
+            let others = scenario.clients.iter().enumerate().filter(|(c, _)| *c != client);
+            let proxies: Vec<&Rows> = others.map(|(_, other)| &other.proxy).collect();
+            let all = Rows::concat(&proxies).unwrap();
+            fit_logistic(&all, settings.lambda, &InnerSettings::default()).unwrap()
+        }
+        _ => {
+            let mut theta = vec![0.0; outcome.theta.len()];
+            for (member, w) in scenario.clients.iter().zip(&weights) {
+                let inner = InnerSettings::default();
+                let own = fit_logistic(&member.proxy, settings.lambda, &inner).unwrap();
+                theta.iter_mut().zip(own).for_each(|(t, o)| *t += w * o);
+            }
+            theta
+        }
+    }
+}
+
+fn compare(population: &Rows, settings: &ScenarioSettings, defense: Defense) -> Comparison {
+    let scenario = Scenario::build(population, settings, &mut |_, _| {}).unwrap();
+    let round = scenario.round().unwrap();
+    let fairness = settings.fairness;
+    let solving = Settings { defense, fall_back: false, ..Settings::new(fairness) };
+    let outcome = solve(&round, &solving.validate().unwrap(), &mut NoopObserver).unwrap();
+    let audits = audit(&round, &outcome.settings, &outcome).unwrap();
+    let root = round.root().all_rows().unwrap();
+    let before = figures(&root, &outcome.theta, fairness);
+    let mut comparison = Comparison::default();
+    for (client, audit) in audits.iter().enumerate() {
+        // A client that has all the weight cannot be left out.
+        let Some(predicted) = audit.influence.as_ref().unwrap().left_out else { continue };
+        let after = figures(&root, &without(&scenario, &round, &outcome, client), fairness);
+        let actual = LeftOut {
+            loss: after[0] - before[0],
+            gap: Some(after[1] - before[1]),
+            soft_gap: Some(after[2] - before[2]),
+        };
+        comparison.add(&predicted, &actual);
+    }
+    comparison
+}
+
+#[test]
+fn influence_agrees_with_leaving_a_client_out() {
+    let is_full = std::env::var_os("EQUIPOISE_FULL").is_some();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let has_data = data.join("law_school.csv").exists() && data.join("dutch.csv").exists();
+    let sources = Sources { data: vec![data], schema: None, n_people: 6000 };
+    let datasets: &[&str] = match (is_full, has_data) {
+        (true, true) => &["synthetic", "law-school", "dutch"],
+        (false, true) => &["synthetic", "law-school"],
+        _ => &["synthetic"],
+    };
+    let seeds = if is_full { 1..=5 } else { 1..=2 };
+    let (mut all, mut rounds) = (Comparison::default(), 0);
+    for dataset in datasets {
+        let population = sources.load(dataset, Preprocessing::OneHot).unwrap();
+        for defense in [Defense::Bilevel, Defense::Pooled, Defense::Fedasl, Defense::Fednolowe] {
+            let mut of_defense = Comparison::default();
+            for fairness in [Fairness::SP, Fairness::EO] {
+                for (share, seed) in
+                    [0.2, 0.4, 0.6].into_iter().flat_map(|s| seeds.clone().map(move |n| (s, n)))
+                {
+                    let settings = ScenarioSettings {
+                        root_share: 0.02,
+                        ..ScenarioSettings::new(ScenarioKind::Realistic, fairness, share, seed)
+                    };
+                    of_defense.extend(&compare(&population, &settings, defense));
+                    rounds += 1;
+                }
+            }
+            println!(
+                "{dataset} {defense}: {} clients\n  loss: {}\n  gap: {}\n  soft gap: {}",
+                of_defense.loss.0.len(),
+                of_defense.loss.describe(),
+                of_defense.gap.describe(),
+                of_defense.soft_gap.describe()
+            );
+            all.extend(&of_defense);
+        }
+    }
+    println!(
+        "{rounds} rounds\n  loss: {}\n  gap: {}\n  soft gap: {}",
+        all.loss.describe(),
+        all.gap.describe(),
+        all.soft_gap.describe()
+    );
+    for pairs in [&all.loss, &all.soft_gap, &all.gap] {
+        assert!(pairs.correlation() >= 0.95, "{}", pairs.describe());
+    }
+    for pairs in [&all.loss, &all.soft_gap] {
+        assert_eq!(pairs.signs().1, 0, "{}", pairs.describe());
+    }
+}

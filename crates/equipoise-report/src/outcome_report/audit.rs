@@ -1,0 +1,238 @@
+//! The audit of every client, as cards.
+
+use equipoise_core::{
+    ClientAudit, ClientOutcome, DistinctRows, Drift, Gap, Influence, LeftOut, Outliers, OwnModel,
+};
+
+use super::{OutcomeReport, sentence};
+use crate::block::{Block, Card, Fact};
+use crate::format::{Format, MISSING, count, counted, listed};
+use crate::page::Section;
+use crate::table::{Cell, Column, Table};
+
+const SHARE: Format = Format::Percent(1);
+const LOSS: Format = Format::Fixed(3);
+
+/// Maximum number of cards; the table lists all clients.
+const MAX_CARDS: usize = 24;
+/// Maximum number of clients that a card names as sharing rows.
+const MAX_NAMES: usize = 4;
+
+impl OutcomeReport<'_> {
+    /// `None` if the outcome has no audit.
+    pub(super) fn audit_section(&self) -> Option<Section> {
+        let mut audited: Vec<(&ClientOutcome, &ClientAudit)> =
+            self.clients().iter().filter_map(|c| Some((c, c.audit.as_ref()?))).collect();
+        if audited.is_empty() {
+            return None;
+        }
+        let table = self.audit_table(&audited);
+        let mut lead = "What each client sent, how good a model its data alone would give, and what the published \
+                        model owes to it. “Left out” is what leaving the client out would change on the root, if \
+                        all others kept their shares. None of this proves intent: it shows where to ask."
+            .to_owned();
+        if audited.len() > MAX_CARDS {
+            lead += &format!(
+                " The cards show {MAX_CARDS} of {} clients: first those with something unusual, then those with the \
+                 most weight. The table lists all.",
+                count(audited.len())
+            );
+            let rank = |&(client, audit): &(&ClientOutcome, &ClientAudit)| {
+                (!self.remarks(client, audit).is_empty(), client.weight)
+            };
+            audited.sort_by(|a, b| {
+                let (a, b) = (rank(a), rank(b));
+                b.0.cmp(&a.0).then(b.1.total_cmp(&a.1))
+            });
+            audited.truncate(MAX_CARDS);
+        }
+        let cards = audited.into_iter().map(|(client, audit)| self.card(client, audit));
+        let summary = "Show the audit of all clients as a table".to_owned();
+        let blocks = vec![
+            Block::Cards(cards.collect()),
+            Block::Details { summary, blocks: vec![Block::Table(table)] },
+        ];
+        Some(Section::new("Client audit", lead, blocks))
+    }
+
+    fn card(&self, client: &ClientOutcome, audit: &ClientAudit) -> Card {
+        let mut facts = Vec::new();
+        if let Some(trust) = &client.trust {
+            let text = SHARE.write(Some(trust.reliability));
+            facts.push(Fact::new("Probability of being reliable", text));
+        }
+        if let Some(own) = &audit.own_model {
+            facts.push(Fact::new("Gap of its own model", gap_text(own)));
+            let accuracy = SHARE.write_estimate(own.accuracy);
+            facts.push(Fact::new("Accuracy of its own model", accuracy));
+            let loss = LOSS.write_estimate(Some(own.loss));
+            facts.push(Fact::new("Loss of its own model", loss));
+        }
+        if let Some(influence) = &audit.influence {
+            facts.push(Fact::new("Left out", left_out_text(influence)));
+        }
+        facts.push(Fact::new("Rows", rows_text(client.proxy_rows, audit.distinct_rows)));
+        if let Some(shared) = self.shared_text(&client.id) {
+            facts.push(Fact::new("Shares rows with", shared));
+        }
+        if let Some(outliers) = &audit.outliers {
+            facts.push(Fact::new("Outliers", self.outliers_text(outliers)));
+        }
+        if let Some(drift) = &audit.drift {
+            facts.push(Fact::new("Drift from the root", self.drift_text(drift)));
+        }
+        let mut remarks = self.remarks(client, audit);
+        if self.unreliable.contains(&client.id.as_str()) {
+            remarks.insert(0, "known to be unreliable".to_owned());
+        }
+        Card {
+            title: client.id.clone(),
+            figure: SHARE.write(Some(client.weight)),
+            tag: if remarks.is_empty() { String::new() } else { sentence(&remarks.join("; ")) },
+            text: sentence(&audit.reason),
+            facts,
+        }
+    }
+
+    /// What is unusual about a client.
+    fn remarks(&self, client: &ClientOutcome, audit: &ClientAudit) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let is_repetitive = |distinct: DistinctRows| 2 * distinct.rows < client.proxy_rows;
+        if audit.distinct_rows.is_some_and(is_repetitive) {
+            remarks.push("fewer than half of its rows are distinct".to_owned());
+        }
+        if self.file.overlaps.iter().any(|overlap| overlap.clients.contains(&client.id)) {
+            remarks.push("shares rows with others".to_owned());
+        }
+        if let Some(outliers) = audit.outliers.filter(|outliers| outliers.rows > 0) {
+            remarks.push(counted(outliers.rows, "outlier", "outliers"));
+        }
+        if audit.drift.is_some_and(|drift| drift.largest.abs() > drift.by_chance) {
+            remarks.push("features differ from the root".to_owned());
+        }
+        if audit.own_model.is_none() {
+            remarks.push("no model could be fitted to its rows".to_owned());
+        }
+        remarks
+    }
+
+    fn shared_text(&self, id: &str) -> Option<String> {
+        let shares = |overlap: &equipoise_data::Overlap| {
+            let other = overlap.clients.iter().find(|other| *other != id)?;
+            let about = if overlap.estimated { "about " } else { "" };
+            let rows = count(overlap.shared_rows as usize);
+            let is_own = overlap.clients.iter().any(|client| client == id);
+            is_own.then(|| format!("{other} ({about}{rows})"))
+        };
+        let mut names: Vec<String> = self.file.overlaps.iter().filter_map(shares).collect();
+        if names.len() > MAX_NAMES {
+            let more = names.len() - MAX_NAMES;
+            names.truncate(MAX_NAMES);
+            names.push(counted(more, "other", "others"));
+        }
+        (!names.is_empty()).then(|| listed(&names))
+    }
+
+    fn feature(&self, column: usize) -> String {
+        let name = self.file.features.get(column).cloned();
+        name.unwrap_or_else(|| format!("feature {}", column + 1))
+    }
+
+    fn outliers_text(&self, outliers: &Outliers) -> String {
+        if outliers.rows == 0 {
+            return "none".to_owned();
+        }
+        format!(
+            "{} a value more than 10 times as large as is typical; the largest is {} times, in “{}”",
+            counted(outliers.rows, "row has", "rows have"),
+            Format::Auto.write(Some(outliers.largest)),
+            self.feature(outliers.column)
+        )
+    }
+
+    fn drift_text(&self, drift: &Drift) -> String {
+        format!(
+            "up to {} standard deviations, in “{}”; up to {} is chance",
+            Format::Fixed(2).write(Some(drift.largest.abs())),
+            self.feature(drift.column),
+            Format::Fixed(2).write(Some(drift.by_chance))
+        )
+    }
+
+    fn audit_table(&self, audited: &[(&ClientOutcome, &ClientAudit)]) -> Table {
+        let row = |(client, audit): &(&ClientOutcome, &ClientAudit)| {
+            let own = audit.own_model.as_ref();
+            let left_out = audit.influence.as_ref().and_then(|influence| influence.left_out);
+            let gap = own.and_then(|own| own.gap.as_ref()).map(Gap::estimate);
+            let drift = audit.drift.map(|drift| drift.largest.abs());
+            let chance = audit.drift.map(|drift| drift.by_chance);
+            vec![
+                Cell::text(&client.id),
+                Cell::text(sentence(&audit.reason)),
+                Cell::number(client.weight, Format::Percent(2)),
+                Cell::text(SHARE.write_estimate(gap)),
+                Cell::text(LOSS.write_estimate(own.map(|own| own.loss))),
+                Cell::number(left_out.map(|l| l.loss), Format::Fixed(4)),
+                Cell::number(left_out.and_then(|l| l.gap), Format::Fixed(3)),
+                Cell::text(count(client.proxy_rows)),
+                Cell::text(audit.distinct_rows.map_or(MISSING.to_owned(), distinct_text)),
+                Cell::text(audit.outliers.map_or(MISSING.to_owned(), |o| count(o.rows))),
+                Cell::number(drift, Format::Fixed(2)),
+                Cell::number(chance, Format::Fixed(2)),
+            ]
+        };
+        Table {
+            caption: "Audit of every client, measured on the root".to_owned(),
+            columns: Column::list(
+                ["Client", "Reason"],
+                [
+                    "Weight",
+                    "Gap of its own model",
+                    "Loss of its own model",
+                    "Change of the loss if left out",
+                    "Change of the gap if left out",
+                    "Rows",
+                    "Distinct rows",
+                    "Outliers",
+                    "Largest drift",
+                    "Drift by chance",
+                ],
+            ),
+            rows: audited.iter().map(row).collect(),
+        }
+    }
+}
+
+fn gap_text(own: &OwnModel) -> String {
+    SHARE.write_estimate(own.gap.as_ref().map(|gap| gap.estimate().abs()))
+}
+
+fn left_out_text(influence: &Influence) -> String {
+    let Some(LeftOut { loss, gap, .. }) = influence.left_out else {
+        return "impossible, because no other client has any weight".to_owned();
+    };
+    let loss_text = format!("loss {}", signed(loss, Format::Fixed(4)));
+    match gap {
+        Some(gap) => format!("{loss_text}, gap {}", signed(gap, SHARE)),
+        None => loss_text,
+    }
+}
+
+/// With a sign, unless it is 0 after rounding.
+fn signed(value: f64, format: Format) -> String {
+    let text = format.write(Some(value));
+    let is_zero = !text.contains(|digit: char| ('1'..='9').contains(&digit));
+    if value > 0.0 && !is_zero { format!("+{text}") } else { text }
+}
+
+fn rows_text(rows: usize, distinct: Option<DistinctRows>) -> String {
+    match distinct {
+        Some(distinct) => format!("{}, of which {} distinct", count(rows), distinct_text(distinct)),
+        None => count(rows),
+    }
+}
+
+fn distinct_text(distinct: DistinctRows) -> String {
+    let about = if distinct.estimated { "about " } else { "" };
+    format!("{about}{}", count(distinct.rows))
+}
