@@ -11,7 +11,8 @@
 //! DATA is the folder of the paper's datasets.
 #![allow(clippy::print_stdout)]
 
-use std::error::Error;
+mod models;
+
 use std::path::PathBuf;
 
 use equipoise_core::{
@@ -21,9 +22,8 @@ use equipoise_core::{
 use equipoise_lab::{
     DATASETS, Generator, GroupView, Preprocessing, ScenarioKind, ScenarioSettings, Split,
 };
+use models::{Answer, mean_model};
 use rayon::prelude::*;
-
-type Answer<T> = Result<T, Box<dyn Error>>;
 
 /// Rows of each kind that the attack tries to tell apart.
 const ATTACKED_ROWS: usize = 1500;
@@ -127,11 +127,6 @@ fn measure(population: &Rows, fairness: Fairness, seed: u64) -> Answer<Figures> 
         gap_change,
         attack_auc: attack_auc(&reliable[0].proxy, &reliable[0].train, outsiders),
     })
-}
-
-fn mean_model(models: &[Vec<f64>]) -> Vec<f64> {
-    let n = models.len() as f64;
-    (0..models[0].len()).map(|k| models.iter().map(|theta| theta[k]).sum::<f64>() / n).collect()
 }
 
 /// How often a row of the client is closer to the proxy than a row of someone else. Ties count half.
