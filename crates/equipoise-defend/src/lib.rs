@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use equipoise_core::{
     CheckedSettings, ClientAudit, Defense, Metrics, NoopObserver, Observer, Outcome, Rows,
-    Settings, Termination, Warning, audit, compare_with_pooled, compare_with_root_only, solve,
-    sweep,
+    Settings, Termination, Warning, audit, compare_with_pooled, compare_with_root_only,
+    cost_of_blindness, solve, sweep,
 };
 use equipoise_data::{About, LoadedRound, Model, OutcomeFile, Schema, write_atomically};
 use equipoise_report::{Measured, OutcomeReport};
@@ -111,6 +111,7 @@ pub fn defend(
     if let Some(theta) = &pooled {
         file.pooled_root_metrics = Some(Metrics::of(theta, &round.root().all_rows()?)?);
     }
+    file.blindness = cost_of_blindness(round, settings)?;
     if context.sweep {
         file.sweep = sweep(round, settings, |_, _| {})?;
     }
