@@ -6,8 +6,8 @@ mod trust;
 mod unweighted;
 
 pub(crate) use fallback::held_out_root_scores;
-pub(crate) use local_models::median;
 pub use local_models::{fedasl_weights, fednolowe_weights};
+pub(crate) use local_models::{median, uniform_average};
 pub(crate) use trust::Trust;
 pub use trust::{ClientTrust, TrustAxis, TrustReason, TrustSummary, TrustTerm};
 

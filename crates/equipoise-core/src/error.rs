@@ -55,6 +55,14 @@ pub enum Error {
         /// The number of such rows in each group.
         found: String,
     },
+    /// A defense found numbers that are not finite.
+    #[error(
+        "not all {what} that the defense found are finite numbers. The proxies have values that are too extreme to fit"
+    )]
+    NotFinite {
+        /// What is not finite.
+        what: &'static str,
+    },
     /// A setting is out of range.
     #[error("setting {name} must be {range}, found {found}")]
     Setting {

@@ -7,9 +7,10 @@ mod tests;
 use crate::comparison::Comparison;
 use crate::fairness::Condition;
 use crate::interval::Estimate;
-use crate::metrics::Gap;
 use crate::outcome::Outcome;
-use crate::verdict::{Requirement, Verdict, about, kind_of_rows, list, pair_variance, rows_needed};
+use crate::verdict::{
+    Judgement, Requirement, Verdict, about, kind_of_rows, list, pair_variance, rows_needed,
+};
 use crate::warning::{Warning, WarningCode};
 
 /// The gap above which a model counts as unfair if no other bound is required: what people usually ask for.
@@ -86,18 +87,17 @@ impl Outcome {
 
     /// Groups without rows of a condition that counts.
     fn groups_missing_from_root(&self) -> Option<Warning> {
-        let missing = |(condition, _): (Condition, f64)| {
+        let missing = |condition: Condition| {
             let groups = self.root_metrics.groups.iter();
             let missing: Vec<String> = groups
                 .filter(|group| group.counts(condition).n == 0)
                 .map(|group| group.name.clone())
                 .collect();
-            let kind = kind_of_rows(condition);
+            let kind = kind_of_rows(&[condition]);
             (!missing.is_empty())
                 .then(|| format!("the root has no {kind} of these groups: {}", list(&missing)))
         };
-        let missing: Vec<String> =
-            self.settings.fairness.conditions().filter_map(missing).collect();
+        let missing: Vec<String> = self.conditions().into_iter().filter_map(missing).collect();
         if missing.is_empty() {
             return None;
         }
@@ -116,7 +116,8 @@ impl Outcome {
             let message = format!("the root is too small to tell: {judgement}");
             return Some(Warning::new(WarningCode::RootTooSmall, message));
         }
-        let (gap, uncertainty) = self.least_certain_gap()?;
+        let gap = &self.root_metrics.gap(self.settings.fairness)?;
+        let uncertainty = (gap.high - gap.value).max(gap.value - gap.low);
         if uncertainty <= MAX_UNCERTAINTY {
             return None;
         }
@@ -128,26 +129,18 @@ impl Outcome {
             gap.condition.rate_name(),
             signed(&gap.estimate()),
             about(rows),
-            kind_of_rows(gap.condition),
+            kind_of_rows(&self.conditions()),
         );
         Some(Warning::new(WarningCode::RootTooSmall, message))
     }
 
-    /// The gap with the widest interval, and the distance from the gap to the interval's farther end.
-    fn least_certain_gap(&self) -> Option<(&Gap, f64)> {
-        let conditions = self.settings.fairness.conditions();
-        let gaps = conditions.filter_map(|(condition, _)| self.root_metrics.gaps.of(condition));
-        let uncertain = gaps.map(|gap| (gap, (gap.high - gap.value).max(gap.value - gap.low)));
-        uncertain.reduce(|widest, next| if next.1 > widest.1 { next } else { widest })
-    }
-
-    /// The whole interval of a gap is beyond the required bound, or beyond [`MAX_GAP`].
+    /// The whole interval of the gap is beyond the required bound, or beyond [`MAX_GAP`].
     fn fairness_not_reached(&self) -> Option<Warning> {
         let bound = self.settings.requirements.gap.unwrap_or(MAX_GAP);
-        let conditions = self.settings.fairness.conditions();
-        let gaps = conditions.filter_map(|(condition, _)| self.root_metrics.gaps.of(condition));
-        let mut proven = gaps.filter(|gap| gap.low > bound || gap.high < -bound);
-        let gap = proven.next()?;
+        let gap = self.root_metrics.gap(self.settings.fairness)?;
+        if gap.low <= bound && gap.high >= -bound {
+            return None;
+        }
         let [first, second] = &gap.groups;
         let wanted = match self.settings.requirements.gap {
             Some(_) => format!("at most {bound} is required"),
@@ -209,7 +202,12 @@ impl Outcome {
         Some(Warning::new(WarningCode::OneClientDominates, message))
     }
 
-    fn judgement_of_gap(&self) -> Option<&crate::verdict::Judgement> {
+    /// The conditions that count.
+    fn conditions(&self) -> Vec<Condition> {
+        self.settings.fairness.conditions().map(|(condition, _)| condition).collect()
+    }
+
+    fn judgement_of_gap(&self) -> Option<&Judgement> {
         self.judgements.iter().find(|judgement| judgement.requirement == Requirement::Gap)
     }
 }

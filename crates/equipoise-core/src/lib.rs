@@ -53,6 +53,7 @@
 mod adam;
 mod audit;
 mod bilevel;
+mod blindness;
 mod choice;
 mod comparison;
 mod defense;
@@ -86,6 +87,7 @@ mod verdict;
 mod warning;
 
 pub use audit::{ClientAudit, DistinctRows, Drift, Influence, LeftOut, Outliers, OwnModel, audit};
+pub use blindness::{Blindness, cost_of_blindness};
 pub use choice::Choice;
 pub use comparison::{Comparison, Comparisons, compare_with_pooled, compare_with_root_only};
 pub use defense::{

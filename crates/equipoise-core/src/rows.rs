@@ -219,6 +219,14 @@ impl Rows {
         self.values.par_chunks_exact_mut(n).map(move |a| &mut a[..n_x])
     }
 
+    /// The same rows with the group as a feature.
+    pub(crate) fn seeing(&self) -> Result<Self, Error> {
+        let layout = Layout { as_feature: true, ..self.layout.clone() };
+        let x: Vec<f64> = (0..self.len()).flat_map(|i| self.x(i).iter().copied()).collect();
+        let positive: Vec<bool> = (0..self.len()).map(|i| self.is_positive(i)).collect();
+        Self::new(layout, &x, &self.groups, &positive)
+    }
+
     /// The features of row `i`, which the proxy generator moves.
     pub(crate) fn x_mut(&mut self, i: usize) -> &mut [f64] {
         let start = i * self.layout.n();

@@ -1,8 +1,8 @@
-//! The trade-off between accuracy and fairness: the same round solved with several strengths of the fairness penalty.
+//! The trade-off between accuracy and fairness: models between accuracy alone and what the settings ask for.
 
 use serde::{Deserialize, Serialize};
 
-use crate::defense::Defense;
+use crate::defense::{Defense, uniform_average};
 use crate::error::Error;
 use crate::metrics::Metrics;
 use crate::observer::NoopObserver;
@@ -14,8 +14,9 @@ use crate::solve::solve;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepPoint {
-    /// The last ρ: 0 asks for accuracy alone.
-    pub rho: f64,
+    /// How much fairness counts, from 0 to 1, which is what the settings ask for. `bilevel`: the last ρ as a share of that
+    /// of the settings. `trust`: the share of the trusted clients' weights, the rest being uniform weights.
+    pub strength: f64,
     /// The weight of each client.
     pub weights: Vec<f64>,
     /// The model.
@@ -24,33 +25,51 @@ pub struct SweepPoint {
     pub root_metrics: Metrics,
 }
 
-/// The last ρ of each point, as shares of the last ρ of the settings.
-const SHARES: [f64; 7] = [0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1.0];
+/// Shares of ρ. The trade-off happens over several orders of magnitude.
+const RHO_SHARES: [f64; 7] = [0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1.0];
 
-/// Solves the round at several strengths of the penalty, from accuracy alone to that of the settings. Only the bilevel
-/// method has a penalty.
+/// Shares of the trusted clients' weights.
+const TRUST_SHARES: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
+
+/// Models at several strengths, weakest first. Only `bilevel` and `trust` have a strength to vary.
 pub fn sweep(
     round: &Round,
     settings: &CheckedSettings,
     mut done: impl FnMut(usize, usize),
 ) -> Result<Vec<SweepPoint>, Error> {
-    if settings.defense != Defense::Bilevel {
-        return Err(Error::Input(format!(
-            "a sweep needs the defense bilevel, which has a penalty to vary; found {}",
-            settings.defense
-        )));
-    }
-    let point = |(index, share): (usize, f64)| {
-        let outcome = solve(round, &at_share(settings, share)?, &mut NoopObserver)?;
-        done(index + 1, SHARES.len());
-        Ok(SweepPoint {
-            rho: outcome.rho,
-            weights: outcome.weights(),
-            root_metrics: outcome.root_metrics,
-            theta: outcome.theta,
-        })
+    let root = round.root().all_rows()?;
+    let point = |strength: f64, weights: Vec<f64>, theta: Vec<f64>| {
+        let root_metrics = Metrics::of(&theta, &root)?;
+        Ok(SweepPoint { strength, weights, theta, root_metrics })
     };
-    SHARES.into_iter().enumerate().map(point).collect()
+    let mut points = Vec::new();
+    match settings.defense {
+        Defense::Bilevel => {
+            for share in RHO_SHARES {
+                let outcome = solve(round, &at_share(settings, share)?, &mut NoopObserver)?;
+                points.push(point(share, outcome.weights(), outcome.theta)?);
+                done(points.len(), RHO_SHARES.len());
+            }
+        }
+        Defense::Trust => {
+            let trusted = solve(round, settings, &mut NoopObserver)?;
+            let (uniform, average) = uniform_average(round, settings)?;
+            for share in TRUST_SHARES {
+                let mix = |a: &[f64], b: &[f64]| -> Vec<f64> {
+                    a.iter().zip(b).map(|(a, b)| share * a + (1.0 - share) * b).collect()
+                };
+                let weights = mix(&trusted.weights(), &uniform);
+                points.push(point(share, weights, mix(&trusted.theta, &average))?);
+                done(points.len(), TRUST_SHARES.len());
+            }
+        }
+        other => {
+            return Err(Error::Input(format!(
+                "a sweep needs the defense bilevel or trust: {other} has no strength to vary"
+            )));
+        }
+    }
+    Ok(points)
 }
 
 fn at_share(settings: &CheckedSettings, share: f64) -> Result<CheckedSettings, Error> {
@@ -76,8 +95,7 @@ mod tests {
         let round = random_round(3, 4, 200, 3, true);
         let settings = Settings::new(Fairness::SP).validate().unwrap();
         let points = sweep(&round, &settings, |_, _| {}).unwrap();
-        assert_eq!(points.len(), SHARES.len());
-        assert_eq!((points[0].rho, points[6].rho), (0.0, 1e4));
+        assert_eq!(points.len(), RHO_SHARES.len());
         let last = solve(&round, &settings, &mut NoopObserver).unwrap();
         assert_eq!(points[6].theta, last.theta);
         // Of two minimisers of loss + (ρ/2) violation², the one with the larger ρ has the smaller violation.
@@ -88,6 +106,17 @@ mod tests {
         for pair in points.windows(2) {
             assert!(violation(&pair[1]) <= violation(&pair[0]) + 1e-6);
         }
+    }
+
+    #[test]
+    fn trust_is_swept_from_the_mean_of_all_models_to_its_own() {
+        let round = random_round(5, 4, 200, 3, true);
+        let settings = Settings { defense: Defense::Trust, ..Settings::new(Fairness::SP) };
+        let settings = settings.validate().unwrap();
+        let points = sweep(&round, &settings, |_, _| {}).unwrap();
+        assert_eq!(points[0].weights, [0.25; 4]);
+        let own = solve(&round, &settings, &mut NoopObserver).unwrap();
+        assert_eq!((&points[5].theta, points[5].weights.clone()), (&own.theta, own.weights()));
     }
 
     #[test]

@@ -58,13 +58,17 @@ pub struct Judgement {
     /// For a gap, the two groups: the rate of the first minus that of the second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<[String; 2]>,
-    /// For a gap, the rows among which the rates are taken.
+    /// For a gap, the rows among which these rates are taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<Condition>,
-    /// For a gap, the groups without such rows. The figure leaves them out, so the requirement is not met for certain.
+    /// For a gap, all conditions of the criterion. The gap is the worst one among them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+    /// For a gap, the groups without rows of one of the conditions. The figure leaves them out, so nobody can be sure
+    /// that the requirement is met.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmeasured_groups: Vec<String>,
-    /// If these rows cannot tell, about how many could: for a gap, rows of its condition in each group; for the
+    /// If these rows cannot tell, about how many could: for a gap, rows of each condition in each group; for the
     /// accuracy, rows; for the balanced accuracy, rows of each label. `None` if the figure is so close to the bound that
     /// no practical number suffices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,42 +118,23 @@ impl Metrics {
     }
 }
 
-/// The worst condition of the criterion decides.
+/// The gap of a criterion: the worst over all its conditions and all pairs of groups.
 fn judge_gap(metrics: &Metrics, fairness: Fairness, bound: f64) -> Judgement {
-    let judgements = fairness
-        .conditions()
-        .map(|(condition, _)| judge_gap_of(metrics, metrics.gaps.of(condition), condition, bound));
-    let severity = |judgement: &Judgement| {
-        let rank = match judgement.verdict {
-            Verdict::Fail => 2,
-            Verdict::Unknown => 1,
-            Verdict::Pass | Verdict::None => 0,
-        };
-        (rank, judgement.figure.map_or(0.0, |figure| figure.value.abs()))
-    };
-    let worse = |a: Judgement, b: Judgement| if severity(&b) > severity(&a) { b } else { a };
-    // A criterion has at least one condition.
-    let none = || judge_gap_of(metrics, None, Condition::All, bound);
-    judgements.reduce(worse).unwrap_or_else(none)
-}
-
-fn judge_gap_of(
-    metrics: &Metrics,
-    gap: Option<&Gap>,
-    condition: Condition,
-    bound: f64,
-) -> Judgement {
-    let missing = |group: &&GroupMetrics| group.counts(condition).n == 0;
+    let conditions: Vec<Condition> =
+        fairness.conditions().map(|(condition, _)| condition).collect();
+    let is_missing =
+        |group: &&GroupMetrics| conditions.iter().any(|&condition| group.counts(condition).n == 0);
     let unmeasured_groups: Vec<String> =
-        metrics.groups.iter().filter(missing).map(|group| group.name.clone()).collect();
-    let verdict = match gap {
+        metrics.groups.iter().filter(is_missing).map(|group| group.name.clone()).collect();
+    let gap = metrics.gap(fairness);
+    let verdict = match &gap {
         Some(gap) if gap.low > bound || gap.high < -bound => Verdict::Fail,
         Some(gap) if unmeasured_groups.is_empty() && gap.low >= -bound && gap.high <= bound => {
             Verdict::Pass
         }
         _ => Verdict::Unknown,
     };
-    let rows = || match gap {
+    let rows = || match &gap {
         Some(gap) if unmeasured_groups.is_empty() => {
             rows_needed(gap.size() - bound, pair_variance(metrics, gap))
         }
@@ -160,10 +145,11 @@ fn judge_gap_of(
         requirement: Requirement::Gap,
         bound,
         verdict,
-        figure: gap.map(Gap::estimate),
-        groups: gap.map(|gap| gap.groups.clone()),
-        condition: Some(condition),
+        figure: gap.as_ref().map(Gap::estimate),
         rows_needed: if verdict == Verdict::Unknown { rows() } else { None },
+        groups: gap.as_ref().map(|gap| gap.groups.clone()),
+        condition: gap.map(|gap| gap.condition),
+        conditions,
         unmeasured_groups,
     }
 }
@@ -188,6 +174,7 @@ fn judge_share(
         figure,
         groups: None,
         condition: None,
+        conditions: Vec::new(),
         unmeasured_groups: Vec::new(),
         rows_needed: figure.filter(|_| verdict == Verdict::Unknown).and_then(rows),
     }

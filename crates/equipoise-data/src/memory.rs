@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use equipoise_core::{BlockKeeper, ClientPacker};
+use equipoise_core::{BlockKeeper, ClientPacker, SamplePlan};
 
 use crate::error::Error;
 use crate::proxy::CHUNK_ROWS;
@@ -48,6 +48,7 @@ impl Memory {
         n: usize,
         n_clients: usize,
         n_threads: usize,
+        plan: &SamplePlan,
     ) -> Result<Shares, Error> {
         let Some((bytes, scratch)) = &self.limit else {
             return Ok(Shares { n_readers: n_threads, keeper: BlockKeeper::in_memory() });
@@ -63,7 +64,7 @@ impl Memory {
         let reader = packing + n * COLUMN_BYTES;
         // The sketches are dropped before the solver starts.
         let later = solver_bytes(n, n_clients).max(RowSketch::max_bytes(n_clients));
-        let left = bytes.saturating_sub(PROGRAM_BYTES + summing + later);
+        let left = bytes.saturating_sub(PROGRAM_BYTES + summing + later + plan.max_bytes());
         // Reading several files at once is worth part of the memory, but not all of it.
         let n_readers = (left / 2 / reader).clamp(1, n_threads);
         let room = left.saturating_sub(n_readers * reader);

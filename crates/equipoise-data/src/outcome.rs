@@ -6,7 +6,7 @@ mod check;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use equipoise_core::{Metrics, Outcome, Warning};
+use equipoise_core::{Blindness, Metrics, Outcome, SweepPoint, Warning};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -46,6 +46,12 @@ pub struct OutcomeFile {
     /// Metrics of the pooled model on all root rows, for comparison with `root_metrics`. Omitted if the defense is pooled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pooled_root_metrics: Option<Metrics>,
+    /// What it costs that the model does not see the group. Omitted if it does, or if the root is too small to tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blindness: Option<Blindness>,
+    /// The trade-off between accuracy and fairness, weakest fairness first. Omitted unless requested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sweep: Vec<SweepPoint>,
     /// The outcome itself. The file repeats its weights by id and its evaluations.
     #[serde(flatten, serialize_with = "with_derived_keys")]
     pub outcome: Outcome,
@@ -91,6 +97,8 @@ impl OutcomeFile {
             overlaps: overlaps.listed,
             more_overlaps: overlaps.more,
             pooled_root_metrics: None,
+            blindness: None,
+            sweep: Vec::new(),
             outcome,
             seconds,
         };

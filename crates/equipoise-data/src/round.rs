@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use equipoise_core::{
-    BlockKeeper, ClientPacker, DistinctRows, PackedClient, PackedRows, Root, Round, TableRole,
-    Warning,
+    BlockKeeper, ClientPacker, DistinctRows, PackedClient, PackedRows, Root, Round, RowSampler,
+    SamplePlan, TableRole, Warning,
 };
 
 use crate::error::Error;
@@ -42,7 +42,8 @@ pub fn load_round(
     let files = read_folder(proxies_dir)?;
     match_clients(&files, &read_folder(root_dir)?)?;
     let n_threads = rayon::current_num_threads();
-    let shares = memory.share_out(schema.layout().n(), files.len(), n_threads)?;
+    let plan = SamplePlan::new(schema.layout(), files.len());
+    let shares = memory.share_out(schema.layout().n(), files.len(), n_threads, &plan)?;
     load_files(files, root_dir, schema, shares)
 }
 
@@ -52,8 +53,9 @@ fn load_files(
     schema: &Schema,
     shares: Shares,
 ) -> Result<LoadedRound, Error> {
+    let plan = SamplePlan::new(schema.layout(), files.len());
     let (proxies, sketches): (Vec<_>, Vec<_>) =
-        pack_proxies(&files, schema, &shares)?.into_iter().unzip();
+        pack_proxies(&files, schema, &plan, &shares)?.into_iter().unzip();
     let roots = read_roots(root_dir, schema)?;
 
     let mut warnings = Vec::new();
@@ -91,6 +93,7 @@ fn load_files(
 fn pack_proxies(
     files: &[(String, PathBuf)],
     schema: &Schema,
+    plan: &SamplePlan,
     shares: &Shares,
 ) -> Result<Vec<(PackedClient, RowSketch)>, Error> {
     let packed: Vec<OnceLock<Result<(PackedClient, RowSketch), Error>>> =
@@ -100,7 +103,7 @@ fn pack_proxies(
         while !failed.load(Ordering::Relaxed) {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let (Some((_, path)), Some(slot)) = (files.get(at), packed.get(at)) else { break };
-            let client = pack_proxy(path, schema, &shares.keeper);
+            let client = pack_proxy(path, schema, plan.sampler(at), &shares.keeper);
             failed.fetch_or(client.is_err(), Ordering::Relaxed);
             // No other reader has this slot.
             let _ = slot.set(client);
@@ -118,9 +121,10 @@ fn pack_proxies(
 fn pack_proxy(
     path: &Path,
     schema: &Schema,
+    sampler: Option<RowSampler>,
     keeper: &BlockKeeper,
 ) -> Result<(PackedClient, RowSketch), Error> {
-    let mut packer = ClientPacker::new(schema.layout(), keeper);
+    let mut packer = ClientPacker::new(schema.layout(), keeper).with_sampler(sampler);
     let mut sketcher = RowSketcher::new();
     visit_proxy(path, schema, ReadLimits::NONE, |rows| {
         sketcher.add(rows);

@@ -9,7 +9,8 @@ use std::time::Instant;
 
 use equipoise_core::{
     CheckedSettings, ClientAudit, Defense, Metrics, NoopObserver, Observer, Outcome, Rows,
-    Settings, Termination, Warning, audit, compare_with_pooled, compare_with_root_only, solve,
+    Settings, Termination, Warning, audit, compare_with_pooled, compare_with_root_only,
+    cost_of_blindness, solve, sweep,
 };
 use equipoise_data::{About, LoadedRound, Model, OutcomeFile, Schema, write_atomically};
 use equipoise_report::{Measured, OutcomeReport};
@@ -48,6 +49,8 @@ pub struct Context<'a> {
     pub timing: Timing,
     /// Ids of clients known to be unreliable: in a demo, never in a real round.
     pub unreliable: &'a [&'a str],
+    /// Whether to compute the trade-off between accuracy and fairness as well, which takes several solves.
+    pub sweep: bool,
     /// Rows on which the report measures the models. Default: the root.
     pub test: Option<&'a Rows>,
 }
@@ -107,6 +110,10 @@ pub fn defend(
     let mut file = OutcomeFile::new(schema, outcome, warnings, overlaps, recorded)?;
     if let Some(theta) = &pooled {
         file.pooled_root_metrics = Some(Metrics::of(theta, &round.root().all_rows()?)?);
+    }
+    file.blindness = cost_of_blindness(round, settings)?;
+    if context.sweep {
+        file.sweep = sweep(round, settings, |_, _| {})?;
     }
     file.about = context.about;
     let mut report = OutcomeReport::of_file(&file, schema, &model);

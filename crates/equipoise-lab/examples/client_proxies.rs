@@ -11,19 +11,19 @@
 //! DATA is the folder of the paper's datasets.
 #![allow(clippy::print_stdout)]
 
-use std::error::Error;
-use std::fs;
-use std::path::{Path, PathBuf};
+mod models;
+
+use std::path::PathBuf;
 
 use equipoise_core::{
     Fairness, InnerSettings, Metrics, NoopObserver, ProxySettings, Rows, fit_logistic,
     generate_proxy,
 };
-use equipoise_data::{InferOptions, Purpose, infer, open_table, read_rows};
-use equipoise_lab::{DATASETS, Generator, ScenarioKind, ScenarioSettings, Split};
+use equipoise_lab::{
+    DATASETS, Generator, GroupView, Preprocessing, ScenarioKind, ScenarioSettings, Split,
+};
+use models::{Answer, mean_model};
 use rayon::prelude::*;
-
-type Answer<T> = Result<T, Box<dyn Error>>;
 
 /// Rows of each kind that the attack tries to tell apart.
 const ATTACKED_ROWS: usize = 1500;
@@ -42,12 +42,13 @@ fn main() -> Answer<()> {
     for (table, fairness) in
         [(0, "sp"), (0, "eo"), (1, "sp"), (1, "eo"), (0, "equalized-odds"), (1, "equalized-odds")]
     {
-        for view in ["two groups", "four groups", "blind"] {
-            let name = format!("{} {fairness}, {view}", DATASETS[table].title);
+        for view in GroupView::ALL {
+            let name = format!("{} {fairness}, {}", DATASETS[table].title, view.title());
             if !name.contains(&only) {
                 continue;
             }
-            let rows = load(&folder, table, view)?;
+            let folder = [folder.clone()];
+            let rows = DATASETS[table].load_view(&folder, Preprocessing::OneHot, view)?;
             let fairness: Fairness = fairness.parse()?;
             let figures = (first..first + seeds)
                 .map(|seed| measure(&rows, fairness, seed))
@@ -128,11 +129,6 @@ fn measure(population: &Rows, fairness: Fairness, seed: u64) -> Answer<Figures> 
     })
 }
 
-fn mean_model(models: &[Vec<f64>]) -> Vec<f64> {
-    let n = models.len() as f64;
-    (0..models[0].len()).map(|k| models.iter().map(|theta| theta[k]).sum::<f64>() / n).collect()
-}
-
 /// How often a row of the client is closer to the proxy than a row of someone else. Ties count half.
 fn attack_auc(proxy: &Rows, members: &Rows, outsiders: &Rows) -> f64 {
     let distances = |rows: &Rows| -> Vec<f64> {
@@ -157,46 +153,4 @@ fn attack_auc(proxy: &Rows, members: &Rows, outsiders: &Rows) -> f64 {
         })
         .sum();
     wins / (members.len() * outsiders.len()) as f64
-}
-
-/// The encoded rows of one of the paper's tables. The four groups are race × gender, and sex × two age bands.
-fn load(folder: &Path, table: usize, view: &str) -> Answer<Rows> {
-    let dataset = DATASETS[table];
-    let mut file = dataset.locate(&[folder.to_path_buf()])?;
-    let scratch = tempfile::tempdir()?;
-    let own = |(column, value): (&str, &str)| (column.to_owned(), Some(value.to_owned()));
-    let mut sensitive = vec![own(dataset.sensitive)];
-    if view == "four groups" {
-        let second = if table == 0 { ("male", "1") } else { ("age_band", "old") };
-        sensitive.push(own(second));
-        if table == 1 {
-            let text = fs::read_to_string(&file)?;
-            file = scratch.path().join(dataset.file);
-            fs::write(&file, with_age_band(&text)?)?;
-        }
-    }
-    let options = InferOptions {
-        label: (dataset.label.0.to_owned(), dataset.label.1.to_owned()),
-        sensitive,
-        two_groups: view != "four groups",
-        blind: view == "blind",
-        intercept: true,
-        categorical: dataset.codes.iter().map(|&code| code.to_owned()).collect(),
-        ..InferOptions::default()
-    };
-    let schema = infer(open_table(&file)?, &options)?.schema;
-    Ok(read_rows(&file, &schema, Purpose::Data)?.rows)
-}
-
-/// The Dutch table with a column that says whether the age code is at least 9.
-fn with_age_band(text: &str) -> Answer<String> {
-    let mut lines = text.lines();
-    let header = lines.next().ok_or("an empty table")?;
-    let age = header.split(',').position(|name| name == "age").ok_or("no column `age`")?;
-    let mut out = format!("{header},age_band\n");
-    for line in lines {
-        let code: u32 = line.split(',').nth(age).ok_or("a short row")?.parse()?;
-        out += &format!("{line},{}\n", if code >= 9 { "old" } else { "young" });
-    }
-    Ok(out)
 }

@@ -1,9 +1,13 @@
 //! The known datasets.
 
+mod view;
+
 use equipoise_core::Rows;
-use equipoise_data::{Digest, InferOptions, Purpose, infer, open_table, read_rows};
+use equipoise_data::{Digest, InferOptions, Purpose, Schema, infer, open_table, read_rows};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+
+pub use view::GroupView;
 
 use crate::error::Error;
 
@@ -20,6 +24,8 @@ pub struct Dataset {
     pub label: (&'static str, &'static str),
     /// Sensitive column and privileged value.
     pub sensitive: (&'static str, &'static str),
+    /// A feature that splits each group in two, and the names of the lower and the upper half.
+    pub second_attribute: (&'static str, [&'static str; 2]),
     /// Columns with categorical codes, one-hot encoded by [`Preprocessing::OneHot`].
     pub codes: &'static [&'static str],
     /// Number of rows.
@@ -38,6 +44,7 @@ pub const DATASETS: [Dataset; 2] = [
         file: "law_school.csv",
         label: ("pass_bar", "1"),
         sensitive: ("race", "White"),
+        second_attribute: ("male", ["women", "men"]),
         codes: &["fam_inc", "tier"],
         rows: 20_798,
         sha256: "23c1b173f3480beb7afc4957b107a9917dfc4a8dc9d87ea6034ec35222152452",
@@ -49,6 +56,7 @@ pub const DATASETS: [Dataset; 2] = [
         file: "dutch.csv",
         label: ("occupation", "1"),
         sensitive: ("sex", "male"),
+        second_attribute: ("age", ["younger", "older"]),
         codes: &[
             "household_position",
             "household_size",
@@ -125,6 +133,23 @@ impl Dataset {
     /// Its encoded rows.
     pub fn load(&self, locations: &[PathBuf], preprocessing: Preprocessing) -> Result<Rows, Error> {
         let file = self.locate(locations)?;
+        let schema = self.schema(&file, preprocessing)?;
+        Ok(read_rows(&file, &schema, Purpose::Data)?.rows)
+    }
+
+    /// The index of an encoded feature.
+    fn feature_index(
+        &self,
+        locations: &[PathBuf],
+        preprocessing: Preprocessing,
+        feature: &'static str,
+    ) -> Result<usize, Error> {
+        let names = self.schema(&self.locate(locations)?, preprocessing)?.encoded_names();
+        let found = names.iter().position(|name| name == feature);
+        found.ok_or(Error::NoFeature { dataset: self.name, feature })
+    }
+
+    fn schema(&self, file: &Path, preprocessing: Preprocessing) -> Result<Schema, Error> {
         let own = |(column, value): (&str, &str)| (column.to_owned(), value.to_owned());
         let mut options = InferOptions {
             label: own(self.label),
@@ -136,7 +161,6 @@ impl Dataset {
         if preprocessing == Preprocessing::OneHot {
             options.categorical = self.codes.iter().map(|&code| code.to_owned()).collect();
         }
-        let schema = infer(open_table(&file)?, &options)?.schema;
-        Ok(read_rows(&file, &schema, Purpose::Data)?.rows)
+        Ok(infer(open_table(file)?, &options)?.schema)
     }
 }

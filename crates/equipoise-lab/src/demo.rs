@@ -12,7 +12,7 @@ use std::path::Path;
 
 use crate::error::Error;
 use crate::population::{Person, infer_options, make_population, write_people};
-use crate::scenario::{OnClient, Scenario, ScenarioKind, ScenarioSettings};
+use crate::scenario::{Generator, OnClient, Scenario, ScenarioKind, ScenarioSettings};
 
 /// Settings of the demo.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -100,6 +100,7 @@ impl Demo {
         let scenario_settings = ScenarioSettings {
             n_clients: settings.n_clients,
             root_share: settings.root_share,
+            generator: Generator::Target,
             ..ScenarioSettings::new(
                 ScenarioKind::Realistic,
                 settings.fairness,

@@ -12,7 +12,7 @@ mod results;
 mod scenario;
 mod source;
 
-pub use dataset::{DATASETS, Dataset, Preprocessing};
+pub use dataset::{DATASETS, Dataset, GroupView, Preprocessing};
 pub use demo::{Demo, DemoSettings};
 pub use error::Error;
 pub use experiment::{

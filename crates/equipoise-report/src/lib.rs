@@ -28,9 +28,7 @@ pub use chart::{
 pub use convergence::Convergence;
 pub use format::Format;
 pub use markup::{Attributes, Markup};
-pub use outcome_report::{
-    Blindness, Measured, OutcomeReport, answer, requirement_figures, termination_label,
-};
+pub use outcome_report::{Measured, OutcomeReport, answer, requirement_figures, termination_label};
 pub use page::{Page, Section};
 pub use table::{Cell, Column, Table};
 

@@ -12,6 +12,7 @@ mod model;
 mod overlaps;
 mod settings;
 mod solver;
+mod trade_off;
 mod verdict;
 mod warnings;
 mod wording;
@@ -43,8 +44,6 @@ pub struct OutcomeReport<'a> {
     pub unreliable: &'a [&'a str],
     /// Models measured on tables. The first measurement of the outcome's own defense gives the key figures.
     pub measured: Vec<Measured>,
-    /// For a model that does not see the group: what that costs.
-    pub blindness: Option<Blindness>,
 }
 
 /// Figures of a model on a table.
@@ -56,15 +55,6 @@ pub struct Measured {
     pub rows: String,
     /// The figures.
     pub metrics: Metrics,
-}
-
-/// The pooled model with and without the group as a feature, on the same rows.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Blindness {
-    /// The model that sees the group.
-    pub seeing: Metrics,
-    /// The model that does not.
-    pub blind: Metrics,
 }
 
 impl std::fmt::Display for Measured {
@@ -84,7 +74,6 @@ impl<'a> OutcomeReport<'a> {
             model_digest: Digest::of(model.to_json().as_bytes()).to_string(),
             unreliable: &[],
             measured: Measured::on_root(file),
-            blindness: None,
         }
     }
 }
@@ -111,6 +100,7 @@ impl OutcomeReport<'_> {
         sections.push(self.clients_section());
         sections.extend(self.fairness_section());
         sections.extend(self.groups_section());
+        sections.extend(self.trade_off_section());
         sections.extend(self.audit_section());
         sections.push(self.model_section());
         sections.push(glossary::section());

@@ -39,6 +39,9 @@ pub(crate) struct DefendArgs {
     settings: settings_args::SettingsArgs,
     #[command(flatten)]
     memory: memory_args::MemoryArgs,
+    /// Also compute the trade-off between accuracy and fairness, as a table and a chart (bilevel and trust only)
+    #[arg(long)]
+    sweep: bool,
     /// Folder to write to; it must not exist
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
@@ -58,7 +61,7 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
 
     let defended = {
         let mut bar = Bar::new(output);
-        let context = Context { about: about(), ..Context::default() };
+        let context = Context { about: about(), sweep: args.sweep, ..Context::default() };
         defend(&schema, &loaded, &settings, context, &mut bar)
     };
     let defended = defended.map_err(|error| {

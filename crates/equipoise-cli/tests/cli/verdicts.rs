@@ -51,3 +51,73 @@ fn defend_exits_with_1_at_the_iteration_limit_and_still_writes_the_folder() {
     assert_eq!(outcome["termination"], "iteration-limit");
     assert_eq!(outcome["warnings"][0]["code"], "not-stationary");
 }
+
+#[test]
+fn defend_exits_with_1_if_a_requirement_is_missed_and_with_0_if_the_root_cannot_tell() {
+    let world = World::with_proxies();
+    // The share of right answers is surely below 0.999, surely above 0.01, and the root is too small for a gap of 0.001.
+    for (required, code, verdict, sentence) in [
+        ("accuracy=0.999", 1, "fail", "fail: the accuracy is "),
+        ("accuracy=0.01", 0, "pass", "pass: the accuracy is "),
+        ("gap=0.001,accuracy=0.01", 0, "unknown", "cannot tell with this root: the gap in "),
+        ("gap=0.001,accuracy=0.999", 1, "fail", "fail: the accuracy is "),
+    ] {
+        let options = format!("--fairness sp --defense pooled --require {required} --force -o out");
+        let run = world.defend(&options).expect(code);
+        assert!(run.stdout.starts_with(sentence), "{required}: {}", run.stdout);
+        let document = world.defend(&(options + " --json")).expect(code).json();
+        let stored = world.json("out/outcome.json");
+        assert_eq!(document["verdict"], verdict, "{required}");
+        assert_eq!(stored["verdict"], verdict, "{required}");
+        assert_eq!(document["judgements"], stored["judgements"]);
+        assert_eq!(stored["settings"]["requirements"], required);
+        let judged = document["judgements"].as_array().unwrap();
+        assert_eq!(judged.len(), required.split(',').count());
+        for judgement in judged {
+            let needed = judgement["rows_needed"].as_u64();
+            let is_unknown = judgement["verdict"] == "unknown";
+            assert_eq!(needed.is_some(), is_unknown, "{judgement}");
+        }
+    }
+    let document = world.defend("--fairness sp --defense pooled -o free --json").expect(0).json();
+    assert_eq!(document["verdict"], "none");
+    assert_eq!(document["judgements"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn evaluate_exits_with_1_if_a_requirement_is_missed() {
+    let world = World::with_proxies();
+    world.defend("--fairness sp --defense pooled -o out").expect(0);
+    for (required, code, verdict, sentence) in [
+        ("accuracy=0.999", 1, "fail", "fail: the accuracy is "),
+        ("balanced-accuracy=0.01", 0, "pass", "pass: the balanced accuracy is "),
+        ("gap=0.001", 0, "unknown", "cannot tell with these rows: the gap in true positive rate"),
+    ] {
+        let command =
+            format!("evaluate out/model.json east.csv --fairness eo --require {required}");
+        let run = world.run(&command).expect(code);
+        assert!(run.stdout.starts_with(sentence), "{required}: {}", run.stdout);
+        let document = world.run(&(command + " --json")).expect(code).json();
+        assert_eq!(document["verdict"], verdict);
+        assert_eq!(document["judgements"][0]["verdict"], verdict);
+    }
+    let document = world.run("evaluate out/model.json east.csv --json").expect(0).json();
+    assert_eq!(document["verdict"], "none");
+}
+
+#[test]
+fn a_wrong_requirement_is_named() {
+    let world = World::with_proxies();
+    for (wrong, says) in [
+        ("gap", "`gap` is not a requirement such as gap=0.05"),
+        ("gap=5", "`gap` must be above 0 and at most 1"),
+        ("parity=0.1", "`parity` cannot be required"),
+        ("gap=0.1,gap=0.2", "`gap` is required twice"),
+    ] {
+        let run = world.defend(&format!("--fairness sp --require {wrong} -o out")).expect(2);
+        run.says(&["--require", says]);
+        let run = world.run(&format!("evaluate out/model.json east.csv --require {wrong}"));
+        run.expect(2).says(&["--require", says]);
+    }
+    assert!(!world.path("out").exists());
+}

@@ -1,6 +1,6 @@
 //! Input that is accepted with a warning, or rejected with a reason.
 
-use crate::world::{HEADER, World, table};
+use crate::world::{CLIENTS, HEADER, World, table};
 
 #[test]
 fn accepts_a_label_with_three_values_and_lists_them() {
@@ -147,4 +147,28 @@ fn evaluate_explains_undefined_metrics() {
     let run = world.run("evaluate out/model.json part.csv").expect(0);
     assert!(run.stdout.contains("no row is in the group `group = A`"), "{}", run.stdout);
     assert!(world.run("evaluate out/model.json part.csv --json").json()["gap"].is_null());
+}
+
+#[test]
+fn warnings_about_figures_have_a_code_and_a_message() {
+    let world = World::with_proxies();
+    // Eight root rows per client cannot tell; all of the clients' rows can.
+    for client in CLIENTS {
+        let root: Vec<String> =
+            world.read(&format!("{client}.csv")).lines().take(9).map(String::from).collect();
+        world.write(&format!("roots/{client}.csv"), &(root.join("\n") + "\n"));
+    }
+    let document = world.defend("--fairness sp -o few --json").expect(0).json();
+    let find = |document: &serde_json::Value, code: &str| {
+        let warnings = document["warnings"].as_array().unwrap();
+        warnings.iter().find(|w| w["code"] == code).map(|w| w["message"].to_string())
+    };
+    let text = find(&document, "root-too-small").unwrap();
+    assert!(text.contains("rows per group would be needed"), "{text}");
+    assert!(world.read("few/report.html").contains("too small to tell"));
+    for client in CLIENTS {
+        world.write(&format!("roots/{client}.csv"), &world.read(&format!("{client}.csv")));
+    }
+    let run = world.defend("--fairness sp --defense pooled -o many --json").expect(0);
+    assert_eq!(find(&run.json(), "root-too-small"), None);
 }

@@ -205,8 +205,10 @@ fn merged_rows_count_as_often_as_they_occur() {
     let s = vec![true; 40];
     let y: Vec<bool> = (0..40).map(|i| i % 8 == 0).collect();
     let rows = Rows::new(layout, &x, &s, &y).unwrap();
-    for packed in [PackedRows::merged(&[rows.clone()], None), PackedRows::unmerged(&[rows.clone()])]
-    {
+    for packed in [
+        PackedRows::merged(std::slice::from_ref(&rows), None),
+        PackedRows::unmerged(std::slice::from_ref(&rows)),
+    ] {
         let packed = packed.unwrap();
         let limits = [10.0, f64::INFINITY, f64::INFINITY];
         assert_eq!(packed.count_beyond(0, &limits).unwrap(), Some(10));

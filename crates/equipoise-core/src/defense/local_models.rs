@@ -28,6 +28,16 @@ pub(super) fn average(
     Ok(Solved::direct(weights, theta, counts))
 }
 
+/// The mean of the models of all clients: uniform weights, and that model.
+pub(crate) fn uniform_average(
+    round: &Round,
+    settings: &Settings,
+) -> Result<(Vec<f64>, Vec<f64>), Error> {
+    let uniform = |losses: &[f64]| vec![1.0 / losses.len() as f64; losses.len()];
+    let solved = average(round, settings, uniform)?;
+    Ok((solved.weights, solved.theta))
+}
+
 /// A model trained on one proxy alone.
 pub(super) struct LocalModel {
     pub(super) theta: Vec<f64>,

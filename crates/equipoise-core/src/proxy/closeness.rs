@@ -5,7 +5,7 @@ use rand::seq::index::sample;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::nearest::{Tree, distances};
+use super::nearest::Tree;
 use crate::rows::Rows;
 
 /// Maximum number of rows on each side whose closest record is searched for. More would hardly change a median.
@@ -38,8 +38,8 @@ pub fn measure_closeness(proxy: &Rows, data: &Rows, seed: u64) -> Closeness {
     let chosen_proxy = choose(proxy.len(), seed);
     let chosen_data = choose(data.len(), seed.wrapping_add(1));
     let tree = Tree::new(data);
-    let from_proxy = distances(&tree, proxy, &chosen_proxy, false);
-    let from_data = distances(&tree, data, &chosen_data, true);
+    let from_proxy = tree.distances(proxy, &chosen_proxy, false);
+    let from_data = tree.distances(data, &chosen_data, true);
     Closeness {
         copies: from_proxy.iter().filter(|&&d| d == 0.0).count(),
         proxy_to_data: summarise(from_proxy),

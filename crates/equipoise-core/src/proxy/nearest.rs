@@ -1,6 +1,8 @@
-//! The distance to the nearest of many points, by a k-d tree.
+//! The distance to the nearest of many points, by a tree of bounding boxes.
 //!
-//! Every distance that counts is computed as without the tree, so the smallest one is the same to the last bit.
+//! The squared distance to a point and to a box are sums over the coordinates in the same order. Rounding is monotone, so
+//! the distance to a box is never above that to a point inside, and the result is the same, to the last bit, as that of
+//! comparing with every point.
 
 use rayon::prelude::*;
 
@@ -8,76 +10,93 @@ use crate::rows::Rows;
 
 /// Points that a leaf has at most.
 const LEAF_POINTS: usize = 32;
-/// Coordinates after which a sum of squares is compared with the smallest so far.
+/// Points that are compared at once.
+const PANEL: usize = 4;
+/// Coordinates after which the sums of a panel are compared with the smallest so far.
 const CHUNK: usize = 4;
 
 /// The rows of a table as points in space: their features and indicators.
-pub(super) struct Tree<'a> {
-    rows: &'a Rows,
+pub(super) struct Tree {
     dimensions: usize,
-    /// Row numbers, in the order of the leaves.
-    order: Vec<usize>,
     root: Node,
 }
 
-enum Node {
-    /// Points `start..end` of the order.
-    Leaf { start: usize, end: usize },
-    /// Points with a coordinate below the value are in `children.0`, points above it in `children.1`.
-    Split { axis: usize, value: f64, children: Box<(Node, Node)> },
+struct Node {
+    /// For each coordinate, the lowest and the highest value of a point.
+    bounds: Vec<[f64; 2]>,
+    content: Content,
 }
 
-impl<'a> Tree<'a> {
-    pub(super) fn new(rows: &'a Rows) -> Self {
+enum Content {
+    Leaf {
+        /// The row of each point.
+        rows: Vec<usize>,
+        /// The points, in panels: the first coordinate of each, then the second, and so on. Points that fill up the last
+        /// panel are infinitely far away.
+        panels: Vec<[f64; PANEL]>,
+    },
+    Split(Box<(Node, Node)>),
+}
+
+impl Tree {
+    pub(super) fn new(rows: &Rows) -> Self {
         let dimensions = rows.layout().indicators().end;
         let mut order: Vec<usize> = (0..rows.len()).collect();
-        let root = build(rows, dimensions, &mut order, 0);
-        Self { rows, dimensions, order, root }
+        Self { dimensions, root: build(rows, dimensions, &mut order) }
     }
 
-    /// The distance from `point` to the nearest row other than row `except`; infinite if there is none.
-    pub(super) fn distance(&self, point: &[f64], except: Option<usize>) -> f64 {
+    /// The distances from the chosen rows of `from`. With `skip_self`, a row is not compared with itself; `from` must
+    /// then be the tree's table. The distance to no point is infinite.
+    pub(super) fn distances(&self, from: &Rows, chosen: &[usize], skip_self: bool) -> Vec<f64> {
+        let distance = |&i: &usize| self.distance(from.a(i), skip_self.then_some(i));
+        chosen.par_iter().map(distance).collect()
+    }
+
+    fn distance(&self, point: &[f64], except: Option<usize>) -> f64 {
         let point = &point[..self.dimensions];
-        let mut search = Search { tree: self, point, except, nearest: f64::INFINITY };
+        let mut search = Search { point, except, nearest: f64::INFINITY };
         search.visit(&self.root);
         search.nearest.sqrt()
     }
 }
 
-/// Splits `order` at the median of the coordinate with the widest range, until leaves are small.
-fn build(rows: &Rows, dimensions: usize, order: &mut [usize], start: usize) -> Node {
-    let leaf = Node::Leaf { start, end: start + order.len() };
-    if order.len() <= LEAF_POINTS {
-        return leaf;
-    }
-    let mut axis = (0, 0.0);
-    for k in 0..dimensions {
-        let values = order.iter().map(|&i| rows.a(i)[k]);
-        let (low, high) = values
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
-        if high - low > axis.1 {
-            axis = (k, high - low);
+/// Splits the points at the median of the coordinate with the widest range, until leaves are small.
+fn build(rows: &Rows, dimensions: usize, order: &mut [usize]) -> Node {
+    let mut bounds = vec![[f64::INFINITY, f64::NEG_INFINITY]; dimensions];
+    for &i in order.iter() {
+        for ([low, high], &v) in bounds.iter_mut().zip(rows.a(i)) {
+            (*low, *high) = (low.min(v), high.max(v));
         }
     }
-    // All points are the same.
-    if axis.1 == 0.0 {
-        return leaf;
-    }
-    let axis = axis.0;
-    let middle = order.len() / 2;
-    let by_axis = |a: &usize, b: &usize| rows.a(*a)[axis].total_cmp(&rows.a(*b)[axis]);
-    order.select_nth_unstable_by(middle, by_axis);
-    let value = rows.a(order[middle])[axis];
-    let (below, above) = order.split_at_mut(middle);
-    let children = rayon::join(
-        || build(rows, dimensions, below, start),
-        || build(rows, dimensions, above, start + middle),
-    );
-    Node::Split { axis, value, children: Box::new(children) }
+    let range = |&axis: &usize| bounds[axis][1] - bounds[axis][0];
+    let widest = (0..dimensions).max_by(|a, b| range(a).total_cmp(&range(b)));
+    // A leaf may be large if all its points are the same.
+    let axis = widest.filter(|axis| order.len() > LEAF_POINTS && range(axis) > 0.0);
+    let content = match axis {
+        None => leaf(rows, dimensions, order),
+        Some(axis) => {
+            let middle = order.len() / 2;
+            let by_axis = |a: &usize, b: &usize| rows.a(*a)[axis].total_cmp(&rows.a(*b)[axis]);
+            order.select_nth_unstable_by(middle, by_axis);
+            let (below, above) = order.split_at_mut(middle);
+            let children =
+                rayon::join(|| build(rows, dimensions, below), || build(rows, dimensions, above));
+            Content::Split(Box::new(children))
+        }
+    };
+    Node { bounds, content }
+}
+
+fn leaf(rows: &Rows, dimensions: usize, order: &[usize]) -> Content {
+    let panels = order.chunks(PANEL).flat_map(|members| {
+        (0..dimensions).map(move |axis| {
+            std::array::from_fn(|k| members.get(k).map_or(f64::INFINITY, |&i| rows.a(i)[axis]))
+        })
+    });
+    Content::Leaf { rows: order.to_vec(), panels: panels.collect() }
 }
 
 struct Search<'a> {
-    tree: &'a Tree<'a>,
     point: &'a [f64],
     except: Option<usize>,
     /// The smallest squared distance so far.
@@ -86,52 +105,103 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn visit(&mut self, node: &Node) {
-        match node {
-            Node::Leaf { start, end } => {
-                for &i in &self.tree.order[*start..*end] {
-                    if self.except != Some(i) {
-                        self.compare(self.tree.rows.a(i));
+        match &node.content {
+            Content::Leaf { rows, panels } => {
+                let panels = panels.chunks_exact(self.point.len());
+                for (rows, panel) in rows.chunks(PANEL).zip(panels) {
+                    self.compare(rows, panel);
+                }
+            }
+            Content::Split(children) => {
+                let (a, b) = (&children.0, &children.1);
+                let (to_a, to_b) = (self.to_box(a), self.to_box(b));
+                let by_distance =
+                    if to_a <= to_b { [(to_a, a), (to_b, b)] } else { [(to_b, b), (to_a, a)] };
+                for (distance, child) in by_distance {
+                    if distance < self.nearest {
+                        self.visit(child);
                     }
                 }
             }
-            Node::Split { axis, value, children } => {
-                let away = self.point[*axis] - value;
-                let (near, far) = match away < 0.0 {
-                    true => (&children.0, &children.1),
-                    false => (&children.1, &children.0),
-                };
-                self.visit(near);
-                // The far side is at least this far away; it may have points at exactly `value`.
-                if away * away < self.nearest {
-                    self.visit(far);
-                }
-            }
         }
     }
 
-    /// Adds squares in the order of the coordinates and stops when the sum cannot be the smallest any more.
-    fn compare(&mut self, other: &[f64]) {
+    /// The squared distance to the box of a node: 0 inside.
+    fn to_box(&self, node: &Node) -> f64 {
         let mut squared = 0.0;
-        for (own, other) in self.point.chunks(CHUNK).zip(other.chunks(CHUNK)) {
-            for (a, b) in own.iter().zip(other) {
-                squared += (a - b) * (a - b);
+        for (v, [low, high]) in self.point.iter().zip(&node.bounds) {
+            let away = (low - v).max(v - high).max(0.0);
+            squared += away * away;
+        }
+        squared
+    }
+
+    /// Adds squares in the order of the coordinates, and stops when no sum can be the smallest any more.
+    fn compare(&mut self, rows: &[usize], panel: &[[f64; PANEL]]) {
+        let mut squared = [0.0; PANEL];
+        for (own, others) in self.point.chunks(CHUNK).zip(panel.chunks(CHUNK)) {
+            for (a, b) in own.iter().zip(others) {
+                for (sum, b) in squared.iter_mut().zip(b) {
+                    *sum += (a - b) * (a - b);
+                }
             }
-            if squared >= self.nearest {
+            if squared.iter().all(|sum| *sum >= self.nearest) {
                 return;
             }
         }
-        self.nearest = squared;
+        for (row, squared) in rows.iter().zip(squared) {
+            if self.except != Some(*row) {
+                self.nearest = self.nearest.min(squared);
+            }
+        }
     }
 }
 
-/// The distances from the chosen rows of `from`. With `skip_self`, a row is not compared with itself: `from` must then
-/// be the tree's table.
-pub(super) fn distances(
-    tree: &Tree<'_>,
-    from: &Rows,
-    chosen: &[usize],
-    skip_self: bool,
-) -> Vec<f64> {
-    let distance = |&i: &usize| tree.distance(from.a(i), skip_self.then_some(i));
-    chosen.par_iter().map(distance).collect()
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::rows::Layout;
+    use crate::test_rows::{layout, random_rows_of};
+
+    /// As the tree, by comparing with every row.
+    fn by_brute_force(from: &Rows, to: &Rows, i: usize, skip_self: bool) -> f64 {
+        let n = to.layout().indicators().end;
+        let squared = |j: usize| -> f64 {
+            from.a(i)[..n].iter().zip(to.a(j)).map(|(a, b)| (a - b) * (a - b)).sum()
+        };
+        let others = (0..to.len()).filter(|&j| !(skip_self && i == j));
+        others.map(squared).fold(f64::INFINITY, f64::min).sqrt()
+    }
+
+    #[test]
+    fn distances_are_those_of_comparing_with_every_row() {
+        for (n_x, as_feature) in [(1, true), (3, false), (6, true), (9, true)] {
+            let layout = layout(3, n_x, as_feature, true);
+            let (data, proxy) = (random_rows_of(&layout, 1, 700), random_rows_of(&layout, 2, 150));
+            let tree = Tree::new(&data);
+            let (own, other): (Vec<usize>, Vec<usize>) = ((0..700).collect(), (0..150).collect());
+            for (i, found) in tree.distances(&proxy, &other, false).into_iter().enumerate() {
+                assert_eq!(found, by_brute_force(&proxy, &data, i, false));
+            }
+            for (i, found) in tree.distances(&data, &own, true).into_iter().enumerate() {
+                assert_eq!(found, by_brute_force(&data, &data, i, true));
+            }
+            assert!(tree.distances(&data, &own, false).iter().all(|distance| *distance == 0.0));
+        }
+    }
+
+    #[test]
+    fn equal_points_and_empty_tables_have_distances() {
+        let rows = |x: &[f64]| {
+            let n = x.len();
+            Rows::new(Layout::two_groups(1, true), x, &vec![true; n], &vec![true; n]).unwrap()
+        };
+        let same = rows(&[2.0; 100]);
+        assert_eq!(Tree::new(&same).distances(&same, &[0, 99], true), [0.0, 0.0]);
+        assert_eq!(Tree::new(&same).distances(&rows(&[5.0]), &[0], false), [3.0]);
+        assert_eq!(Tree::new(&rows(&[])).distances(&same, &[0], false), [f64::INFINITY]);
+        let one = rows(&[1.0]);
+        assert_eq!(Tree::new(&one).distances(&one, &[0], true), [f64::INFINITY]);
+    }
 }

@@ -2,24 +2,17 @@
 
 use super::smoothed_variance;
 use crate::interval::Count;
+use crate::interval::rows_per_group;
 use crate::metrics::{Gap, Metrics};
-
-/// The 97.5 % and the 80 % quantile of the normal distribution, added.
-const INTERVAL_AND_POWER: f64 = 1.959_963_984_540_054 + 0.841_621_233_572_914_2;
-
-/// More rows than this are no practical advice.
-const MAX_ROWS: f64 = 1e9;
 
 /// The largest variance of one decision.
 pub(crate) const MAX_VARIANCE: f64 = 0.25;
 
 /// About how many rows a figure needs for its 95 % interval to exclude a bound at distance `margin`, in four of five
-/// samples, if figure and variance stay as they are: `(z₀.₉₇₅ + z₀.₈)² variance / margin²`. `variance` is that of
-/// the figure with one row, or with one row per group for a difference. `None` if no practical number suffices.
+/// samples, if figure and variance stay as they are. `variance` is that of the figure with one row, or with one row per
+/// group for a difference. `None` if no practical number suffices.
 pub(crate) fn rows_needed(margin: f64, variance: f64) -> Option<usize> {
-    let factor = INTERVAL_AND_POWER / margin;
-    let rows = (factor * factor * variance).ceil().max(1.0);
-    (rows <= MAX_ROWS).then_some(rows as usize)
+    rows_per_group(margin, (variance, 0.0), 0.0)
 }
 
 /// The variance of a gap with one row of its condition in each of its two groups.

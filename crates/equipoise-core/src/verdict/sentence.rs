@@ -22,9 +22,11 @@ pub fn describe_verdict(judgements: &[Judgement], rows: &str) -> Option<String> 
 /// The figure with its interval, what is required, and how many rows could tell.
 impl fmt::Display for Judgement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let condition = self.condition.unwrap_or(Condition::All);
         let (name, limit) = match self.requirement {
-            Requirement::Gap => (format!("the gap in {}", condition.rate_name()), "most"),
+            Requirement::Gap => {
+                let rate = self.condition.map(|condition| format!(" in {}", condition.rate_name()));
+                ("the gap".to_owned() + &rate.unwrap_or_default(), "most")
+            }
             Requirement::Accuracy => ("the accuracy".to_owned(), "least"),
             Requirement::BalancedAccuracy => ("the balanced accuracy".to_owned(), "least"),
         };
@@ -37,14 +39,14 @@ impl fmt::Display for Judgement {
         }
         write!(f, ", required: at {limit} {}", self.bound)?;
         if !self.unmeasured_groups.is_empty() {
-            let rows = kind_of_rows(condition);
+            let rows = kind_of_rows(&self.conditions);
             write!(f, ", not counting groups without {rows}: ")?;
             f.write_str(&list(&self.unmeasured_groups))?;
         }
         match (self.verdict, self.rows_needed) {
             (Verdict::Unknown, Some(rows)) => {
                 let (kind, per) = match self.requirement {
-                    Requirement::Gap => (kind_of_rows(condition), " per group"),
+                    Requirement::Gap => (kind_of_rows(&self.conditions), " per group"),
                     Requirement::Accuracy => ("rows", ""),
                     Requirement::BalancedAccuracy => ("rows", " of each label"),
                 };
@@ -64,12 +66,14 @@ pub(crate) fn about(rows: usize) -> usize {
     rows.div_ceil(unit) * unit
 }
 
-/// The rows that a rate is taken over.
-pub(crate) fn kind_of_rows(condition: Condition) -> &'static str {
-    match condition {
-        Condition::All => "rows",
-        Condition::Positives => "positive rows",
-        Condition::Negatives => "negative rows",
+/// The rows that rates of these conditions are taken over.
+pub(crate) fn kind_of_rows(conditions: &[Condition]) -> &'static str {
+    let has = |condition| conditions.contains(&condition);
+    match (has(Condition::Positives), has(Condition::Negatives)) {
+        (true, true) => "rows of each label",
+        (true, false) => "positive rows",
+        (false, true) => "negative rows",
+        (false, false) => "rows",
     }
 }
 

@@ -97,7 +97,11 @@ fn every_condition_of_a_criterion_must_hold() {
     // A certain small gap does not hide an uncertain smaller one.
     let few = metrics(&[[[9040, 960], [5, 5]], [[9000, 1000], [5, 5]]]);
     let both = few.judge(required, Criterion::EqualizedOdds.into()).remove(0);
-    assert_eq!((both.verdict, both.condition), (Verdict::Unknown, Some(Condition::Negatives)));
+    assert_eq!((both.verdict, both.condition), (Verdict::Unknown, Some(Condition::Positives)));
+    let text = both.to_string();
+    assert!(text.contains("rows of each label per group would be needed"), "{text}");
+    let positives = few.judge(required, Fairness::EO).remove(0);
+    assert_eq!(positives.verdict, Verdict::Pass, "{positives}");
 }
 
 #[test]

@@ -229,7 +229,7 @@ impl OutcomeReport<'_> {
 
     /// What it costs that the model does not see the group, if that was measured.
     fn blindness_blocks(&self) -> Vec<Block> {
-        let Some(blindness) = &self.blindness else { return Vec::new() };
+        let Some(blindness) = &self.file.blindness else { return Vec::new() };
         let fairness = self.outcome().settings.fairness;
         let row = |name: &str, metrics: &Metrics| {
             let gap = metrics.gap(fairness).map(|gap| gap.estimate().abs());
@@ -238,10 +238,12 @@ impl OutcomeReport<'_> {
             [Cell::text(name)].into_iter().chain(cells).collect()
         };
         let text = "This model does not see the group of a person, so it cannot make up for what other features \
-                    reveal about it. The table compares the pooled model that sees the group with one that does not.";
+                    reveal about it. The table compares two fair models of the root alone, one that sees the group and \
+                    one that does not, on root rows that neither was fitted to. With so few rows it is only a hint: \
+                    every client can measure the cost on its own data when it makes its proxy.";
         let table = Table {
             caption: "What blindness costs".to_owned(),
-            columns: Column::list(["Pooled model"], ["Accuracy", "Balanced accuracy", "Gap"]),
+            columns: Column::list(["Model of the root"], ["Accuracy", "Balanced accuracy", "Gap"]),
             rows: vec![
                 row("sees the group", &blindness.seeing),
                 row("does not see the group", &blindness.blind),

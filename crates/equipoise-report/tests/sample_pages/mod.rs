@@ -120,6 +120,8 @@ pub(crate) fn outcome(n: usize, name: &str) -> OutcomeFile {
         }],
         more_overlaps: 4,
         pooled_root_metrics: Some(metrics(0.941, 0.601, 84)),
+        blindness: None,
+        sweep: Vec::new(),
         outcome,
         seconds: 1.84,
     }
@@ -230,7 +232,6 @@ pub(crate) fn report<'a>(
             measured(bilevel, "the root", metrics(0.861, 0.872, 84)),
             measured(pooled, "the root", metrics(0.941, 0.601, 84)),
         ],
-        blindness: None,
     }
 }
 

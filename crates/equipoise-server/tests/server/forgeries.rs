@@ -36,8 +36,16 @@ pub(crate) struct Published {
 
 impl Published {
     async fn new() -> Self {
+        Self::requiring("none").await
+    }
+
+    /// The same with requirements.
+    async fn requiring(requirements: &str) -> Self {
         let deadline = MockClock::default().now() + SignedDuration::from_hours(24);
-        let world = World::with(|new| new.deadline = Some(deadline));
+        let world = World::with(|new| {
+            new.deadline = Some(deadline);
+            new.settings.requirements = requirements.parse().unwrap();
+        });
         let server = world.start();
         assert_eq!(server.submit("east", proxy(0)).await.status, 201);
         let north = server.submit("north", proxy(2)).await;

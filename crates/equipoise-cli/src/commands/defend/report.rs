@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use equipoise_core::{Metrics, Outcome, Termination, describe_verdict};
+use equipoise_core::{Metrics, Outcome, SweepPoint, Termination, describe_verdict};
 use equipoise_data::OutcomeFile;
 use serde_json::Value;
 
 use crate::figures::gap_lines;
-use crate::formatting::{bar, count, number, table, with_interval};
+use crate::formatting::{bar, count, gap_text, number, table, with_interval};
 
 /// outcome.json without the settings and the trace, with the path of its folder.
 pub(super) fn document(path: &Path, file: &OutcomeFile) -> anyhow::Result<Value> {
@@ -32,6 +32,29 @@ pub(super) fn text(file: &OutcomeFile) -> String {
         solve_lines(outcome, file.seconds),
         count(outcome.root_metrics.rows, "root row"),
         root_lines(&outcome.root_metrics),
+    ) + &trade_off(file)
+}
+
+/// Accuracy and gap of every model between accuracy alone and what the settings ask for.
+fn trade_off(file: &OutcomeFile) -> String {
+    if file.sweep.is_empty() {
+        return String::new();
+    }
+    let fairness = file.outcome.settings.fairness;
+    let row = |point: &SweepPoint| {
+        let metrics = &point.root_metrics;
+        vec![
+            number(point.strength),
+            with_interval(metrics.accuracy),
+            with_interval(metrics.balanced_accuracy),
+            gap_text(metrics.gap(fairness).as_ref()),
+        ]
+    };
+    let header = ["fairness", "accuracy", "balanced accuracy", "worst gap"];
+    let rows = file.sweep.iter().map(row).collect();
+    format!(
+        "\nthe trade-off on the root: from accuracy alone (0) to this model (1)\n{}",
+        table(&header, rows, &[0, 1, 2, 3])
     )
 }
 

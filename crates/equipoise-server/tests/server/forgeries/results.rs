@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use equipoise_core::Estimate;
+use equipoise_core::{Estimate, Fairness, Requirements, Verdict, Warning, WarningCode};
 use equipoise_data::Schema;
 
 use super::{Published, needs_solve, rejected};
@@ -90,6 +90,7 @@ async fn a_forged_model_is_rejected_by_repeating_the_solve() {
     rejected(&round.verify(&forger.clone().republish()), "all weight on one client", &parts);
     let weights = forger.outcome.outcome.weights();
     forger.outcome.outcome.trace.iter_mut().for_each(|point| point.weights.clone_from(&weights));
+    forger.outcome.outcome.update_figure_warnings();
     let files = forger.republish();
     needs_solve(&round.verify(&files), "all weight on one client, with its trajectory");
     let parts = ["the repeated solve gives the same weights.csv"];
@@ -104,4 +105,68 @@ async fn a_forged_model_is_rejected_by_repeating_the_solve() {
     needs_solve(&round.verify(&files), "a better accuracy");
     let parts = ["the repeated solve gives the same report.html"];
     rejected(&round.solve(&files), "a better accuracy", &parts);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn forged_verdicts_and_warnings_are_rejected() {
+    let round = Published::requiring("gap=0.001,accuracy=0.01").await;
+    assert!(round.verify(&round.files).is_verified());
+    assert!(round.solve(&round.files).is_verified());
+    let honest = round.forger().outcome.outcome;
+    assert_eq!(honest.judgements.len(), 2);
+    assert_ne!(honest.verdict, Verdict::Pass, "a gap of 0.001 cannot be shown with so few rows");
+    assert_eq!(honest.judgements[1].verdict, Verdict::Pass);
+
+    let claim = "the verdict follows from the requirements and the figures";
+    let mut forger = round.forger();
+    forger.outcome.outcome.judgements.remove(0);
+    forger.outcome.outcome.verdict = Verdict::Pass;
+    let parts = [claim, "`verdict` is pass", "1 requirements are judged instead of 2"];
+    rejected(&round.verify(&forger.republish()), "a requirement dropped", &parts);
+    let mut forger = round.forger();
+    forger.outcome.outcome.judgements[0].verdict = Verdict::Pass;
+    forger.outcome.outcome.verdict = Verdict::Pass;
+    let parts = [claim, "a judgement is false; by the figures, the gap in selection rate is"];
+    rejected(&round.verify(&forger.republish()), "a false judgement", &parts);
+    let mut forger = round.forger();
+    forger.outcome.outcome.judgements[0].bound = 0.9;
+    rejected(&round.verify(&forger.republish()), "another bound", &[claim, "at most 0.001"]);
+    let mut forger = round.forger();
+    forger.outcome.outcome.verdict = Verdict::Pass;
+    let parts = ["outcome.json is readable", "`verdict` is pass, but the judgements give"];
+    rejected(&round.verify(&forger.republish()), "the word alone", &parts);
+    let mut forger = round.forger();
+    forger.outcome.outcome.settings.requirements = Requirements::default();
+    (forger.outcome.outcome.verdict, forger.outcome.outcome.judgements) = (Verdict::None, vec![]);
+    forger.outcome.outcome.update_figure_warnings();
+    let parts = ["the settings and the schema", "`settings` differ"];
+    rejected(&round.verify(&forger.republish()), "the requirements dropped", &parts);
+
+    let claim = "exactly the warnings that its figures imply";
+    let mut forger = round.forger();
+    let warnings = &mut forger.outcome.outcome.warnings;
+    let n_warnings = warnings.len();
+    warnings.retain(|warning| !warning.code.follows_from_figures());
+    assert!(warnings.len() < n_warnings, "{warnings:?}");
+    let parts = [claim, "this warning is missing: "];
+    rejected(&round.verify(&forger.republish()), "warnings hidden", &parts);
+    let mut forger = round.forger();
+    let warnings = &mut forger.outcome.outcome.warnings;
+    warnings.push(Warning::new(WarningCode::PooledNoWorse, "pooled is better"));
+    let parts = [claim, "this warning is false: pooled is better"];
+    rejected(&round.verify(&forger.republish()), "a warning invented", &parts);
+
+    // Better figures, with everything that follows from them: only the rows can refute them.
+    let mut forger = round.forger();
+    let outcome = &mut forger.outcome.outcome;
+    let gap = outcome.root_metrics.gaps.sp.as_mut().unwrap();
+    (gap.value, gap.low, gap.high) = (0.0, -0.0005, 0.0005);
+    outcome.judgements = outcome.root_metrics.judge(outcome.settings.requirements, Fairness::SP);
+    outcome.verdict = Verdict::of(&outcome.judgements);
+    assert_eq!(outcome.verdict, Verdict::Pass);
+    outcome.update_figure_warnings();
+    let files = forger.republish();
+    needs_solve(&round.verify(&files), "a better gap");
+    let parts = ["the repeated solve gives the same outcome.json"];
+    rejected(&round.solve(&files), "a better gap", &parts);
 }
