@@ -200,7 +200,7 @@ pub(super) fn gap_in_words(gap: &Gap) -> String {
     let [first, second] = &gap.groups;
     let (high, low) = if gap.value < 0.0 { (second, first) } else { (first, second) };
     let rate = gap.condition.rate_name();
-    if gap.value == 0.0 {
+    if SHARE.write(Some(gap.size())) == SHARE.write(Some(0.0)) {
         format!("{first} and {second} have the same {rate}")
     } else {
         format!("the {rate} of {high} is higher than that of {low}")
