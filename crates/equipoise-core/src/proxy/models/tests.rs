@@ -43,13 +43,10 @@ fn plain_fit(rows: &Rows, r: f64) -> Vec<f64> {
 fn eliminate(mut system: Vec<Vec<f64>>) -> Vec<f64> {
     let n = system.len();
     for pivot in 0..n {
-        for row in 0..n {
-            if row != pivot {
-                let factor = system[row][pivot] / system[pivot][pivot];
-                for column in pivot..=n {
-                    system[row][column] -= factor * system[pivot][column];
-                }
-            }
+        let own = system[pivot].clone();
+        for (_, other) in system.iter_mut().enumerate().filter(|(row, _)| *row != pivot) {
+            let factor = other[pivot] / own[pivot];
+            other.iter_mut().zip(&own).for_each(|(value, p)| *value -= factor * p);
         }
     }
     (0..n).map(|i| system[i][n] / system[i][i]).collect()
