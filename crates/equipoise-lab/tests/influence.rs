@@ -7,8 +7,8 @@
 use std::path::Path;
 
 use equipoise_core::{
-    Condition, Defense, Fairness, InnerSettings, LeftOut, Metrics, NoopObserver, Outcome, Round,
-    Rows, Settings, audit, fit_logistic, model_at, solve,
+    Choice, Condition, Defense, Fairness, InnerSettings, LeftOut, Metrics, NoopObserver, Outcome,
+    Round, Rows, Settings, audit, fit_logistic, model_at, solve,
 };
 use equipoise_lab::{Preprocessing, Scenario, ScenarioKind, ScenarioSettings, Sources};
 
@@ -146,7 +146,7 @@ fn influence_agrees_with_leaving_a_client_out() {
     let (mut all, mut rounds) = (Comparison::default(), 0);
     for dataset in datasets {
         let population = sources.load(dataset, Preprocessing::OneHot).unwrap();
-        for defense in [Defense::Bilevel, Defense::Pooled, Defense::Fedasl, Defense::Fednolowe] {
+        for &defense in Defense::ALL.iter().filter(|defense| **defense != Defense::RootOnly) {
             let mut of_defense = Comparison::default();
             for fairness in [Fairness::SP, Fairness::EO] {
                 for (share, seed) in

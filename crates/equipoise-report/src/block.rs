@@ -1,7 +1,7 @@
 //! The blocks of a section.
 
 use crate::chart::Chart;
-use crate::markup::Markup;
+use crate::markup::{Attributes, Markup};
 use crate::table::Table;
 
 /// A piece of a section.
@@ -222,7 +222,17 @@ impl Figure {
     fn write(&self, markup: &mut Markup) {
         markup.element("div", &[], |markup| {
             markup.leaf("dt", &[], &self.label);
-            markup.leaf("dd", &[("class", &"value")], &self.value);
+            markup.element("dd", &[("class", &"value")], |markup| {
+                // An interval is set smaller than its figure.
+                match self.value.split_once(" (") {
+                    Some((figure, interval)) => {
+                        markup.text(figure);
+                        let class: Attributes<'_> = &[("class", &"interval")];
+                        markup.leaf("span", class, &format!(" ({interval}"));
+                    }
+                    None => markup.text(&self.value),
+                }
+            });
             if !self.note.is_empty() {
                 markup.leaf("dd", &[("class", &"note")], &self.note);
             }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::root_probe::RootProbe;
 use crate::error::Error;
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings};
-use crate::interval::Estimate;
+use crate::interval::{Estimate, student_t_quantile};
 use crate::metrics::{Gap, Metrics};
 use crate::statistics::{ClientStatistics, OneClient, Statistics};
 
@@ -84,11 +84,12 @@ impl OwnFit {
     }
 }
 
-/// A mean, and 1.96 standard errors to either side. A root has at least two rows.
-fn mean_with_interval(values: &[f64]) -> Estimate {
+/// A mean with Student's interval. A root has at least two rows.
+pub(super) fn mean_with_interval(values: &[f64]) -> Estimate {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
-    let half = 1.959_963_984_540_054 * (squares / (n - 1.0).max(1.0) / n).sqrt();
+    let freedom = (n - 1.0).max(1.0);
+    let half = student_t_quantile(0.975, freedom) * (squares / freedom / n).sqrt();
     Estimate { value: mean, low: mean - half, high: mean + half }
 }

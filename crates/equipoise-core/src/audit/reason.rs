@@ -62,7 +62,7 @@ fn by_influence(weight: f64, influence: Option<&Influence>) -> String {
         return "The model does not depend on this client.".to_owned();
     };
     match influence.left_out {
-        None => "It is the only client with weight: no mixture of clients does better on the root."
+        None => "It is the only client with weight: the solver found no mixture that does better on the root."
             .to_owned(),
         Some(left_out) if weight > NEGLIGIBLE => with_weight(&left_out),
         Some(_) => without_weight(influence),

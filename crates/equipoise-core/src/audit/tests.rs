@@ -133,6 +133,13 @@ fn averages_without_a_client_are_exact() {
 }
 
 #[test]
+fn a_mean_loss_has_students_interval() {
+    // t with one degree of freedom is 12.706, and the standard error of 0 and 1 is ½.
+    let found = own_model::mean_with_interval(&[0.0, 1.0]);
+    assert!((found.value - 0.5).abs() < 1e-15 && (found.high - 6.853).abs() < 1e-3, "{found:?}");
+}
+
+#[test]
 fn weights_of_nothing_and_of_everything() {
     let round = random_round(9, 3, 120, 2, true);
     let mut outcome = solved(&round, Defense::Bilevel, Fairness::SP);

@@ -22,8 +22,8 @@ use super::mean::{PooledDispersion, mean_difference_limits};
 use super::rate::newcombe_limits;
 use super::{Count, Estimate, Moments, Z, rows_per_group};
 
-/// Simulated samples. The probability of 5 % is met to about 0.35 points.
-const DRAWS: usize = 4000;
+/// Simulated samples. The probability of 5 % is met to about 0.25 points.
+const DRAWS: usize = 8000;
 
 /// Standard errors by which rates inside the window move towards its nearer end. The rates found are noisy: two that
 /// are equal look further apart, and a pair that ties with the worst would count for too little. Chosen between 0.5

@@ -184,9 +184,15 @@ fn explain(judgement: &Judgement) -> String {
             (Requirement::Accuracy, _) => "rows",
             (Requirement::BalancedAccuracy, _) => "rows of each label",
         };
-        text += &format!(" About {} trusted {kind} would be needed to tell.", count(rows));
+        text += &format!(" About {} trusted {kind} would be needed to tell.", count(about(rows)));
     }
     text.chars().take(1).flat_map(char::to_uppercase).chain(text.chars().skip(1)).collect()
+}
+
+/// Rounded up to two significant digits, because more would be false precision.
+fn about(rows: usize) -> usize {
+    let unit = 10usize.pow(rows.max(1).ilog10().saturating_sub(1));
+    rows.div_ceil(unit) * unit
 }
 
 /// Which group has the higher rate.
@@ -194,7 +200,7 @@ pub(super) fn gap_in_words(gap: &Gap) -> String {
     let [first, second] = &gap.groups;
     let (high, low) = if gap.value < 0.0 { (second, first) } else { (first, second) };
     let rate = gap.condition.rate_name();
-    if gap.value == 0.0 {
+    if SHARE.write(Some(gap.size())) == SHARE.write(Some(0.0)) {
         format!("{first} and {second} have the same {rate}")
     } else {
         format!("the {rate} of {high} is higher than that of {low}")
