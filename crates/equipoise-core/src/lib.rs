@@ -97,7 +97,7 @@ pub use defense::{
 pub use error::Error;
 pub use fairness::{Condition, Covariance, Criterion, Fairness, Surrogate, Violation};
 pub use groups::{Groups, MAX_GROUPS};
-pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic};
+pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic, fit_weighted_logistic};
 pub use interval::{
     Auc, Count, Estimate, GapCell, Location, Moments, PooledDispersion, WorstGap,
     balanced_accuracy, calibration, mean_difference, normal_cdf, normal_quantile, paired_mean,
