@@ -11,6 +11,7 @@ use std::time::Instant;
 use super::ablation::Change;
 use super::settings::{ExperimentSettings, fairness_of};
 use crate::error::Error;
+use crate::journal::Line;
 use crate::scenario::{Scenario, ScenarioKind, unfairness};
 
 /// Identifies a cell.
@@ -131,6 +132,14 @@ impl DefenseResult {
     /// The signed difference for a criterion.
     pub fn difference(&self, criterion: Criterion) -> Option<f64> {
         if criterion == Criterion::Eo { self.eod } else { self.spd }
+    }
+}
+
+impl Line for Cell {
+    type Key = CellKey;
+
+    fn key(&self) -> &CellKey {
+        &self.key
     }
 }
 
