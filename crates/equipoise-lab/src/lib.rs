@@ -20,7 +20,8 @@ pub use demo::{Demo, DemoSettings};
 pub use error::Error;
 pub use experiment::{
     Ablation, Cell, CellKey, CellSummary, Change, DefenseResult, Experiment, ExperimentSettings,
-    OnCell, Spread, Variant, run_experiment, summarise, write_results_csv,
+    OnCell, Reference, ReferenceResult, Spread, Variant, run_experiment, summarise,
+    write_results_csv,
 };
 pub use fetch::{FetchProblem, FetchSettings, Fetched, OnBytes};
 pub use population::{COLUMNS, LABEL, Person, SENSITIVE, make_population};
