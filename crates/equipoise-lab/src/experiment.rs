@@ -15,7 +15,7 @@ mod summary;
 pub use ablation::{Ablation, Change};
 pub use cell::{Cell, CellKey, DefenseResult, Variant};
 pub(crate) use figures::{Figures, split_weights};
-pub use reference::{Reference, ReferenceResult};
+pub use reference::{ReferenceModel, ReferenceResult};
 pub use settings::ExperimentSettings;
 pub use summary::{CellSummary, Spread, summarise, write_results_csv};
 

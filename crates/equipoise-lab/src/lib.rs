@@ -26,7 +26,7 @@ pub use demo::{Demo, DemoSettings};
 pub use error::Error;
 pub use experiment::{
     Ablation, Cell, CellKey, CellSummary, Change, DefenseResult, Experiment, ExperimentSettings,
-    Reference, ReferenceResult, Spread, Variant, run_experiment, summarise, write_results_csv,
+    ReferenceModel, ReferenceResult, Spread, Variant, run_experiment, summarise, write_results_csv,
 };
 pub use fetch::{FetchProblem, FetchSettings, Fetched, OnBytes};
 pub use journal::OnCell;

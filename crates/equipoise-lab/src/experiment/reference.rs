@@ -9,14 +9,14 @@ use crate::scenario::Scenario;
 /// A model to compare defenses with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Reference {
+pub enum ReferenceModel {
     /// The mean of the reliable clients' models: a defense that knows who is reliable.
     ReliableMean,
     /// The fair target model of all clients' raw rows together: nobody is unreliable, and nothing is private.
     CentralFair,
 }
 
-choices! { Reference:
+choices! { ReferenceModel:
     ReliableMean => "reliable-mean", "The mean of the reliable clients' models";
     CentralFair => "central-fair", "A fair model of all clients' raw rows";
 }
@@ -25,7 +25,7 @@ choices! { Reference:
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ReferenceResult {
     /// The model.
-    pub reference: Reference,
+    pub reference: ReferenceModel,
     /// Its accuracy.
     pub accuracy: Option<f64>,
     /// Its balanced accuracy.
@@ -37,7 +37,11 @@ pub struct ReferenceResult {
 }
 
 impl ReferenceResult {
-    pub(super) fn new(reference: Reference, theta: &[f64], test: &Rows) -> Result<Self, Error> {
+    pub(super) fn new(
+        reference: ReferenceModel,
+        theta: &[f64],
+        test: &Rows,
+    ) -> Result<Self, Error> {
         let metrics = Metrics::of(theta, test)?;
         Ok(Self {
             reference,
