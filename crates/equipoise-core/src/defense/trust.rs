@@ -25,6 +25,7 @@ mod report;
 mod root_rates;
 mod usefulness;
 
+pub use constants::TrustConstants;
 pub use report::{ClientTrust, TrustAxis, TrustReason, TrustSummary, TrustTerm};
 
 use super::Solved;
@@ -35,10 +36,9 @@ use crate::fairness::Condition;
 use crate::groups::Groups;
 use crate::outcome::Counts;
 use crate::round::Round;
-use crate::settings::Settings;
+use crate::settings::{CheckedSettings, Settings};
 use crate::warning::{Warning, WarningCode};
 use axis::AxisInput;
-use constants::Constants;
 use direction::{Direction, relative_contrasts};
 use mixture::{Evidence, Figure, Posterior};
 use rates::{RateIndex, measure_on_samples};
@@ -65,11 +65,25 @@ pub(crate) struct Trust {
     pub(crate) summary: TrustSummary,
 }
 
-pub(super) fn run(round: &Round, settings: &Settings) -> Result<Solved, Error> {
-    run_with(round, settings, &Constants::default())
+/// Weights and model of the defense `trust` with other constants, to study how much they matter.
+pub fn trust_with(
+    round: &Round,
+    settings: &CheckedSettings,
+    constants: &TrustConstants,
+) -> Result<(Vec<f64>, Vec<f64>), Error> {
+    let solved = run_with(round, settings, constants)?;
+    Ok((solved.weights, solved.theta))
 }
 
-fn run_with(round: &Round, settings: &Settings, constants: &Constants) -> Result<Solved, Error> {
+pub(super) fn run(round: &Round, settings: &Settings) -> Result<Solved, Error> {
+    run_with(round, settings, &TrustConstants::default())
+}
+
+fn run_with(
+    round: &Round,
+    settings: &Settings,
+    constants: &TrustConstants,
+) -> Result<Solved, Error> {
     let mut counts = Counts::default();
     let local = fit_each(round, settings, &mut counts)?;
     let models: Vec<Vec<f64>> = local.into_iter().map(|model| model.theta).collect();
@@ -152,7 +166,7 @@ fn average(
     models: &[Vec<f64>],
     weights: &[f64],
     root: &RootRates,
-    constants: &Constants,
+    constants: &TrustConstants,
 ) -> Vec<f64> {
     let scales = root.models.iter().zip(weights).map(|(model, w)| (model.scale, *w)).collect();
     let limit = constants.scale_limit * weighted_median(scales).unwrap_or(f64::INFINITY);
@@ -191,7 +205,7 @@ fn explain(
     weights: &[f64],
     root: &RootRates,
     groups: &Groups,
-    constants: &Constants,
+    constants: &TrustConstants,
 ) -> Trust {
     let clients = useless.into_iter().enumerate().map(|(client, useless)| {
         let fair = |axis: &&JudgedAxis| axis.posterior.fair[client];
