@@ -9,7 +9,8 @@
 //! 4. find the axis on which the clients differ most (`direction`), where each stands on it, and what root and rows say
 //!    about the level of all (`axis`);
 //! 5. compute the probability that each client is fair on this axis (`mixture`), and repeat with the next axis;
-//! 6. average the models by these probabilities.
+//! 6. average the models by these probabilities; if every model is useless, the root-only model may be better than any
+//!    average.
 //!
 //! Clients' rows are far more precise than the root but may lie. So they count only where many clients agree: by the
 //! median, within two standard errors of the root for differences, and as a witness who may lie for the level.
@@ -27,6 +28,7 @@ mod usefulness;
 pub use report::{ClientTrust, TrustAxis, TrustReason, TrustSummary, TrustTerm};
 
 use super::Solved;
+use super::fallback::fall_back;
 use super::local_models::fit_each;
 use crate::error::Error;
 use crate::fairness::Condition;
@@ -86,7 +88,9 @@ fn run_with(round: &Round, settings: &Settings, constants: &Constants) -> Result
         counts: &row_counts,
         constants,
     };
-    let usable: Vec<f64> = useless.iter().map(|u| f64::from(u8::from(u.is_none()))).collect();
+    let none_useful = useless.iter().all(Option::is_some);
+    let is_usable = |reason: &Option<TrustReason>| none_useful || reason.is_none();
+    let usable: Vec<f64> = useless.iter().map(|u| f64::from(u8::from(is_usable(u)))).collect();
     let judged = judge_axes(&input, &usable);
 
     let weights = combine_weights(&judged, &usable);
@@ -95,7 +99,7 @@ fn run_with(round: &Round, settings: &Settings, constants: &Constants) -> Result
     let trust = explain(&judged, useless, &solved.weights, &root, groups, constants);
     solved.warnings.extend(undecided_warning(&trust.summary));
     solved.trust = Some(trust);
-    Ok(solved)
+    if none_useful && settings.fall_back { fall_back(round, settings, solved) } else { Ok(solved) }
 }
 
 /// An axis, what is known on it, and what follows.

@@ -8,7 +8,7 @@ use super::rates::OnSample;
 use super::report::TrustReason;
 use super::root_rates::RootRates;
 
-/// Why each client is useless; `None` if it is not. At least one client is always kept: if all seem useless, all are.
+/// Why each client is useless; `None` if it is not.
 pub(super) fn find_useless(
     root: &RootRates,
     on_samples: &[OnSample],
@@ -46,7 +46,7 @@ pub(super) fn find_useless(
             }
         }
     }
-    if useless.iter().all(Option::is_some) { vec![None; n_clients] } else { useless }
+    useless
 }
 
 /// The median over all samples of the difference in AUC between `best` and a client. A sample counts by how well any
