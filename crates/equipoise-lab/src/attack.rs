@@ -3,6 +3,7 @@
 //! A new attack needs a file, a variant of [`Attack`], its name below, and its lines in [`Attack::title`] and
 //! [`Attack::forge`].
 
+mod adaptive;
 mod changed_gap;
 mod copied_client;
 mod duplicated_rows;
@@ -13,6 +14,7 @@ mod flipped_labels;
 mod leverage_rows;
 mod noise;
 mod one_poison;
+mod posing_as_ten;
 mod raw_rows;
 mod repeated_subsample;
 mod shuffled_labels;
@@ -30,6 +32,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::scenario::{Scenario, ScenarioClient};
+use adaptive::Knowledge;
 
 /// What unreliable clients do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -74,6 +77,12 @@ pub enum Attack {
     QuarterOfBias,
     /// All send the same rows, with the labels of the least favoured group flipped.
     OnePoison,
+    /// Pose as ten clients.
+    PosingAsTen,
+    /// Search for the worst proxies, knowing the defense.
+    Adaptive,
+    /// Search for the worst proxies, knowing the defense, the root and all proxies.
+    AdaptiveWithRoot,
 }
 
 choices! { Attack:
@@ -96,6 +105,10 @@ choices! { Attack:
     OverCorrection => "over-correction", "Proxy whose model has the raw gap with the opposite sign";
     QuarterOfBias => "quarter-of-bias", "Proxy whose model keeps a quarter of the raw gap";
     OnePoison => "one-poison", "All attackers send one client's rows with one group flipped";
+    PosingAsTen => "posing-as-ten", "Nine clients more, which send the same poison with noise";
+    Adaptive => "adaptive", "The worst proxies found by attackers who know the defense";
+    AdaptiveWithRoot => "adaptive-with-root",
+        "The worst proxies found by attackers who know the defense, the root and all proxies";
 }
 
 /// What attackers have and know.
@@ -172,15 +185,22 @@ impl Attack {
             Self::OverCorrection => "Over-correction ×2",
             Self::QuarterOfBias => "A quarter of the bias",
             Self::OnePoison => "Colluders with one poison",
+            Self::PosingAsTen => "One client posing as ten",
+            Self::Adaptive => "Adaptive, without the root",
+            Self::AdaptiveWithRoot => "Adaptive, with the root",
         }
     }
 
-    /// The scenario under attack. Reliable clients are unchanged; the others send forged proxies.
+    /// The scenario under attack. Reliable clients are unchanged; the others send forged proxies, and more of them may
+    /// join.
     pub fn apply(&self, attackers: &Attackers<'_>) -> Result<Scenario, Error> {
         attackers.check()?;
         let mut scenario = attackers.scenario.clone();
         if attackers.honest.is_empty() {
             return Ok(scenario);
+        }
+        if *self == Self::PosingAsTen {
+            posing_as_ten::join(&mut scenario);
         }
         let forged = self.forge(attackers)?;
         let unreliable = scenario.clients.iter_mut().filter(|client| !client.reliable);
@@ -188,7 +208,7 @@ impl Attack {
         Ok(scenario)
     }
 
-    /// The forged proxies, one for each unreliable client, of which there is at least one.
+    /// The forged proxies, one for each unreliable client of the attacked scenario. There is at least one.
     fn forge(&self, attackers: &Attackers<'_>) -> Result<Vec<Rows>, Error> {
         match self {
             Self::RawRows => raw_rows::forge(attackers),
@@ -209,6 +229,9 @@ impl Attack {
             Self::OverCorrection => changed_gap::forge(attackers, -1.0),
             Self::QuarterOfBias => changed_gap::forge(attackers, 0.25),
             Self::OnePoison => one_poison::forge(attackers),
+            Self::PosingAsTen => posing_as_ten::forge(attackers),
+            Self::Adaptive => adaptive::forge(attackers, Knowledge::Defense),
+            Self::AdaptiveWithRoot => adaptive::forge(attackers, Knowledge::DefenseAndRoot),
         }
     }
 }

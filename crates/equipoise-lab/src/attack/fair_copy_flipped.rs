@@ -5,7 +5,7 @@
 use equipoise_core::Rows;
 
 use super::Attackers;
-use super::table::{Table, sample};
+use super::table::{Table, sample_share};
 use crate::error::Error;
 
 const FLIPPED: f64 = 0.3;
@@ -13,7 +13,7 @@ const FLIPPED: f64 = 0.3;
 pub(super) fn forge(attackers: &Attackers<'_>) -> Result<Vec<Rows>, Error> {
     attackers.each(|mut member| {
         let mut table = Table::of(member.honest);
-        table.flip(sample(table.positive.len(), FLIPPED, &mut member.rng));
+        table.flip(sample_share(table.positive.len(), FLIPPED, &mut member.rng));
         table.into_rows()
     })
 }

@@ -5,7 +5,7 @@
 use equipoise_core::Rows;
 
 use super::Attackers;
-use super::table::{least_and_most_favoured, sample};
+use super::table::{least_and_most_favoured, sample_share};
 use crate::error::Error;
 
 /// Share of the group's positive rows that are dropped. A rate of 1/2 falls to 1/5.
@@ -18,7 +18,7 @@ pub(super) fn forge(attackers: &Attackers<'_>) -> Result<Vec<Rows>, Error> {
         let positives: Vec<usize> =
             (0..train.len()).filter(|&i| train.group(i) == group && train.is_positive(i)).collect();
         let mut dropped = vec![false; train.len()];
-        let chosen = sample(positives.len(), DROPPED, &mut member.rng);
+        let chosen = sample_share(positives.len(), DROPPED, &mut member.rng);
         chosen.into_iter().for_each(|at| dropped[positives[at]] = true);
         let mut kept: Vec<usize> = (0..train.len()).filter(|&i| !dropped[i]).collect();
         if kept.is_empty() {

@@ -5,13 +5,13 @@
 use equipoise_core::Rows;
 
 use super::Attackers;
-use super::table::{Table, sample};
+use super::table::{Table, sample_share};
 use crate::error::Error;
 
 pub(super) fn forge(attackers: &Attackers<'_>, share: f64) -> Result<Vec<Rows>, Error> {
     attackers.each(|mut member| {
         let mut table = Table::of(&member.client.train);
-        table.flip(sample(table.positive.len(), share, &mut member.rng));
+        table.flip(sample_share(table.positive.len(), share, &mut member.rng));
         table.into_rows()
     })
 }

@@ -7,7 +7,7 @@
 use equipoise_core::{MAX_ABS_VALUE, Rows};
 
 use super::Attackers;
-use super::table::{Table, least_and_most_favoured, sample};
+use super::table::{Table, least_and_most_favoured, sample_share};
 use crate::error::Error;
 
 /// Share of rows that are scaled.
@@ -17,7 +17,7 @@ pub(super) fn forge(attackers: &Attackers<'_>, factor: f64) -> Result<Vec<Rows>,
     attackers.each(|mut member| {
         let direction = group_direction(&member.client.train);
         let mut table = Table::of(member.honest);
-        for i in sample(table.positive.len(), SHARE, &mut member.rng) {
+        for i in sample_share(table.positive.len(), SHARE, &mut member.rng) {
             let x = table.x_mut(i);
             let score: f64 = x.iter().zip(&direction).map(|(x, d)| x * d).sum();
             x.iter_mut().for_each(|x| *x = (*x * factor).clamp(-MAX_ABS_VALUE, MAX_ABS_VALUE));

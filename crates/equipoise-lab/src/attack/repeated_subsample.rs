@@ -13,8 +13,7 @@ const DISTINCT_ROWS: usize = 20;
 pub(super) fn forge(attackers: &Attackers<'_>) -> Result<Vec<Rows>, Error> {
     attackers.each(|mut member| {
         let train = &member.client.train;
-        let share = DISTINCT_ROWS as f64 / train.len().max(1) as f64;
-        let few = sample(train.len(), share, &mut member.rng);
+        let few = sample(train.len(), DISTINCT_ROWS, &mut member.rng);
         let n_rows = member.honest.len().max(1);
         Ok(train.select(&few.iter().copied().cycle().take(n_rows).collect::<Vec<_>>()))
     })

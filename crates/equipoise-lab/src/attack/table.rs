@@ -41,8 +41,13 @@ impl Table {
 }
 
 /// This share of `n` rows, rounded, in random order.
-pub(super) fn sample(n: usize, share: f64, rng: &mut ChaCha8Rng) -> Vec<usize> {
-    let size = ((share * n as f64).round() as usize).min(n);
+pub(super) fn sample_share(n: usize, share: f64, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    sample(n, (share * n as f64).round() as usize, rng)
+}
+
+/// `size` of `n` rows, or all if there are fewer, in random order.
+pub(super) fn sample(n: usize, size: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    let size = size.min(n);
     let mut order: Vec<usize> = (0..n).collect();
     for i in 0..size {
         order.swap(i, rng.random_range(i..n));
@@ -91,11 +96,11 @@ mod tests {
     fn a_sample_has_the_requested_number_of_distinct_rows() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         for (share, size) in [(0.0, 0), (0.3, 30), (1.0, 100), (2.0, 100)] {
-            let mut found = sample(100, share, &mut rng);
+            let mut found = sample_share(100, share, &mut rng);
             found.sort_unstable();
             found.dedup();
             assert_eq!(found.len(), size);
         }
-        assert!(sample(0, 0.5, &mut rng).is_empty());
+        assert!(sample_share(0, 0.5, &mut rng).is_empty());
     }
 }
