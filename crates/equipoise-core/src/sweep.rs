@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn a_stronger_penalty_never_has_a_lower_loss_and_ends_at_the_settings() {
         let round = random_round(3, 4, 200, 3, true);
-        let settings = Settings::new(Fairness::SP).validate().unwrap();
+        let settings = Settings::bilevel(Fairness::SP).validate().unwrap();
         let points = sweep(&round, &settings, |_, _| {}).unwrap();
         assert_eq!(points.len(), RHO_SHARES.len());
         let last = solve(&round, &settings, &mut NoopObserver).unwrap();

@@ -8,12 +8,15 @@
 mod ablation;
 mod cell;
 mod figures;
+mod reference;
 mod settings;
 mod summary;
 
 pub use ablation::{Ablation, Change};
 pub use cell::{Cell, CellKey, DefenseResult, Variant};
-pub(crate) use figures::{Figures, split_weights};
+pub(crate) use figures::{Figures, effective_number, split_weights};
+pub(crate) use reference::reliable_mean;
+pub use reference::{Reference, ReferenceResult};
 pub use settings::ExperimentSettings;
 pub use summary::{CellSummary, Spread, summarise, write_results_csv};
 
@@ -123,9 +126,12 @@ impl Run<'_> {
         let rows = self.populations.get(&unit.dataset, unit.settings.preprocessing);
         let (Some(rows), false) = (rows, open.is_empty()) else { return Ok(()) };
         let scenarios: Vec<_> = open.iter().map(|key| (key.scenario, key.unreliable)).collect();
-        let split = Split::new(rows, &unit.scenario)
-            .and_then(|split| split.make_proxies(&scenarios).map(|()| split));
-        let split = match split {
+        let split = Split::new(rows, &unit.scenario).and_then(|split| {
+            split.make_proxies(&scenarios)?;
+            let central = split.central_fair_model()?;
+            Ok((split, central))
+        });
+        let (split, central) = match split {
             Ok(split) => split,
             Err(problem) => return self.give_up(&open, problem.into()),
         };
@@ -133,7 +139,7 @@ impl Run<'_> {
             let cell = split
                 .scenario(key.scenario, key.unreliable, &mut |_, _| {})
                 .map_err(Error::from)
-                .and_then(|scenario| Cell::run(key.clone(), &scenario, &unit.settings));
+                .and_then(|scenario| Cell::run(key.clone(), &scenario, &central, &unit.settings));
             match cell {
                 Ok(cell) => self.cells.keep(cell),
                 Err(problem) => self.give_up(&[key], problem),

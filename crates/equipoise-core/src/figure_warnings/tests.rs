@@ -20,7 +20,7 @@ fn outcome(root_rows: usize, change: impl FnOnce(&mut Settings)) -> Outcome {
         root: random_rows_of(&layout, 200 + c, root_rows),
     });
     let round = Round::new(clients.collect()).unwrap();
-    let mut settings = Settings::new(Fairness::SP);
+    let mut settings = Settings::bilevel(Fairness::SP);
     settings.defense = Defense::Pooled;
     change(&mut settings);
     solve(&round, &settings.validate().unwrap(), &mut NoopObserver).unwrap()

@@ -7,7 +7,7 @@ use equipoise_report::{
 };
 
 use super::Results;
-use super::figures::{Combination, METHOD, POOLED};
+use super::figures::{Combination, POOLED};
 use super::paper::Published;
 use super::wording::{fixed, measure, number, share, title, variant_name};
 use crate::experiment::{Figures, Variant};
@@ -61,14 +61,16 @@ impl Results<'_> {
         let series = [("this experiment", ours.collect()), ("the paper", papers.collect())];
         let of = |variant: Variant| found.iter().find(|row| row.0 == variant).map(|row| &row.1);
         let measure = measure(combination.1);
+        let method = self.experiment.settings.method();
         Some(Chart {
             title: format!("{}, {} unreliable", title(combination), share(unreliable)),
-            sentence: match (of(METHOD), of(POOLED)) {
-                (Some(method), Some(pooled)) => format!(
-                    "The method's {measure} is {}, compared with {} for pooling. Its accuracy is {} %, compared with {} %.",
-                    fixed(method.fairness.mean, 3),
+            sentence: match (of(method), of(POOLED)) {
+                (Some(ours), Some(pooled)) => format!(
+                    "With {}, {measure} is {}, compared with {} for pooling. Accuracy is {} %, compared with {} %.",
+                    variant_name(method),
+                    fixed(ours.fairness.mean, 3),
                     fixed(pooled.fairness.mean, 3),
-                    fixed(method.accuracy.mean, 1),
+                    fixed(ours.accuracy.mean, 1),
                     fixed(pooled.accuracy.mean, 1),
                 ),
                 _ => "The defenses of this experiment.".to_owned(),

@@ -68,7 +68,7 @@ pub(crate) fn outcome(n: usize, name: &str) -> OutcomeFile {
         ..Warning::new(WarningCode::OneClass, "every row has a positive label")
     };
     let requirements = "gap=0.05,accuracy=0.7".parse().expect("valid requirements");
-    let settings = Settings { requirements, ..Settings::new(Fairness::SP) };
+    let settings = Settings { requirements, ..Settings::bilevel(Fairness::SP) };
     let root_metrics = metrics(0.861, 0.872, 84);
     let judgements = root_metrics.judge(requirements, settings.fairness);
     let not_converged = "1 of 74 inner fits did not converge to their tolerance";

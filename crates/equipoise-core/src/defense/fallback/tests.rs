@@ -46,7 +46,7 @@ fn fell_back(outcome: &Outcome) -> bool {
 #[test]
 fn falls_back_if_every_client_flips_labels() {
     let round = round(1, 60, &[0, 1, 2]);
-    let settings = Settings::new(Fairness::SP);
+    let settings = Settings::bilevel(Fairness::SP);
     let kept = solved(&round, Settings { fall_back: false, ..settings });
     let outcome = solved(&round, settings);
     assert!(fell_back(&outcome) && !fell_back(&kept));
@@ -61,7 +61,7 @@ fn falls_back_if_every_client_flips_labels() {
 fn keeps_the_model_of_honest_clients() {
     for root_rows in [5, 15, 60] {
         let round = round(1, root_rows, &[]);
-        let settings = Settings::new(Fairness::SP);
+        let settings = Settings::bilevel(Fairness::SP);
         let outcome = solved(&round, settings);
         assert!(!fell_back(&outcome), "{root_rows} root rows");
         let kept = solved(&round, Settings { fall_back: false, ..settings });
@@ -78,7 +78,7 @@ fn falls_back_only_to_a_better_model() {
         for flipped in [&[][..], &[0], &[0, 2], &[0, 1, 2]] {
             for root_rows in [15, 40, 100] {
                 let round = round(seed, root_rows, flipped);
-                let settings = Settings::new(Fairness::SP);
+                let settings = Settings::bilevel(Fairness::SP);
                 let outcome = solved(&round, settings);
                 if fell_back(&outcome) {
                     times += 1;
@@ -94,7 +94,7 @@ fn falls_back_only_to_a_better_model() {
 
 #[test]
 fn does_not_fall_back_on_a_root_that_is_too_small() {
-    let outcome = solved(&round(1, 13, &[0, 1, 2]), Settings::new(Fairness::SP));
+    let outcome = solved(&round(1, 13, &[0, 1, 2]), Settings::bilevel(Fairness::SP));
     assert!(!fell_back(&outcome));
 }
 
@@ -115,7 +115,7 @@ fn folds_are_stratified_by_group_and_label() {
 #[test]
 fn the_root_model_minimises_its_objective() {
     let rows = random_rows(9, 90, 3, true);
-    let settings = Settings::new(Fairness::EO);
+    let settings = Settings::bilevel(Fairness::EO);
     let whole = Root::new(vec![rows.clone()]).unwrap();
     let comparison =
         Comparison { rows: &rows, whole, settings: &settings, rho: 1e4, fold: folds(&rows) };

@@ -175,3 +175,36 @@ fn a_rare_positive_value_is_found_among_very_many() {
     let never = InferOptions { label: ("income".into(), "500".into()), ..options };
     fails(&table, &never, &["`income`", "`500` never occurs", "`9` and more"]);
 }
+
+#[test]
+fn a_few_integers_are_codes_unless_they_are_rare_or_named_numeric() {
+    let rows = |n: usize, levels: usize| -> String {
+        (0..n).map(|i| format!("{},{},{}\n", i % levels + 1, i % 2, i % 2)).collect()
+    };
+    let table = |n, levels| format!("tier,race,passed\n{}", rows(n, levels));
+    let options = InferOptions {
+        label: ("passed".into(), "1".into()),
+        sensitive: vec![("race".into(), Some("1".into()))],
+        codes: true,
+        ..InferOptions::default()
+    };
+    let is_categorical = |table: &str, options: &InferOptions| {
+        let inferred = run(table, options).unwrap();
+        let categorical =
+            matches!(inferred.schema.features[0].encoding, Encoding::Categorical { .. });
+        let noted = inferred.notes.iter().any(|note| note.contains("--numeric tier"));
+        assert_eq!(categorical, noted, "{:?}", inferred.notes);
+        categorical
+    };
+    assert!(is_categorical(&table(60, 3), &options));
+    assert!(is_categorical(&table(240, 12), &options));
+    assert!(!is_categorical(&table(600, 13), &options), "too many levels");
+    assert!(!is_categorical(&table(59, 3), &options), "too few rows");
+    assert!(!is_categorical(&table(600, 2), &options), "two values");
+    let fraction = table(600, 3).replacen("3,", "2.5,", 1);
+    assert!(!is_categorical(&fraction, &options), "not an integer");
+    let numeric = InferOptions { numeric: vec!["tier".into()], ..options.clone() };
+    assert!(!is_categorical(&table(60, 3), &numeric));
+    let off = InferOptions { codes: false, ..options };
+    assert!(!is_categorical(&table(60, 3), &off));
+}
