@@ -98,7 +98,10 @@ pub fn audit(
     drop(at_model);
     let outliers = outliers::find(proxies, all_rows.layout().n_x)?;
     let of_root = ColumnSummary::of(&all_rows);
-    let drift = |client| drift::measure(proxies.columns(client)?, &of_root, all_rows.layout().n_x);
+    let n_clients = round.n_clients();
+    let drift = |client| {
+        drift::measure(proxies.columns(client)?, &of_root, all_rows.layout().n_x, n_clients)
+    };
     let reasons = reason::sentences(outcome, &own_models, &influences);
 
     let parts = reasons.into_iter().zip(own_models).zip(influences).zip(outliers).enumerate();

@@ -12,7 +12,8 @@ pub struct Drift {
     pub largest: f64,
     /// Index of that feature.
     pub column: usize,
-    /// What chance alone exceeds in at most 5 % of clients that draw from the same population as the root.
+    /// What chance alone exceeds for any of the clients in at most 5 % of rounds whose clients all draw from the same
+    /// population as the root.
     pub by_chance: f64,
     /// Root mean square of the differences of all features.
     pub overall: f64,
@@ -21,9 +22,14 @@ pub struct Drift {
 /// `None` if there are no features, or no rows.
 ///
 /// In standard deviations, the difference of two means has a standard error of `e = √(1/n + 1/n_root)`. By the bound
-/// `P(|Z| > z) ≤ exp(−z²/2)` on a normal variable, none of `m` features exceeds `e √(2 ln(m/0.05))` with a probability
-/// of at least 95 %, whatever their correlation.
-pub(super) fn measure(client: &ColumnSummary, root: &ColumnSummary, n_x: usize) -> Option<Drift> {
+/// `P(|Z| > z) ≤ exp(−z²/2)` on a normal variable, none of `m` features of `K` clients exceeds `e √(2 ln(mK/0.05))` with
+/// a probability of at least 95 %, whatever their correlation, although all clients are compared with the same root.
+pub(super) fn measure(
+    client: &ColumnSummary,
+    root: &ColumnSummary,
+    n_x: usize,
+    n_clients: usize,
+) -> Option<Drift> {
     if n_x == 0 || client.n_rows == 0 || root.n_rows == 0 {
         return None;
     }
@@ -42,7 +48,7 @@ pub(super) fn measure(client: &ColumnSummary, root: &ColumnSummary, n_x: usize) 
     Some(Drift {
         largest,
         column,
-        by_chance: error * (2.0 * (n_x as f64 / 0.05).ln()).sqrt(),
+        by_chance: error * (2.0 * ((n_x * n_clients) as f64 / 0.05).ln()).sqrt(),
         overall: (squares / n_x as f64).sqrt(),
     })
 }

@@ -234,25 +234,36 @@ fn drift_agrees_with_a_hand_computed_case() {
     // Root: means 1 and 0, deviations 1 and 0. Client: means 3 and ½.
     let root = ColumnSummary::of(&table(&[0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0, 0.0]));
     let client = ColumnSummary::of(&table(&[3.0, 1.0, 3.0, 0.0]));
-    let drift = drift::measure(&client, &root, 2).unwrap();
+    let drift = drift::measure(&client, &root, 2, 3).unwrap();
     // The second deviation is taken as ½, one row of 1 in four, so that column has drifted by 1.
     assert_eq!((drift.largest, drift.column), (2.0, 0));
     assert!((drift.overall - (2.5f64).sqrt()).abs() < 1e-15);
-    let limit = (0.75f64).sqrt() * (2.0 * (40.0f64).ln()).sqrt();
+    // Two features of three clients, 5 %: ln(6/0.05) = ln 120.
+    let limit = (0.75f64).sqrt() * (2.0 * (120.0f64).ln()).sqrt();
     assert!((drift.by_chance - limit).abs() < 1e-15);
 }
 
+/// All clients of a round are compared with the same 40 root rows, whose error they share.
 #[test]
-fn honest_clients_rarely_exceed_the_drift_expected_by_chance() {
-    let root = ColumnSummary::of(&random_rows(1, 4000, 6, false));
-    let mut exceeded = 0;
-    for seed in 0..200 {
+fn a_client_exceeds_the_drift_expected_by_chance_in_few_honest_rounds() {
+    let exceeds = |client: &Rows, root: &Rows| {
+        let (client, root) = (ColumnSummary::of(client), ColumnSummary::of(root));
+        let drift = drift::measure(&client, &root, 6, 5).unwrap();
+        drift.largest.abs() > drift.by_chance
+    };
+    let mut rounds = 0;
+    for round in 0..400 {
         // The direction of the labels differs by seed, the features do not.
-        let client = ColumnSummary::of(&random_rows(100 + seed, 300, 6, false));
-        let drift = drift::measure(&client, &root, 6).unwrap();
-        exceeded += usize::from(drift.largest.abs() > drift.by_chance);
+        let rows = |i: u64, n| random_rows(1000 + 10 * round + i, n, 6, false);
+        let root = rows(9, 40);
+        rounds += usize::from((0..5).any(|client| exceeds(&rows(client, 300), &root)));
     }
-    assert!(exceeded <= 10, "{exceeded} of 200");
+    // 5 % of 400 and three standard errors.
+    assert!(rounds <= 33, "{rounds} of 400");
+    // A feature shifted by one standard deviation is found.
+    let mut shifted = random_rows(1, 300, 6, false);
+    (0..300).for_each(|i| shifted.x_mut(i)[2] += 1.0);
+    assert!(exceeds(&shifted, &random_rows(2, 40, 6, false)));
 }
 
 #[test]
