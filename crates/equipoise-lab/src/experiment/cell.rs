@@ -12,6 +12,7 @@ use super::ablation::Change;
 use super::reference::{Reference, ReferenceResult, reliable_mean};
 use super::settings::{ExperimentSettings, fairness_of};
 use crate::error::Error;
+use crate::journal::Line;
 use crate::scenario::{Scenario, ScenarioKind, unfairness};
 
 /// Identifies a cell.
@@ -136,6 +137,14 @@ impl DefenseResult {
     /// The signed difference for a criterion.
     pub fn difference(&self, criterion: Criterion) -> Option<f64> {
         if criterion == Criterion::Eo { self.eod } else { self.spd }
+    }
+}
+
+impl Line for Cell {
+    type Key = CellKey;
+
+    fn key(&self) -> &CellKey {
+        &self.key
     }
 }
 

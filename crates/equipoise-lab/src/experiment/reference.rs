@@ -55,7 +55,7 @@ impl ReferenceResult {
 }
 
 /// The mean of the reliable clients' models, or of all if none is reliable.
-pub(super) fn reliable_mean(scenario: &Scenario, models: &[Vec<f64>]) -> Vec<f64> {
+pub(crate) fn reliable_mean(scenario: &Scenario, models: &[Vec<f64>]) -> Vec<f64> {
     let any = scenario.clients.iter().any(|client| client.reliable);
     let chosen: Vec<&Vec<f64>> = scenario
         .clients
