@@ -9,7 +9,9 @@ pub(crate) use fallback::held_out_root_scores;
 pub use local_models::{fedasl_weights, fednolowe_weights};
 pub(crate) use local_models::{median, uniform_average};
 pub(crate) use trust::Trust;
-pub use trust::{ClientTrust, TrustAxis, TrustReason, TrustSummary, TrustTerm};
+pub use trust::{
+    ClientTrust, TrustAxis, TrustConstants, TrustReason, TrustSummary, TrustTerm, trust_with,
+};
 
 use serde::{Deserialize, Serialize};
 

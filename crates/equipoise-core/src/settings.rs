@@ -30,8 +30,8 @@ pub struct Settings {
     pub inner: InnerSettings,
     /// The outer problem, `w`.
     pub outer: OuterSettings,
-    /// Whether the bilevel method falls back to a root-only model if that is clearly better, on held-out root rows,
-    /// than the clients' best model. Default: true; profile `paper`: false.
+    /// Whether to fall back to a root-only model if that is clearly better, on held-out root rows, than the clients'
+    /// model. Trust asks only if every client is useless by itself. Default: true; profile `paper`: false.
     #[serde(default)]
     pub fall_back: bool,
     /// What the model must achieve on the root. They decide the verdict, and nothing else. Default: nothing.

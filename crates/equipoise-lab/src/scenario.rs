@@ -226,6 +226,16 @@ impl Split {
         Ok(generate_proxy(&train, &settings, &mut NoopObserver)?.summary.theta)
     }
 
+    /// The fair proxies that the unreliable clients would send if they were honest, in the order of the clients.
+    pub fn honest_proxies(&self, unreliable_share: f64) -> Result<Vec<Rows>, Error> {
+        let mut unreliable = self.by_unfairness[..self.n_unreliable(unreliable_share)].to_vec();
+        unreliable.sort_unstable();
+        unreliable
+            .into_par_iter()
+            .map(|client| Ok(self.fair_proxy(client)?.0))
+            .collect::<Result<Vec<_>, _>>()
+    }
+
     fn n_unreliable(&self, unreliable_share: f64) -> usize {
         ScenarioSettings { unreliable_share, ..self.settings }.n_unreliable()
     }

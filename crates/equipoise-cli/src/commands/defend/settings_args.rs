@@ -70,7 +70,7 @@ pub(crate) struct SettingsArgs {
     /// Final factor of bilevel's fairness penalty [default: 1e4]
     #[arg(long, value_name = "RHO", allow_negative_numbers = true)]
     rho_max: Option<f64>,
-    /// Keep bilevel's model even if the root-only model is clearly better
+    /// Keep the clients' model even if the root-only model is clearly better (bilevel and trust only)
     #[arg(long)]
     no_fallback: bool,
 }
@@ -113,7 +113,6 @@ impl SettingsArgs {
             ("--learning-rate", self.learning_rate.is_some()),
             ("--rho-start", self.rho_start.is_some()),
             ("--rho-max", self.rho_max.is_some()),
-            ("--no-fallback", self.no_fallback),
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) if defense != Defense::Bilevel => anyhow::bail!(
