@@ -32,8 +32,7 @@ fn sources() -> Sources {
 
 fn run(settings: &ArenaSettings, folder: &Path, threads: usize) -> Arena {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    let arena =
-        pool.install(|| run_arena(settings, &sources(), folder, &|_, _| {}).unwrap());
+    let arena = pool.install(|| run_arena(settings, &sources(), folder, &|_, _| {}).unwrap());
     ArenaPage { arena: &arena, command: "equipoise arena" }.write(folder).unwrap();
     arena
 }
@@ -90,7 +89,10 @@ fn every_contender_is_measured_and_placed() {
         assert_eq!(unreliable, if cell.key.attack.is_some() { 2 } else { 0 });
         let pooled = cell.result(Contender::POOLED).unwrap();
         // Pooling counts rows, so 2 of 5 equal clients have 40 % of the weight.
-        assert_eq!(cell.unreliable_weight(pooled).map(|w| (10.0 * w).round()), Some(2.0 * unreliable as f64));
+        assert_eq!(
+            cell.unreliable_weight(pooled).map(|w| (10.0 * w).round()),
+            Some(2.0 * unreliable as f64)
+        );
         assert!((cell.effective_share(pooled).unwrap() - 1.0).abs() < 1e-6);
         // The difference of the default to itself has no error in soft decisions.
         let default = cell.result(Contender::DEFAULT).unwrap();
@@ -154,7 +156,10 @@ fn rejects_invalid_settings_before_starting() {
     for (bad, says) in [
         (ArenaSettings { seeds: 0, ..small() }, "--seeds must be"),
         (ArenaSettings { first_seed: u64::MAX, ..small() }, "--first-seed must be"),
-        (ArenaSettings { rates: vec![1.2], ..small() }, "--rates must be between 0 and 1, found 1.2"),
+        (
+            ArenaSettings { rates: vec![1.2], ..small() },
+            "--rates must be between 0 and 1, found 1.2",
+        ),
         (ArenaSettings { rates: vec![f64::NAN], ..small() }, "--rates must be"),
         (ArenaSettings { rates: vec![0.05], ..small() }, "one unreliable client, found 0.05"),
         (ArenaSettings { rates: vec![0.4, 0.41], ..small() }, "2 unreliable clients"),

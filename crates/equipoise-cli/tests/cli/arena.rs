@@ -21,10 +21,8 @@ fn prints_the_ranking_and_every_matchup() {
     }
     let matchups = document["matchups"].as_array().unwrap();
     assert_eq!(matchups.len(), 2 * (Contender::ALL.len() + Contender::REFERENCES.len()));
-    let trust = matchups
-        .iter()
-        .find(|m| m["contender"] == "trust" && m["attack"] == "raw-rows")
-        .unwrap();
+    let trust =
+        matchups.iter().find(|m| m["contender"] == "trust" && m["attack"] == "raw-rows").unwrap();
     assert_eq!((&trust["dataset"], &trust["fairness"]), (&"synthetic".into(), &"sp".into()));
     assert_eq!(trust["gaps"].as_array().unwrap().len(), 2);
     assert!((50.0..100.0).contains(&trust["accuracy_mean"].as_f64().unwrap()));
