@@ -7,7 +7,11 @@
 //! repeated a few times, with `t_j` the goal plus the difference between soft and hard rates at the last model, and `k` in
 //! proportion to the spread of that model's scores.
 //!
+//! A large table is first replaced by a sample of its rows, whose model is a start from which few passes remain.
+//!
 //! Newton's steps leave out the curvature of `d_j`, so that the Hessian is positive definite.
+
+use std::slice;
 
 use super::super::blocks::scores as scores_of;
 use super::DATA_RIDGE;
@@ -30,6 +34,9 @@ const RHO: f64 = 1e3;
 const SHARE_WEIGHT_WITHOUT_INTERCEPT: f64 = 1e-2;
 /// Rounds of correcting soft rates to hard ones.
 const CORRECTIONS: usize = 4;
+/// Rows of the sample to which the model of a larger table is fitted first, and fits to the whole table afterwards.
+const SAMPLE_ROWS: usize = 1 << 16;
+const FITS_AFTER_SAMPLE: usize = 2;
 /// When a fit has converged. The rounds of corrections are far less exact.
 const NEWTON: NewtonSettings =
     NewtonSettings { tolerance: 1e-7, max_iterations: 60, max_trials: 30, value_noise: 1e-13 };
@@ -44,28 +51,42 @@ pub(super) fn fit_soft_rates(
     goal: &Goal,
 ) -> Result<Vec<f64>, Error> {
     let terms = Term::all(data, fairness, goal);
-    let goals: Vec<f64> = terms.iter().map(|term| term.goal).collect();
-    let slope = slope_for(scores);
-    let mut problem = SoftRateFit { data, packed, slope, terms: &terms, targets: goals.clone() };
-    let mut point = problem.at(start)?;
-    let mut best: Option<(f64, Vec<f64>)> = None;
-    for _ in 0..=CORRECTIONS {
-        point = minimise(&problem, point, &NEWTON)?.point;
-        let scores = scores_of(data, &point.theta);
-        let hard = problem.hard_values(&scores);
-        let misses = terms.iter().zip(&hard).zip(&goals);
-        let miss: f64 =
-            misses.map(|((term, hard), goal)| term.weight * (hard - goal).powi(2)).sum();
-        if best.as_ref().is_none_or(|(smallest, _)| miss < *smallest) {
-            best = Some((miss, point.theta.clone()));
+    let targets = terms.iter().map(|term| term.goal).collect();
+    let mut problem =
+        SoftRateFit { data, packed, slope: slope_for(scores), terms: &terms, targets };
+    let (mut theta, n_fits) = match sample_of(data) {
+        None => (start, 1 + CORRECTIONS),
+        Some(sample) => {
+            let packed = PackedRows::unmerged(slice::from_ref(&sample))?;
+            let scores: Vec<f64> = sample_indices(data.len()).map(|i| scores[i]).collect();
+            let theta = fit_soft_rates(&sample, &packed, &scores, start, fairness, goal)?;
+            problem.correct(&theta, &scores_of(data, &theta));
+            (theta, FITS_AFTER_SAMPLE)
         }
-        problem.slope = slope_for(&scores);
-        let soft = problem.soft_values(&point.theta).0;
-        let corrections = soft.iter().zip(&hard).map(|(soft, hard)| soft - hard);
-        problem.targets = goals.iter().zip(corrections).map(|(goal, by)| goal + by).collect();
-        point = problem.at(point.theta)?;
+    };
+    let mut best: Option<(f64, Vec<f64>)> = None;
+    for fit in 1..=n_fits {
+        theta = minimise(&problem, problem.at(theta)?, &NEWTON)?.point.theta;
+        let scores = scores_of(data, &theta);
+        let miss = problem.miss(&scores);
+        if best.as_ref().is_none_or(|(smallest, _)| miss < *smallest) {
+            best = Some((miss, theta.clone()));
+        }
+        if fit < n_fits {
+            problem.correct(&theta, &scores);
+        }
     }
-    Ok(best.map_or(point.theta, |(_, theta)| theta))
+    Ok(best.map_or(theta, |(_, theta)| theta))
+}
+
+/// Some rows, evenly spread, for the first fits to a large table. `None` if the table is small.
+fn sample_of(data: &Rows) -> Option<Rows> {
+    let is_large = data.len() > 2 * SAMPLE_ROWS;
+    is_large.then(|| data.select(&sample_indices(data.len()).collect::<Vec<_>>()))
+}
+
+fn sample_indices(n_rows: usize) -> impl Iterator<Item = usize> {
+    (0..SAMPLE_ROWS).map(move |i| i * n_rows / SAMPLE_ROWS)
 }
 
 /// One `d_j`: the rate of a group minus that of all groups, or the rate of all.
@@ -92,7 +113,7 @@ impl Term {
                 if let (Some(own), Some(together)) =
                     (goal.by_group[group][condition as usize], together)
                 {
-                    let weight = weight * count(cell) as f64 / all as f64;
+                    let weight = weight * count(cell) as f64 / all.max(1) as f64;
                     terms.push(Self {
                         group: Some(group),
                         condition,
@@ -127,6 +148,21 @@ struct State {
 }
 
 impl SoftRateFit<'_> {
+    /// How far the hard decisions of a model with these scores are from the goal.
+    fn miss(&self, scores: &[f64]) -> f64 {
+        let hard = self.hard_values(scores);
+        let terms = self.terms.iter().zip(&hard);
+        terms.map(|(term, hard)| term.weight * (hard - term.goal).powi(2)).sum()
+    }
+
+    /// Corrects the targets by the difference between soft and hard rates of this model.
+    fn correct(&mut self, theta: &[f64], scores: &[f64]) {
+        self.slope = slope_for(scores);
+        let (soft, hard) = (self.soft_values(theta).0, self.hard_values(scores));
+        let corrections = soft.iter().zip(&hard).map(|(soft, hard)| soft - hard);
+        self.targets = self.terms.iter().zip(corrections).map(|(t, by)| t.goal + by).collect();
+    }
+
     /// `d_j` of soft decisions, and the gradients.
     fn soft_values(&self, theta: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
         let rates = CellRates::at(self.data, self.slope, theta);
