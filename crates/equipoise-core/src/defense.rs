@@ -9,7 +9,9 @@ pub(crate) use fallback::held_out_root_scores;
 pub use local_models::{fedasl_weights, fednolowe_weights};
 pub(crate) use local_models::{median, uniform_average};
 pub(crate) use trust::Trust;
-pub use trust::{ClientTrust, TrustAxis, TrustReason, TrustSummary, TrustTerm};
+pub use trust::{
+    ClientTrust, TrustAxis, TrustConstants, TrustReason, TrustSummary, TrustTerm, trust_with,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -87,10 +89,10 @@ impl Defense {
                 let solved = learn_weights(round, settings, observer)?;
                 if settings.fall_back { fall_back(round, settings, solved) } else { Ok(solved) }
             }
-            Self::Trust => trust::run(round, settings),
+            Self::Trust => trust::run(round, settings, observer),
             Self::Pooled => unweighted::pooled(round, settings),
-            Self::Fedasl => local_models::average(round, settings, fedasl_weights),
-            Self::Fednolowe => local_models::average(round, settings, fednolowe_weights),
+            Self::Fedasl => local_models::average(round, settings, fedasl_weights, observer),
+            Self::Fednolowe => local_models::average(round, settings, fednolowe_weights, observer),
             Self::RootOnly => unweighted::root_only(round, settings),
         }
     }

@@ -91,8 +91,8 @@ pub use blindness::{Blindness, cost_of_blindness};
 pub use choice::Choice;
 pub use comparison::{Comparison, Comparisons, compare_with_pooled, compare_with_root_only};
 pub use defense::{
-    ClientTrust, Defense, TrustAxis, TrustReason, TrustSummary, TrustTerm, fedasl_weights,
-    fednolowe_weights,
+    ClientTrust, Defense, TrustAxis, TrustConstants, TrustReason, TrustSummary, TrustTerm,
+    fedasl_weights, fednolowe_weights, trust_with,
 };
 pub use error::Error;
 pub use fairness::{Condition, Covariance, Criterion, Fairness, Surrogate, Violation};

@@ -25,6 +25,16 @@ pub struct SweepPoint {
     pub root_metrics: Metrics,
 }
 
+impl SweepPoint {
+    /// The strength as text. Shares below a tenth are powers of ten.
+    pub fn strength_text(&self) -> String {
+        match self.strength {
+            strength if strength > 0.0 && strength < 0.1 => format!("{strength:e}"),
+            strength => strength.to_string(),
+        }
+    }
+}
+
 /// Shares of ρ. The trade-off happens over several orders of magnitude.
 const RHO_SHARES: [f64; 7] = [0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1.0];
 
@@ -101,7 +111,8 @@ mod tests {
         let round = random_round(3, 4, 200, 3, true);
         let settings = Settings::bilevel(Fairness::SP).validate().unwrap();
         let points = sweep(&round, &settings, |_, _| {}).unwrap();
-        assert_eq!(points.len(), RHO_SHARES.len());
+        let texts: Vec<String> = points.iter().map(SweepPoint::strength_text).collect();
+        assert_eq!(texts, ["0", "1e-6", "1e-5", "1e-4", "1e-3", "1e-2", "1"]);
         let last = solve(&round, &settings, &mut NoopObserver).unwrap();
         assert_eq!(points[6].theta, last.theta);
         // Of two minimisers of loss + (ρ/2) violation², the one with the larger ρ has the smaller violation.
@@ -121,6 +132,8 @@ mod tests {
         let settings = settings.validate().unwrap();
         let points = sweep(&round, &settings, |_, _| {}).unwrap();
         assert_eq!(points[0].weights, [0.25; 4]);
+        let texts: Vec<String> = points.iter().map(SweepPoint::strength_text).collect();
+        assert_eq!(texts, ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
         let own = solve(&round, &settings, &mut NoopObserver).unwrap();
         assert_eq!((&points[5].theta, points[5].weights.clone()), (&own.theta, own.weights()));
     }

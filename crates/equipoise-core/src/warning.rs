@@ -144,3 +144,23 @@ impl fmt::Display for Warning {
         f.write_str(&self.message)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_decides_whether_the_model_can_be_used_comes_first() {
+        let codes = [
+            WarningCode::OneClass,
+            WarningCode::SharedRows,
+            WarningCode::RootTooSmall,
+            WarningCode::OneGroup,
+            WarningCode::FairnessNotReached,
+        ];
+        let mut warnings: Vec<Warning> = codes.map(|code| Warning::new(code, "")).to_vec();
+        sort_by_importance(&mut warnings);
+        let sorted: Vec<WarningCode> = warnings.iter().map(|warning| warning.code).collect();
+        assert_eq!(sorted, [codes[4], codes[2], codes[1], codes[0], codes[3]]);
+    }
+}

@@ -9,13 +9,24 @@
 
 mod cell;
 mod contender;
+mod losses;
+mod matchup;
+mod page;
+mod ranking;
 mod root_error;
 mod settings;
+mod summary;
+mod tie;
 
 pub use cell::{ArenaCell, ArenaClient, ArenaKey, ContenderResult};
-pub use contender::{Contender, Reference};
+pub use contender::Contender;
+pub use losses::Loss;
+pub use matchup::{AccuracyBar, Matchup, Place, Record};
+pub use page::ArenaPage;
+pub use ranking::Standing;
 pub use root_error::RootErrors;
 pub use settings::{ArenaSettings, Context};
+pub use summary::{ArenaSummary, MatchupSummary};
 
 use equipoise_core::Rows;
 use rayon::prelude::*;
@@ -25,6 +36,7 @@ use crate::error::Error;
 use crate::journal::{FinishedCells, Header, OnCell};
 use crate::scenario::{Scenario, ScenarioKind, Split};
 use crate::source::{Sources, rows_digest};
+use contender::Contest;
 
 /// The files of an arena besides its journal.
 const OUTPUTS: [&str; 2] = ["results.csv", "arena.html"];
@@ -85,19 +97,27 @@ fn run_unit(
     let open = finished.unfinished(keys);
     let Some(&first) = open.first() else { return Ok(()) };
     let prepared = prepare(first, rows, settings);
-    let (split, fair) =
-        prepared.map_err(|problem| Error::Cell(first.to_string(), Box::new(problem)))?;
-    open.par_iter().try_for_each(|&key| finished.keep(ArenaCell::run(key, &split, &fair, settings)))
+    let ground = prepared.map_err(|problem| Error::Cell(first.to_string(), Box::new(problem)))?;
+    open.par_iter().try_for_each(|&key| finished.keep(ArenaCell::run(key, &ground, settings)))
 }
 
-/// The split of a cell, and its round without unreliable clients.
-fn prepare(
-    key: &ArenaKey,
-    rows: &Rows,
-    settings: &ArenaSettings,
-) -> Result<(Split, Scenario), Error> {
+/// What the cells of a unit share.
+struct Ground {
+    split: Split,
+    /// The round in which every client is reliable.
+    fair: Scenario,
+    /// A fair model of all clients' raw rows.
+    central: Vec<f64>,
+}
+
+fn prepare(key: &ArenaKey, rows: &Rows, settings: &ArenaSettings) -> Result<Ground, Error> {
     let split = Split::new(rows, &settings.scenario(key.fairness, key.seed))?;
     split.make_proxies(&[(ScenarioKind::Realistic, 0.0)])?;
     let fair = split.scenario(ScenarioKind::Realistic, 0.0, &mut |_, _| {})?;
-    Ok((split, fair))
+    let central = split.central_fair_model()?;
+    // If even honest proxies cannot be pooled, the data or the root is too small: nobody attacked.
+    let contest = Contest::new(&fair, &central, key.fairness.into(), settings.lambda)?;
+    Contender::POOLED.run(&contest)?;
+    drop(contest);
+    Ok(Ground { split, fair, central })
 }

@@ -62,9 +62,6 @@ pub enum Error {
     /// A method's gap cannot be measured.
     #[error("its gap cannot be measured: a group has no test rows that count")]
     NoGap,
-    /// There is no reliable client to compare with.
-    #[error("no client is reliable")]
-    NoReliableClient,
     /// A list contains this item twice.
     #[error("{0} is listed twice. List it once.")]
     Twice(String),

@@ -14,8 +14,9 @@ mod summary;
 
 pub use ablation::{Ablation, Change};
 pub use cell::{Cell, CellKey, DefenseResult, Variant};
-pub(crate) use figures::{Figures, split_weights};
-pub use reference::{ReferenceModel, ReferenceResult};
+pub(crate) use figures::{Figures, effective_number, split_weights};
+pub(crate) use reference::reliable_mean;
+pub use reference::{Reference, ReferenceResult};
 pub use settings::ExperimentSettings;
 pub use summary::{CellSummary, Spread, summarise, write_results_csv};
 

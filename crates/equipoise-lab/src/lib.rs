@@ -17,8 +17,9 @@ mod scenario;
 mod source;
 
 pub use arena::{
-    Arena, ArenaCell, ArenaClient, ArenaKey, ArenaSettings, Contender, ContenderResult, Context,
-    Reference, RootErrors, run_arena,
+    AccuracyBar, Arena, ArenaCell, ArenaClient, ArenaKey, ArenaPage, ArenaSettings, ArenaSummary,
+    Contender, ContenderResult, Context, Loss, Matchup, MatchupSummary, Place, Record, RootErrors,
+    Standing, run_arena,
 };
 pub use attack::{Attack, Attackers};
 pub use dataset::{DATASETS, Dataset, GroupView, Preprocessing};
@@ -26,7 +27,7 @@ pub use demo::{Demo, DemoSettings};
 pub use error::Error;
 pub use experiment::{
     Ablation, Cell, CellKey, CellSummary, Change, DefenseResult, Experiment, ExperimentSettings,
-    ReferenceModel, ReferenceResult, Spread, Variant, run_experiment, summarise, write_results_csv,
+    Reference, ReferenceResult, Spread, Variant, run_experiment, summarise, write_results_csv,
 };
 pub use fetch::{FetchProblem, FetchSettings, Fetched, OnBytes};
 pub use journal::OnCell;

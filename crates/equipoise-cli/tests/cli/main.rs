@@ -1,6 +1,7 @@
 //! Runs the real binary in temporary folders, on generated data.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod arena;
 mod bad_input;
 mod certificates;
 mod crowd;

@@ -180,3 +180,36 @@ fn warnings_about_figures_have_a_code_and_a_message() {
     let run = world.defend("--fairness sp --defense pooled -o many --json").expect(0);
     assert_eq!(find(&run.json(), "root-too-small"), None);
 }
+
+#[test]
+fn evaluate_warns_of_a_model_that_is_no_better_than_a_constant() {
+    let world = World::with_proxies();
+    world.defend("--fairness sp --defense pooled -o out").expect(0);
+    let run = world.run("evaluate out/model.json data.csv --json").expect(0);
+    assert_eq!(run.json()["warnings"].as_array().unwrap().len(), 0, "{}", run.stdout);
+    // Nobody's probability is that high.
+    let command = "evaluate out/model.json data.csv --threshold 0.99999";
+    let run = world.run(&format!("{command} --json")).expect(0);
+    assert_eq!(run.json()["warnings"][0]["code"], "no-better-than-constant");
+    world.run(command).expect(0).says(&["warning: the model is no better than a constant", "none"]);
+}
+
+#[test]
+fn a_folder_in_place_of_a_model_is_explained() {
+    let world = World::with_proxies();
+    world.defend("--fairness sp --defense pooled -o out").expect(0);
+    let says = |folder: &str, parts: &[&str]| {
+        world.run(&format!("evaluate {folder} data.csv")).expect(2).says(parts);
+    };
+    says("out", &["out: is a folder, not a model", "Give its file out/model.json"]);
+    says("roots", &["roots: is a folder", "has no model.json"]);
+}
+
+#[test]
+fn a_defense_that_cannot_be_swept_is_refused_before_anything_is_read() {
+    let world = World::new();
+    let command = "defend --proxies nowhere --root nowhere --schema nowhere.toml --fairness sp";
+    let run = world.run(&format!("{command} --defense fedasl --sweep -o out")).expect(2);
+    run.says(&["error: --sweep needs --defense bilevel or trust: fedasl"]);
+    assert!(!world.path("out").exists());
+}

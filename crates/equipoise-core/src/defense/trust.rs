@@ -25,6 +25,7 @@ mod report;
 mod root_rates;
 mod usefulness;
 
+pub use constants::TrustConstants;
 pub use report::{ClientTrust, TrustAxis, TrustReason, TrustSummary, TrustTerm};
 
 use super::Solved;
@@ -33,12 +34,12 @@ use super::local_models::fit_each;
 use crate::error::Error;
 use crate::fairness::Condition;
 use crate::groups::Groups;
+use crate::observer::{NoopObserver, Observer};
 use crate::outcome::Counts;
 use crate::round::Round;
-use crate::settings::Settings;
+use crate::settings::{CheckedSettings, Settings};
 use crate::warning::{Warning, WarningCode};
 use axis::AxisInput;
-use constants::Constants;
 use direction::{Direction, relative_contrasts};
 use mixture::{Evidence, Figure, Posterior};
 use rates::{RateIndex, measure_on_samples};
@@ -65,13 +66,32 @@ pub(crate) struct Trust {
     pub(crate) summary: TrustSummary,
 }
 
-pub(super) fn run(round: &Round, settings: &Settings) -> Result<Solved, Error> {
-    run_with(round, settings, &Constants::default())
+/// Weights and model of the defense `trust` with other constants, to study how much they matter.
+pub fn trust_with(
+    round: &Round,
+    settings: &CheckedSettings,
+    constants: &TrustConstants,
+) -> Result<(Vec<f64>, Vec<f64>), Error> {
+    let solved = run_with(round, settings, constants, &mut NoopObserver)?;
+    Ok((solved.weights, solved.theta))
 }
 
-fn run_with(round: &Round, settings: &Settings, constants: &Constants) -> Result<Solved, Error> {
+pub(super) fn run(
+    round: &Round,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Solved, Error> {
+    run_with(round, settings, &TrustConstants::default(), observer)
+}
+
+fn run_with(
+    round: &Round,
+    settings: &Settings,
+    constants: &TrustConstants,
+    observer: &mut dyn Observer,
+) -> Result<Solved, Error> {
     let mut counts = Counts::default();
-    let local = fit_each(round, settings, &mut counts)?;
+    let local = fit_each(round, settings, &mut counts, observer)?;
     let models: Vec<Vec<f64>> = local.into_iter().map(|model| model.theta).collect();
     check_finite(round, &models)?;
 
@@ -152,7 +172,7 @@ fn average(
     models: &[Vec<f64>],
     weights: &[f64],
     root: &RootRates,
-    constants: &Constants,
+    constants: &TrustConstants,
 ) -> Vec<f64> {
     let scales = root.models.iter().zip(weights).map(|(model, w)| (model.scale, *w)).collect();
     let limit = constants.scale_limit * weighted_median(scales).unwrap_or(f64::INFINITY);
@@ -191,7 +211,7 @@ fn explain(
     weights: &[f64],
     root: &RootRates,
     groups: &Groups,
-    constants: &Constants,
+    constants: &TrustConstants,
 ) -> Trust {
     let clients = useless.into_iter().enumerate().map(|(client, useless)| {
         let fair = |axis: &&JudgedAxis| axis.posterior.fair[client];

@@ -169,7 +169,7 @@ impl Proposal<'_> {
         if statistics.first_text.is_none() && !self.options.categorical.iter().any(|c| c == column)
         {
             self.notes.push(format!(
-                "column `{column}` has only {} distinct integers, so it is categorical. If they are amounts, use --numeric {column}",
+                "column `{column}` has only {} distinct integers, so it is categorical, and tables with other integers will be refused. If they are amounts, use --numeric {column}",
                 statistics.distinct.len()
             ));
         }

@@ -4,13 +4,15 @@ use equipoise_core::{Choice, Criterion, Estimate, Fairness, Gap, Metrics, Rows};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
+use super::Ground;
 use super::contender::{Contender, Contest, Entry};
 use super::root_error::{GapPlace, RootErrors};
 use super::settings::ArenaSettings;
 use crate::attack::{Attack, Attackers};
 use crate::error::Error;
+use crate::experiment::effective_number;
 use crate::journal::Line;
-use crate::scenario::{Scenario, ScenarioKind, Split};
+use crate::scenario::ScenarioKind;
 
 /// Identifies a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,9 +36,9 @@ pub struct ArenaCell {
     pub key: ArenaKey,
     /// The clients, in the order of the weights.
     pub clients: Vec<ArenaClient>,
-    /// What the root can tell about the average model of the reliable clients. `None` if there are none.
+    /// What the root can tell about the gap of the reliable clients' average model.
     pub root: Option<RootErrors>,
-    /// The results: the contenders, then the reference.
+    /// The results: the contenders, then the references.
     pub results: Vec<ContenderResult>,
     /// Why there is no round: for example, the attack is impossible here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,7 +73,7 @@ pub struct ContenderResult {
     pub gap: Option<f64>,
     /// The clients' weights; `None` if the model is not a weighted combination of clients.
     pub weights: Option<Vec<f64>>,
-    /// What the root can tell about the difference to the model of [`ArenaCell::root`].
+    /// What the root can tell about the difference between its gap and that of the default defense.
     pub difference: Option<RootErrors>,
     /// Whether the defense could tell which clients are reliable, if it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,14 +102,9 @@ impl std::fmt::Display for ArenaKey {
 }
 
 impl ArenaCell {
-    /// Runs all contenders. `fair` is the round of the same split in which every client is reliable.
-    pub(super) fn run(
-        key: &ArenaKey,
-        split: &Split,
-        fair: &Scenario,
-        settings: &ArenaSettings,
-    ) -> Self {
-        Self::try_run(key, split, fair, settings).unwrap_or_else(|problem| Self {
+    /// Runs all contenders.
+    pub(super) fn run(key: &ArenaKey, ground: &Ground, settings: &ArenaSettings) -> Self {
+        Self::try_run(key, ground, settings).unwrap_or_else(|problem| Self {
             key: key.clone(),
             clients: Vec::new(),
             root: None,
@@ -116,20 +113,15 @@ impl ArenaCell {
         })
     }
 
-    fn try_run(
-        key: &ArenaKey,
-        split: &Split,
-        fair: &Scenario,
-        settings: &ArenaSettings,
-    ) -> Result<Self, Error> {
+    fn try_run(key: &ArenaKey, ground: &Ground, settings: &ArenaSettings) -> Result<Self, Error> {
         let fairness = Fairness::from(key.fairness);
-        let honest = split.scenario(ScenarioKind::Realistic, key.rate, &mut |_, _| {})?;
+        let honest = ground.split.scenario(ScenarioKind::Realistic, key.rate, &mut |_, _| {})?;
         // Taken before the attack, which may add clients.
         let test = honest.test_rows()?;
         let attacked = match key.attack {
             None => honest,
             Some(attack) => {
-                let unreliable = honest.clients.iter().zip(&fair.clients);
+                let unreliable = honest.clients.iter().zip(&ground.fair.clients);
                 let unreliable = unreliable.filter(|(client, _)| !client.reliable);
                 let proxies: Vec<Rows> = unreliable.map(|(_, fair)| fair.proxy.clone()).collect();
                 attack.apply(&Attackers {
@@ -141,14 +133,36 @@ impl ArenaCell {
                 })?
             }
         };
-        let contest = Contest::new(&attacked, fairness, settings.lambda)?;
+        let contest = Contest::new(&attacked, &ground.central, fairness, settings.lambda)?;
         let clients = contest.clients(&test, fairness)?;
-        let judge = Judge::new(&contest, &test, fairness)?;
+        let entries: Vec<(Contender, f64, Result<Entry, Error>)> = settings
+            .entries()
+            .map(|contender| {
+                let started = Instant::now();
+                let entry = contender.run(&contest);
+                (contender, started.elapsed().as_secs_f64(), entry)
+            })
+            .collect();
+        let model = |wanted: Contender| {
+            let found = entries.iter().find(|(contender, _, _)| *contender == wanted)?;
+            found.2.as_ref().ok().map(|entry| entry.theta.clone())
+        };
+        let judge = Judge {
+            test: &test,
+            root: contest.round.root().all_rows()?,
+            fairness,
+            default: model(Contender::DEFAULT),
+        };
+        let root = model(Contender::RELIABLE_MEAN).map(|mean| judge.root_errors(&mean));
+        let results = entries.into_iter().map(|(contender, seconds, entry)| {
+            let measured = entry.and_then(|entry| judge.measure(contender, entry, seconds));
+            measured.unwrap_or_else(|problem| ContenderResult::failed(contender, &problem, seconds))
+        });
         Ok(Self {
             key: key.clone(),
             clients,
-            root: judge.root.clone(),
-            results: settings.entries().map(|c| judge.result(c, &contest)).collect(),
+            root: root.transpose()?.flatten(),
+            results: results.collect(),
             problem: None,
         })
     }
@@ -171,13 +185,7 @@ impl ArenaCell {
         let weights = result.weights.as_ref()?;
         let reliable = self.clients.iter().zip(weights).filter(|(client, _)| client.reliable);
         let weights: Vec<f64> = reliable.map(|(_, w)| *w).collect();
-        let (sum, squares) =
-            weights.iter().fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w));
-        match (weights.len(), squares > 0.0) {
-            (0, _) => None,
-            (_, false) => Some(0.0),
-            (n, true) => Some(sum * sum / squares / n as f64),
-        }
+        (!weights.is_empty()).then(|| effective_number(&weights) / weights.len() as f64)
     }
 }
 
@@ -200,53 +208,25 @@ impl Contest<'_> {
 /// Measures models on the test rows and on the root.
 struct Judge<'a> {
     test: &'a Rows,
-    root_rows: Rows,
+    root: Rows,
     fairness: Fairness,
-    /// The average model of the reliable clients.
-    mean: Option<Vec<f64>>,
-    root: Option<RootErrors>,
+    /// The model of the default defense, if it takes part.
+    default: Option<Vec<f64>>,
 }
 
-impl<'a> Judge<'a> {
-    fn new(contest: &Contest<'_>, test: &'a Rows, fairness: Fairness) -> Result<Self, Error> {
-        let root_rows = contest.round.root().all_rows()?;
-        let mean = Contender::RELIABLE_MEAN.run(contest).ok().map(|entry| entry.theta);
-        let mut judge = Self { test, root_rows, fairness, mean, root: None };
-        if let Some(mean) = &judge.mean {
-            let gap = Metrics::of(mean, test)?.gap(fairness);
-            judge.root = judge
-                .place(gap)
-                .and_then(|place| RootErrors::of_gap(mean, &judge.root_rows, &place));
-        }
-        Ok(judge)
+impl Judge<'_> {
+    fn root_errors(&self, theta: &[f64]) -> Result<Option<RootErrors>, Error> {
+        let place = self.place(Metrics::of(theta, self.test)?.gap(self.fairness).as_ref());
+        Ok(place.and_then(|place| RootErrors::of_gap(theta, &self.root, &place)))
     }
 
     /// Where a gap is on the root: the same groups and rows.
-    fn place(&self, gap: Option<Gap>) -> Option<GapPlace> {
+    fn place(&self, gap: Option<&Gap>) -> Option<GapPlace> {
         let gap = gap?;
-        let names = self.root_rows.layout().groups.names();
+        let names = self.root.layout().groups.names();
         let index = |name: &String| names.iter().position(|other| other == name);
         let [first, second] = &gap.groups;
         Some(GapPlace { condition: gap.condition, groups: [index(first)?, index(second)?] })
-    }
-
-    fn result(&self, contender: Contender, contest: &Contest<'_>) -> ContenderResult {
-        let started = Instant::now();
-        let entry = contender.run(contest);
-        let seconds = started.elapsed().as_secs_f64();
-        let failed = |problem: Error| ContenderResult {
-            contender,
-            accuracy: None,
-            balanced_accuracy: None,
-            auc: None,
-            gap: None,
-            weights: None,
-            difference: None,
-            decided: None,
-            problem: Some(describe(&problem)),
-            seconds,
-        };
-        entry.and_then(|entry| self.measure(contender, entry, seconds)).unwrap_or_else(failed)
     }
 
     fn measure(
@@ -257,10 +237,9 @@ impl<'a> Judge<'a> {
     ) -> Result<ContenderResult, Error> {
         let metrics = Metrics::of(&entry.theta, self.test)?;
         let gap = metrics.gap(self.fairness).ok_or(Error::NoGap)?;
-        let value_of_gap = gap.value;
-        let difference = match (&self.mean, self.place(Some(gap))) {
-            (Some(mean), Some(place)) => {
-                RootErrors::of_difference(&entry.theta, mean, &self.root_rows, &place)
+        let difference = match (&self.default, self.place(Some(&gap))) {
+            (Some(default), Some(place)) => {
+                RootErrors::of_difference(&entry.theta, default, &self.root, &place)
             }
             _ => None,
         };
@@ -269,13 +248,30 @@ impl<'a> Judge<'a> {
             accuracy: value(metrics.accuracy),
             balanced_accuracy: value(metrics.balanced_accuracy),
             auc: value(metrics.auc),
-            gap: Some(value_of_gap),
+            gap: Some(gap.value),
             weights: entry.weights,
             difference,
-            decided: entry.trust.map(|trust| trust.decided),
+            decided: entry.decided,
             problem: None,
             seconds,
         })
+    }
+}
+
+impl ContenderResult {
+    fn failed(contender: Contender, problem: &Error, seconds: f64) -> Self {
+        Self {
+            contender,
+            accuracy: None,
+            balanced_accuracy: None,
+            auc: None,
+            gap: None,
+            weights: None,
+            difference: None,
+            decided: None,
+            problem: Some(describe(problem)),
+            seconds,
+        }
     }
 }
 

@@ -1,11 +1,10 @@
-//! Contenders: the core's defenses, the rivals, and a reference that nobody knows in practice.
+//! Contenders: the core's defenses, the rivals, and references that nobody knows in practice.
 
-use equipoise_core::{
-    Choice, Defense, Fairness, NoopObserver, Round, Settings, TrustSummary, choices, solve,
-};
+use equipoise_core::{Choice, Defense, Fairness, NoopObserver, Round, Settings, solve};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::experiment::{Reference, reliable_mean};
 use crate::rival::{Rival, RivalInput};
 use crate::scenario::Scenario;
 
@@ -17,20 +16,8 @@ pub enum Contender {
     Defense(Defense),
     /// A published method.
     Rival(Rival),
-    /// A yardstick, which is not ranked.
+    /// A model that no server could compute. It is not ranked.
     Reference(Reference),
-}
-
-/// A yardstick.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reference {
-    /// The plain average of the models of the clients that are truly reliable.
-    ReliableMean,
-}
-
-choices! { Reference:
-    ReliableMean => "reliable-mean", "Plain average of the reliable clients' models, unknown in practice";
 }
 
 /// Number of contenders: every defense and every rival.
@@ -65,8 +52,12 @@ impl Contender {
     pub const DEFAULT: Self = Self::Defense(Defense::Trust);
     /// All proxies together: what happens without a defense.
     pub const POOLED: Self = Self::Defense(Defense::Pooled);
-    /// The average of the truly reliable clients' models.
+    /// The mean of the models of the clients that are truly reliable, or of all if none is.
     pub const RELIABLE_MEAN: Self = Self::Reference(Reference::ReliableMean);
+
+    /// All references.
+    pub const REFERENCES: [Self; 2] =
+        [Self::RELIABLE_MEAN, Self::Reference(Reference::CentralFair)];
 
     /// The contender's model for a round.
     pub(super) fn run(&self, contest: &Contest<'_>) -> Result<Entry, Error> {
@@ -74,9 +65,9 @@ impl Contender {
             Self::Defense(defense) => contest.run_defense(*defense)?,
             Self::Rival(rival) => {
                 let model = rival.run(&contest.input)?;
-                Entry { theta: model.theta, weights: model.weights, trust: None }
+                Entry { theta: model.theta, weights: model.weights, decided: None }
             }
-            Self::Reference(Reference::ReliableMean) => contest.reliable_mean()?,
+            Self::Reference(reference) => contest.reference(*reference),
         };
         let numbers = entry.theta.iter().chain(entry.weights.iter().flatten());
         match numbers.copied().all(f64::is_finite) {
@@ -86,9 +77,11 @@ impl Contender {
     }
 }
 
-/// A round as the contenders see it, with a model of each proxy.
+/// A round as the contenders see it, with a model of each proxy, and what only we know.
 pub(super) struct Contest<'a> {
     pub(super) scenario: &'a Scenario,
+    /// A fair model of all clients' raw rows.
+    pub(super) central: &'a [f64],
     pub(super) round: Round,
     pub(super) input: RivalInput<'a>,
 }
@@ -98,18 +91,19 @@ pub(super) struct Entry {
     pub(super) theta: Vec<f64>,
     /// `None` if the model is not a weighted combination of clients.
     pub(super) weights: Option<Vec<f64>>,
-    /// What the defense `trust` says about its decision.
-    pub(super) trust: Option<TrustSummary>,
+    /// Whether the defense could tell which clients are reliable, if it says so.
+    pub(super) decided: Option<bool>,
 }
 
 impl<'a> Contest<'a> {
     pub(super) fn new(
         scenario: &'a Scenario,
+        central: &'a [f64],
         fairness: Fairness,
         lambda: f64,
     ) -> Result<Self, Error> {
         let input = RivalInput::new(scenario, fairness, lambda)?;
-        Ok(Self { scenario, round: scenario.round()?, input })
+        Ok(Self { scenario, central, round: scenario.round()?, input })
     }
 
     fn run_defense(&self, defense: Defense) -> Result<Entry, Error> {
@@ -117,32 +111,17 @@ impl<'a> Contest<'a> {
         let settings = Settings { defense, lambda, ..Settings::new(fairness) };
         let outcome = solve(&self.round, &settings.validate()?, &mut NoopObserver)?;
         let weights = outcome.uses_proxies().then(|| outcome.weights());
-        Ok(Entry { theta: outcome.theta, weights, trust: outcome.trust })
+        let decided = outcome.trust.map(|trust| trust.decided);
+        Ok(Entry { theta: outcome.theta, weights, decided })
     }
 
-    fn reliable_mean(&self) -> Result<Entry, Error> {
-        let reliable: Vec<bool> = self.scenario.clients.iter().map(|c| c.reliable).collect();
-        let n = reliable.iter().filter(|reliable| **reliable).count();
-        if n == 0 {
-            return Err(Error::NoReliableClient);
-        }
-        let weight = |reliable: &bool| if *reliable { 1.0 / n as f64 } else { 0.0 };
-        let weights: Vec<f64> = reliable.iter().map(weight).collect();
-        Ok(Entry {
-            theta: weighted_mean(&self.input.models, &weights),
-            weights: Some(weights),
-            trust: None,
-        })
+    fn reference(&self, reference: Reference) -> Entry {
+        let theta = match reference {
+            Reference::ReliableMean => reliable_mean(self.scenario, &self.input.models),
+            Reference::CentralFair => self.central.to_vec(),
+        };
+        Entry { theta, weights: None, decided: None }
     }
-}
-
-/// `Σ w_c θ_c`.
-fn weighted_mean(models: &[Vec<f64>], weights: &[f64]) -> Vec<f64> {
-    let mut theta = vec![0.0; models[0].len()];
-    for (model, weight) in models.iter().zip(weights) {
-        theta.iter_mut().zip(model).for_each(|(sum, t)| *sum += weight * t);
-    }
-    theta
 }
 
 #[cfg(test)]
@@ -153,20 +132,15 @@ mod tests {
     #[test]
     fn names_are_unique_and_read_back() {
         let all: Vec<Contender> =
-            Contender::ALL.iter().copied().chain([Contender::RELIABLE_MEAN]).collect();
+            Contender::ALL.iter().copied().chain(Contender::REFERENCES).collect();
         for (i, contender) in all.iter().enumerate() {
             assert!(all[..i].iter().all(|other| other.name() != contender.name()), "{contender:?}");
             let json = serde_json::to_string(contender).unwrap();
             assert_eq!(json, format!("\"{}\"", contender.name()));
             assert_eq!(serde_json::from_str::<Contender>(&json).unwrap(), *contender);
         }
+        assert_eq!(Contender::DEFAULT, Contender::Defense(Defense::default()));
         assert!(Contender::ALL.contains(&Contender::DEFAULT));
         assert!(Contender::ALL.contains(&Contender::POOLED));
-    }
-
-    #[test]
-    fn the_mean_of_models_is_weighted() {
-        let models = [vec![1.0, 0.0], vec![3.0, 8.0], vec![100.0, 100.0]];
-        assert_eq!(weighted_mean(&models, &[0.5, 0.5, 0.0]), [2.0, 4.0]);
     }
 }

@@ -146,9 +146,9 @@ impl ArenaSettings {
         }
     }
 
-    /// All contenders, and the reference.
+    /// All contenders, then the references.
     pub(super) fn entries(&self) -> impl Iterator<Item = Contender> {
-        self.contenders.iter().copied().chain([Contender::RELIABLE_MEAN])
+        self.contenders.iter().copied().chain(Contender::REFERENCES)
     }
 
     /// The attacks at each rate, each once: at rate 0 there is none.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 use super::ablation::Change;
-use super::reference::{ReferenceModel, ReferenceResult, reliable_mean};
+use super::reference::{Reference, ReferenceResult, reliable_mean};
 use super::settings::{ExperimentSettings, fairness_of};
 use crate::error::Error;
 use crate::journal::Line;
@@ -207,8 +207,8 @@ impl Cell {
             .collect::<Result<Vec<_>, Error>>()?;
         let mean = reliable_mean(scenario, &models);
         let references = vec![
-            ReferenceResult::new(ReferenceModel::ReliableMean, &mean, &test)?,
-            ReferenceResult::new(ReferenceModel::CentralFair, central, &test)?,
+            ReferenceResult::new(Reference::ReliableMean, &mean, &test)?,
+            ReferenceResult::new(Reference::CentralFair, central, &test)?,
         ];
         let ids = |include: &dyn Fn(bool) -> bool| -> Vec<String> {
             let chosen = scenario.clients.iter().filter(|client| include(client.reliable));

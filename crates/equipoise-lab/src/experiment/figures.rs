@@ -66,7 +66,7 @@ pub(crate) fn unreliable_weight(cell: &Cell, weights: &[f64]) -> f64 {
 }
 
 /// The number of clients with equal weights that would be as even: `(Σw)²/Σw²`; 0 without any weight.
-fn effective_number(weights: &[f64]) -> f64 {
+pub(crate) fn effective_number(weights: &[f64]) -> f64 {
     let (sum, squares) = weights.iter().fold((0.0, 0.0), |(s, q), w| (s + w, q + w * w));
     if squares > 0.0 { sum * sum / squares } else { 0.0 }
 }

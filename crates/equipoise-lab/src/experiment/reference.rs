@@ -9,14 +9,14 @@ use crate::scenario::Scenario;
 /// A model to compare defenses with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ReferenceModel {
+pub enum Reference {
     /// The mean of the reliable clients' models: a defense that knows who is reliable.
     ReliableMean,
     /// The fair target model of all clients' raw rows together: nobody is unreliable, and nothing is private.
     CentralFair,
 }
 
-choices! { ReferenceModel:
+choices! { Reference:
     ReliableMean => "reliable-mean", "The mean of the reliable clients' models";
     CentralFair => "central-fair", "A fair model of all clients' raw rows";
 }
@@ -25,7 +25,7 @@ choices! { ReferenceModel:
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ReferenceResult {
     /// The model.
-    pub reference: ReferenceModel,
+    pub reference: Reference,
     /// Its accuracy.
     pub accuracy: Option<f64>,
     /// Its balanced accuracy.
@@ -37,11 +37,7 @@ pub struct ReferenceResult {
 }
 
 impl ReferenceResult {
-    pub(super) fn new(
-        reference: ReferenceModel,
-        theta: &[f64],
-        test: &Rows,
-    ) -> Result<Self, Error> {
+    pub(super) fn new(reference: Reference, theta: &[f64], test: &Rows) -> Result<Self, Error> {
         let metrics = Metrics::of(theta, test)?;
         Ok(Self {
             reference,
@@ -59,7 +55,7 @@ impl ReferenceResult {
 }
 
 /// The mean of the reliable clients' models, or of all if none is reliable.
-pub(super) fn reliable_mean(scenario: &Scenario, models: &[Vec<f64>]) -> Vec<f64> {
+pub(crate) fn reliable_mean(scenario: &Scenario, models: &[Vec<f64>]) -> Vec<f64> {
     let any = scenario.clients.iter().any(|client| client.reliable);
     let chosen: Vec<&Vec<f64>> = scenario
         .clients

@@ -5,7 +5,7 @@ use equipoise_report::{Block, Cell, Column, Section, Table};
 use super::Results;
 use super::figures::{Combination, METHOD};
 use super::wording::{measure, number, share, title, variant_name};
-use crate::experiment::{Figures, ReferenceModel, Spread};
+use crate::experiment::{Figures, Reference, Spread};
 use crate::scenario::ScenarioKind;
 
 /// A line of the table: who, accuracy, balanced accuracy and unfairness, and weights if it has some.
@@ -64,8 +64,8 @@ impl Results<'_> {
             Some(Line::of(variant_name(variant), &figures))
         });
         let references = [
-            (ReferenceModel::ReliableMean, "reliable\u{a0}mean"),
-            (ReferenceModel::CentralFair, "central\u{a0}fair"),
+            (Reference::ReliableMean, "reliable\u{a0}mean"),
+            (Reference::CentralFair, "central\u{a0}fair"),
         ];
         let references = references.into_iter().filter_map(|(reference, name)| {
             self.reference(combination, unreliable, reference, name)
@@ -77,7 +77,7 @@ impl Results<'_> {
         &self,
         combination: Combination<'_>,
         unreliable: f64,
-        reference: ReferenceModel,
+        reference: Reference,
         name: &str,
     ) -> Option<Line> {
         let cells =

@@ -45,8 +45,8 @@ impl Results<'_> {
             label: variant_name(*variant).to_owned(),
             x: figures.fairness.mean,
             y: figures.accuracy.mean,
-            x_error: figures.fairness.deviation(),
-            y_error: figures.accuracy.deviation(),
+            x_interval: around(figures.fairness.mean, figures.fairness.deviation()),
+            y_interval: around(figures.accuracy.mean, figures.accuracy.deviation()),
         });
         let papers = found.iter().filter_map(|(variant, _, published)| {
             let published = (*published)?;
@@ -54,8 +54,8 @@ impl Results<'_> {
                 label: variant_name(*variant).to_owned(),
                 x: published.fairness,
                 y: published.accuracy,
-                x_error: None,
-                y_error: None,
+                x_interval: None,
+                y_interval: None,
             })
         });
         let series = [("this experiment", ours.collect()), ("the paper", papers.collect())];
@@ -109,4 +109,9 @@ fn trade_off_table(measure: &str, found: &[Row]) -> Table {
         ),
         rows: rows.collect(),
     }
+}
+
+/// The mean with its standard deviation to both sides.
+fn around(mean: f64, deviation: Option<f64>) -> Option<[f64; 2]> {
+    deviation.map(|deviation| [mean - deviation, mean + deviation])
 }

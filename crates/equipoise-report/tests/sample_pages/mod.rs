@@ -378,8 +378,8 @@ fn scatter(name: &str) -> Chart {
         label: label.to_owned(),
         x,
         y,
-        x_error: Some(0.008),
-        y_error: Some(0.03),
+        x_interval: Some([x - 0.008, x + 0.012]),
+        y_interval: Some([y - 0.03, y + 0.03]),
     };
     let series = vec![
         ScatterSeries {

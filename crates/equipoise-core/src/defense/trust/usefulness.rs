@@ -3,7 +3,7 @@
 //! A model that decides at random is perfectly fair, so fairness alone would trust noise. A client is useless if its
 //! model is provably worse than a constant on the root, or provably ranks people worse than the best client's model.
 
-use super::constants::Constants;
+use super::constants::TrustConstants;
 use super::rates::OnSample;
 use super::report::TrustReason;
 use super::root_rates::RootRates;
@@ -13,7 +13,7 @@ pub(super) fn find_useless(
     root: &RootRates,
     on_samples: &[OnSample],
     models: &[Vec<f64>],
-    constants: &Constants,
+    constants: &TrustConstants,
 ) -> Vec<Option<TrustReason>> {
     let n_clients = models.len();
     let mut useless: Vec<Option<TrustReason>> = vec![None; n_clients];

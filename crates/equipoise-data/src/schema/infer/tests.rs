@@ -208,3 +208,24 @@ fn a_few_integers_are_codes_unless_they_are_rare_or_named_numeric() {
     let off = InferOptions { codes: false, ..options };
     assert!(!is_categorical(&table(60, 3), &off));
 }
+
+#[test]
+fn a_sensitive_column_of_many_numbers_is_explained() {
+    let table = |n_ages: usize| {
+        let rows = (0..400).map(|i| {
+            let (age, grade) = (20 + i % n_ages, if i % 3 == 0 { "A" } else { "B" });
+            format!("{grade},{age},{}\n", i % 7)
+        });
+        "grade,age,score\n".to_owned() + &rows.collect::<String>()
+    };
+    for two_groups in [false, true] {
+        let sensitive = vec![("age".into(), Some("20".into()))];
+        let options = InferOptions { sensitive, drop: vec![], two_groups, ..options() };
+        let notes = run(&table(40), &options).unwrap().notes;
+        let explains = |note: &&String| note.contains("`age` holds 40 different numbers");
+        let note = notes.iter().find(explains).unwrap();
+        assert!(note.contains("`age = 20`") && note.contains("add a column"), "{note}");
+        let notes = run(&table(4), &options).unwrap().notes;
+        assert!(!notes.iter().any(|note| note.contains("different numbers")), "{notes:?}");
+    }
+}
