@@ -4,7 +4,7 @@ use std::path::Path;
 
 use equipoise_core::{
     Distances, FairProxyTest, Fairness, GeneratedProxy, Metrics, ProxyMethod, ProxyModels,
-    ProxySettings, ProxySummary, Separation, Violation,
+    ProxySettings, ProxySummary, Separation, Violation, Warning,
 };
 use equipoise_data::{Digest, Schema};
 use serde::Serialize;
@@ -12,7 +12,6 @@ use serde::Serialize;
 use crate::commands::check::describe_separation;
 use crate::figures::{Headline, compare_with_data};
 use crate::formatting::{count, number, table};
-use crate::output::Output;
 
 /// The summary, for JSON and as text.
 #[derive(Serialize)]
@@ -23,6 +22,8 @@ pub(super) struct Summary<'a> {
     fairness: Fairness,
     method: ProxyMethod,
     epsilon: Option<f64>,
+    towards_label_rate: f64,
+    warnings: &'a [Warning],
     #[serde(flatten)]
     headline: Headline,
     /// On the client's data: the proxy's model, and the model of the data.
@@ -53,6 +54,7 @@ impl<'a> Summary<'a> {
         models: &'a ProxyModels,
         settings: &ProxySettings,
         schema: &Schema,
+        warnings: &'a [Warning],
     ) -> Self {
         Self {
             path,
@@ -61,6 +63,8 @@ impl<'a> Summary<'a> {
             fairness: settings.fairness,
             method: settings.method,
             epsilon: settings.epsilon,
+            towards_label_rate: settings.towards_label_rate,
+            warnings,
             headline: Headline::of(&models.proxy, settings.fairness),
             proxy_model: &models.proxy,
             data_model: &models.data,
@@ -78,37 +82,6 @@ impl<'a> Summary<'a> {
     /// Whether both models are fair within ε; unknown without ε.
     pub(super) fn is_fair(&self) -> Option<bool> {
         Some(self.generated.epsilon_met? && self.definition_1.fair?)
-    }
-
-    pub(super) fn warn(&self, output: &Output) {
-        let (generated, test) = (self.generated, &self.definition_1);
-        let closeness = &generated.closeness;
-        if closeness.copies > 0 {
-            output.warn(format!("exact copies of data rows in the proxy: {}", closeness.copies));
-        }
-        if test.separation != Separation::None {
-            let reason = describe_separation(test.separation);
-            output.warn(format!(
-                "cannot measure the fairness of the proxy: {reason}. Use more rows."
-            ));
-        } else if generated.epsilon_met == Some(true) && test.fair == Some(false) {
-            output.note(
-                "ε is met with regularisation but not without it. A smaller --lambda brings the two models \
-                 closer; a smaller --epsilon leaves a margin.",
-            );
-        }
-        let (proxy, data) = (closeness.proxy_to_data.median, closeness.data_to_data.median);
-        if proxy > 10.0 * data && data > 0.0 {
-            output.warn(format!(
-                "the proxy does not look like the data: the median distance from a proxy row to the \
-                 nearest row of the data is {}, but between rows of the data it is {}",
-                number(proxy),
-                number(data)
-            ));
-        }
-        if !generated.converged {
-            output.warn("the generator did not converge within the maximum number of steps");
-        }
     }
 
     pub(super) fn describe(&self) -> String {
