@@ -83,6 +83,8 @@ pub enum WarningCode {
     SeparableProxy,
     /// The proxy's rows are far from those of the data.
     UnlikeData,
+    /// The proxy's model has a larger gap than people usually accept.
+    GapRemains,
     /// The proxy's generator ran out of steps.
     GeneratorNotConverged,
     /// A code from a newer version of this program.
@@ -128,6 +130,7 @@ impl WarningCode {
             | Self::CopiedRows
             | Self::SeparableProxy
             | Self::UnlikeData
+            | Self::GapRemains
             | Self::GeneratorNotConverged
             | Self::Unknown => 4,
         }
