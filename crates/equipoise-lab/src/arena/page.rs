@@ -7,7 +7,6 @@ mod heatmaps;
 mod losses;
 mod ranking;
 
-use equipoise_core::Choice;
 use equipoise_data::write_atomically;
 use equipoise_report::{Page, Section};
 use std::path::{Path, PathBuf};
@@ -48,9 +47,9 @@ impl ArenaPage<'_> {
         Page {
             title: "Arena: defenses against attacks".to_owned(),
             subtitle: format!(
-                "{} methods, {} attacks, {} clients. {}.",
-                settings.contenders.len(),
-                settings.attacks.len(),
+                "{}, {}, {} clients. {}.",
+                counted(settings.contenders.len(), "method"),
+                counted(settings.attacks.len(), "attack"),
                 settings.n_clients,
                 contexts.join("; ")
             ),
@@ -59,12 +58,17 @@ impl ArenaPage<'_> {
     }
 }
 
-/// The name of an attack, or "no attack".
-fn attack_name(attack: Option<Attack>) -> &'static str {
-    attack.map_or("no attack", |attack| attack.name())
+/// The title of an attack, or "No attack".
+fn attack_title(attack: Option<Attack>) -> &'static str {
+    attack.map_or("No attack", |attack| attack.title())
 }
 
-/// "1 matchup", "2 matchups".
+/// "1 matchup", "2 matchups", "2 losses".
 fn counted(n: usize, noun: &str) -> String {
-    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+    let ending = match (n, noun.ends_with('s')) {
+        (1, _) => "",
+        (_, true) => "es",
+        (_, false) => "s",
+    };
+    format!("{n} {noun}{ending}")
 }

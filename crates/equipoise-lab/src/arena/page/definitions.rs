@@ -4,7 +4,6 @@ use equipoise_core::Choice;
 use equipoise_report::{Block, Cell, Column, Section, Table};
 
 use super::ArenaPage;
-use crate::attack::Attack;
 use crate::results::share;
 
 impl ArenaPage<'_> {
@@ -43,20 +42,24 @@ impl ArenaPage<'_> {
             Block::Code(self.command.to_owned()),
         ];
         blocks.extend(definitions.map(|text| Block::Paragraph(text.to_owned())));
-        blocks.push(Block::Table(described(
-            "Attacks",
-            settings.attacks.iter().map(Attack::describe),
-        )));
-        let methods = settings.contenders.iter().map(Choice::describe);
+        let attacks = settings.attacks.iter().map(|attack| (attack.title(), attack.describe()));
+        blocks.push(Block::Table(described("Attacks", attacks)));
+        let methods = settings.contenders.iter().map(|method| (method.title(), method.describe()));
         blocks.push(Block::Table(described("Methods", methods)));
         Section::new("Setup and definitions", setup, blocks)
     }
 }
 
-fn described(title: &str, choices: impl Iterator<Item = (&'static str, &'static str)>) -> Table {
+/// Titles with names and descriptions.
+fn described(
+    caption: &str,
+    choices: impl Iterator<Item = (&'static str, (&'static str, &'static str))>,
+) -> Table {
     Table {
-        caption: title.to_owned(),
-        columns: ["Name", "Description"].map(Column::text).to_vec(),
-        rows: choices.map(|(name, text)| vec![Cell::text(name), Cell::text(text)]).collect(),
+        caption: caption.to_owned(),
+        columns: ["Here", "On the command line", "Description"].map(Column::text).to_vec(),
+        rows: choices
+            .map(|(title, (name, text))| [title, name, text].map(Cell::text).to_vec())
+            .collect(),
     }
 }

@@ -1,10 +1,9 @@
 //! Methods that failed, and rounds that could not be run.
 
-use equipoise_core::Choice;
 use equipoise_report::{Block, Cell, Column, Format, Section, Table};
 use std::collections::BTreeMap;
 
-use super::{ArenaPage, attack_name};
+use super::{ArenaPage, attack_title};
 
 impl ArenaPage<'_> {
     /// `None` if nothing failed.
@@ -12,11 +11,11 @@ impl ArenaPage<'_> {
         // By what failed, attack and message: how often, and where first.
         let mut failures: BTreeMap<(&str, &str, &str), (usize, String)> = BTreeMap::new();
         for cell in &self.arena.cells {
-            let attack = attack_name(cell.key.attack);
+            let attack = attack_title(cell.key.attack);
             let whole = cell.problem.iter().map(|problem| ("the round", problem));
             let results = cell.results.iter();
             let single = results
-                .filter_map(|result| Some((result.contender.name(), result.problem.as_ref()?)));
+                .filter_map(|result| Some((result.contender.title(), result.problem.as_ref()?)));
             for (what, problem) in whole.chain(single) {
                 let entry = failures.entry((what, attack, problem)).or_default();
                 if entry.0 == 0 {

@@ -1,9 +1,8 @@
 //! Heatmaps: methods by attacks, for each figure.
 
-use equipoise_core::Choice;
 use equipoise_report::{Block, Format, Matrix, MatrixCell, MatrixRow, Section};
 
-use super::{ArenaPage, attack_name};
+use super::{ArenaPage, attack_title};
 use crate::arena::contender::Contender;
 use crate::arena::matchup::{Matchup, Record, mean};
 use crate::arena::summary::MAX_RANKED_RATE;
@@ -160,7 +159,7 @@ impl ArenaPage<'_> {
             value.map_or(MatrixCell::Missing, MatrixCell::Value)
         };
         let row = |contender: Contender| MatrixRow {
-            name: contender.name().to_owned(),
+            name: contender.title().to_owned(),
             strong: contender == Contender::DEFAULT,
             cells: columns.iter().map(|&attack| cell(contender, attack)).collect(),
         };
@@ -170,7 +169,7 @@ impl ArenaPage<'_> {
         Matrix {
             caption: caption.to_owned(),
             rows_title: "Method".to_owned(),
-            columns: columns.iter().map(|&attack| attack_name(attack).to_owned()).collect(),
+            columns: columns.iter().map(|&attack| attack_title(attack).to_owned()).collect(),
             format: metric.format(),
             range: metric.range(&rows),
             rows,

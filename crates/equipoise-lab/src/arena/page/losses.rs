@@ -5,7 +5,7 @@ use equipoise_report::{
     Block, Cell, Column, Format, Matrix, MatrixCell, MatrixRow, Section, Table,
 };
 
-use super::{ArenaPage, attack_name, counted};
+use super::{ArenaPage, attack_title, counted};
 use crate::arena::contender::Contender;
 use crate::arena::losses::Loss;
 use crate::arena::matchup::{AccuracyBar, Matchup, Place};
@@ -21,7 +21,7 @@ impl ArenaPage<'_> {
             return None;
         }
         let losses = self.arena.losses();
-        let name = Contender::DEFAULT.name();
+        let name = Contender::DEFAULT.title();
         let (ranked, higher): (Vec<&Loss>, Vec<&Loss>) =
             losses.iter().partition(|loss| loss.rate <= MAX_RANKED_RATE);
         let mut blocks = vec![Block::Matrix(self.default_matrix())];
@@ -31,8 +31,7 @@ impl ArenaPage<'_> {
         }));
         if !higher.is_empty() {
             let limit = share(MAX_RANKED_RATE);
-            let summary = format!("{} at rates above {limit}", counted(higher.len(), "more loss"))
-                .replace("losss", "losses");
+            let summary = format!("{} at rates above {limit}", counted(higher.len(), "more loss"));
             let caption = format!("Matchups lost at rates above {limit}");
             let table = Block::Table(table(&caption, &higher));
             blocks.push(Block::Details { summary, blocks: vec![table] });
@@ -54,7 +53,7 @@ impl ArenaPage<'_> {
         });
         let columns: Vec<_> = columns.collect();
         let row = |&attack: &crate::attack::Attack| MatrixRow {
-            name: attack.name().to_owned(),
+            name: attack.title().to_owned(),
             strong: false,
             cells: columns
                 .iter()
@@ -79,7 +78,7 @@ impl ArenaPage<'_> {
         Matrix {
             caption: format!(
                 "Gap of {} under each attack, in points, by dataset, criterion and rate. Darker is worse.",
-                Contender::DEFAULT.name()
+                Contender::DEFAULT.title()
             ),
             rows_title: "Attack".to_owned(),
             columns: columns.iter().map(name).collect(),
@@ -108,11 +107,11 @@ impl ArenaPage<'_> {
             };
             rows.push(vec![
                 Cell::text(matchup.context.title()),
-                Cell::text(attack_name(matchup.attack)),
+                Cell::text(attack_title(matchup.attack)),
                 Cell::text(share(matchup.rate)),
                 Cell::number(records[at].accuracy, Format::Percent(1)),
                 Cell::number(records[at].gap, Format::Fixed(3)),
-                Cell::text(best.contender.name()),
+                Cell::text(best.contender.title()),
                 Cell::number(best.accuracy, Format::Percent(1)),
                 Cell::number(best.gap, Format::Fixed(3)),
             ]);
@@ -142,14 +141,14 @@ impl ArenaPage<'_> {
 
 fn table(caption: &str, losses: &[&Loss]) -> Table {
     let row = |loss: &&Loss| {
-        let winner = loss.winner.map_or("nobody", |winner| winner.name());
+        let winner = loss.winner.map_or("nobody", |winner| winner.title());
         let why = match loss.worse_than_pooled {
             true => format!("{} It is also worse than pooled.", loss.reason),
             false => loss.reason.clone(),
         };
         vec![
             Cell::text(loss.context.title()),
-            Cell::text(attack_name(loss.attack)),
+            Cell::text(attack_title(loss.attack)),
             Cell::text(share(loss.rate)),
             Cell::number(loss.gap, Format::Fixed(3)),
             Cell::text(winner),

@@ -1,6 +1,5 @@
 //! The answer in large print, and the ranking.
 
-use equipoise_core::Choice;
 use equipoise_report::{Answer, Block, Cell, Column, Figure, Format, Section, Table, Tone};
 
 use super::{ArenaPage, counted};
@@ -24,12 +23,13 @@ impl ArenaPage<'_> {
             blocks.push(Block::Answer(answer(default)));
             blocks.push(Block::Figures(figures(default, &references)));
         }
-        let limit = share(MAX_RANKED_RATE);
-        blocks.push(Block::Table(table(&format!("Rates up to {limit}"), &standings, &references)));
+        let limit = format!("Rates up to {}", share(MAX_RANKED_RATE));
+        blocks.extend(tables(&limit, &standings, &references));
         if self.arena.settings.rates.iter().any(|rate| *rate > MAX_RANKED_RATE) {
-            let table = table("All rates", &self.arena.ranking(1.0), &self.arena.references(1.0));
             let summary = "The ranking over all rates".to_owned();
-            blocks.push(Block::Details { summary, blocks: vec![Block::Table(table)] });
+            let (standings, references) = (self.arena.ranking(1.0), self.arena.references(1.0));
+            let blocks_of_all = tables("All rates", &standings, &references).to_vec();
+            blocks.push(Block::Details { summary, blocks: blocks_of_all });
         }
         let lead = "A matchup is one dataset, fairness criterion, attack and rate (the share of unreliable clients), over \
                     all seeds. A method is first if it has the smallest gap among those that are accurate enough, and \
@@ -49,7 +49,7 @@ fn answer(default: &Standing) -> Answer {
         tone: if good { Tone::Good } else { Tone::Bad },
         headline: format!(
             "{} is first or tied for first in {} of the matchups",
-            contender.name(),
+            contender.title(),
             percent.write(Some(part(*wins)))
         ),
         sentence: format!(
@@ -69,7 +69,7 @@ fn figures(default: &Standing, references: &[Standing]) -> Vec<Figure> {
         note: note.to_owned(),
     };
     let mut figures = vec![
-        figure("Mean gap", gap(default), "of the default defense, with 95 % interval over seeds"),
+        figure("Gap of the default", gap(default), "mean, with its 95 % interval over seeds"),
         figure("Accuracy", percent(default.accuracy), "of the default defense"),
         figure("Balanced accuracy", percent(default.balanced_accuracy), "of the default defense"),
         figure(
@@ -80,59 +80,65 @@ fn figures(default: &Standing, references: &[Standing]) -> Vec<Figure> {
     ];
     let bound = references.iter().find(|s| s.contender == Contender::RELIABLE_MEAN);
     if let Some(bound) = bound {
-        let note = "of the reliable clients' average, which nobody knows in practice";
-        figures.insert(1, figure("Mean gap", gap(bound), note));
+        let note = "their average model, which nobody knows in practice";
+        figures.insert(1, figure("Gap of the reliable clients", gap(bound), note));
     }
     figures
 }
 
-fn table(caption: &str, standings: &[Standing], references: &[Standing]) -> Table {
-    let numbers = [
+/// Who comes first how often, and the figures of all methods.
+fn tables(caption: &str, standings: &[Standing], references: &[Standing]) -> [Block; 2] {
+    let places = [
         "First or tied (95 %)",
         "Within a point of the most accurate",
         "Worse than pooled",
         "Not accurate enough",
         "Failed",
-        "Mean gap (95 %)",
-        "Accuracy",
-        "Balanced",
-        "Unreliable weight",
-        "Effective clients",
     ];
-    let competes = |standing: &Standing| standing.win_share.is_some();
-    let row = |standing: &Standing| {
-        let count = |n: usize| match competes(standing) {
-            true => Cell::number(n as f64, Format::Fixed(0)),
-            false => Cell::text("–"),
-        };
-        let wins = Format::Percent(0).write_estimate(standing.win_share);
-        let cells = vec![
-            Cell::text(standing.contender.name()),
-            Cell { number: standing.win_share.map(|share| share.value), ..Cell::text(wins) },
-            count(standing.strict_wins),
-            count(standing.worse_than_pooled),
-            count(standing.inaccurate),
-            count(standing.failed),
-            Cell { number: standing.gap, ..Cell::text(gap(standing)) },
-            Cell::number(standing.accuracy, Format::Percent(1)),
-            Cell::number(standing.balanced_accuracy, Format::Percent(1)),
-            Cell::number(standing.unreliable_weight, Format::Percent(0)),
-            Cell::number(standing.effective_share, Format::Percent(0)),
-        ];
-        match standing.contender == Contender::DEFAULT {
-            true => cells.into_iter().map(Cell::strong).collect(),
-            false => cells,
-        }
-    };
+    let figures =
+        ["Mean gap (95 %)", "Accuracy", "Balanced", "Unreliable weight", "Effective clients"];
     let matchups = standings.first().map_or(0, |standing| standing.matchups);
-    Table {
+    let places = Table {
+        caption: format!("{caption}: places in {}", counted(matchups, "matchup")),
+        columns: Column::list(["Method"], places),
+        rows: standings.iter().map(|s| named(s, place_cells(s))).collect(),
+    };
+    let figures = Table {
         caption: format!(
-            "{caption}: {}. The last rows are models that no server could compute.",
-            counted(matchups, "matchup")
+            "{caption}: means. The last rows are models that no server could compute."
         ),
-        columns: Column::list(["Method"], numbers),
-        rows: standings.iter().chain(references).map(row).collect(),
-    }
+        columns: Column::list(["Method"], figures),
+        rows: standings.iter().chain(references).map(|s| named(s, figure_cells(s))).collect(),
+    };
+    [Block::Table(places), Block::Table(figures)]
+}
+
+fn named(standing: &Standing, cells: [Cell; 5]) -> Vec<Cell> {
+    let row = [Cell::text(standing.contender.title())].into_iter().chain(cells);
+    let is_default = standing.contender == Contender::DEFAULT;
+    row.map(|cell| Cell { strong: is_default, ..cell }).collect()
+}
+
+fn place_cells(standing: &Standing) -> [Cell; 5] {
+    let count = |n: usize| Cell::number(n as f64, Format::Fixed(0));
+    let wins = Format::Percent(0).write_estimate(standing.win_share);
+    [
+        Cell { number: standing.win_share.map(|share| share.value), ..Cell::text(wins) },
+        count(standing.strict_wins),
+        count(standing.worse_than_pooled),
+        count(standing.inaccurate),
+        count(standing.failed),
+    ]
+}
+
+fn figure_cells(standing: &Standing) -> [Cell; 5] {
+    [
+        Cell { number: standing.gap, ..Cell::text(gap(standing)) },
+        Cell::number(standing.accuracy, Format::Percent(1)),
+        Cell::number(standing.balanced_accuracy, Format::Percent(1)),
+        Cell::number(standing.unreliable_weight, Format::Percent(0)),
+        Cell::number(standing.effective_share, Format::Percent(0)),
+    ]
 }
 
 fn gap(standing: &Standing) -> String {
