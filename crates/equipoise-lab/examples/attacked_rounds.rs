@@ -1,11 +1,11 @@
 //! What each attack does to the server's model: `attacked_rounds DATA [FIRST_SEED] [SEEDS] [RATE] [NAME] [FAIRNESS]`.
 //!
-//! For Law School and Dutch, prints the mean accuracy and gap over the seeds, on the test rows of
-//! the reliable clients, of three models: that of `trust`, that of all proxies pooled, and the mean of the truly reliable
-//! clients' models. The last column is the weight that `trust` gives to unreliable clients.
+//! For Law School and Dutch, prints the mean accuracy and gap over the seeds, on the test rows of the reliable
+//! clients, of three models: that of `trust`, that of all proxies pooled, and the mean of the truly reliable clients'
+//! models. The last column is the weight that `trust` gives to unreliable clients.
 //!
-//! DATA is the folder of the paper's datasets. RATE is the share of unreliable clients, 0.4 if not given. NAME selects the
-//! attacks that contain it. FAIRNESS is `sp` if not given.
+//! DATA is the folder of the paper's datasets. RATE is the share of unreliable clients, 0.4 if not given. NAME selects
+//! the attacks that contain it. FAIRNESS is `sp` if not given.
 #![allow(clippy::print_stdout)]
 
 mod models;

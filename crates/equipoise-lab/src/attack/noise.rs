@@ -1,8 +1,8 @@
 //! Random features and random labels.
 //!
-//! The client wants to make the model useless: a useless model treats all groups alike. Features are normal with the mean
-//! and the deviation of the client's columns, so that no single value stands out; groups are as frequent as in its
-//! rows. The client knows nothing but its rows.
+//! The client wants to make the model useless: a useless model treats all groups alike. Features are normal with the
+//! mean and the deviation of the client's columns, so that no single value stands out; groups are as frequent as in
+//! its rows. The client knows nothing but its rows.
 
 use equipoise_core::Rows;
 use rand::RngExt;

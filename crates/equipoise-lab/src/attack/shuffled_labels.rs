@@ -1,6 +1,7 @@
 //! Training rows with their labels shuffled among all rows.
 //!
-//! The client wants to make the model useless without changing how many labels are positive. It knows nothing but its rows.
+//! The client wants to make the model useless without changing how many labels are positive. It knows nothing but its
+//! rows.
 
 use equipoise_core::Rows;
 use rand::seq::SliceRandom;

@@ -90,8 +90,8 @@ impl Forger {
 const GOLDEN_RATIO: f64 = 1.618_033_988_749_895;
 const SQUARE_ROOT_OF_TWO: f64 = std::f64::consts::SQRT_2;
 
-/// Whether row `i` is among this share of all rows. Multiples of an irrational number spread the chosen rows evenly, and
-/// a larger share only adds rows.
+/// Whether row `i` is among this share of all rows. Multiples of an irrational number spread the chosen rows evenly,
+/// and a larger share only adds rows.
 fn is_chosen(i: usize, irrational: f64, share: f64) -> bool {
     (i as f64 * irrational).fract() < share
 }
