@@ -27,6 +27,7 @@ mod new_rounds;
 mod operations;
 mod permissions;
 mod pinned_keys;
+mod proxies;
 #[path = "../shared/random.rs"]
 mod random;
 mod reproducibility;

@@ -27,7 +27,7 @@ mod tests {
         let mut train = vec![(1.0, 0, false); 500];
         train.extend([(2.0, 1, true); 500]);
         let train = rows(&train);
-        let hand = Hand::new(&[train.clone()]);
+        let hand = Hand::new(std::slice::from_ref(&train));
         let forged = &super::forge(&hand.attackers()).expect("rows")[0];
         assert_eq!(forged.values(), train.values());
         let cells = forged.cell_counts();

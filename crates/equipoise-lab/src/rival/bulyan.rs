@@ -4,9 +4,9 @@
 //! ICML 2018. Of K clients, `K − 2f` are chosen, each the Krum winner among those that are left. For each coefficient,
 //! the mean is over the `K − 4f` values nearest the median of the chosen ones.
 //!
-//! One round: the update is the model. The guarantee needs `K ≥ 4f + 3`, which is f = 0 and so a plain mean for up to six
-//! clients. We use the largest f for which the rule is defined, `K ≥ 4f + 1`: never less robust, and of use with five
-//! clients. Up to four models are averaged.
+//! One round: the update is the model. The guarantee needs `K ≥ 4f + 3`, which is f = 0 and so a plain mean for up to
+//! six clients. We use the largest f for which the rule is defined, `K ≥ 4f + 1`. That may go beyond the guarantee, but
+//! the rule withstands one attacker among five clients. Up to four models are averaged.
 
 use super::RivalModel;
 use super::krum::{n_neighbours, squared_distances};

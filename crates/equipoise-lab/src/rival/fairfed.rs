@@ -1,15 +1,15 @@
 //! FairFed-style fairness-aware weights: clients whose gap is far from the global model's count less.
 //!
 //! In the style of Y. H. Ezzeldin, S. Yan, C. He, E. Ferrara, A. S. Avestimehr, "FairFed: enabling group fairness in
-//! federated learning", AAAI 2023. Weights start at each client's share of the rows; then
-//! `w_c ← w_c − β (Δ_c − mean Δ)`, where `Δ_c = |F_c − F|` compares the local gap with the global one, or accuracies if the
-//! local gap cannot be measured.
+//! federated learning", AAAI 2023. Weights start at each client's share of the rows. Then
+//! `w_c ← w_c − β (Δ_c − mean Δ)`, where `Δ_c = |F_c − F|` compares the local gap with the global one, or accuracies if
+//! the local gap cannot be measured.
 //!
-//! One round, and so one update, with β = 1 as in most of their experiments. There, each client measures the global model
-//! on its own private rows. Here the server measures on the root, because clients could lie: F is the gap of the
-//! average model and `F_c` that of the client's model. Negative weights become 0. With several groups or conditions,
-//! a gap is measured for each group against the rest and each condition, and Δ is the largest difference over the groups, averaged
-//! over the conditions by their weights. For two groups and one condition, that is the difference of the gaps.
+//! One round, and so one update, with β = 1. In the publication, each client measures the global model on its own
+//! private rows. Here the server measures on the root, because clients could lie: F is the gap of the
+//! average model and `F_c` that of the client's model. Negative weights become 0. With several groups or conditions, a
+//! gap is measured for each group against the rest and each condition, and Δ is the largest difference over the groups,
+//! averaged over the conditions by their weights. For two groups and one condition, that is the difference of the gaps.
 
 use equipoise_core::{Fairness, Metrics, Rows};
 

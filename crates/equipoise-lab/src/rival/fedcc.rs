@@ -6,9 +6,10 @@
 //!
 //! A linear model has no penultimate layer, and alignment cannot tell a model from its negative. So here the
 //! representation of a client is its model's scores on the root rows, centred and scaled to length 1: the squared
-//! distance between two of them is `2 (1 − ρ)`, with ρ their correlation. 2-means starts from the client farthest from the mean and the
-//! client farthest from that one. Of two clusters of equal size, the one whose members are more alike is kept. Weights
-//! are the correlations with the centre of the cluster, without negative ones. One or two models are averaged.
+//! distance between two of them is `2 (1 − ρ)`, with ρ their correlation. 2-means starts from the client farthest from
+//! the mean and the client farthest from that one. Of two clusters of equal size, the one whose members are more alike
+//! is kept. Weights are the correlations with the centre of the cluster, without negative ones. One or two models are
+//! averaged.
 
 use equipoise_core::Rows;
 

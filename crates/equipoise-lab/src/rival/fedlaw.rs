@@ -5,9 +5,9 @@
 //! data that the server holds.
 //!
 //! One round, in which the server learns them on the root. The publication descends on softmax weights for some epochs.
-//! With linear models the problem is convex in `v_c = γ w_c`, over `v ≥ 0`, `Σ v ≤ 1` (shrinkage does not enlarge), so it is
-//! solved to optimality, by pairwise Frank–Wolfe steps with exact line searches: these do not depend on the scale of
-//! any model. If γ is 0, no client's model is of use on the root, and no client has a weight.
+//! With linear models the problem is convex in `v_c = γ w_c`, over `v ≥ 0`, `Σ v ≤ 1` (shrinkage does not enlarge), so
+//! it is solved to optimality, by pairwise Frank–Wolfe steps with exact line searches: these do not depend on the scale
+//! of any model. If γ is 0, no client's model is of use on the root, and no client has a weight.
 
 use super::vectors::{dot, normalised, weighted_sum};
 use super::{RivalInput, RivalModel};
@@ -27,7 +27,7 @@ pub(super) fn run(input: &RivalInput<'_>) -> Result<RivalModel, Error> {
     Ok(RivalModel { theta: weighted_sum(&input.models, &shares), weights })
 }
 
-/// `v` with the lowest mean loss of `Σ v_c θ_c`. `rows` are `y a`, so that a row's margin under a model is their product.
+/// `v` with the lowest mean loss of `Σ v_c θ_c`. `rows` are `y a`: a row's margin under a model is their product.
 fn learn(models: &[Vec<f64>], rows: &[Vec<f64>]) -> Vec<f64> {
     let n_clients = models.len();
     // Corner c is model c alone; the last corner is γ = 0.

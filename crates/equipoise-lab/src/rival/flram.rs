@@ -2,11 +2,12 @@
 //!
 //! In the style of H. Chen, X. Chen, L. Peng, R. Ma, "FLRAM: robust aggregation technique for defense against Byzantine
 //! poisoning attacks in federated learning", Electronics 12(21), 2023: an isolation forest on the magnitudes of the
-//! updates, density-based clustering of their signs, then weights from a credibility matrix of the updates that are left.
+//! updates, density-based clustering of their signs, then weights from a credibility matrix of the updates that are
+//! left.
 //!
-//! One round: the update is the model. Where the publication leaves room, the rule is:
-//! - A client is dropped if the isolation forest (F. T. Liu, K. M. Ting, Z.-H. Zhou, "Isolation forest", ICDM 2008) gives the
-//!   length of its update a score above 0.6. Every tree sees all clients.
+//! One round: the update is the model. Only these steps are the publication's; their details are ours:
+//! - A client is dropped if the isolation forest (F. T. Liu, K. M. Ting, Z.-H. Zhou, "Isolation forest", ICDM 2008)
+//!   gives the length of its update a score above 0.6. Every tree sees all clients.
 //! - The distance between two clients is the share of coefficients whose signs differ. DBSCAN, with the median distance
 //!   as radius and half of all clients as the smallest neighbourhood, forms clusters; only the largest is kept.
 //! - The credibility of a client is its mean cosine similarity to the others that are kept, each at least 0.
@@ -45,8 +46,8 @@ pub(super) fn combine(models: &[Vec<f64>]) -> RivalModel {
     average(models, &weights)
 }
 
-/// The score of each value in an isolation forest: `2^(−h/c)`, with h the mean depth at which it is isolated and c the mean
-/// depth of any value. About 0.5 for ordinary values, near 1 for anomalies.
+/// The score of each value in an isolation forest: `2^(−h/c)`, with h the mean depth at which it is isolated and c the
+/// mean depth of any value. About 0.5 for ordinary values, near 1 for anomalies.
 fn anomaly_scores(values: &[f64], trees: usize) -> Vec<f64> {
     let usual = mean_depth(values.len());
     if usual == 0.0 {

@@ -4,8 +4,9 @@
 //! NDSS 2021. With `g_0` the server's own update on its root data and `g_c` that of client c, the trust score is
 //! `TS_c = max(0, cos(g_c, g_0))` and the update `Σ TS_c (‖g_0‖ / ‖g_c‖) g_c / Σ TS_c`.
 //!
-//! One round: all models start from the origin, so each update is a model, and the server's is fitted to the root. If no
-//! client has a positive score, nothing but the root is trusted: its model is the result, and no client has a weight.
+//! One round: all models start from the origin, so each update is a model, and the server's is fitted to the root. If
+//! no client has a positive score, nothing but the root is trusted: its model is the result, and no client has a
+//! weight.
 
 use equipoise_core::{InnerSettings, fit_logistic};
 

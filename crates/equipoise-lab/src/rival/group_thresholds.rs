@@ -3,10 +3,10 @@
 //! Source: M. Hardt, E. Price, N. Srebro, "Equality of opportunity in supervised learning", NeurIPS 2016: of all
 //! thresholds under which the groups have equal rates, the ones with the lowest loss; here with the highest accuracy.
 //!
-//! One round: the scores are those of the pooled model, the rows those of the root. Candidates are common
-//! thresholds u: the rates to reach are those of all root rows at u, and each group takes the threshold whose rates
-//! are nearest, conditions counting by their weight. The publication reaches equalised odds with random decisions; without
-//! them, thresholds can only come near. Of equally accurate u, the one nearest 0 wins. At most 256 are tried.
+//! One round: the scores are those of the pooled model, the rows those of the root. Candidates are common thresholds u:
+//! the rates to reach are those of all root rows at u, and each group takes the threshold whose rates are nearest,
+//! conditions counting by their weight. The publication reaches equalised odds with random decisions; without them,
+//! thresholds can only come near. Of equally accurate u, the one nearest 0 wins. At most 256 are tried.
 //!
 //! A group that the root cannot tell anything about takes u itself. A blind model has one threshold for all groups, so
 //! it stays as it is: the pooled model. Without an intercept, the first group's threshold is fixed at 0, and the others

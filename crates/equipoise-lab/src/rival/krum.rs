@@ -5,7 +5,8 @@
 //! to the `K − f − 2` nearest ones; the client with the lowest score wins, the first of them if scores are equal.
 //!
 //! One round: the update is the model, as all clients start from the origin. The guarantee needs `K ≥ 2f + 3`, so f is
-//! the largest such number, at most 40 % of K. With one or two clients there is nothing to compare: models are averaged.
+//! the largest such number, at most 40 % of K. With one or two clients there is nothing to compare: models are
+//! averaged.
 
 use super::RivalModel;
 use super::vectors::{average_of, expected_attackers, squared_distance};

@@ -1,9 +1,8 @@
 //! Multi-Krum: the average of the models with the lowest Krum scores.
 //!
 //! Source: P. Blanchard, E. M. El Mhamdi, R. Guerraoui, J. Stainer, "Machine learning with adversaries: Byzantine
-//! tolerant gradient descent", NeurIPS 2017. The average is over `m = K − f − 2` clients, the most for which
-//! G. Damaskinos et al., "AggregaThor: Byzantine machine learning via robust gradient aggregation", MLSys 2019, prove
-//! robustness. f and the single round are as in `krum`. One or two models are averaged.
+//! tolerant gradient descent", NeurIPS 2017. The average is over `m = K − f − 2` clients, as in G. Damaskinos et al.,
+//! "AggregaThor: Byzantine machine learning via robust gradient aggregation", MLSys 2019. f and the single round are as in `krum`. One or two models are averaged.
 
 use super::RivalModel;
 use super::krum::{krum_attackers, n_neighbours, rank};

@@ -1,8 +1,8 @@
 //! Reweighing: a fit to all proxies in which every group has the same share of positive labels, by weight.
 //!
-//! Source: F. Kamiran, T. Calders, "Data preprocessing techniques for classification without discrimination",
-//! Knowledge and Information Systems 33, 2012. A row of group g with label y has weight `P(g) P(y) / P(g, y)`, as if group
-//! and label were independent.
+//! Source: F. Kamiran, T. Calders, "Data preprocessing techniques for classification without discrimination", Knowledge
+//! and Information Systems 33, 2012. A row of group g with label y has weight `P(g) P(y) / P(g, y)`, as if group and
+//! label were independent.
 //!
 //! One round: the server pools all proxy rows, weighs them, and fits one model. The weights aim at statistical parity;
 //! they are the same for every criterion. Any number of groups works, and blind models too.
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_rare_combination_of_group_and_label_counts_more() {
-        // Four rows in each group and of each label: 4 · 4 / (8 · 3) for the common cells, 4 · 4 / (8 · 1) for the rare.
+        // Four rows in each group, four of each label: 4 · 4 / (8 · 3) for common cells, 4 · 4 / (8 · 1) for rare ones.
         let found: Vec<(usize, f64)> =
             weighted_cells(&rows(&TABLE)).iter().map(|(cell, w)| (cell.len(), *w)).collect();
         let (common, rare) = (16.0 / 24.0, 2.0);

@@ -60,11 +60,11 @@ impl Forger {
             .map(|(fair, raw)| plan.scale * (fair + plan.gap * (raw - fair)))
             .collect();
         let drawn = draw_labels(&moved, &theta);
-        for i in 0..moved.len() {
+        for (i, drawn) in drawn.into_iter().enumerate() {
             if is_chosen(i, GOLDEN_RATIO, plan.share) {
                 let flip = moved.group(i) == self.least_favoured
                     && is_chosen(i, SQUARE_ROOT_OF_TWO, plan.flipped);
-                table.positive[i] = drawn[i] != flip;
+                table.positive[i] = drawn != flip;
             }
         }
         table.into_rows()
