@@ -121,3 +121,6 @@ fn prepare(key: &ArenaKey, rows: &Rows, settings: &ArenaSettings) -> Result<Grou
     drop(contest);
     Ok(Ground { split, fair, central })
 }
+
+#[cfg(test)]
+mod tests;
