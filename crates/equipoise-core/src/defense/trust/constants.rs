@@ -50,7 +50,7 @@ impl Default for TrustConstants {
             clip: 2.0,
             proof: 2.5,
             deficit: 0.1,
-            scale_limit: 2.0,
+            scale_limit: 1.0,
             decided: 0.8,
         }
     }
