@@ -177,39 +177,29 @@ impl Case<'_> {
 
     fn trusted_attackers(&self, weight: f64) -> String {
         let who = match self.matchup.attackers_are_the_majority() {
-            true => "unreliable clients, who are the majority,",
-            false => "unreliable clients",
+            true => "Unreliable clients, who are the majority,",
+            false => "Unreliable clients",
         };
-        let mut text = format!("It gave {who} a weight of {weight:.2}");
-        let (Some(gap), Some(detectable)) =
-            (self.matchup.attackers_gap(), self.matchup.detectable_gap())
-        else {
-            return text + ".";
-        };
-        text += &format!("; their models have a gap of {gap:.3}. ");
-        text += &match gap <= detectable {
-            true => format!(
-                "A gap below {detectable:.3} is within two standard errors of this root, so no defense could tell by \
-                 the root that they are unfair."
+        let text = format!("{who} have a weight of {weight:.2}.");
+        match (self.matchup.attackers_gap(), self.matchup.detectable_gap()) {
+            (Some(gap), Some(detectable)) => format!(
+                "{text} The gap of their models, {gap:.3}, is {} the {detectable:.3} that this root can detect.",
+                side(gap, detectable)
             ),
-            false => format!(
-                "A gap above {detectable:.3}, two standard errors of this root, could have been detected."
-            ),
-        };
-        text
+            _ => text,
+        }
     }
 
     fn compare_with_winner(&self) -> Option<String> {
-        let winner = self.winner?;
-        let (difference, detectable) = (self.own.gap - winner.gap, self.detectable_difference()?);
-        Some(match difference <= detectable {
-            true => format!(
-                "The winner's gap is smaller by {difference:.3}, which this root cannot detect: two standard errors are \
-                 {detectable:.3}."
-            ),
-            false => format!(
-                "The winner's gap is smaller by {difference:.3}; this root could detect {detectable:.3}."
-            ),
-        })
+        let difference = self.own.gap - self.winner?.gap;
+        let detectable = self.detectable_difference()?;
+        Some(format!(
+            "The lead of the first, {difference:.3}, is {} the {detectable:.3} that this root can detect.",
+            side(difference, detectable)
+        ))
     }
+}
+
+fn side(value: f64, limit: f64) -> &'static str {
+    if value <= limit { "below" } else { "above" }
 }

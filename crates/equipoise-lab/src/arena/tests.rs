@@ -106,12 +106,11 @@ fn a_loss_to_attackers_says_whether_the_root_could_have_told() {
     let detectable = only_loss(&arena(0.1, 0.2, 0.02, weights, 0.04));
     assert_eq!((detectable.place, detectable.winner), (Place::Beaten, Some(MEDIAN)));
     assert_eq!(detectable.detectable_gap, Some(0.08));
-    let expected = "It gave unreliable clients a weight of 0.40; their models have a gap of 0.200. A gap above 0.080, two \
-                    standard errors of this root, could have been detected. The winner's gap is smaller by 0.080; this \
-                    root could detect 0.020.";
+    let expected = "Unreliable clients have a weight of 0.40. The gap of their models, 0.200, is above the 0.080 that \
+                    this root can detect. The lead of the first, 0.080, is above the 0.020 that this root can detect.";
     assert_eq!(detectable.reason, expected);
     let hidden = only_loss(&arena(0.1, 0.2, 0.02, weights, 0.15)).reason;
-    assert!(hidden.contains("A gap below 0.300 is within two standard errors"), "{hidden}");
+    assert!(hidden.contains("0.200, is below the 0.300 that this root can detect"), "{hidden}");
 }
 
 #[test]
@@ -120,7 +119,7 @@ fn a_loss_without_attackers_names_the_reliable_clients() {
     let even =
         only_loss(&arena(0.02, 0.2, 0.002, [1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 0.0, 0.0], 0.04));
     assert!(even.reason.starts_with("It trusted the reliable clients and nobody else"), "{even:?}");
-    assert!(even.reason.contains("smaller by 0.018, which this root cannot detect"), "{even:?}");
+    assert!(even.reason.contains("The lead of the first, 0.018, is below the 0.020"), "{even:?}");
     let nearly = only_loss(&arena(0.02, 0.2, 0.002, [0.33, 0.33, 0.33, 0.01, 0.0], 0.04)).reason;
     assert!(nearly.starts_with("Unreliable clients have a weight of only 0.010"), "{nearly}");
     let uneven = only_loss(&arena(0.02, 0.2, 0.002, [1.0, 0.0, 0.0, 0.0, 0.0], 0.04)).reason;

@@ -46,23 +46,23 @@ impl Metric {
     fn lead(self) -> &'static str {
         match self {
             Self::Gap => {
-                "Size of the gap between the groups, in points. Darker is worse; 20 points and more are darkest."
+                "Size of the gap between the groups, in points. The stronger the shade, the worse, up to 20 points."
             }
             Self::Accuracy => {
-                "Share of labels predicted, in percent. Darker is worse: ten points below the best in a heatmap are \
-                 darkest. Labels carry bias, so unfair models can be the most accurate."
+                "Share of labels predicted, in percent. The stronger the shade, the worse, up to ten points below the \
+                 best in a heatmap. Labels carry bias, so unfair models can be the most accurate."
             }
             Self::BalancedAccuracy => {
                 "Mean of true positive and true negative rate, in percent: 50 for a model that selects everyone or \
-                 nobody. Darker is worse."
+                 nobody. The stronger the shade, the worse."
             }
             Self::UnreliableWeight => {
-                "Total weight of the unreliable clients, in percent. Darker is worse. A dash: the model is not a \
+                "Total weight of the unreliable clients, in percent. The stronger the shade, the worse. A dash: the model is not a \
                  weighted combination of clients."
             }
             Self::EffectiveShare => {
                 "How evenly the reliable clients are used: their effective number, as a percentage of their number. 100 \
-                 if all have the same weight. Darker is worse."
+                 if all have the same weight. The stronger the shade, the worse."
             }
         }
     }

@@ -9,7 +9,9 @@ use super::{ArenaPage, attack_title, counted};
 use crate::arena::contender::Contender;
 use crate::arena::losses::Loss;
 use crate::arena::matchup::{AccuracyBar, Matchup, Place};
+use crate::arena::settings::Context;
 use crate::arena::summary::MAX_RANKED_RATE;
+use crate::attack::Attack;
 use crate::results::share;
 use crate::source::dataset_title;
 
@@ -39,7 +41,8 @@ impl ArenaPage<'_> {
         blocks.extend(self.strict_block());
         let lead = format!(
             "Where {name} is neither first nor tied, or has a larger gap than pooled. The reasons follow from the \
-             figures: the weights, the gaps of the clients' own models on the test rows, and the root's standard error.",
+             figures: the weights, the gaps of the clients' own models on the test rows, and what the root can detect, \
+             which is two standard errors of a gap, or of a difference between two models' gaps, in soft decisions.",
         );
         Some(Section::new("What the default loses, and why", lead, blocks))
     }
@@ -52,7 +55,7 @@ impl ArenaPage<'_> {
             settings.rates.iter().filter(|rate| **rate > 0.0).map(move |rate| (context, *rate))
         });
         let columns: Vec<_> = columns.collect();
-        let row = |&attack: &crate::attack::Attack| MatrixRow {
+        let row = |&attack: &Attack| MatrixRow {
             name: attack.title().to_owned(),
             strong: false,
             cells: columns
@@ -71,13 +74,12 @@ impl ArenaPage<'_> {
                 })
                 .collect(),
         };
-        let name = |(context, rate): &(&crate::arena::Context, f64)| {
-            let dataset = dataset_title(&context.dataset);
-            format!("{dataset} {} {}", context.fairness.name(), share(*rate))
+        let name = |(context, rate): &(&Context, f64)| {
+            format!("{} {}", short_title(context), share(*rate))
         };
         Matrix {
             caption: format!(
-                "Gap of {} under each attack, in points, by dataset, criterion and rate. Darker is worse.",
+                "Gap of {} under each attack, in points, by dataset, criterion and rate. The stronger the shade, the worse.",
                 Contender::DEFAULT.title()
             ),
             rows_title: "Attack".to_owned(),
@@ -106,7 +108,7 @@ impl ArenaPage<'_> {
                 continue;
             };
             rows.push(vec![
-                Cell::text(matchup.context.title()),
+                Cell::text(short_title(&matchup.context)),
                 Cell::text(attack_title(matchup.attack)),
                 Cell::text(share(matchup.rate)),
                 Cell::number(records[at].accuracy, Format::Percent(1)),
@@ -129,7 +131,7 @@ impl ArenaPage<'_> {
         let table = Table {
             caption: "The default and the most accurate method".to_owned(),
             columns: Column::list(
-                ["Dataset and criterion", "Attack", "Rate"],
+                ["Dataset", "Attack", "Rate"],
                 ["Accuracy", "Gap", "Most accurate", "Its accuracy", "Its gap"],
             ),
             rows,
@@ -137,6 +139,11 @@ impl ArenaPage<'_> {
         let blocks = vec![Block::Paragraph(note.to_owned()), Block::Table(table)];
         Some(Block::Details { summary, blocks })
     }
+}
+
+/// "Law School sp".
+fn short_title(context: &Context) -> String {
+    format!("{} {}", dataset_title(&context.dataset), context.fairness.name())
 }
 
 fn table(caption: &str, losses: &[&Loss]) -> Table {
@@ -147,7 +154,7 @@ fn table(caption: &str, losses: &[&Loss]) -> Table {
             false => loss.reason.clone(),
         };
         vec![
-            Cell::text(loss.context.title()),
+            Cell::text(short_title(&loss.context)),
             Cell::text(attack_title(loss.attack)),
             Cell::text(share(loss.rate)),
             Cell::number(loss.gap, Format::Fixed(3)),
@@ -160,7 +167,7 @@ fn table(caption: &str, losses: &[&Loss]) -> Table {
         "Gap" | "Its gap" => Column::number(name),
         _ => Column::text(name),
     };
-    let names = ["Dataset and criterion", "Attack", "Rate", "Gap", "First", "Its gap", "Why"];
+    let names = ["Dataset", "Attack", "Rate", "Gap", "First", "Its gap", "Why"];
     Table {
         caption: caption.to_owned(),
         columns: names.map(column).to_vec(),

@@ -1,6 +1,8 @@
 //! The answer in large print, and the ranking.
 
-use equipoise_report::{Answer, Block, Cell, Column, Figure, Format, Section, Table, Tone};
+use equipoise_report::{
+    Answer, Block, Cell, Column, Figure, Format, NoticeKind, Section, Table, Tone,
+};
 
 use super::{ArenaPage, counted};
 use crate::arena::contender::Contender;
@@ -22,6 +24,11 @@ impl ArenaPage<'_> {
         if let Some(default) = default {
             blocks.push(Block::Answer(answer(default)));
             blocks.push(Block::Figures(figures(default, &references)));
+        }
+        if self.arena.settings.seeds == 1 {
+            let text = "With one seed there are no intervals: a difference of more than .005 decides, however uncertain \
+                        it is. Use at least five seeds for a ranking.";
+            blocks.push(Block::Notice { kind: NoticeKind::Warning, text: text.to_owned() });
         }
         let limit = format!("Rates up to {}", share(MAX_RANKED_RATE));
         blocks.extend(tables(&limit, &standings, &references));
