@@ -27,7 +27,7 @@ use crate::packed_rows::ColumnSummary;
 use crate::round::Round;
 use crate::settings::Settings;
 use crate::statistics::Order;
-use influence::Removal;
+use influence::{Published, Removal};
 use own_model::OwnFit;
 use root_probe::RootProbe;
 
@@ -78,18 +78,18 @@ pub fn audit(
     let fit = |client: usize| OwnFit::new(proxies, client, theta, &at_model, ridge);
     let fits: Vec<Option<OwnFit>> =
         clients.clone().into_par_iter().map(fit).collect::<Result<_, Error>>()?;
-    let measure = |fit: &Option<OwnFit>| fit.as_ref().map(|fit| fit.measure(&probe)).transpose();
-    let own_models: Vec<Option<OwnModel>> =
-        fits.par_iter().map(measure).collect::<Result<_, Error>>()?;
     // A model that is not finite has no figures, rather than meaningless ones.
-    let own_models: Vec<Option<OwnModel>> =
-        own_models.into_iter().map(|own| own.filter(OwnModel::is_finite)).collect();
+    let measure = |fit: &Option<OwnFit>| {
+        fit.as_ref().map(|fit| fit.measure(&probe)).filter(OwnModel::is_finite)
+    };
+    let own_models: Vec<Option<OwnModel>> = fits.par_iter().map(measure).collect();
 
     let removal = Removal::new(proxies, &weights, outcome, &at_model, &fits, ridge)?;
     let influences: Vec<Option<Influence>> = match &removal {
         None => vec![None; weights.len()],
         Some(removal) => {
-            let influence = |client| removal.influence(client, &probe);
+            let now = Published::new(theta, &probe);
+            let influence = |client| removal.influence(client, &now, &probe);
             let found: Vec<Option<Influence>> =
                 clients.into_par_iter().map(influence).collect::<Result<_, Error>>()?;
             found.into_iter().map(|found| found.filter(Influence::is_finite)).collect()

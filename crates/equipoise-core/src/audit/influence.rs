@@ -53,6 +53,18 @@ const LARGE_SHARE: f64 = 0.1;
 const LARGE_FIT: InnerSettings =
     InnerSettings { solver: InnerSolver::Newton, tolerance: 1e-7, max_iterations: 4 };
 
+/// The published model on the root.
+pub(super) struct Published {
+    figures: Probed,
+    gradients: ProbedGradients,
+}
+
+impl Published {
+    pub(super) fn new(theta: &[f64], probe: &RootProbe<'_>) -> Self {
+        Self { figures: probe.measure(theta), gradients: probe.gradients(theta) }
+    }
+}
+
 /// Predicts the model without any one client.
 pub(super) struct Removal<'a> {
     proxies: &'a dyn ClientStatistics,
@@ -120,23 +132,27 @@ impl<'a> Removal<'a> {
     pub(super) fn influence(
         &self,
         client: usize,
+        now: &Published,
         probe: &RootProbe<'_>,
     ) -> Result<Option<Influence>, Error> {
         let theta = &self.outcome.theta;
         let Some(direction) = self.direction(client) else { return Ok(None) };
-        let ProbedGradients { loss, soft_gap } = probe.gradients(theta);
+        let ProbedGradients { loss, soft_gap } = &now.gradients;
         let left_out = match self.without(client) {
-            Ok(without) => without.map(|without| {
-                let (now, then) = (probe.measure(theta), probe.measure(&without));
-                LeftOut::between(&now, &then)
-            }),
+            // Clients without weight change nothing, and most clients of a large round may have none.
+            Ok(Some(without)) if without == *theta => {
+                Some(LeftOut::between(&now.figures, &now.figures))
+            }
+            Ok(without) => {
+                without.map(|without| LeftOut::between(&now.figures, &probe.measure(&without)))
+            }
             Err(Error::NotPositiveDefinite { .. }) => None,
             Err(error) => return Err(error),
         };
         Ok(Some(Influence {
             left_out,
-            loss_slope: dot(&loss, &direction),
-            soft_gap_slope: soft_gap.map(|gradient| dot(&gradient, &direction)),
+            loss_slope: dot(loss, &direction),
+            soft_gap_slope: soft_gap.as_ref().map(|gradient| dot(gradient, &direction)),
         }))
     }
 

@@ -128,6 +128,8 @@ fn averages_without_a_client_are_exact() {
         let (loss, gap) = figures(&round, &models[left_out], Fairness::EO);
         assert!((model.loss.value - loss).abs() < 1e-7 && model.loss.low < loss);
         assert_eq!(model.gap.as_ref().unwrap().size(), gap);
+        let metrics = Metrics::of(&models[left_out], &round.root().all_rows().unwrap()).unwrap();
+        assert_eq!((&model.gap, model.accuracy), (&metrics.gap(Fairness::EO), metrics.accuracy));
         assert!(audit.reason.contains("near the median"), "{}", audit.reason);
     }
 }
