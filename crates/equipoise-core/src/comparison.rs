@@ -80,7 +80,9 @@ impl Comparison {
     /// Whether the other model is provably no worse: provably better in loss or gap, and in the other figure provably
     /// not worse by more than a margin that does not matter.
     pub fn is_no_worse(&self) -> bool {
-        let better_loss = self.loss.high < 0.0 && self.gap.high <= GAP_MARGIN;
+        // Models that decide every row alike have a difference without an error, which proves nothing.
+        let is_gap_known = self.gap.low < self.gap.high;
+        let better_loss = self.loss.high < 0.0 && self.gap.high <= GAP_MARGIN && is_gap_known;
         let better_gap = self.gap.high < 0.0 && self.loss.high <= LOSS_MARGIN;
         better_loss || better_gap
     }

@@ -17,6 +17,8 @@ pub(crate) use soft_rate::SoftRates;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Error;
+
 /// The smooth measure that stands in for a difference of rates.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -29,4 +31,52 @@ pub enum Surrogate {
         /// `k`, above 0.
         slope: f64,
     },
+}
+
+/// The slope of soft rates if none is given: steep enough to be close to hard decisions, and smooth on a few dozen rows.
+const DEFAULT_SLOPE: f64 = 3.0;
+
+/// `covariance`, `soft-rate`, or `soft-rate:SLOPE`.
+impl std::str::FromStr for Surrogate {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let slope = match text.split_once(':') {
+            None if text == "covariance" => return Ok(Self::Covariance),
+            None if text == "soft-rate" => Some(DEFAULT_SLOPE),
+            Some(("soft-rate", slope)) => slope.trim().parse().ok(),
+            _ => None,
+        };
+        match slope.filter(|slope| slope.is_finite() && *slope > 0.0) {
+            Some(slope) => Ok(Self::SoftRate { slope }),
+            None => Err(Error::Input(format!(
+                "`{text}` is not a measure of unfairness. Use covariance, soft-rate, or soft-rate:SLOPE with a slope \
+                 above 0, such as soft-rate:3"
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn surrogates_are_read_with_their_slope() {
+        assert_eq!("covariance".parse::<Surrogate>().unwrap(), Surrogate::Covariance);
+        assert_eq!("soft-rate".parse::<Surrogate>().unwrap(), Surrogate::SoftRate { slope: 3.0 });
+        assert_eq!("soft-rate:5".parse::<Surrogate>().unwrap(), Surrogate::SoftRate { slope: 5.0 });
+        for wrong in [
+            "",
+            "soft",
+            "soft-rate:",
+            "soft-rate:0",
+            "soft-rate:-1",
+            "soft-rate:nan",
+            "covariance:3",
+        ] {
+            assert!(wrong.parse::<Surrogate>().unwrap_err().to_string().contains(wrong));
+        }
+    }
 }

@@ -43,7 +43,7 @@ pub fn solve(
     round.root().check(settings.fairness)?;
     // Inside the pool, thousands of short passes are split among threads without entering it each time.
     let solved = rayon::scope(|_| settings.defense.run(round, settings, observer))?;
-    check_finite(&solved)?;
+    check_finite(&solved.weights, &solved.theta)?;
     measure_on_root(round, settings, solved)
 }
 
@@ -113,9 +113,9 @@ fn adam(
 }
 
 /// A model with infinite or undefined coefficients would score as perfectly fair, so it is never an outcome.
-fn check_finite(solved: &Solved) -> Result<(), Error> {
+fn check_finite(weights: &[f64], theta: &[f64]) -> Result<(), Error> {
     let is_finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
-    match (is_finite(&solved.weights), is_finite(&solved.theta)) {
+    match (is_finite(weights), is_finite(theta)) {
         (true, true) => Ok(()),
         (false, _) => Err(Error::NotFinite { what: "weights" }),
         (_, false) => Err(Error::NotFinite { what: "coefficients" }),

@@ -22,7 +22,10 @@
       `key figure "${name}" is empty`);
   }
 
-  // Charts.
+  // Charts, some of which are folded away.
+  for (const folded of document.querySelectorAll("details")) {
+    if (folded.querySelector("figure.chart")) folded.open = true;
+  }
   const painted = (mark) => {
     const [style, box] = [getComputedStyle(mark), mark.getBBox()];
     const area = box.width > 0 && box.height > 0;

@@ -17,12 +17,12 @@ fn the_reports_of_every_command_pass_all_checks_on_screen_and_on_paper() {
     let outcome =
         |charts| Expectations { title: "Outcome of a round", charts, figures: 5, requests: &[] };
     let pages = [
-        ("demo/bilevel", outcome(8)),
+        ("demo/bilevel", outcome(7)),
         ("demo/pooled", outcome(4)),
-        ("demo/fedasl", outcome(5)),
-        ("demo/fednolowe", outcome(5)),
-        ("demo/root-only", outcome(5)),
-        ("outcome", outcome(5)),
+        ("demo/fedasl", outcome(4)),
+        ("demo/fednolowe", outcome(4)),
+        ("demo/root-only", outcome(4)),
+        ("outcome", outcome(7)),
         // For each criterion: a heatmap, two scatter plots, three charts of the solver's trajectory.
         ("experiment", Expectations { title: "results", charts: 12, figures: 4, requests: &[] }),
     ];

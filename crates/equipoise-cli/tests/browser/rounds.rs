@@ -139,7 +139,7 @@ fn a_round_is_followed_from_open_to_published_without_a_reload() {
     assert_eq!(wide.evaluate("window.neverReloaded"), json!(true));
     picture(&mut wide, "published-1400");
     picture(&mut narrow, "published-400");
-    let published = Expectations { figures: 8, ..EXPECTED };
+    let published = Expectations { figures: 7, ..EXPECTED };
     assert_eq!(check_url(&mut browser, &url, published), [""; 0]);
     plain.reload(false);
     picture(&mut plain, "coordinator-published-400");

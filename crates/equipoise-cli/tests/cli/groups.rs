@@ -70,13 +70,21 @@ fn combinations_of_columns_are_groups_and_small_ones_are_pooled() {
     let outcome = world.json("out/outcome.json");
     assert_eq!(outcome["settings"]["fairness"], "sp:0.5,eo:0.5");
     assert_eq!(outcome["root_metrics"]["groups"].as_array().unwrap().len(), 6);
+    world.defend("--fairness eo --defense pooled --surrogate soft-rate:2 -o soft").expect(0);
+    let surrogate = &world.json("soft/outcome.json")["settings"]["surrogate"];
+    assert_eq!(surrogate["soft-rate"]["slope"], 2.0, "{surrogate}");
+    world
+        .defend("--fairness eo --surrogate soft -o none")
+        .expect(2)
+        .says(&["`soft` is not a measure"]);
 
-    // Only a few rows in the hills: they are pooled, and the notes say so.
+    // Only a few rows in the hills and on the plain: they are pooled, and the notes say so.
     let lines: Vec<String> = world.read("data.csv").lines().map(str::to_owned).collect();
-    let mut hills = 0;
+    let mut inland = 0;
     let few = lines.iter().filter(|line| {
-        hills += usize::from(line.contains("hills"));
-        !line.contains("hills") || hills <= 20
+        let is_inland = line.contains("hills") || line.contains("plain");
+        inland += usize::from(is_inland);
+        !is_inland || inland <= 30
     });
     world.write("few.csv", &few.cloned().collect::<Vec<_>>().join("\n"));
     let run = world
@@ -85,12 +93,21 @@ fn combinations_of_columns_are_groups_and_small_ones_are_pooled() {
     let document = run.json();
     let notes = document["notes"].to_string();
     assert!(
-        notes.contains("pooled into the group `all other groups`: `region = hills`"),
+        notes.contains(
+            "pooled into the group `all other groups`: `region = hills`, `region = plain`"
+        ),
         "{notes}"
     );
     let groups = document["schema"]["sensitive"]["group"].as_array().unwrap();
-    assert_eq!(groups.len(), 3);
-    assert_eq!(groups[2]["name"], "all other groups");
+    assert_eq!(groups.len(), 2);
+    assert_eq!(groups[1]["name"], "all other groups");
+
+    // One combination against everyone else.
+    let infer = "schema infer data.csv --label passed=1 --drop id --two-groups --json";
+    let run = world.run(&format!("{infer} --sensitive group=A --sensitive region=coast")).expect(0);
+    let groups = run.json()["schema"]["sensitive"]["group"].clone();
+    assert_eq!(groups.as_array().unwrap().len(), 2, "{groups}");
+    assert_eq!(groups[0]["name"], "not (group = A, region = coast)");
 }
 
 #[test]

@@ -17,8 +17,17 @@ fn every_command_prints_one_json_document() {
             &["path", "rows", "loss", "violation", "epsilon_met", "closeness", "definition_1"],
         ),
         (
-            format!("check proxies/east.parquet --data east.csv {sp} --epsilon 0.1"),
-            &["fair", "violation", "epsilon", "separation", "theta", "proxy_rows", "data_rows"],
+            format!("check proxies/east.parquet --data east.csv {sp} --max-gap 0.1"),
+            &[
+                "fair",
+                "gap",
+                "gap_low",
+                "gap_high",
+                "accuracy",
+                "balanced_accuracy",
+                "separation",
+                "theta",
+            ],
         ),
         (
             format!("defend --proxies proxies --root roots {sp} -o out"),

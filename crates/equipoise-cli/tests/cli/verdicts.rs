@@ -9,10 +9,27 @@ fn check_exits_with_1_for_an_unfair_proxy() {
     let world = World::new();
     world.write_encoded("east.csv", "raw.csv");
     let run = world.run(&format!("check raw.csv {CHECK}")).expect(1);
-    assert!(run.stdout.contains("NOT fair: violation"), "{}", run.stdout);
+    assert!(run.stdout.contains("NOT fair: the covariance is"), "{}", run.stdout);
     let document = world.run(&format!("check raw.csv {CHECK} --json")).expect(1).json();
     assert_eq!((&document["fair"], &document["separation"]), (&false.into(), &"none".into()));
     assert!(document["violation"].as_f64().unwrap() > 0.01);
+}
+
+#[test]
+fn check_compares_the_worst_gap_with_the_largest_allowed() {
+    let world = World::with_proxies();
+    let check = |proxy: &str, max: &str| {
+        world.run(&format!(
+            "check {proxy} --data east.csv --schema schema.toml --fairness sp --max-gap {max}"
+        ))
+    };
+    let run = check("proxies/east.parquet", "0.05").expect(0);
+    assert!(run.stdout.starts_with("fair: the worst gap is 0.0"), "{}", run.stdout);
+    world.write_encoded("east.csv", "raw.csv");
+    let run = check("raw.csv", "0.05").expect(1);
+    assert!(run.stdout.starts_with("NOT fair: the worst gap is 0.3"), "{}", run.stdout);
+    check("raw.csv", "0.5").expect(0);
+    check("raw.csv", "1.5").expect(2).says(&["--max-gap must be between 0 and 1"]);
 }
 
 #[test]
@@ -55,12 +72,12 @@ fn defend_exits_with_1_at_the_iteration_limit_and_still_writes_the_folder() {
 #[test]
 fn defend_exits_with_1_if_a_requirement_is_missed_and_with_0_if_the_root_cannot_tell() {
     let world = World::with_proxies();
-    // The share of right answers is surely below 0.999, surely above 0.01, and the root is too small for a gap of 0.001.
+    // The share of right answers is surely below 0.999, surely above 0.01, and the root is too small to tell whether the gap is above 0.2.
     for (required, code, verdict, sentence) in [
         ("accuracy=0.999", 1, "fail", "fail: the accuracy is "),
         ("accuracy=0.01", 0, "pass", "pass: the accuracy is "),
-        ("gap=0.001,accuracy=0.01", 0, "unknown", "cannot tell with this root: the gap in "),
-        ("gap=0.001,accuracy=0.999", 1, "fail", "fail: the accuracy is "),
+        ("gap=0.2,accuracy=0.01", 0, "unknown", "cannot tell with this root: the gap in "),
+        ("gap=0.2,accuracy=0.999", 1, "fail", "fail: the accuracy is "),
     ] {
         let options = format!("--fairness sp --defense pooled --require {required} --force -o out");
         let run = world.defend(&options).expect(code);
@@ -91,7 +108,7 @@ fn evaluate_exits_with_1_if_a_requirement_is_missed() {
     for (required, code, verdict, sentence) in [
         ("accuracy=0.999", 1, "fail", "fail: the accuracy is "),
         ("balanced-accuracy=0.01", 0, "pass", "pass: the balanced accuracy is "),
-        ("gap=0.001", 0, "unknown", "cannot tell with these rows: the gap in true positive rate"),
+        ("gap=0.3", 0, "unknown", "cannot tell with these rows: the gap in true positive rate"),
     ] {
         let command =
             format!("evaluate out/model.json east.csv --fairness eo --require {required}");

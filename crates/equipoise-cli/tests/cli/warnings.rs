@@ -93,7 +93,7 @@ fn reports_a_copied_client_but_not_the_honest_ones() {
     copied.dedup();
     let n = copied.len();
     let says = format!("warning: clients `south` and `west` share {n} distinct rows, 100 %");
-    let run = world.defend("--fairness sp --json -o out").expect(0).says(&[&says]);
+    let run = world.defend("--fairness sp --defense pooled --json -o out").expect(0).says(&[&says]);
     let overlap = &world.json("out/outcome.json")["overlaps"];
     assert_eq!(overlap.as_array().unwrap().len(), 1, "{overlap}");
     assert_eq!(overlap[0]["clients"], serde_json::json!(["south", "west"]));

@@ -14,9 +14,9 @@ fn a_round_from_schema_to_predictions() {
     }
 
     let checked = world
-        .run("check proxies/east.parquet --data east.csv --schema schema.toml --fairness sp --epsilon 0.05")
+        .run("check proxies/east.parquet --data east.csv --schema schema.toml --fairness sp --max-gap 0.05")
         .expect(0);
-    assert!(checked.stdout.starts_with("fair: the covariance"), "{}", checked.stdout);
+    assert!(checked.stdout.starts_with("fair: the worst gap"), "{}", checked.stdout);
 
     let defended = world.defend("--fairness sp -o out").expect(0);
     for part in ["east", "█", "converged", "134", "60 root rows"] {

@@ -22,8 +22,8 @@ use super::mean::{PooledDispersion, mean_difference_limits};
 use super::rate::newcombe_limits;
 use super::{Count, Estimate, Moments, Z, rows_per_group};
 
-/// Simulated samples. The probability of 5 % is met to about 0.35 points.
-const DRAWS: usize = 4000;
+/// Simulated samples. The probability of 5 % is met to about 0.25 points.
+const DRAWS: usize = 8000;
 
 /// Standard errors by which rates inside the window move towards its nearer end. The rates found are noisy: two that
 /// are equal look further apart, and a pair that ties with the worst would count for too little. Chosen between 0.5
@@ -127,8 +127,8 @@ pub struct Location {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WorstGap {
     /// The gap: the reference group minus the other if the reference group is one of the two, otherwise the larger
-    /// minus the smaller. The interval is that of the size of the worst gap, with this sign: which pair is the worst
-    /// may itself be uncertain. With two groups and one condition it is the interval of the signed difference.
+    /// minus the smaller. The interval is that of the size of the worst gap, with this sign, or with both signs if
+    /// the size may be 0: which pair is the worst may itself be uncertain. With two groups and one condition it is the interval of the signed difference.
     pub gap: Estimate,
     /// Where it was found; the first of equals.
     pub location: Location,
@@ -165,7 +165,12 @@ impl WorstGap {
             let groups: Vec<Vec<C>> =
                 cells.iter().map(|(_, members)| members.iter().map(|m| m.1).collect()).collect();
             let size = size_interval(&groups, value.abs());
-            if value < 0.0 { -size } else { size }
+            match size.low > 0.0 {
+                true if value < 0.0 => -size,
+                true => size,
+                // The groups may be equal, so the gap may also have the other sign.
+                false => Estimate { value, low: -size.high, high: size.high },
+            }
         };
         Some(Self { gap, location, empty })
     }

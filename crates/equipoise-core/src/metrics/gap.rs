@@ -119,5 +119,6 @@ pub(super) fn selection_ratio(groups: &[GroupMetrics]) -> Option<Estimate> {
     let by_rate = |a: &&Count, b: &&Count| rate(a).total_cmp(&rate(b));
     let (lowest, highest) = (counts.iter().min_by(by_rate)?, counts.iter().max_by(by_rate)?);
     let ratio = rate_ratio(*lowest, *highest).filter(|_| counts.len() >= 2)?;
-    ratio.high.is_finite().then_some(ratio)
+    // Above 1 the other group would have the lowest rate.
+    ratio.high.is_finite().then_some(Estimate { high: ratio.high.min(1.0), ..ratio })
 }

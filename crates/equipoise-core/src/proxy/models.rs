@@ -47,3 +47,6 @@ impl ProxyModels {
         self.unregularised.as_ref().map_or(f64::INFINITY, size).max(size(&self.proxy))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -243,3 +243,12 @@ fn the_weights_are_where_a_recorded_descent_ends_unless_it_ran_out_of_steps() {
     }
     assert!(n_decided > 10, "{n_decided}");
 }
+
+#[test]
+fn weights_and_models_that_are_not_finite_are_errors() {
+    assert!(check_finite(&[0.5, 0.5], &[1e300, -1.0]).is_ok());
+    let weights = check_finite(&[f64::NAN, 0.5], &[1.0]).unwrap_err().to_string();
+    assert!(weights.contains("not all weights"), "{weights}");
+    let model = check_finite(&[1.0], &[f64::INFINITY]).unwrap_err().to_string();
+    assert!(model.contains("not all coefficients"), "{model}");
+}

@@ -67,7 +67,12 @@ impl GroupCounts {
         {
             return Ok(self.two_groups(column, value, options, notes));
         }
-        let (large, small) = self.by_size(&reference);
+        let (large, small) = if options.two_groups {
+            // The reference group against everyone else.
+            self.sorted().into_iter().partition(|values| **values == reference)
+        } else {
+            self.by_size(&reference)
+        };
         if large.len() >= MAX_GROUPS || self.counts.len() >= MAX_COMBINATIONS {
             return Err(format!(
                 "the sensitive columns {} have too many combinations of values for groups. Use columns with fewer values.",
@@ -76,7 +81,18 @@ impl GroupCounts {
         }
         let mut groups: Vec<Group> =
             large.iter().map(|values| Group::of_values(&self.columns, values.to_vec())).collect();
-        if !small.is_empty() {
+        if options.two_groups {
+            let name = format!("not ({})", groups[0].name);
+            groups.insert(0, Group { name, members: Vec::new() });
+        } else if let [only] = small[..] {
+            // There is nothing to pool it with.
+            let group = Group::of_values(&self.columns, only.clone());
+            notes.push(format!(
+                "the group `{}` has only {} rows: its figures on a root will be noise",
+                group.name, self.counts[only]
+            ));
+            groups.push(group);
+        } else if !small.is_empty() {
             let names: Vec<String> = small
                 .iter()
                 .map(|values| Group::of_values(&self.columns, values.to_vec()).name)

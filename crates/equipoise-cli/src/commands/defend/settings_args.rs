@@ -3,6 +3,7 @@
 use clap::Args;
 use equipoise_core::{
     CheckedSettings, Choice, Defense, InnerSolver, Profile, Requirements, RootWeighting, Settings,
+    Surrogate,
 };
 
 use crate::choice_args::choice;
@@ -38,6 +39,12 @@ pub(crate) struct SettingsArgs {
         value_name = "PROFILE"
     )]
     profile: Profile,
+    /// The smooth measure of unfairness that bilevel minimises: covariance, soft-rate or soft-rate:SLOPE
+    ///
+    /// covariance: of group and score, as in the paper;
+    /// soft-rate: the rate of soft decisions σ(SLOPE · score), close to the rates that people measure [default slope: 3].
+    #[arg(long, value_name = "MEASURE", default_value = "covariance")]
+    surrogate: Surrogate,
     /// How root rows are weighted
     #[arg(
         long,
@@ -92,6 +99,7 @@ impl SettingsArgs {
         }
         let mut settings = Settings::of_profile(self.profile, fairness);
         settings.defense = self.defense;
+        settings.surrogate = self.surrogate;
         settings.root_weighting = self.root_weighting;
         settings.inner.solver = self.inner;
         settings.fall_back &= !self.no_fallback;

@@ -91,7 +91,7 @@ pub(super) fn text(demo: &Demo, runs: &[Defended], path: &Path) -> String {
          Files are in {path}. Try:\n  \
          equipoise evaluate {path}/bilevel/model.json {path}/test.csv\n  \
          equipoise check {path}/proxies/{}.parquet --data {path}/data/{}.csv \\\n      \
-         --schema {path}/schema.toml --fairness sp --epsilon 0.01\n",
+         --schema {path}/schema.toml --fairness sp --max-gap 0.05\n",
         demo.settings.n_people,
         count(demo.settings.n_clients, "client"),
         demo.settings.fairness,

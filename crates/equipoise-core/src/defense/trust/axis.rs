@@ -62,8 +62,12 @@ impl AxisInput<'_> {
         Some(Evidence {
             offsets: offsets.collect(),
             prior: prior.to_vec(),
-            root: Figure { value: level.value + mean_shift, error: level.error },
-            rows: self.level_on_rows(&samples),
+            // The shift is known no better than the tolerance, however many rows the root has.
+            root: Figure {
+                value: level.value + mean_shift,
+                error: level.error.hypot(self.constants.tolerance),
+            },
+            rows: self.level_on_rows(&samples, direction),
             favours: self.favours(direction),
         })
     }
@@ -86,14 +90,17 @@ impl AxisInput<'_> {
         Some(Gaps { soft, steep, mean_steep })
     }
 
-    /// The gap of the mean model on the samples: the median, never more precise than the tolerance.
-    fn level_on_rows(&self, samples: &[Gaps]) -> Figure {
+    /// The gap of the mean model on the samples: the median, never more precise than the tolerance, and less so if the
+    /// rates depend on labels.
+    fn level_on_rows(&self, samples: &[Gaps], direction: &[f64]) -> Figure {
         let levels: Vec<f64> = samples.iter().map(|sample| sample.mean_steep).collect();
         let value = median(&levels);
         let deviations: Vec<f64> = levels.iter().map(|level| (level - value).abs()).collect();
         let deviation = MAD_TO_DEVIATION * median(&deviations);
         let error = MEDIAN_TO_MEAN_ERROR * deviation / (levels.len() as f64).sqrt();
-        Figure { value, error: error.max(self.constants.tolerance) }
+        let excluded = self.root.excluded_share(direction);
+        let doubt = self.constants.label_doubt * excluded * excluded;
+        Figure { value, error: error.max(self.constants.tolerance).hypot(doubt) }
     }
 
     /// The sampling error of a client's own gap: how well its rows determine the rates that its model gives.

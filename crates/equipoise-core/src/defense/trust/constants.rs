@@ -13,6 +13,11 @@ pub(crate) struct Constants {
     /// Prior probability that the clients' rows are right about the level of all gaps. They are not if a majority
     /// moved its rows, or if labels were kept and features moved instead.
     pub(crate) rows_honest: f64,
+    /// Error of the level on clients' rows, times the squared share of rows that a condition excludes. Labels of proxies
+    /// are drawn from a fair model, so their positives are not the root's. The more rows have the other label, the more
+    /// rows are misplaced, and the more these differ: the true positive rates of fair models are off by 0.12 where half of
+    /// the rows are negative.
+    pub(crate) label_doubt: f64,
     /// The largest prior probability that bias favours the groups with more positive root labels. Labels suggest which
     /// way ordinary bias leans, but never prove which way an attacker leans.
     pub(crate) direction_certainty: f64,
@@ -40,6 +45,7 @@ impl Default for Constants {
             outliers: 0.05,
             none_biased: 0.2,
             rows_honest: 0.8,
+            label_doubt: 0.5,
             direction_certainty: 0.9,
             slope: 3.0,
             clip: 2.0,

@@ -6,6 +6,7 @@ use super::mixture::Figure;
 use super::ranking::Placements;
 use super::rates::RateIndex;
 use crate::error::Error;
+use crate::fairness::Condition;
 use crate::logistic::{dot, loss, sigmoid};
 use crate::root::Root;
 use crate::rows::Rows;
@@ -66,8 +67,7 @@ impl RootRates {
             .map(|theta| OnRoot::new(&rows, theta, &mean_decisions, index))
             .collect();
         let positive: Vec<f64> = rows.labels().iter().map(|y| 0.5 + 0.5 * y).collect();
-        let by_group =
-            RateIndex { conditions: vec![(crate::Condition::All, 1.0)], ..index.clone() };
+        let by_group = RateIndex { conditions: vec![(Condition::All, 1.0)], ..index.clone() };
         Ok(Self {
             models: on_root,
             mean_model: spreads(&rows, &mean_decisions, index),
@@ -109,6 +109,18 @@ impl RootRates {
         let placements = |theta: &Vec<f64>| Placements::new(&self.rows, &scores(&self.rows, theta));
         let of_best = placements(&models[best]);
         models.par_iter().map(|theta| placements(theta).paired_error(&of_best)).collect()
+    }
+
+    /// The share of rows that the conditions of a direction exclude by their label.
+    pub(super) fn excluded_share(&self, direction: &[f64]) -> f64 {
+        let positives = (0..self.rows.len()).filter(|&i| self.rows.is_positive(i)).count();
+        let rate = positives as f64 / self.rows.len() as f64;
+        let excluded = |condition: Condition| {
+            let share = |label, share: f64| if condition.includes(label) { 0.0 } else { share };
+            share(true, rate) + share(false, 1.0 - rate)
+        };
+        let sizes = self.index.iter().zip(direction);
+        sizes.map(|((condition, _), v)| 0.5 * v.abs() * excluded(condition)).sum()
     }
 
     /// Rows of the rate with the fewest, among those that the direction uses.
@@ -162,7 +174,7 @@ impl Spread {
 }
 
 fn spreads(rows: &Rows, values: &[f64], index: &RateIndex) -> Vec<Spread> {
-    let spread = |(condition, group): (crate::Condition, usize)| {
+    let spread = |(condition, group): (Condition, usize)| {
         let counts =
             |i: &usize| rows.group(*i) == group && condition.includes(rows.is_positive(*i));
         Spread::of((0..rows.len()).filter(counts).map(|i| values[i]))

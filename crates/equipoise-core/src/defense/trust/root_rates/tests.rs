@@ -36,6 +36,11 @@ fn level_offset_and_errors_match_a_calculation_by_hand() {
     assert!((labels.value - 1.0 / 6.0).abs() < 1e-15);
     assert!((rates.models[0].scale - (4.0 / 5.0_f64).sqrt() * 3.0_f64.ln()).abs() < 1e-15);
     assert_eq!(rates.fewest_rows(&gap), 2);
+    // All rows count for statistical parity; two of five are negative, and do not count for equal opportunity.
+    assert_eq!(rates.excluded_share(&gap), 0.0);
+    let index = RateIndex::new(Fairness::EO, 2);
+    let rates = RootRates::new(&root(), &models, &index).unwrap();
+    assert!((rates.excluded_share(&gap) - 0.4).abs() < 1e-15);
 }
 
 #[test]

@@ -40,8 +40,8 @@ fn no_other_cut_is_closer_to_the_goal() {
             let fairness: Fairness = criterion.parse().unwrap();
             let goal = Goal::new(&data, &scores, &ProxySettings::new(fairness));
             let cuts = group_cuts(&data, &scores, fairness, &goal);
-            for group in 0..3 {
-                let found = cost(&data, &scores, group, cuts[group], fairness, &goal);
+            for (group, &cut) in cuts.iter().enumerate() {
+                let found = cost(&data, &scores, group, cut, fairness, &goal);
                 // Selection changes only at a score, so trying the scores and one cut below them all tries everything.
                 let lowest = scores.iter().chain(&[-1e9]).fold(f64::INFINITY, |lowest, &cut| {
                     lowest.min(cost(&data, &scores, group, cut, fairness, &goal))
