@@ -84,7 +84,7 @@ pub fn audit(
     };
     let own_models: Vec<Option<OwnModel>> = fits.par_iter().map(measure).collect();
 
-    let removal = Removal::new(proxies, &weights, outcome, &at_model, &fits, ridge)?;
+    let removal = Removal::new(round, &weights, outcome, &at_model, &fits, ridge)?;
     let influences: Vec<Option<Influence>> = match &removal {
         None => vec![None; weights.len()],
         Some(removal) => {

@@ -10,12 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use super::own_model::OwnFit;
 use super::root_probe::{Probed, ProbedGradients, RootProbe};
-use crate::defense::ModelForm;
+use crate::defense::{ModelAverage, ModelForm};
 use crate::error::Error;
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, InnerSolver};
 use crate::linalg::Cholesky;
 use crate::logistic::dot;
 use crate::outcome::{Outcome, Termination};
+use crate::round::Round;
 use crate::statistics::{ClientStatistics, Statistics};
 
 /// What a client's weight does to the published model, measured on the root.
@@ -84,21 +85,24 @@ enum Form<'a> {
     },
     Average {
         weights: &'a [f64],
-        fits: &'a [Option<OwnFit>],
-        average: Vec<f64>,
+        fits: Vec<&'a OwnFit>,
+        average: ModelAverage<'a>,
+        /// What each model is multiplied by.
+        factors: Vec<f64>,
     },
 }
 
 impl<'a> Removal<'a> {
     /// `None` if the model does not use the proxies.
     pub(super) fn new(
-        proxies: &'a dyn ClientStatistics,
+        round: &'a Round,
         weights: &'a [f64],
         outcome: &'a Outcome,
         at_model: &'a Statistics,
         fits: &'a [Option<OwnFit>],
         ridge: f64,
     ) -> Result<Option<Self>, Error> {
+        let (proxies, root) = (round.proxies(), round.root());
         let n_rows = |c: usize| proxies.n_rows(c) as f64 / proxies.n_rows_total() as f64;
         let is_used = outcome.uses_proxies() && outcome.termination != Termination::FellBack;
         let form = match outcome.settings.defense.model_form() {
@@ -109,12 +113,12 @@ impl<'a> Removal<'a> {
                 (vec![1.0; weights.len()], (0..weights.len()).map(n_rows).collect())
             }
             ModelForm::Average => {
-                let mut average = vec![0.0; outcome.theta.len()];
-                for (fit, w) in fits.iter().zip(weights) {
-                    let theta = fit.iter().flat_map(|fit| &fit.theta);
-                    average.iter_mut().zip(theta).for_each(|(a, t)| *a += w * t);
-                }
-                let form = Form::Average { weights, fits, average };
+                let fits: Option<Vec<&OwnFit>> = fits.iter().map(Option::as_ref).collect();
+                let Some(fits) = fits else { return Ok(None) };
+                let models = fits.iter().map(|fit| fit.theta.as_slice()).collect();
+                let average = outcome.settings.defense.model_average(models, root)?;
+                let factors = average.factors(weights);
+                let form = Form::Average { weights, fits, average, factors };
                 return Ok(Some(Self { proxies, outcome, form }));
             }
         };
@@ -159,9 +163,9 @@ impl<'a> Removal<'a> {
     /// The derivative of the model as weight moves to a client from all clients in proportion.
     fn direction(&self, client: usize) -> Option<Vec<f64>> {
         match &self.form {
-            Form::Average { fits, average, .. } => {
-                let own = fits[client].as_ref()?;
-                Some(own.theta.iter().zip(average).map(|(t, a)| t - a).collect())
+            Form::Average { fits, factors, .. } => {
+                let own = fits[client].theta.iter().map(|t| factors[client] * t);
+                Some(own.zip(&self.outcome.theta).map(|(own, t)| own - t).collect())
             }
             Form::Fit { row_weights, shares, at_model, factor, .. } => {
                 // Row weights u move along u_c/share_c e_c − u: with `w_c` that is e_c − w, and if all rows are pooled
@@ -183,12 +187,17 @@ impl<'a> Removal<'a> {
     fn without(&self, client: usize) -> Result<Option<Vec<f64>>, Error> {
         let theta = &self.outcome.theta;
         match &self.form {
-            Form::Average { weights, fits, average } => {
-                let (w, Some(own)) = (weights[client], &fits[client]) else { return Ok(None) };
-                let rest = 1.0 - w;
-                let moved = theta.iter().zip(average).zip(&own.theta);
-                let moved = moved.map(|((t, a), own)| t + w / rest * (a - own)).collect();
-                Ok((rest > NOTHING_LEFT).then_some(moved))
+            Form::Average { weights, average, .. } => {
+                let rest = 1.0 - weights[client];
+                if rest <= NOTHING_LEFT {
+                    return Ok(None);
+                }
+                if weights[client] == 0.0 {
+                    return Ok(Some(theta.clone()));
+                }
+                let mut weights: Vec<f64> = weights.iter().map(|w| w / rest).collect();
+                weights[client] = 0.0;
+                Ok(Some(average.at(&weights)))
             }
             Form::Fit { row_weights, shares, at_model, ridge, .. } => {
                 let rest = 1.0 - shares[client];
