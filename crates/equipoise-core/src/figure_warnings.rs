@@ -117,7 +117,8 @@ impl Outcome {
             return Some(Warning::new(WarningCode::RootTooSmall, message));
         }
         let gap = &self.root_metrics.gap(self.settings.fairness)?;
-        let uncertainty = (gap.high - gap.value).max(gap.value - gap.low);
+        // Towards larger gaps: the other end of a worst gap's interval may belong to another pair of groups.
+        let uncertainty = if gap.value < 0.0 { gap.value - gap.low } else { gap.high - gap.value };
         if uncertainty <= MAX_UNCERTAINTY {
             return None;
         }

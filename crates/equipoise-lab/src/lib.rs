@@ -1,6 +1,7 @@
 //! Scenarios (populations split into reliable and unreliable clients) and experiments (grids of such rounds and their
 //! results page).
 
+mod attack;
 mod choices;
 mod dataset;
 mod demo;
@@ -9,9 +10,11 @@ mod experiment;
 mod fetch;
 mod population;
 mod results;
+mod rival;
 mod scenario;
 mod source;
 
+pub use attack::{Attack, Attackers};
 pub use dataset::{DATASETS, Dataset, GroupView, Preprocessing};
 pub use demo::{Demo, DemoSettings};
 pub use error::Error;
@@ -22,6 +25,7 @@ pub use experiment::{
 pub use fetch::{FetchProblem, FetchSettings, Fetched, OnBytes};
 pub use population::{COLUMNS, LABEL, Person, SENSITIVE, make_population};
 pub use results::Results;
+pub use rival::{Rival, RivalInput, RivalModel};
 pub use scenario::{
     Generator, Members, OnClient, ProxySize, Scenario, ScenarioClient, ScenarioKind,
     ScenarioSettings, Split, unfairness,
