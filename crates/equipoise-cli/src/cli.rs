@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    audit, check, completions, data, defend, demo, evaluate, experiment, head, keygen, model,
-    predict, proxy, round, schema, serve, status, submit, validate_proxy, verify,
+    arena, audit, check, completions, data, defend, demo, evaluate, experiment, head, keygen,
+    model, predict, proxy, round, schema, serve, status, submit, validate_proxy, verify,
 };
 use crate::output::{Answer, Output};
 
@@ -64,6 +64,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Data(data::DataCommand),
     Experiment(experiment::ExperimentArgs),
+    Arena(arena::ArenaArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -90,6 +91,7 @@ impl Command {
             Self::ValidateProxy(args) => validate_proxy::run(&args, output),
             Self::Data(command) => data::run(&command, output),
             Self::Experiment(args) => experiment::run(&args, output),
+            Self::Arena(args) => arena::run(&args, output),
             Self::Completions(args) => completions::run(&args, output),
         }
     }

@@ -51,7 +51,7 @@ fn hypergradient(bencher: Bencher<'_, '_>) {
 fn five_clients(bencher: Bencher<'_, '_>, solver: OuterSolver) {
     let round = round(5, 3_328, 12);
     let settings = match solver {
-        OuterSolver::GaussNewton => Settings::new(Fairness::SP),
+        OuterSolver::GaussNewton => Settings::bilevel(Fairness::SP),
         OuterSolver::Adam => Settings::paper(Fairness::SP),
     };
     let settings = settings.validate().unwrap();
@@ -61,7 +61,7 @@ fn five_clients(bencher: Bencher<'_, '_>, solver: OuterSolver) {
 #[divan::bench(args = [100, 1000], sample_count = 3)]
 fn many_clients(bencher: Bencher<'_, '_>, n_clients: usize) {
     let round = round(n_clients, 500, 12);
-    let settings = Settings::new(Fairness::SP).validate().unwrap();
+    let settings = Settings::bilevel(Fairness::SP).validate().unwrap();
     bencher.bench_local(|| solve(&round, &settings, &mut NoopObserver).unwrap());
 }
 

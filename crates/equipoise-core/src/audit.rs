@@ -98,7 +98,11 @@ pub fn audit(
     drop(at_model);
     let outliers = outliers::find(proxies, all_rows.layout().n_x)?;
     let of_root = ColumnSummary::of(&all_rows);
-    let drift = |client| drift::measure(proxies.columns(client)?, &of_root, all_rows.layout().n_x);
+    let n_clients = round.n_clients();
+    let summaries: Vec<&ColumnSummary> =
+        (0..n_clients).filter_map(|client| proxies.columns(client)).collect();
+    let deviations = drift::typical_deviations(&summaries, &of_root, all_rows.layout().n_x);
+    let drift = |client| drift::measure(proxies.columns(client)?, &of_root, &deviations, n_clients);
     let reasons = reason::sentences(outcome, &own_models, &influences);
 
     let parts = reasons.into_iter().zip(own_models).zip(influences).zip(outliers).enumerate();

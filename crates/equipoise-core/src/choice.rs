@@ -43,8 +43,8 @@ macro_rules! choices {
 }
 
 choices! { Profile:
-    Default => "default", "Gauss–Newton steps until the weights are stationary";
-    Paper => "paper", "The paper's experiments: all 2000 Adam steps, no convergence test";
+    Default => "default", "This project's choices: the defense trust; bilevel by Gauss–Newton until stationary";
+    Paper => "paper", "The paper's experiments: bilevel with all 2000 Adam steps, no convergence test";
 }
 
 choices! { OuterSolver:

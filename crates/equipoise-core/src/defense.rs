@@ -11,7 +11,9 @@ pub use local_models::{fedasl_weights, fednolowe_weights};
 pub(crate) use local_models::{median, uniform_average};
 pub(crate) use model_average::ModelAverage;
 pub(crate) use trust::Trust;
-pub use trust::{ClientTrust, TrustAxis, TrustReason, TrustSummary, TrustTerm};
+pub use trust::{
+    ClientTrust, TrustAxis, TrustConstants, TrustReason, TrustSummary, TrustTerm, trust_with,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -33,11 +35,11 @@ use fallback::fall_back;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Defense {
-    /// This project's method: weights that make the model accurate and fair on the root.
-    #[default]
-    Bilevel,
     /// The average of the local models, weighted by the probability that each client is reliable.
+    #[default]
     Trust,
+    /// The paper's method: weights that make the model accurate and fair on the root.
+    Bilevel,
     /// All proxies pooled, no defense: the paper's baseline.
     Pooled,
     /// The average of the local models, with weights that favour models with losses near the median.
@@ -49,8 +51,8 @@ pub enum Defense {
 }
 
 crate::choices! { Defense:
-    Bilevel => "bilevel", "Weights that make the model accurate and fair on the root";
     Trust => "trust", "Average of local models, by the probability that each client is reliable";
+    Bilevel => "bilevel", "The paper's method: weights that make the model accurate and fair on the root";
     Pooled => "pooled", "All proxies pooled: no defense";
     Fedasl => "fedasl", "Average of local models, favouring those with losses near the median";
     Fednolowe => "fednolowe", "Average of local models, favouring those with low losses";

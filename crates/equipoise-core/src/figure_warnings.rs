@@ -1,8 +1,11 @@
 //! Warnings about a model that is useless or unfair, or about a root that cannot tell. They follow from the figures of the
 //! outcome alone, so an auditor can derive them again.
 
+mod constant;
 #[cfg(test)]
 mod tests;
+
+pub use constant::warn_if_no_better_than_constant;
 
 use crate::comparison::Comparison;
 use crate::fairness::Condition;
@@ -12,6 +15,7 @@ use crate::verdict::{
     Judgement, Requirement, Verdict, about, kind_of_rows, list, pair_variance, rows_needed,
 };
 use crate::warning::{Warning, WarningCode};
+use constant::no_better_than_constant;
 
 /// The gap above which a model counts as unfair if no other bound is required: what people usually ask for.
 const MAX_GAP: f64 = 0.05;
@@ -41,24 +45,30 @@ impl WarningCode {
 }
 
 impl Outcome {
-    /// The warnings that follow from the figures of this outcome.
+    /// The warnings that follow from the figures of this outcome, the most important first.
     pub fn figure_warnings(&self) -> Vec<Warning> {
         let warnings = [
-            self.clients_without_root(),
-            self.groups_missing_from_root(),
-            self.root_too_small(),
             self.fairness_not_reached(),
-            self.no_better_than_constant(),
+            no_better_than_constant(
+                &self.root_metrics,
+                self.comparisons.constant.map(|constant| constant.loss),
+                "root rows",
+            ),
             no_worse(
                 WarningCode::PooledNoWorse,
                 "the model of all proxies pooled",
+                "pooled",
                 self.comparisons.pooled.as_ref(),
             ),
             no_worse(
                 WarningCode::RootOnlyNoWorse,
                 "a fair model of the root alone, measured on rows it was not fitted to,",
+                "root-only",
                 self.comparisons.root_only.as_ref(),
             ),
+            self.root_too_small(),
+            self.groups_missing_from_root(),
+            self.clients_without_root(),
             self.one_client_dominates(),
         ];
         warnings.into_iter().flatten().collect()
@@ -113,7 +123,8 @@ impl Outcome {
             if judgement.verdict != Verdict::Unknown {
                 return None;
             }
-            let message = format!("the root is too small to tell: {judgement}");
+            let why = if judgement.rows_needed.is_some() { "is too small to" } else { "cannot" };
+            let message = format!("the root {why} tell whether the model is fair: {judgement}");
             return Some(Warning::new(WarningCode::RootTooSmall, message));
         }
         let gap = &self.root_metrics.gap(self.settings.fairness)?;
@@ -155,35 +166,6 @@ impl Outcome {
         Some(Warning::new(WarningCode::FairnessNotReached, message))
     }
 
-    /// Every row gets the same decision, or neither the decisions nor the scores are provably better than a constant.
-    fn no_better_than_constant(&self) -> Option<Warning> {
-        let metrics = &self.root_metrics;
-        let selected: usize = metrics.groups.iter().map(|group| group.selected).sum();
-        let warn = |message| Some(Warning::new(WarningCode::NoBetterThanConstant, message));
-        if selected == 0 || selected == metrics.rows {
-            let which = if selected == 0 { "none" } else { "all" };
-            return warn(format!(
-                "the model is no better than a constant: it selects {which} of the {} root rows",
-                metrics.rows
-            ));
-        }
-        let (Some(constant), Some(balanced)) =
-            (&self.comparisons.constant, &metrics.balanced_accuracy)
-        else {
-            return None;
-        };
-        if constant.loss.low > 0.0 || balanced.low > 0.5 {
-            return None;
-        }
-        warn(format!(
-            "the model is not provably better than a constant on the {} root rows: its balanced accuracy is {}, and a \
-             constant's loss is higher by {}",
-            metrics.rows,
-            plain(balanced),
-            signed(&constant.loss),
-        ))
-    }
-
     /// One client has nearly all the weight, although the root does not show that using all clients is worse.
     fn one_client_dominates(&self) -> Option<Warning> {
         let largest = self.clients.iter().reduce(|a, b| if b.weight > a.weight { b } else { a })?;
@@ -193,12 +175,11 @@ impl Outcome {
         }
         let message = format!(
             "client `{}` has {:.0} % of the weight, although the root does not show that using all {} clients would be \
-             worse: the pooled model's loss differs by {}, its gap by {}",
+             worse: {}",
             largest.id,
             100.0 * largest.weight,
             self.clients.len(),
-            signed(&pooled.loss),
-            signed(&pooled.gap),
+            differences("the pooled model's", pooled),
         );
         Some(Warning::new(WarningCode::OneClientDominates, message))
     }
@@ -213,14 +194,39 @@ impl Outcome {
     }
 }
 
-fn no_worse(code: WarningCode, model: &str, comparison: Option<&Comparison>) -> Option<Warning> {
+fn no_worse(
+    code: WarningCode,
+    model: &str,
+    defense: &str,
+    comparison: Option<&Comparison>,
+) -> Option<Warning> {
     let comparison = comparison.filter(|comparison| comparison.is_no_worse())?;
     let message = format!(
-        "{model} is provably no worse on the root: its loss differs by {}, its gap by {}",
-        signed(&comparison.loss),
-        signed(&comparison.gap),
+        "{model} is provably no worse on the root, and better in at least one figure: {}. Consider the defense \
+         `{defense}`",
+        differences("its", comparison),
     );
     Some(Warning::new(code, message))
+}
+
+/// How loss and gap of the other model, `whose`, differ from those of the published one.
+fn differences(whose: &str, comparison: &Comparison) -> String {
+    format!(
+        "{whose} {}, and its {}",
+        difference("loss", &comparison.loss, ["lower", "higher"]),
+        difference("gap", &comparison.gap, ["smaller", "larger"]),
+    )
+}
+
+/// `loss is lower by 0.012 [0.004, 0.020]`, marked if the interval proves the direction.
+fn difference(figure: &str, e: &Estimate, [below, above]: [&str; 2]) -> String {
+    if (e.value, e.low, e.high) == (0.0, 0.0, 0.0) {
+        return format!("{figure} is the same");
+    }
+    let is_below = e.value < 0.0;
+    let size = if is_below { -*e } else { *e };
+    let proven = if size.low > 0.0 { "provably " } else { "" };
+    format!("{figure} is {proven}{} by {}", if is_below { below } else { above }, plain(&size))
 }
 
 fn plain(e: &Estimate) -> String {

@@ -201,8 +201,22 @@ pub fn fit_logistic(
     lambda: f64,
     settings: &InnerSettings,
 ) -> Result<Vec<f64>, Error> {
-    let rows = crate::packed_rows::PackedRows::unmerged(std::slice::from_ref(rows))?;
-    let problem = InnerProblem { rows: &rows, weights: &[1.0], ridge: ridge(lambda, rows.n()) };
+    fit_weighted_logistic(std::slice::from_ref(rows), &[1.0], lambda, settings)
+}
+
+/// The model of several tables, in which each row of table `c` has weight `weights[c]`: the minimiser of
+/// `(1/N) Σ_c w_c L_c(θ) + (λ/2n²)‖θ‖²`, with N the number of rows.
+pub fn fit_weighted_logistic(
+    tables: &[crate::rows::Rows],
+    weights: &[f64],
+    lambda: f64,
+    settings: &InnerSettings,
+) -> Result<Vec<f64>, Error> {
+    if weights.len() != tables.len() {
+        return Err(Error::Clients { expected: tables.len(), found: weights.len() });
+    }
+    let rows = crate::packed_rows::PackedRows::unmerged(tables)?;
+    let problem = InnerProblem { rows: &rows, weights, ridge: ridge(lambda, rows.n()) };
     Ok(problem.fit(FitPoint::origin(&rows)?, settings)?.point.theta)
 }
 

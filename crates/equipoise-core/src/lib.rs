@@ -91,13 +91,14 @@ pub use blindness::{Blindness, cost_of_blindness};
 pub use choice::Choice;
 pub use comparison::{Comparison, Comparisons, compare_with_pooled, compare_with_root_only};
 pub use defense::{
-    ClientTrust, Defense, TrustAxis, TrustReason, TrustSummary, TrustTerm, fedasl_weights,
-    fednolowe_weights,
+    ClientTrust, Defense, TrustAxis, TrustConstants, TrustReason, TrustSummary, TrustTerm,
+    fedasl_weights, fednolowe_weights, trust_with,
 };
 pub use error::Error;
 pub use fairness::{Condition, Covariance, Criterion, Fairness, Surrogate, Violation};
+pub use figure_warnings::warn_if_no_better_than_constant;
 pub use groups::{Groups, MAX_GROUPS};
-pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic};
+pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic, fit_weighted_logistic};
 pub use interval::{
     Auc, Count, Estimate, GapCell, Location, Moments, PooledDispersion, WorstGap,
     balanced_accuracy, calibration, mean_difference, normal_cdf, normal_quantile, paired_mean,
@@ -122,6 +123,6 @@ pub use settings::{CheckedSettings, OuterSettings, OuterSolver, Profile, RhoSche
 pub use simplex::project_onto_simplex;
 pub use solve::{model_at, objective_at, solve};
 pub use statistics::{ClientStatistics, Order, Statistics};
-pub use sweep::{SweepPoint, sweep};
+pub use sweep::{SweepPoint, can_sweep, sweep};
 pub use verdict::{Judgement, Requirement, Requirements, Verdict, describe_verdict};
-pub use warning::{TableRole, Warning, WarningCode};
+pub use warning::{TableRole, Warning, WarningCode, sort_by_importance};

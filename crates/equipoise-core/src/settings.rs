@@ -14,7 +14,7 @@ use crate::verdict::Requirements;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The defense. Default: the bilevel method.
+    /// The defense. Default: trust; profile `paper`: the bilevel method.
     pub defense: Defense,
     /// The fairness requested. No default: it is the coordinator's choice.
     pub fairness: Fairness,
@@ -30,8 +30,8 @@ pub struct Settings {
     pub inner: InnerSettings,
     /// The outer problem, `w`.
     pub outer: OuterSettings,
-    /// Whether the bilevel method falls back to a root-only model if that is clearly better, on held-out root rows,
-    /// than the clients' best model. Default: true; profile `paper`: false.
+    /// Whether to fall back to a root-only model if that is clearly better, on held-out root rows, than the clients'
+    /// model. Trust asks only if every client is useless by itself. Default: true; profile `paper`: false.
     #[serde(default)]
     pub fall_back: bool,
     /// What the model must achieve on the root. They decide the verdict, and nothing else. Default: nothing.
@@ -102,11 +102,11 @@ pub(crate) struct Stage {
 }
 
 impl Settings {
-    /// The default profile: the paper's problem and penalties, solved by Gauss–Newton until the weights are
-    /// stationary.
+    /// The default profile: the defense `trust`. The bilevel method, if chosen instead, solves the paper's problem by
+    /// Gauss–Newton until the weights are stationary.
     pub fn new(fairness: Fairness) -> Self {
         Self {
-            defense: Defense::Bilevel,
+            defense: Defense::default(),
             fairness,
             surrogate: Surrogate::Covariance,
             root_weighting: RootWeighting::Pooled,
@@ -118,7 +118,12 @@ impl Settings {
         }
     }
 
-    /// The profile `paper`: the constants of the paper's experiments, all 2000 Adam steps, and the weights after the
+    /// The bilevel method with the other settings of the default profile.
+    pub fn bilevel(fairness: Fairness) -> Self {
+        Self { defense: Defense::Bilevel, ..Self::new(fairness) }
+    }
+
+    /// The profile `paper`: the bilevel method with the constants of the paper's experiments, all 2000 Adam steps, and the weights after the
     /// last one. The inner problem is solved to the paper's tolerance, by Newton's method unless L-BFGS is requested:
     /// the minimiser is unique, so the choice affects only speed.
     pub fn paper(fairness: Fairness) -> Self {
@@ -129,7 +134,7 @@ impl Settings {
             rho: RhoSchedule { every: 400, ..RhoSchedule::default() },
             gap_tolerance: None,
         };
-        Self { inner: InnerSettings::default(), outer, fall_back: false, ..Self::new(fairness) }
+        Self { inner: InnerSettings::default(), outer, fall_back: false, ..Self::bilevel(fairness) }
     }
 
     /// The settings of a profile.

@@ -25,13 +25,28 @@ pub struct SweepPoint {
     pub root_metrics: Metrics,
 }
 
+impl SweepPoint {
+    /// The strength as text. Shares below a tenth are powers of ten.
+    pub fn strength_text(&self) -> String {
+        match self.strength {
+            strength if strength > 0.0 && strength < 0.1 => format!("{strength:e}"),
+            strength => strength.to_string(),
+        }
+    }
+}
+
 /// Shares of ρ. The trade-off happens over several orders of magnitude.
 const RHO_SHARES: [f64; 7] = [0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1.0];
 
 /// Shares of the trusted clients' weights.
 const TRUST_SHARES: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
 
-/// Models at several strengths, weakest first. Only `bilevel` and `trust` have a strength to vary.
+/// Whether a defense has a strength to vary, as `bilevel` and `trust` have.
+pub fn can_sweep(defense: Defense) -> bool {
+    matches!(defense, Defense::Bilevel | Defense::Trust)
+}
+
+/// Models at several strengths, weakest first, if the defense [can be swept](can_sweep).
 pub fn sweep(
     round: &Round,
     settings: &CheckedSettings,
@@ -87,15 +102,17 @@ fn at_share(settings: &CheckedSettings, share: f64) -> Result<CheckedSettings, E
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::choice::Choice;
     use crate::fairness::Fairness;
     use crate::test_rows::random_round;
 
     #[test]
     fn a_stronger_penalty_never_has_a_lower_loss_and_ends_at_the_settings() {
         let round = random_round(3, 4, 200, 3, true);
-        let settings = Settings::new(Fairness::SP).validate().unwrap();
+        let settings = Settings::bilevel(Fairness::SP).validate().unwrap();
         let points = sweep(&round, &settings, |_, _| {}).unwrap();
-        assert_eq!(points.len(), RHO_SHARES.len());
+        let texts: Vec<String> = points.iter().map(SweepPoint::strength_text).collect();
+        assert_eq!(texts, ["0", "1e-6", "1e-5", "1e-4", "1e-3", "1e-2", "1"]);
         let last = solve(&round, &settings, &mut NoopObserver).unwrap();
         assert_eq!(points[6].theta, last.theta);
         // Of two minimisers of loss + (ρ/2) violation², the one with the larger ρ has the smaller violation.
@@ -115,15 +132,22 @@ mod tests {
         let settings = settings.validate().unwrap();
         let points = sweep(&round, &settings, |_, _| {}).unwrap();
         assert_eq!(points[0].weights, [0.25; 4]);
+        let texts: Vec<String> = points.iter().map(SweepPoint::strength_text).collect();
+        assert_eq!(texts, ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
         let own = solve(&round, &settings, &mut NoopObserver).unwrap();
         assert_eq!((&points[5].theta, points[5].weights.clone()), (&own.theta, own.weights()));
     }
 
     #[test]
-    fn a_defense_without_a_penalty_is_refused() {
+    fn a_defense_without_a_strength_is_refused() {
         let round = random_round(3, 2, 60, 2, true);
-        let settings = Settings { defense: Defense::Pooled, ..Settings::new(Fairness::SP) };
-        let error = sweep(&round, &settings.validate().unwrap(), |_, _| {}).unwrap_err();
-        assert!(error.to_string().contains("pooled"));
+        for &defense in Defense::ALL {
+            let settings = Settings { defense, ..Settings::new(Fairness::SP) };
+            let swept = sweep(&round, &settings.validate().unwrap(), |_, _| {});
+            assert_eq!(swept.is_ok(), can_sweep(defense), "{defense}");
+            if let Err(error) = swept {
+                assert!(error.to_string().contains(defense.name()), "{error}");
+            }
+        }
     }
 }

@@ -13,7 +13,7 @@ mod tests;
 pub use requirements::{Requirement, Requirements};
 pub use sentence::describe_verdict;
 
-pub(crate) use rows_needed::{MAX_VARIANCE, pair_variance, rows_needed};
+pub(crate) use rows_needed::{MAX_VARIANCE, pair_variance, practical_rows_needed, rows_needed};
 pub(crate) use sentence::{about, kind_of_rows, list};
 
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,7 @@ pub struct Judgement {
     pub unmeasured_groups: Vec<String>,
     /// If these rows cannot tell, about how many could: for a gap, rows of each condition in each group; for the
     /// accuracy, rows; for the balanced accuracy, rows of each label. `None` if the figure is so close to the bound that
-    /// no practical number suffices.
+    /// nobody would collect that many: more than 10,000, and more than ten times the rows found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_needed: Option<usize>,
 }
@@ -95,13 +95,14 @@ impl Metrics {
             Requirement::Gap => judge_gap(self, fairness, bound),
             Requirement::Accuracy => {
                 let rows = self.rows as f64;
-                judge_share(requirement, bound, self.accuracy, |share| {
-                    smoothed_variance(share * rows, rows)
-                })
+                let variance = |share: f64| smoothed_variance(share * rows, rows);
+                judge_share(requirement, bound, self.accuracy, variance, self.rows)
             }
             Requirement::BalancedAccuracy => {
                 let variance = self.balanced_accuracy_variance();
-                judge_share(requirement, bound, self.balanced_accuracy, |_| variance)
+                let positives: usize = self.groups.iter().map(|group| group.positives).sum();
+                let found = positives.min(self.rows - positives);
+                judge_share(requirement, bound, self.balanced_accuracy, |_| variance, found)
             }
         };
         requirements.iter().map(judge).collect()
@@ -136,7 +137,12 @@ fn judge_gap(metrics: &Metrics, fairness: Fairness, bound: f64) -> Judgement {
     };
     let rows = || match &gap {
         Some(gap) if unmeasured_groups.is_empty() => {
-            rows_needed(gap.size() - bound, pair_variance(metrics, gap))
+            let rows_of = |name: &String| {
+                let group = metrics.groups.iter().find(|group| group.name == *name);
+                group.map_or(0, |group| group.counts(gap.condition).n)
+            };
+            let found = gap.groups.iter().map(rows_of).min().unwrap_or(0);
+            practical_rows_needed(gap.size() - bound, pair_variance(metrics, gap), found)
         }
         // Enough for a fair model to pass, whatever the rates.
         _ => rows_needed(bound, 2.0 * MAX_VARIANCE),
@@ -154,19 +160,22 @@ fn judge_gap(metrics: &Metrics, fairness: Fairness, bound: f64) -> Judgement {
     }
 }
 
-/// A figure that must be at least `bound`. `variance` is that of one row, at the figure found.
+/// A figure that must be at least `bound`. `variance` is that of one row, at the figure found in `found` rows.
 fn judge_share(
     requirement: Requirement,
     bound: f64,
     figure: Option<Estimate>,
     variance: impl Fn(f64) -> f64,
+    found: usize,
 ) -> Judgement {
     let verdict = match figure {
         Some(figure) if figure.high < bound => Verdict::Fail,
         Some(figure) if figure.low >= bound => Verdict::Pass,
         _ => Verdict::Unknown,
     };
-    let rows = |figure: Estimate| rows_needed(figure.value - bound, variance(figure.value));
+    let rows = |figure: Estimate| {
+        practical_rows_needed(figure.value - bound, variance(figure.value), found)
+    };
     Judgement {
         requirement,
         bound,

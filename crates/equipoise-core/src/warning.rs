@@ -53,6 +53,8 @@ pub enum WarningCode {
     NoSubmission,
     /// Two clients submitted the same table.
     SameTable,
+    /// Clients have rows in common.
+    SharedRows,
     /// Fewer than half of a client's rows are distinct.
     RepeatedRows,
     /// The root is too small to tell whether the model is fair.
@@ -65,9 +67,9 @@ pub enum WarningCode {
     ClientWithoutRoot,
     /// The root does not show that the model is better than a constant.
     NoBetterThanConstant,
-    /// The pooled model is provably no worse on the root.
+    /// The pooled model is provably no worse on the root, and better in loss or gap.
     PooledNoWorse,
-    /// A model of the root alone is provably no worse, on root rows it was not fitted to.
+    /// A model of the root alone is provably no worse, and better in loss or gap, on root rows it was not fitted to.
     RootOnlyNoWorse,
     /// One client has nearly all the weight, although the root does not show that others are worse.
     OneClientDominates,
@@ -84,6 +86,39 @@ pub enum TableRole {
     Proxy,
     /// What the server trusts.
     Root,
+}
+
+impl WarningCode {
+    /// Its place in a list, the most important first: whether the model can be used, what the root cannot tell, the
+    /// quality of the solve, the round, and single tables.
+    fn rank(self) -> u8 {
+        match self {
+            Self::NotStationary
+            | Self::FellBack
+            | Self::FairnessNotReached
+            | Self::NoBetterThanConstant
+            | Self::PooledNoWorse
+            | Self::RootOnlyNoWorse => 0,
+            Self::CannotTell
+            | Self::RootTooSmall
+            | Self::GroupMissing
+            | Self::ClientWithoutRoot
+            | Self::OneClientDominates => 1,
+            Self::InnerNotConverged | Self::InaccurateHypergradient | Self::DiagonalRaised => 2,
+            Self::NoSubmission | Self::SameTable | Self::SharedRows => 3,
+            Self::ManyLabelValues
+            | Self::ManySensitiveValues
+            | Self::OneClass
+            | Self::OneGroup
+            | Self::RepeatedRows
+            | Self::Unknown => 4,
+        }
+    }
+}
+
+/// Sorts warnings, the most important first. Those of equal importance keep their order.
+pub fn sort_by_importance(warnings: &mut [Warning]) {
+    warnings.sort_by_key(|warning| warning.code.rank());
 }
 
 impl Warning {
@@ -107,5 +142,25 @@ impl fmt::Display for Warning {
             _ => {}
         }
         f.write_str(&self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_decides_whether_the_model_can_be_used_comes_first() {
+        let codes = [
+            WarningCode::OneClass,
+            WarningCode::SharedRows,
+            WarningCode::RootTooSmall,
+            WarningCode::OneGroup,
+            WarningCode::FairnessNotReached,
+        ];
+        let mut warnings: Vec<Warning> = codes.map(|code| Warning::new(code, "")).to_vec();
+        sort_by_importance(&mut warnings);
+        let sorted: Vec<WarningCode> = warnings.iter().map(|warning| warning.code).collect();
+        assert_eq!(sorted, [codes[4], codes[2], codes[1], codes[0], codes[3]]);
     }
 }

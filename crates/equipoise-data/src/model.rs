@@ -50,6 +50,9 @@ impl Model {
 
     /// Reads a model file.
     pub fn read(path: &Path) -> Result<Self, Error> {
+        if path.is_dir() {
+            return Err(Error::in_document(path, describe_folder(path)));
+        }
         let text = std::fs::read_to_string(path)
             .map_err(|source| Error::Read { file: path.to_path_buf(), source })?;
         Self::from_json(&text, path)
@@ -125,6 +128,22 @@ impl Model {
         }
     }
 }
+
+/// Why a folder is not a model, and which of its files may be meant: its own `model.json` or that of a folder in it.
+fn describe_folder(folder: &Path) -> String {
+    let inside = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut candidates: Vec<_> = inside.map(|entry| entry.path().join(FILE_NAME)).collect();
+    candidates.sort();
+    candidates.insert(0, folder.join(FILE_NAME));
+    match candidates.into_iter().find(|file| file.is_file()) {
+        Some(file) => format!("is a folder, not a model. Give its file {}", file.display()),
+        None => format!(
+            "is a folder, not a model, and has no {FILE_NAME}. Give the {FILE_NAME} in the outcome of `defend`"
+        ),
+    }
+}
+
+const FILE_NAME: &str = "model.json";
 
 /// `model.json`, version 1.
 #[derive(Serialize, Deserialize)]

@@ -6,7 +6,7 @@ mod check;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use equipoise_core::{Blindness, Metrics, Outcome, SweepPoint, Warning};
+use equipoise_core::{Blindness, Metrics, Outcome, SweepPoint, Warning, sort_by_importance};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -77,8 +77,8 @@ fn with_derived_keys<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<
 }
 
 impl OutcomeFile {
-    /// The file of an outcome. `warnings` are those about the round; they are put before those of the solve, without
-    /// the paths, which mean nothing elsewhere.
+    /// The file of an outcome. `warnings` are those about the round; they are sorted in among those of the solve, without
+    /// the paths, which mean nothing elsewhere. Rows that clients share give one more.
     pub fn new(
         schema: &Schema,
         mut outcome: Outcome,
@@ -88,6 +88,8 @@ impl OutcomeFile {
     ) -> Result<Self, Error> {
         let warnings = warnings.into_iter().map(|warning| Warning { file: None, ..warning });
         outcome.warnings.splice(0..0, warnings);
+        outcome.warnings.extend(overlaps.warning());
+        sort_by_importance(&mut outcome.warnings);
         let file = Self {
             format: FORMAT.to_string(),
             version: VERSION,

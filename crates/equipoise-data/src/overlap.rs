@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use equipoise_core::{Warning, WarningCode};
 use serde::{Deserialize, Serialize};
 
 use crate::row_sketch::RowSketch;
@@ -45,6 +46,26 @@ pub struct Overlaps {
     pub listed: Vec<Overlap>,
     /// Number of further pairs.
     pub more: usize,
+}
+
+/// Maximum number of pairs that a warning describes.
+const MAX_DESCRIBED: usize = 3;
+
+impl Overlaps {
+    /// One warning about all pairs. `None` if there are none.
+    pub fn warning(&self) -> Option<Warning> {
+        if self.listed.is_empty() {
+            return None;
+        }
+        let described = self.listed.iter().take(MAX_DESCRIBED);
+        let mut parts: Vec<String> = described.map(ToString::to_string).collect();
+        match self.listed.len() + self.more - parts.len() {
+            0 => {}
+            1 => parts.push("1 more pair of clients shares rows".to_owned()),
+            more => parts.push(format!("{more} more pairs of clients share rows")),
+        }
+        Some(Warning::new(WarningCode::SharedRows, parts.join("; ")))
+    }
 }
 
 impl std::fmt::Display for Overlap {

@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             {
                 let round = split.scenario(kind, share, &mut |_, _| {})?.round()?;
                 let adam = final_objectives(&round, Settings::paper(fairness))?;
-                let gauss_newton = final_objectives(&round, Settings::new(fairness))?;
+                let gauss_newton = final_objectives(&round, Settings::bilevel(fairness))?;
                 let excess = gauss_newton.0 - adam.0;
                 excesses.push(excess);
                 let line = serde_json::json!({

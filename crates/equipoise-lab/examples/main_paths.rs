@@ -76,7 +76,7 @@ fn adam(steps: usize) -> Answer {
 
 fn gauss_newton(n_clients: usize) -> Answer {
     let round = round(n_clients, 16_000 / n_clients, 12)?;
-    let settings = Settings::new(Fairness::SP).validate()?;
+    let settings = Settings::bilevel(Fairness::SP).validate()?;
     measured(|| solve(&round, &settings, &mut NoopObserver))?;
     Ok(())
 }

@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let started = Instant::now();
     let round = Round::new(clients_rows)?;
     let prepare_seconds = started.elapsed().as_secs_f64();
-    let settings = Settings::new(Fairness::SP).validate()?;
+    let settings = Settings::bilevel(Fairness::SP).validate()?;
     for threads in threads {
         let threads = threads.parse()?;
         let (seconds, outcome) = repeat_solve(&round, &settings, repeats, threads)?;

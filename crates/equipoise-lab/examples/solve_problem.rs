@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (header, clients) = Header::load(Path::new(file))?;
     let mut settings = match profile.as_str() {
         "paper" => Settings::paper(header.fairness),
-        "default" => Settings::new(header.fairness),
+        "default" => Settings::bilevel(header.fairness),
         other => return Err(format!("unknown profile: {other}").into()),
     };
     settings.lambda = header.lambda;

@@ -6,17 +6,16 @@ use crate::dataset::Preprocessing;
 use crate::experiment::{Ablation, Variant};
 use crate::scenario::{Generator, ScenarioKind};
 
-/// Number of variants: every defense, and the method without its penalty.
+/// Number of variants: every defense, and bilevel without its penalty.
 const N_VARIANTS: usize = Defense::ALL.len() + 1;
 
 impl Choice for Variant {
-    /// The method, the method without its penalty, then the other defenses.
+    /// Every defense; bilevel without its penalty is last.
     const ALL: &'static [Self] = &{
         let mut all = [Self::BilevelWithoutPenalty; N_VARIANTS];
-        all[0] = Self::Defense(Defense::ALL[0]);
-        let mut i = 2;
-        while i < N_VARIANTS {
-            all[i] = Self::Defense(Defense::ALL[i - 1]);
+        let mut i = 0;
+        while i < Defense::ALL.len() {
+            all[i] = Self::Defense(Defense::ALL[i]);
             i += 1;
         }
         all
@@ -26,7 +25,7 @@ impl Choice for Variant {
         match self {
             Self::Defense(defense) => defense.describe(),
             Self::BilevelWithoutPenalty => {
-                ("bilevel-rho0", "The method without its fairness penalty, ρ = 0")
+                ("bilevel-rho0", "bilevel without its fairness penalty, ρ = 0")
             }
         }
     }
@@ -47,6 +46,7 @@ choices! { Preprocessing:
     Paper => "paper", "Category codes used as numbers, no intercept, as in the paper";
     Intercept => "intercept", "The same with an intercept";
     OneHot => "one-hot", "Category codes as one-hot columns, with an intercept";
+    Inferred => "inferred", "As `schema infer` proposes: 3 to 12 integers as one-hot columns, with an intercept";
 }
 
 choices! { Ablation:

@@ -84,6 +84,8 @@ pub enum Preprocessing {
     Intercept,
     /// Codes as one-hot columns, and an intercept.
     OneHot,
+    /// As `schema infer` proposes: columns of 3 to 12 integers as one-hot columns, and an intercept.
+    Inferred,
 }
 
 impl Dataset {
@@ -156,6 +158,7 @@ impl Dataset {
             sensitive: vec![(self.sensitive.0.to_owned(), Some(self.sensitive.1.to_owned()))],
             two_groups: true,
             intercept: preprocessing != Preprocessing::Paper,
+            codes: preprocessing == Preprocessing::Inferred,
             ..InferOptions::default()
         };
         if preprocessing == Preprocessing::OneHot {

@@ -43,17 +43,25 @@ pub enum Error {
     /// A cell of an experiment, with this key, failed.
     #[error("{0}: {1}")]
     Cell(String, Box<Error>),
-    /// Another experiment is running in this folder.
-    #[error("another experiment is running in {0}. Wait for it, or choose another folder.")]
+    /// Another run is writing to this folder.
+    #[error("another run is writing to {0}. Wait for it, or choose another folder.")]
     Busy(String),
-    /// The folder contains a file that an experiment would replace, but no journal.
-    #[error("{folder} contains {name}, which is not from an experiment. Choose another folder.")]
+    /// The folder contains a file that a run would replace, but no journal.
+    #[error(
+        "{folder} contains {name} but no results.jsonl, so it is not from an earlier run. Choose another folder."
+    )]
     Foreign {
         /// The folder.
         folder: String,
         /// The file.
         name: &'static str,
     },
+    /// A method's weights or coefficients are not finite.
+    #[error("its weights or coefficients are not finite numbers")]
+    NotFinite,
+    /// A method's gap cannot be measured.
+    #[error("its gap cannot be measured: a group has no test rows that count")]
+    NoGap,
     /// A list contains this item twice.
     #[error("{0} is listed twice. List it once.")]
     Twice(String),
@@ -102,14 +110,14 @@ pub enum Error {
         /// What went wrong.
         problem: FetchProblem,
     },
-    /// The journal of an experiment cannot be read or written.
+    /// The journal of a run cannot be read or written.
     #[error("{0} cannot be read or written")]
     Journal(PathBuf, #[source] std::io::Error),
     /// This line of the journal, counted from 1, is not a cell.
     #[error("{0}, line {1}: not a finished cell. Remove the line to run the cell again.")]
     JournalLine(PathBuf, usize, #[source] serde_json::Error),
-    /// The folder contains an experiment with other settings.
-    #[error("{0} contains an experiment with different settings or data. Choose another folder.")]
+    /// The folder contains a run with other settings.
+    #[error("{0} contains results with different settings or data. Choose another folder.")]
     OtherExperiment(String),
 }
 

@@ -8,30 +8,32 @@
 mod ablation;
 mod cell;
 mod figures;
-mod journal;
+mod reference;
 mod settings;
 mod summary;
 
 pub use ablation::{Ablation, Change};
 pub use cell::{Cell, CellKey, DefenseResult, Variant};
-pub(crate) use figures::{Figures, split_weights};
+pub(crate) use figures::{Figures, effective_number, split_weights};
+pub(crate) use reference::reliable_mean;
+pub use reference::{Reference, ReferenceResult};
 pub use settings::ExperimentSettings;
 pub use summary::{CellSummary, Spread, summarise, write_results_csv};
 
 use equipoise_core::Rows;
 use rayon::prelude::*;
 use std::path::Path;
-use std::sync::Mutex;
 
 use crate::dataset::Preprocessing;
 use crate::error::Error;
+use crate::journal::{FinishedCells, Header, OnCell};
 use crate::scenario::Split;
 use crate::source::{Sources, rows_digest};
-use journal::{Header, Journal};
 use settings::Unit;
 
-/// Called after each finished cell with the number done and the total.
-pub type OnCell<'a> = dyn Fn(usize, usize) + Sync + 'a;
+/// The other files of an experiment.
+const OUTPUTS: [&str; 5] =
+    ["results.csv", "ablations.csv", "traces.csv", "RESULTS.md", "report.html"];
 
 /// A finished experiment.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,31 +64,24 @@ pub fn run_experiment(
         .chain(ablations.iter().map(|&ablation| settings.ablation(ablation)))
         .collect();
     let populations = Populations::load(&stages, sources)?;
-    let header = Header {
-        version: env!("CARGO_PKG_VERSION"),
-        settings,
-        rows: settings
-            .datasets
-            .iter()
-            .filter_map(|name| {
-                let rows = populations.get(name, settings.preprocessing)?;
-                Some((name.as_str(), rows_digest(rows)))
-            })
-            .collect(),
-    };
-    let (journal, mut finished) = Journal::open(folder, &header)?;
+    let digests = settings.datasets.iter().filter_map(|name| {
+        let rows = populations.get(name, settings.preprocessing)?;
+        Some((name.as_str(), rows_digest(rows)))
+    });
+    // Ablations are not part of the header, so they can be added later.
+    let header = Header::new(settings, digests.collect());
     let requested: Vec<&CellKey> = stages.iter().flatten().flat_map(|unit| &unit.keys).collect();
-    // The folder may contain ablations of an earlier run that are not requested now.
-    finished.retain(|cell| requested.contains(&&cell.key));
-    let n_cells = requested.len();
-    let run = Run { populations, state: Mutex::new((journal, finished)), n_cells, on_cell };
-    run.report_progress();
+    let cells = FinishedCells::open(folder, &header, &OUTPUTS, &requested, on_cell)?;
+    // Create the folder of tables now, because it is better to fail before the work than after it.
+    let tables = folder.join("tables");
+    std::fs::create_dir_all(&tables).map_err(Error::folder(&tables))?;
+    let run = Run { populations, cells };
     for stage in &stages {
         stage.par_iter().try_for_each(|unit| run.unit(unit))?;
     }
 
     let changes: Vec<Change> = ablations.iter().flat_map(|ablation| ablation.changes()).collect();
-    let mut cells = run.lock().1.clone();
+    let mut cells = run.cells.into_cells();
     cells.sort_by_key(|cell| cell.key.order(settings, &changes));
     let (grid, ablation_cells) = cells.into_iter().partition(|cell| cell.key.change.is_none());
     Ok(Experiment {
@@ -121,25 +116,22 @@ impl Populations {
 
 struct Run<'a> {
     populations: Populations,
-    state: Mutex<(Journal, Vec<Cell>)>,
-    n_cells: usize,
-    on_cell: &'a OnCell<'a>,
+    cells: FinishedCells<'a, Cell>,
 }
 
 impl Run<'_> {
     /// Runs the unfinished cells of a unit in parallel.
     fn unit(&self, unit: &Unit) -> Result<(), Error> {
-        let open: Vec<&CellKey> = {
-            let state = self.lock();
-            let is_open = |key: &&CellKey| !state.1.iter().any(|cell| cell.key == **key);
-            unit.keys.iter().filter(is_open).collect()
-        };
+        let open = self.cells.unfinished(&unit.keys);
         let rows = self.populations.get(&unit.dataset, unit.settings.preprocessing);
         let (Some(rows), false) = (rows, open.is_empty()) else { return Ok(()) };
         let scenarios: Vec<_> = open.iter().map(|key| (key.scenario, key.unreliable)).collect();
-        let split = Split::new(rows, &unit.scenario)
-            .and_then(|split| split.make_proxies(&scenarios).map(|()| split));
-        let split = match split {
+        let split = Split::new(rows, &unit.scenario).and_then(|split| {
+            split.make_proxies(&scenarios)?;
+            let central = split.central_fair_model()?;
+            Ok((split, central))
+        });
+        let (split, central) = match split {
             Ok(split) => split,
             Err(problem) => return self.give_up(&open, problem.into()),
         };
@@ -147,9 +139,9 @@ impl Run<'_> {
             let cell = split
                 .scenario(key.scenario, key.unreliable, &mut |_, _| {})
                 .map_err(Error::from)
-                .and_then(|scenario| Cell::run(key.clone(), &scenario, &unit.settings));
+                .and_then(|scenario| Cell::run(key.clone(), &scenario, &central, &unit.settings));
             match cell {
-                Ok(cell) => self.keep(cell),
+                Ok(cell) => self.cells.keep(cell),
                 Err(problem) => self.give_up(&[key], problem),
             }
         })
@@ -161,27 +153,9 @@ impl Run<'_> {
             [key, ..] if key.change.is_none() => {
                 Err(Error::Cell(key.to_string(), Box::new(problem)))
             }
-            _ => keys.iter().try_for_each(|&key| self.keep(Cell::failed(key.clone(), &problem))),
+            _ => keys
+                .iter()
+                .try_for_each(|&key| self.cells.keep(Cell::failed(key.clone(), &problem))),
         }
-    }
-
-    fn keep(&self, cell: Cell) -> Result<(), Error> {
-        {
-            let mut state = self.lock();
-            state.0.append(&cell)?;
-            state.1.push(cell);
-        }
-        self.report_progress();
-        Ok(())
-    }
-
-    fn report_progress(&self) {
-        let done = self.lock().1.len();
-        (self.on_cell)(done, self.n_cells);
-    }
-
-    /// If a thread panicked while holding the lock, the cells are still complete.
-    fn lock(&self) -> std::sync::MutexGuard<'_, (Journal, Vec<Cell>)> {
-        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

@@ -1,6 +1,7 @@
 //! Scenarios (populations split into reliable and unreliable clients) and experiments (grids of such rounds and their
 //! results page).
 
+mod arena;
 mod attack;
 mod choices;
 mod dataset;
@@ -8,21 +9,28 @@ mod demo;
 mod error;
 mod experiment;
 mod fetch;
+mod journal;
 mod population;
 mod results;
 mod rival;
 mod scenario;
 mod source;
 
+pub use arena::{
+    AccuracyBar, Arena, ArenaCell, ArenaClient, ArenaKey, ArenaSettings, ArenaSummary, Contender,
+    ContenderResult, Context, Loss, Matchup, MatchupSummary, Place, Record, RootErrors, Standing,
+    run_arena,
+};
 pub use attack::{Attack, Attackers};
 pub use dataset::{DATASETS, Dataset, GroupView, Preprocessing};
 pub use demo::{Demo, DemoSettings};
 pub use error::Error;
 pub use experiment::{
     Ablation, Cell, CellKey, CellSummary, Change, DefenseResult, Experiment, ExperimentSettings,
-    OnCell, Spread, Variant, run_experiment, summarise, write_results_csv,
+    Reference, ReferenceResult, Spread, Variant, run_experiment, summarise, write_results_csv,
 };
 pub use fetch::{FetchProblem, FetchSettings, Fetched, OnBytes};
+pub use journal::OnCell;
 pub use population::{COLUMNS, LABEL, Person, SENSITIVE, make_population};
 pub use results::Results;
 pub use rival::{Rival, RivalInput, RivalModel};

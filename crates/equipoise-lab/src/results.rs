@@ -8,6 +8,7 @@ mod convergence;
 mod discussion;
 mod figures;
 mod files;
+mod nine_cells;
 mod paper;
 mod performance;
 mod proxy_fairness;
@@ -36,6 +37,7 @@ impl<'a> Results<'a> {
     pub fn page(&self) -> Page {
         let sections = [
             Some(self.setup_section()),
+            self.nine_cells_section(),
             self.claims_section(),
             self.weights_section(),
             self.baseline_section(),
@@ -83,8 +85,11 @@ impl<'a> Results<'a> {
              clients only. Figures are {}.",
             settings.n_clients,
             match settings.seeds {
-                1 => "from one seed".to_owned(),
-                n => format!("means over {n} seeds, and ± is the standard deviation"),
+                1 => format!("from seed {}", settings.first_seed),
+                n => format!(
+                    "means over {n} seeds from {}, and ± is the standard deviation",
+                    settings.first_seed
+                ),
             },
         );
         let figure = |label: &str, value: String, note: &str| Figure {

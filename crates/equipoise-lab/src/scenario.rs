@@ -148,6 +148,9 @@ pub struct Scenario {
     pub clients: Vec<ScenarioClient>,
 }
 
+/// Rows of the proxy from which the central fair model is read.
+const CENTRAL_PROXY_ROWS: usize = 5_000;
+
 /// Called for each proxy with the number done and the total.
 pub type OnClient<'a> = dyn FnMut(usize, usize) + 'a;
 
@@ -208,6 +211,29 @@ impl Split {
         }
         on_client(reliable.len(), reliable.len());
         Ok(Scenario { clients })
+    }
+
+    /// A fair model of all clients' training rows together: the target of the default generator.
+    pub fn central_fair_model(&self) -> Result<Vec<f64>, Error> {
+        let train: Vec<&Rows> = self.clients.iter().map(|client| &client.train).collect();
+        let train = Rows::concat(&train)?;
+        // The target does not depend on the number of rows of the proxy, so a short one is enough.
+        let settings = ProxySettings {
+            lambda: self.settings.lambda,
+            rows: Some(train.len().min(CENTRAL_PROXY_ROWS)),
+            ..ProxySettings::new(self.settings.fairness)
+        };
+        Ok(generate_proxy(&train, &settings, &mut NoopObserver)?.summary.theta)
+    }
+
+    /// The fair proxies that the unreliable clients would send if they were honest, in the order of the clients.
+    pub fn honest_proxies(&self, unreliable_share: f64) -> Result<Vec<Rows>, Error> {
+        let mut unreliable = self.by_unfairness[..self.n_unreliable(unreliable_share)].to_vec();
+        unreliable.sort_unstable();
+        unreliable
+            .into_par_iter()
+            .map(|client| Ok(self.fair_proxy(client)?.0))
+            .collect::<Result<Vec<_>, _>>()
     }
 
     fn n_unreliable(&self, unreliable_share: f64) -> usize {

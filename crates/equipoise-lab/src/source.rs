@@ -44,7 +44,8 @@ impl Sources {
         let folder = tempfile::tempdir().map_err(Error::folder(&std::env::temp_dir()))?;
         let file = folder.path().join("population.csv");
         write_people(&file, &people, &everyone)?;
-        let options = infer_options(preprocessing != Preprocessing::Paper);
+        let mut options = infer_options(preprocessing != Preprocessing::Paper);
+        options.codes = preprocessing == Preprocessing::Inferred;
         let schema = infer(open_table(&file)?, &options)?.schema;
         Ok(read_rows(&file, &schema, Purpose::Data)?.rows)
     }

@@ -4,10 +4,10 @@
 use equipoise_core::{Defense, Metrics, NoopObserver, Outcome, Settings, solve};
 use equipoise_lab::{Demo, DemoSettings};
 
-/// In at least 9 of 10 seeds the method leaves out the unreliable majority, and its model is at least three times
+/// In at least 9 of 10 seeds the default defense leaves out the unreliable majority, and its model is at least three times
 /// fairer than the pooled model and fairer than both robust averages.
 #[test]
-fn the_method_defends_the_demo_round_in_nine_of_ten_seeds() {
+fn the_default_defends_the_demo_round_in_nine_of_ten_seeds() {
     let folder = tempfile::tempdir().unwrap();
     let mut held = 0;
     for seed in 1..=10 {
@@ -22,13 +22,14 @@ fn the_method_defends_the_demo_round_in_nine_of_ten_seeds() {
         let spd = |outcome: &Outcome| {
             Metrics::of(&outcome.theta, &demo.test).unwrap().gaps.sp.unwrap().size()
         };
-        let bilevel = run(Defense::Bilevel);
-        let unreliable = demo.scenario.unreliable_weight(&bilevel.weights());
+        let trust = run(Defense::Trust);
+        let unreliable = demo.scenario.unreliable_weight(&trust.weights());
         let (pooled, fedasl, fednolowe) =
             (spd(&run(Defense::Pooled)), spd(&run(Defense::Fedasl)), spd(&run(Defense::Fednolowe)));
-        let own = spd(&bilevel);
+        let own = spd(&trust);
+        let bilevel = spd(&run(Defense::Bilevel));
         println!(
-            "seed {seed}: unreliable weight {unreliable:.3}, |SPD| bilevel {own:.3}, pooled \
+            "seed {seed}: unreliable weight {unreliable:.3}, |SPD| trust {own:.3}, bilevel {bilevel:.3}, pooled \
              {pooled:.3}, fedasl {fedasl:.3}, fednolowe {fednolowe:.3}"
         );
         let holds = unreliable <= 0.05 && own <= pooled / 3.0 && own < fedasl && own < fednolowe;

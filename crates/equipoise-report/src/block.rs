@@ -112,7 +112,7 @@ impl Block {
     pub(crate) fn write(&self, markup: &mut Markup, chart_id: &mut usize) {
         *chart_id += 1;
         match self {
-            Self::Paragraph(text) => markup.leaf("p", &[], text),
+            Self::Paragraph(text) => write_paragraph(markup, &[], text),
             Self::Notice { kind, text } => {
                 let class = match kind {
                     NoticeKind::Info => "notice info",
@@ -120,7 +120,7 @@ impl Block {
                 };
                 markup.element("p", &[("class", &class), ("role", &"note")], |markup| {
                     markup.leaf("strong", &[], kind.label());
-                    markup.text(&format!(" {text}"));
+                    markup.text_with_names(&format!(" {text}"));
                 });
             }
             Self::Figures(figures) => markup.element("dl", &[("class", &"figures")], |markup| {
@@ -165,7 +165,7 @@ impl Answer {
         };
         markup.element("div", &[("class", &class)], |markup| {
             markup.leaf("p", &[("class", &"headline")], &self.headline);
-            markup.leaf("p", &[], &self.sentence);
+            write_paragraph(markup, &[], &self.sentence);
         });
     }
 }
@@ -180,6 +180,11 @@ impl Fact {
     pub fn code(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self { is_code: true, ..Self::new(name, value) }
     }
+}
+
+/// A paragraph in which names between backticks are set as code.
+fn write_paragraph(markup: &mut Markup, attributes: Attributes<'_>, text: &str) {
+    markup.element("p", attributes, |markup| markup.text_with_names(text));
 }
 
 fn write_facts(markup: &mut Markup, facts: &[Fact]) {
@@ -207,10 +212,10 @@ impl Card {
                 }
             });
             if !self.tag.is_empty() {
-                markup.leaf("p", &[("class", &"tag")], &self.tag);
+                write_paragraph(markup, &[("class", &"tag")], &self.tag);
             }
             if !self.text.is_empty() {
-                markup.leaf("p", &[], &self.text);
+                write_paragraph(markup, &[], &self.text);
             }
             write_facts(markup, &self.facts);
         });

@@ -62,12 +62,19 @@ pub struct Axis {
     pub title: String,
     /// The format of its values.
     pub format: Format,
+    /// Whether it starts at 0, in scatter plots.
+    pub from_zero: bool,
 }
 
 impl Axis {
     /// An axis with a title and a format.
     pub fn new(title: impl Into<String>, format: Format) -> Self {
-        Self { title: title.into(), format }
+        Self { title: title.into(), format, from_zero: false }
+    }
+
+    /// The same axis, starting at 0.
+    pub fn from_zero(self) -> Self {
+        Self { from_zero: true, ..self }
     }
 }
 

@@ -29,14 +29,6 @@ impl Format {
         }
     }
 
-    /// Formats a value and a symmetric error: "0.04 ± 0.02".
-    pub(crate) fn write_with_error(&self, value: Option<f64>, error: Option<f64>) -> String {
-        match error.filter(|e| e.is_finite()) {
-            Some(error) => format!("{} ±\u{a0}{}", self.write(value), self.write(Some(error))),
-            None => self.write(value),
-        }
-    }
-
     /// Formats a value and the ends of its interval: "0.04 (0.01 to 0.09)".
     pub fn write_interval(&self, value: Option<f64>, interval: Option<[f64; 2]>) -> String {
         match (value, interval.filter(|ends| ends.iter().all(|end| end.is_finite()))) {

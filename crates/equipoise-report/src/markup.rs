@@ -41,6 +41,17 @@ impl Markup {
         escape_into(&mut self.html, text);
     }
 
+    /// Writes escaped text in which names between backticks are set as code. A single backtick stays as it is.
+    pub fn text_with_names(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some((before, name, after)) = next_name(rest) {
+            self.text(before);
+            self.leaf("code", &[], name);
+            rest = after;
+        }
+        self.text(rest);
+    }
+
     /// Writes a constant without escaping it, such as the document type or the style sheet.
     pub fn verbatim(&mut self, html: &'static str) {
         self.html.push_str(html);
@@ -77,6 +88,13 @@ impl Display for Px {
     }
 }
 
+/// The text before the first name in backticks, the name, and the text after it.
+fn next_name(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, from_name) = text.split_once('`')?;
+    let (name, after) = from_name.split_once('`')?;
+    Some((before, name, after))
+}
+
 fn escape_into(html: &mut String, text: &str) {
     for character in text.chars() {
         match character {
@@ -109,6 +127,18 @@ mod tests {
             markup.into_html(),
             "<b title=\"&quot;&gt;&lt;i&gt;\">&lt;script&gt;&#39;&amp;&#39;</b>"
         );
+    }
+
+    #[test]
+    fn names_in_backticks_become_code() {
+        let html = |text: &str| {
+            let mut markup = Markup::default();
+            markup.text_with_names(text);
+            markup.into_html()
+        };
+        assert_eq!(html("clients `a<b` and `c`"), "clients <code>a&lt;b</code> and <code>c</code>");
+        assert_eq!(html("none"), "none");
+        assert_eq!(html("`a` and one ` more"), "<code>a</code> and one ` more");
     }
 
     #[test]

@@ -200,7 +200,7 @@ fn missing_figures_are_dashes() {
     let html = report.render();
     checked(&html);
     assert!(html.contains("<dd class=\"value\">–</dd>"));
-    assert!(html.contains("no row is in the group `race ≠ White`"));
+    assert!(html.contains("no row is in the group <code>race ≠ White</code>"));
 }
 
 #[test]

@@ -6,9 +6,10 @@ pub(crate) mod settings_args;
 
 use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::Args;
-use equipoise_core::{Defense, Error, Termination, Verdict};
-use equipoise_data::{About, OutputFolder, Overlaps, Schema, load_round};
+use equipoise_core::{Defense, Error, Termination, Verdict, Warning, can_sweep};
+use equipoise_data::{About, OutputFolder, Schema, load_round};
 use equipoise_defend::{Context, defend};
 
 use crate::output::{Answer, Output};
@@ -52,19 +53,25 @@ pub(crate) struct DefendArgs {
 
 pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> {
     let settings = args.settings.resolve()?;
+    if args.sweep && !can_sweep(settings.defense) {
+        bail!(
+            "--sweep needs --defense bilevel or trust: {} has no strength to vary",
+            settings.defense
+        );
+    }
     // Fail before the solve, not after it, if the folder cannot be written.
     drop(OutputFolder::create(&args.output, args.force)?);
     let schema = Schema::read(&args.schema)?;
     let loaded = load_round(&args.proxies, &args.root, &schema, &args.memory.resolve())?;
-    loaded.warnings.iter().for_each(|warning| output.warn(warning));
-    warn_about_overlaps(&loaded.overlaps, output);
-
     let defended = {
         let mut bar = Bar::new(output);
         let context = Context { about: about(), sweep: args.sweep, ..Context::default() };
         defend(&schema, &loaded, &settings, context, &mut bar)
     };
     let defended = defended.map_err(|error| {
+        // What is unusual about the tables may be the cause.
+        let about_tables = loaded.warnings.iter().cloned().chain(loaded.overlaps.warning());
+        about_tables.for_each(|warning| output.warn(warning));
         let equipoise_defend::Error::Solve(error) = error else { return error.into() };
         let is_about_root = matches!(error, Error::RootGroup { .. } | Error::RootCondition { .. });
         let folder = if is_about_root { &args.root } else { &args.proxies };
@@ -75,7 +82,7 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     folder.commit()?;
 
     let outcome = &defended.file.outcome;
-    outcome.warnings.iter().skip(loaded.warnings.len()).for_each(|warning| output.warn(warning));
+    outcome.warnings.iter().for_each(|warning| output.warn(named(warning, &loaded.warnings)));
     let rho_max = settings.outer.rho.max;
     if settings.defense == Defense::Bilevel && outcome.rho > 0.0 && outcome.rho < rho_max {
         output.note(format!(
@@ -98,10 +105,8 @@ fn about() -> About {
     About { round: None, run_by: name.filter(|name| !name.is_empty()), date: Some(date) }
 }
 
-/// Warns about rows that clients have in common.
-fn warn_about_overlaps(overlaps: &Overlaps, output: &Output) {
-    overlaps.listed.iter().for_each(|overlap| output.warn(overlap));
-    if overlaps.more > 0 {
-        output.warn(format!("{} more pairs of clients share rows", overlaps.more));
-    }
+/// The warning with the file it is about, which the outcome does not store.
+fn named(warning: &Warning, loaded: &[Warning]) -> Warning {
+    let is_same = |other: &&Warning| Warning { file: None, ..(*other).clone() } == *warning;
+    loaded.iter().find(is_same).unwrap_or(warning).clone()
 }

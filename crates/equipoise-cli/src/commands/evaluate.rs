@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use equipoise_core::{Fairness, Judgement, Metrics, Requirements, Verdict, describe_verdict};
+use equipoise_core::{
+    Fairness, Judgement, Metrics, Requirements, Verdict, Warning, describe_verdict,
+    warn_if_no_better_than_constant,
+};
 use equipoise_data::{Model, Purpose, read_rows};
 use serde::Serialize;
 
@@ -51,6 +54,7 @@ struct Document<'a> {
     headline: Headline,
     verdict: Verdict,
     judgements: &'a [Judgement],
+    warnings: &'a [Warning],
     metrics: &'a Metrics,
 }
 
@@ -61,10 +65,12 @@ pub(crate) fn run(args: &EvaluateArgs, output: &Output) -> anyhow::Result<Answer
     }
     let model = Model::read(&args.model)?;
     let data = read_rows(&args.data, model.schema(), Purpose::Data)?;
-    data.warnings.iter().for_each(|warning| output.warn(warning));
     let scores = model.score(&data.rows).with_context(|| args.data.display().to_string())?;
     let log_odds = (threshold / (1.0 - threshold)).ln();
     let metrics = Metrics::of_scores(&scores, &data.rows, log_odds);
+    let constant = warn_if_no_better_than_constant(&scores, &data.rows, &metrics);
+    let warnings: Vec<Warning> = constant.into_iter().chain(data.warnings).collect();
+    warnings.iter().for_each(|warning| output.warn(warning));
     let judgements = metrics.judge(args.require.unwrap_or_default(), args.fairness);
     let verdict = Verdict::of(&judgements);
     let document = Document {
@@ -74,6 +80,7 @@ pub(crate) fn run(args: &EvaluateArgs, output: &Output) -> anyhow::Result<Answer
         headline: Headline::of(&metrics, args.fairness),
         verdict,
         judgements: &judgements,
+        warnings: &warnings,
         metrics: &metrics,
     };
     output.result(&document, || {

@@ -17,12 +17,13 @@ fn the_reports_of_every_command_pass_all_checks_on_screen_and_on_paper() {
     let outcome =
         |charts| Expectations { title: "Outcome of a round", charts, figures: 5, requests: &[] };
     let pages = [
+        ("demo/trust", outcome(4)),
         ("demo/bilevel", outcome(7)),
         ("demo/pooled", outcome(4)),
         ("demo/fedasl", outcome(4)),
         ("demo/fednolowe", outcome(4)),
         ("demo/root-only", outcome(4)),
-        ("outcome", outcome(7)),
+        ("outcome", outcome(4)),
         // For each criterion: a heatmap, two scatter plots, three charts of the solver's trajectory.
         ("experiment", Expectations { title: "results", charts: 12, figures: 4, requests: &[] }),
     ];

@@ -243,14 +243,15 @@ fn rejects_invalid_schemas_and_models() {
 #[test]
 fn errors_in_options_name_the_option() {
     let sp = "defend --proxies proxies --root roots --schema schema.toml -o OUT --fairness";
-    let cases: [(&str, &[&str]); 9] = [
+    let cases: [(&str, &[&str]); 10] = [
         ("both", &["`both` is not a fairness criterion", "sp:0.5,eo:0.5"]),
         ("sp:half", &["`sp:half` is not a fairness criterion"]),
         ("sp:0.5,eo:-0.5", &["the weight of `eo` is -0.5"]),
         ("sp:NaN", &["the weight of `sp` is NaN"]),
         ("sp --lambda 0", &["--lambda", "above 0"]),
-        ("sp --rho-start 10 --rho-max 1", &["--rho-max", "at least --rho-start"]),
-        ("sp --iterations 0", &["--iterations", "at least 1"]),
+        ("sp --defense bilevel --rho-start 10 --rho-max 1", &["--rho-max", "at least --rho-start"]),
+        ("sp --defense bilevel --iterations 0", &["--iterations", "at least 1"]),
+        ("sp --iterations 9", &["--iterations applies only", "not to trust", "--defense bilevel"]),
         ("sp --threads 0", &["--threads", "from 1 to"]),
         ("dp", &["dp", "sp"]),
     ];

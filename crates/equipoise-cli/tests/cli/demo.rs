@@ -27,19 +27,19 @@ fn every_step_can_be_repeated_by_hand_with_identical_results() {
         world.run(&format!("defend {inputs} --threads {threads} -o {folder}")).expect(0);
         let files =
             |at: &str| ["model.json", "weights.csv"].map(|f| world.read(&format!("{at}/{f}")));
-        assert_eq!(files("demo/bilevel"), files(&folder));
+        assert_eq!(files("demo/trust"), files(&folder));
         let [first, second] =
-            ["demo/bilevel", &folder].map(|at| world.json(&format!("{at}/outcome.json")));
+            ["demo/trust", &folder].map(|at| world.json(&format!("{at}/outcome.json")));
         assert_eq!(lasting(first), lasting(second));
     }
 
     // The reported metrics are those of its model on its test rows.
-    let bilevel = &demo["defenses"][0];
-    assert_eq!(bilevel["defense"], "bilevel");
+    let trust = &demo["defenses"][0];
+    assert_eq!(trust["defense"], "trust");
     let measured =
-        world.run("evaluate demo/bilevel/model.json demo/test.csv --json").expect(0).json();
+        world.run("evaluate demo/trust/model.json demo/test.csv --json").expect(0).json();
     for key in ["rows", "accuracy", "balanced_accuracy", "auc", "gaps", "groups"] {
-        assert_eq!(bilevel[key], measured["metrics"][key], "{key}");
+        assert_eq!(trust[key], measured["metrics"][key], "{key}");
     }
 }
 

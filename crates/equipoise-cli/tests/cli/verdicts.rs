@@ -62,7 +62,9 @@ fn proxy_exits_with_1_for_an_unreachable_tolerance_and_still_writes_the_proxy() 
 #[test]
 fn defend_exits_with_1_at_the_iteration_limit_and_still_writes_the_folder() {
     let world = World::with_proxies();
-    let run = world.defend("--fairness sp --iterations 1 --rho-start 1e4 -o out").expect(1);
+    let run = world
+        .defend("--fairness sp --defense bilevel --iterations 1 --rho-start 1e4 -o out")
+        .expect(1);
     assert!(run.stdout.contains("NOT converged"), "{}", run.stdout);
     let outcome = world.json("out/outcome.json");
     assert_eq!(outcome["termination"], "iteration-limit");

@@ -34,11 +34,14 @@ fn defend_warns_of_a_client_with_a_single_class_or_group() {
         let run = world.defend("--fairness sp --defense pooled -o out").expect(0);
         let run = run.says(&["warning: client `south`", "proxies/south.csv", "roots/south.csv"]);
         run.says(&[says]);
-        let warnings = &world.json("out/outcome.json")["warnings"];
-        for (i, table) in ["proxy", "root"].iter().enumerate() {
-            assert_eq!(warnings[i]["code"], code, "{warnings}");
-            assert_eq!(warnings[i]["client"], "south");
-            assert_eq!(warnings[i]["table"], *table);
+        let outcome = world.json("out/outcome.json");
+        let warnings = outcome["warnings"].as_array().unwrap();
+        // Warnings about single tables come last.
+        let about_tables = &warnings[warnings.len() - 2..];
+        for (warning, table) in about_tables.iter().zip(["proxy", "root"]) {
+            assert_eq!(warning["code"], code, "{warnings:?}");
+            assert_eq!(warning["client"], "south");
+            assert_eq!(warning["table"], table);
         }
     }
 }
@@ -80,6 +83,7 @@ fn reports_a_copied_client_but_not_the_honest_ones() {
     let world = World::with_proxies();
     let honest = world.defend("--fairness sp -o honest").expect(0);
     assert!(!honest.stderr.contains("share"), "{}", honest.stderr);
+    assert!(!world.read("honest/outcome.json").contains("shared-rows"));
     assert!(!world.read("honest/outcome.json").contains("overlaps"));
     assert!(!world.read("honest/report.html").contains("in common"));
 
@@ -101,7 +105,11 @@ fn reports_a_copied_client_but_not_the_honest_ones() {
         (overlap[0]["shared_rows"].as_u64(), &overlap[0]["share"]),
         (Some(n as u64), &1.0.into())
     );
-    assert_eq!(&run.json()["overlaps"], overlap);
+    let document = run.json();
+    assert_eq!(&document["overlaps"], overlap);
+    let is_shared = |warning: &&serde_json::Value| warning["code"] == "shared-rows";
+    let shared = document["warnings"].as_array().unwrap().iter().find(is_shared).unwrap();
+    assert!(shared["message"].as_str().unwrap().starts_with("clients `south` and `west` share"));
     assert!(world.read("out/report.html").contains("south and west"));
 }
 
@@ -171,4 +179,37 @@ fn warnings_about_figures_have_a_code_and_a_message() {
     }
     let run = world.defend("--fairness sp --defense pooled -o many --json").expect(0);
     assert_eq!(find(&run.json(), "root-too-small"), None);
+}
+
+#[test]
+fn evaluate_warns_of_a_model_that_is_no_better_than_a_constant() {
+    let world = World::with_proxies();
+    world.defend("--fairness sp --defense pooled -o out").expect(0);
+    let run = world.run("evaluate out/model.json data.csv --json").expect(0);
+    assert_eq!(run.json()["warnings"].as_array().unwrap().len(), 0, "{}", run.stdout);
+    // Nobody's probability is that high.
+    let command = "evaluate out/model.json data.csv --threshold 0.99999";
+    let run = world.run(&format!("{command} --json")).expect(0);
+    assert_eq!(run.json()["warnings"][0]["code"], "no-better-than-constant");
+    world.run(command).expect(0).says(&["warning: the model is no better than a constant", "none"]);
+}
+
+#[test]
+fn a_folder_in_place_of_a_model_is_explained() {
+    let world = World::with_proxies();
+    world.defend("--fairness sp --defense pooled -o out").expect(0);
+    let says = |folder: &str, parts: &[&str]| {
+        world.run(&format!("evaluate {folder} data.csv")).expect(2).says(parts);
+    };
+    says("out", &["out: is a folder, not a model", "Give its file out/model.json"]);
+    says("roots", &["roots: is a folder", "has no model.json"]);
+}
+
+#[test]
+fn a_defense_that_cannot_be_swept_is_refused_before_anything_is_read() {
+    let world = World::new();
+    let command = "defend --proxies nowhere --root nowhere --schema nowhere.toml --fairness sp";
+    let run = world.run(&format!("{command} --defense fedasl --sweep -o out")).expect(2);
+    run.says(&["error: --sweep needs --defense bilevel or trust: fedasl"]);
+    assert!(!world.path("out").exists());
 }

@@ -90,7 +90,8 @@ fn every_defense_and_profile_gives_a_model() {
     let paper = "--fairness sp:0.5,eo:0.5 --profile paper --inner lbfgs --iterations 40 -o paper";
     let document = world.defend(&format!("{paper} --json")).expect(0).json();
     assert_eq!(document["termination"], "schedule-completed");
-    let client = "--fairness sp --root-weighting client --iterations 60 --rho-start 1 --rho-max 10";
+    let client = "--fairness sp --defense bilevel --root-weighting client --iterations 60 \
+                  --rho-start 1 --rho-max 10";
     let code = world.defend(&format!("{client} -o client --json")).code;
     assert!(code == 0 || code == 1);
     let outcome = world.json("client/outcome.json");

@@ -236,25 +236,49 @@ fn drift_agrees_with_a_hand_computed_case() {
     // Root: means 1 and 0, deviations 1 and 0. Client: means 3 and ½.
     let root = ColumnSummary::of(&table(&[0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0, 0.0]));
     let client = ColumnSummary::of(&table(&[3.0, 1.0, 3.0, 0.0]));
-    let drift = drift::measure(&client, &root, 2).unwrap();
+    let deviations = drift::typical_deviations(&[&client, &root, &root], &root, 2);
+    assert_eq!(deviations, [1.0, 0.5]);
+    let drift = drift::measure(&client, &root, &deviations, 3).unwrap();
     // The second deviation is taken as ½, one row of 1 in four, so that column has drifted by 1.
     assert_eq!((drift.largest, drift.column), (2.0, 0));
     assert!((drift.overall - (2.5f64).sqrt()).abs() < 1e-15);
-    let limit = (0.75f64).sqrt() * (2.0 * (40.0f64).ln()).sqrt();
+    // Two features of three clients, 5 %: ln(6/0.05) = ln 120.
+    let limit = (0.75f64).sqrt() * (2.0 * (120.0f64).ln()).sqrt();
     assert!((drift.by_chance - limit).abs() < 1e-15);
 }
 
+/// All clients of a round are compared with the same 40 root rows, whose error they share. One column is a rare level.
 #[test]
-fn honest_clients_rarely_exceed_the_drift_expected_by_chance() {
-    let root = ColumnSummary::of(&random_rows(1, 4000, 6, false));
-    let mut exceeded = 0;
-    for seed in 0..200 {
+fn a_client_exceeds_the_drift_expected_by_chance_in_few_honest_rounds() {
+    let table = |seed: u64, n: usize| {
         // The direction of the labels differs by seed, the features do not.
-        let client = ColumnSummary::of(&random_rows(100 + seed, 300, 6, false));
-        let drift = drift::measure(&client, &root, 6).unwrap();
-        exceeded += usize::from(drift.largest.abs() > drift.by_chance);
+        let mut rows = random_rows(seed, n, 6, false);
+        for i in 0..n {
+            let x = rows.x_mut(i);
+            x[0] = f64::from(u8::from(x[0] > 1.3));
+        }
+        rows
+    };
+    let exceed = |clients: &[Rows], root: &Rows| -> Vec<bool> {
+        let clients: Vec<ColumnSummary> = clients.iter().map(ColumnSummary::of).collect();
+        let root = ColumnSummary::of(root);
+        let deviations = drift::typical_deviations(&clients.iter().collect::<Vec<_>>(), &root, 6);
+        let measure = |client| drift::measure(client, &root, &deviations, clients.len()).unwrap();
+        let drifts = clients.iter().map(measure);
+        drifts.map(|drift| drift.largest.abs() > drift.by_chance).collect()
+    };
+    let mut rounds = 0;
+    let mut clients = Vec::new();
+    for round in 0..400 {
+        clients = (0..5).map(|c| table(1000 + 10 * round + c, 300)).collect();
+        let found = exceed(&clients, &table(1009 + 10 * round, 40));
+        rounds += usize::from(found.contains(&true));
     }
-    assert!(exceeded <= 10, "{exceeded} of 200");
+    // 5 % of 400 and three standard errors.
+    assert!(rounds <= 33, "{rounds} of 400");
+    // A feature of one client shifted by one standard deviation is found.
+    (0..300).for_each(|i| clients[3].x_mut(i)[2] += 1.0);
+    assert_eq!(exceed(&clients, &table(2, 40)), [false, false, false, true, false]);
 }
 
 #[test]

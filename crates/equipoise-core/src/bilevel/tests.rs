@@ -56,7 +56,7 @@ proptest! {
     ) {
         let layout = layout(n_groups, n_x, as_feature, intercept);
         let round = random_round_of(&layout, seed, n_clients, 60);
-        let mut settings = Settings::new(fairness);
+        let mut settings = Settings::bilevel(fairness);
         settings.surrogate = surrogate;
         settings.inner.tolerance = 1e-12;
         if client_weighted {
@@ -127,7 +127,7 @@ fn model_and_hypergradient_agree_with_a_closed_form() {
     };
     let ids = vec!["a".to_owned(), "b".to_owned()];
     let round = Round::from_parts(ids, Box::new(quadratic()), Root::new(roots).unwrap()).unwrap();
-    let mut settings = Settings::new(Fairness::SP);
+    let mut settings = Settings::bilevel(Fairness::SP);
     settings.lambda = 0.4;
     settings.inner.tolerance = 1e-13;
     let (weights, rho) = ([0.3, 0.7], 5.0);

@@ -1,9 +1,10 @@
 //! The simple models that a published model should beat.
 
-use super::{Comparison, scores};
+use super::{Comparison, loss_difference, scores};
 use crate::defense::held_out_root_scores;
 use crate::error::Error;
 use crate::fairness::Fairness;
+use crate::interval::Estimate;
 use crate::round::Round;
 use crate::rows::Rows;
 use crate::settings::Settings;
@@ -14,12 +15,19 @@ pub(crate) fn compare_with_constant(
     rows: &Rows,
     fairness: Fairness,
 ) -> Option<Comparison> {
+    Comparison::of(&scores(theta, rows), &best_constant(rows)?, rows, fairness)
+}
+
+/// The loss of the best constant minus that of a model with these scores. `None` if all labels are equal.
+pub(crate) fn constant_loss_difference(scores: &[f64], rows: &Rows) -> Option<Estimate> {
+    loss_difference(scores, &best_constant(rows)?, rows)
+}
+
+/// The scores of a constant that predicts the share of positive labels. `None` if all labels are equal.
+fn best_constant(rows: &Rows) -> Option<Vec<f64>> {
     let positives = (0..rows.len()).filter(|&i| rows.is_positive(i)).count();
-    if positives == 0 || positives == rows.len() {
-        return None;
-    }
     let log_odds = (positives as f64 / (rows.len() - positives) as f64).ln();
-    Comparison::of(&scores(theta, rows), &vec![log_odds; rows.len()], rows, fairness)
+    log_odds.is_finite().then(|| vec![log_odds; rows.len()])
 }
 
 /// Compares a model with the pooled model on the root.

@@ -9,7 +9,8 @@
 //! 4. find the axis on which the clients differ most (`direction`), where each stands on it, and what root and rows say
 //!    about the level of all (`axis`);
 //! 5. compute the probability that each client is fair on this axis (`mixture`), and repeat with the next axis;
-//! 6. average the models by these probabilities.
+//! 6. average the models by these probabilities; if every model is useless, the root-only model may be better than any
+//!    average.
 //!
 //! Clients' rows are far more precise than the root but may lie. So they count only where many clients agree: by the
 //! median, within two standard errors of the root for differences, and as a witness who may lie for the level.
@@ -24,8 +25,10 @@ mod report;
 mod root_rates;
 mod usefulness;
 
+pub use constants::TrustConstants;
 pub use report::{ClientTrust, TrustAxis, TrustReason, TrustSummary, TrustTerm};
 
+use super::fallback::fall_back;
 use super::local_models::fit_each;
 use super::{ModelAverage, Solved};
 use crate::error::Error;
@@ -34,10 +37,9 @@ use crate::groups::Groups;
 use crate::outcome::Counts;
 use crate::root::Root;
 use crate::round::Round;
-use crate::settings::Settings;
+use crate::settings::{CheckedSettings, Settings};
 use crate::warning::{Warning, WarningCode};
 use axis::AxisInput;
-use constants::Constants;
 use direction::{Direction, relative_contrasts};
 use mixture::{Evidence, Figure, Posterior};
 use rates::{RateIndex, measure_on_samples};
@@ -66,11 +68,25 @@ pub(crate) struct Trust {
     pub(crate) summary: TrustSummary,
 }
 
-pub(super) fn run(round: &Round, settings: &Settings) -> Result<Solved, Error> {
-    run_with(round, settings, &Constants::default())
+/// Weights and model of the defense `trust` with other constants, to study how much they matter.
+pub fn trust_with(
+    round: &Round,
+    settings: &CheckedSettings,
+    constants: &TrustConstants,
+) -> Result<(Vec<f64>, Vec<f64>), Error> {
+    let solved = run_with(round, settings, constants)?;
+    Ok((solved.weights, solved.theta))
 }
 
-fn run_with(round: &Round, settings: &Settings, constants: &Constants) -> Result<Solved, Error> {
+pub(super) fn run(round: &Round, settings: &Settings) -> Result<Solved, Error> {
+    run_with(round, settings, &TrustConstants::default())
+}
+
+fn run_with(
+    round: &Round,
+    settings: &Settings,
+    constants: &TrustConstants,
+) -> Result<Solved, Error> {
     let mut counts = Counts::default();
     let local = fit_each(round, settings, &mut counts)?;
     let models: Vec<Vec<f64>> = local.into_iter().map(|model| model.theta).collect();
@@ -89,7 +105,9 @@ fn run_with(round: &Round, settings: &Settings, constants: &Constants) -> Result
         counts: &row_counts,
         constants,
     };
-    let usable: Vec<f64> = useless.iter().map(|u| f64::from(u8::from(u.is_none()))).collect();
+    let none_useful = useless.iter().all(Option::is_some);
+    let is_usable = |reason: &Option<TrustReason>| none_useful || reason.is_none();
+    let usable: Vec<f64> = useless.iter().map(|u| f64::from(u8::from(is_usable(u)))).collect();
     let judged = judge_axes(&input, &usable);
 
     let weights = combine_weights(&judged, &usable);
@@ -100,7 +118,7 @@ fn run_with(round: &Round, settings: &Settings, constants: &Constants) -> Result
     let trust = explain(&judged, useless, &solved.weights, &root, groups, constants);
     solved.warnings.extend(undecided_warning(&trust.summary));
     solved.trust = Some(trust);
-    Ok(solved)
+    if none_useful && settings.fall_back { fall_back(round, settings, solved) } else { Ok(solved) }
 }
 
 /// An axis, what is known on it, and what follows.
@@ -154,7 +172,8 @@ pub(super) fn model_average<'a>(
     root: &Root,
 ) -> Result<ModelAverage<'a>, Error> {
     let scales = root_rates::scales(root, &models)?;
-    Ok(ModelAverage::new(models).with_limited_scales(scales, Constants::default().scale_limit))
+    let limit = TrustConstants::default().scale_limit;
+    Ok(ModelAverage::new(models).with_limited_scales(scales, limit))
 }
 
 fn check_finite(round: &Round, models: &[Vec<f64>]) -> Result<(), Error> {
@@ -184,7 +203,7 @@ fn explain(
     weights: &[f64],
     root: &RootRates,
     groups: &Groups,
-    constants: &Constants,
+    constants: &TrustConstants,
 ) -> Trust {
     let clients = useless.into_iter().enumerate().map(|(client, useless)| {
         let fair = |axis: &&JudgedAxis| axis.posterior.fair[client];

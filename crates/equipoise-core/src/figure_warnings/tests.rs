@@ -20,7 +20,7 @@ fn outcome(root_rows: usize, change: impl FnOnce(&mut Settings)) -> Outcome {
         root: random_rows_of(&layout, 200 + c, root_rows),
     });
     let round = Round::new(clients.collect()).unwrap();
-    let mut settings = Settings::new(Fairness::SP);
+    let mut settings = Settings::bilevel(Fairness::SP);
     settings.defense = Defense::Pooled;
     change(&mut settings);
     solve(&round, &settings.validate().unwrap(), &mut NoopObserver).unwrap()
@@ -178,6 +178,8 @@ fn a_model_that_the_root_cannot_tell_from_a_constant() {
     assert_eq!(with(&[2.0, 0.0, 0.0], &signal), None);
     let text = with(&[2.0, 0.0, 0.0], &noise).unwrap();
     assert!(text.contains("its balanced accuracy is 0.5"), "{text}");
+    assert!(text.contains("its loss is provably higher by"), "{text}");
+    assert!(text.ends_with("than that of the best constant"), "{text}");
     for (intercept, which) in [(9.0, "selects all"), (-9.0, "selects none")] {
         let text = with(&[2.0, 0.0, intercept], &signal).unwrap();
         assert!(text.contains(which), "{text}");
@@ -218,6 +220,12 @@ fn one_client_dominates_only_if_all_clients_together_are_not_provably_worse() {
     };
     let text = dominated([0.02, 0.97, 0.01], -0.01, -0.05).unwrap();
     assert!(text.contains("client `c1` has 97 % of the weight"), "{text}");
+    // The estimates are 0 and 0.
+    assert!(text.ends_with("loss is higher by 0.000 [-0.010, 0.010], and its gap is larger by 0.000 [-0.050, 0.050]"), "{text}");
+    let text = dominated([0.02, 0.97, 0.01], -0.05, -0.2).unwrap();
+    let better = "the pooled model's loss is provably lower by 0.040 [0.030, 0.050], and its gap is provably smaller by \
+                  0.150 [0.100, 0.200]";
+    assert!(text.ends_with(better), "{text}");
     assert_eq!(dominated([0.06, 0.89, 0.05], -0.01, -0.05), None, "not nearly all");
     assert_eq!(dominated([0.02, 0.97, 0.01], 0.001, -0.05), None, "pooled has a higher loss");
     assert_eq!(dominated([0.02, 0.97, 0.01], -0.01, 0.001), None, "pooled is less fair");

@@ -171,3 +171,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_table_of_weight_2_counts_as_if_its_rows_were_there_twice() {
+    let [a, b] = [1, 2].map(|seed| random_rows(seed, 60, 3, true));
+    let settings = InnerSettings { tolerance: 1e-10, ..InnerSettings::default() };
+    let all = Rows::concat(&[&a, &b, &b]).unwrap();
+    let expected = fit_logistic(&all, 1e-2, &settings).unwrap();
+    // The loss is divided by 120 rows instead of 180, so λ must be larger by half.
+    let tables = [a, b];
+    let found = fit_weighted_logistic(&tables, &[1.0, 2.0], 1.5e-2, &settings).unwrap();
+    assert_close(&found, &expected, 1e-8);
+    let error = fit_weighted_logistic(&tables, &[1.0], 1e-2, &settings).unwrap_err();
+    assert_eq!(error.to_string(), "expected 2 clients, found 1");
+}

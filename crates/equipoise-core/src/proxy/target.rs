@@ -47,7 +47,7 @@ pub(super) fn fair_target(
     let target = if has_thresholds(layout) && thresholds_suffice(settings.fairness) {
         start
     } else {
-        fit_soft_rates(data, packed, &scores, start, settings.fairness, &goal)?
+        fit_soft_rates(data, packed, raw, start, settings.fairness, &goal)?
     };
     // Columns that depend on each other leave θ undetermined. A ridge chooses the smallest of all models with
     // the same scores, and so must the target.

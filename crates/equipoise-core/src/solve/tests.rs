@@ -13,7 +13,7 @@ use crate::settings::{OuterSolver, Settings};
 use crate::test_rows::{random_round, random_rows};
 
 fn solve_with(round: &Round, change: impl Fn(&mut Settings)) -> Outcome {
-    let mut settings = Settings::new(Fairness::SP);
+    let mut settings = Settings::bilevel(Fairness::SP);
     change(&mut settings);
     solve(round, &settings.validate().unwrap(), &mut NoopObserver).unwrap()
 }
@@ -196,17 +196,17 @@ fn rejects_a_root_that_cannot_measure_the_fairness() {
     assert!(matches!(one_group, Err(Error::RootGroup { .. })));
     let no_positives = keep(&|i| all.group(i) == 1 || !all.is_positive(i));
     let round = Round::new(client(no_positives)).unwrap();
-    let eo = Settings::new(Fairness::EO).validate().unwrap();
+    let eo = Settings::bilevel(Fairness::EO).validate().unwrap();
     let refused = solve(&round, &eo, &mut NoopObserver);
     assert!(matches!(refused, Err(Error::RootCondition { label: "positive", .. })));
-    let sp = Settings::new(Fairness::SP).validate().unwrap();
+    let sp = Settings::bilevel(Fairness::SP).validate().unwrap();
     assert!(solve(&round, &sp, &mut NoopObserver).is_ok());
 }
 
 #[test]
 fn objective_at_agrees_with_the_outcome() {
     let round = random_round(3, 4, 200, 3, true);
-    let settings = Settings::new(Fairness::SP).validate().unwrap();
+    let settings = Settings::bilevel(Fairness::SP).validate().unwrap();
     let outcome = solve(&round, &settings, &mut NoopObserver).unwrap();
     let judged = objective_at(&round, &settings, &outcome.weights()).unwrap();
     assert!((judged - outcome.objective).abs() <= 1e-10 * judged.abs().max(1.0));

@@ -15,6 +15,15 @@ pub(crate) fn rows_needed(margin: f64, variance: f64) -> Option<usize> {
     rows_per_group(margin, (variance, 0.0), 0.0)
 }
 
+/// As [`rows_needed`], but `None` if nobody would collect that many: more than [`MANY_ROWS`], and more than ten times the
+/// rows `found`. The figure then lies practically on the bound.
+pub(crate) fn practical_rows_needed(margin: f64, variance: f64, found: usize) -> Option<usize> {
+    rows_needed(margin, variance).filter(|&rows| rows <= MANY_ROWS.max(10 * found))
+}
+
+/// At a variance of 0.5, what a gap needs that is 0.02 from the bound.
+const MANY_ROWS: usize = 10_000;
+
 /// The variance of a gap with one row of its condition in each of its two groups.
 pub(crate) fn pair_variance(metrics: &Metrics, gap: &Gap) -> f64 {
     let variance = |name: &String| {

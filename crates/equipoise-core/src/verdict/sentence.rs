@@ -5,18 +5,18 @@ use std::fmt;
 use super::{Judgement, Requirement, Verdict};
 use crate::fairness::Condition;
 
-/// The verdict as a sentence with its figures, the decisive ones first. `rows` names the rows that were judged: `this
-/// root` or `these rows`. `None` if nothing is required.
+/// The verdict with its figures: a line for each requirement, those that decide it first. `rows` names the rows that were
+/// judged: `this root` or `these rows`. `None` if nothing is required.
 pub fn describe_verdict(judgements: &[Judgement], rows: &str) -> Option<String> {
-    let start = match Verdict::of(judgements) {
-        Verdict::Pass => "pass: ".to_owned(),
-        Verdict::Fail => "fail: ".to_owned(),
-        Verdict::Unknown => format!("cannot tell with {rows}: "),
-        Verdict::None => return None,
-    };
-    let of = |verdict| judgements.iter().filter(move |judgement| judgement.verdict == verdict);
-    let ordered = [Verdict::Fail, Verdict::Unknown, Verdict::Pass].into_iter().flat_map(of);
-    Some(start + &ordered.map(ToString::to_string).collect::<Vec<_>>().join("; "))
+    let met = if Verdict::of(judgements) == Verdict::Pass { "pass" } else { "met" };
+    let cannot_tell = format!("cannot tell with {rows}");
+    let parts = [(Verdict::Fail, "fail"), (Verdict::Unknown, &cannot_tell), (Verdict::Pass, met)];
+    let lines = parts.iter().flat_map(|&(verdict, name)| {
+        let of = judgements.iter().filter(move |judgement| judgement.verdict == verdict);
+        of.map(move |judgement| format!("{name}: {judgement}"))
+    });
+    let lines: Vec<String> = lines.collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// The figure with its interval, what is required, and how many rows could tell.
@@ -53,7 +53,10 @@ impl fmt::Display for Judgement {
                 write!(f, "; about {} {kind}{per} would be needed", about(rows))
             }
             (Verdict::Unknown, None) if self.figure.is_some() => {
-                f.write_str("; the figure is too close to the bound for any number of rows to tell")
+                write!(
+                    f,
+                    "; {name} is too close to the bound for any practical number of rows to tell"
+                )
             }
             _ => Ok(()),
         }
@@ -61,9 +64,22 @@ impl fmt::Display for Judgement {
 }
 
 /// Rounded up to two significant digits, because more would be false precision.
-pub(crate) fn about(rows: usize) -> usize {
+pub(crate) fn about(rows: usize) -> String {
     let unit = 10usize.pow(rows.max(1).ilog10().saturating_sub(1));
-    rows.div_ceil(unit) * unit
+    group_digits(rows.div_ceil(unit) * unit)
+}
+
+/// Groups of three digits, separated by a narrow space, in numbers of five digits or more.
+fn group_digits(n: usize) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if digits.len() > 4 && i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// The rows that rates of these conditions are taken over.

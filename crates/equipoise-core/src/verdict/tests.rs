@@ -157,13 +157,33 @@ fn the_sentence_says_what_was_found_and_what_is_missing() {
     failed.accuracy = Some(Estimate { value: 0.8, low: 0.78, high: 0.82 });
     assert_eq!(
         sentence(&failed, "gap=0.05,accuracy=0.75").unwrap(),
-        "fail: the gap in selection rate is -0.200 [-0.300, -0.100], required: at most 0.05; the accuracy is 0.800 \
-         [0.780, 0.820], required: at least 0.75"
+        "fail: the gap in selection rate is -0.200 [-0.300, -0.100], required: at most 0.05\nmet: the accuracy is \
+         0.800 [0.780, 0.820], required: at least 0.75"
     );
+    let undecided = sentence(&failed, "gap=0.15,accuracy=0.75").unwrap();
+    let (unknown, met) = undecided.split_once("\nmet: ").unwrap();
+    assert!(unknown.starts_with("cannot tell with this root: the gap in selection rate"));
+    assert!(!unknown.contains("the accuracy") && met.starts_with("the accuracy is 0.800"));
     let passed = sentence(&failed, "accuracy=0.75").unwrap();
     assert!(passed.starts_with("pass: the accuracy is 0.800"), "{passed}");
     assert_eq!(sentence(&failed, "none"), None);
     let at_the_bound = sentence(&with_gap(-0.05, 0.05, 0.15), "gap=0.05").unwrap();
-    assert!(at_the_bound.ends_with("for any number of rows to tell"), "{at_the_bound}");
-    assert_eq!([1, 9, 10, 99, 101, 9805, 12_345].map(about), [1, 9, 10, 99, 110, 9900, 13_000]);
+    assert!(at_the_bound.ends_with("for any practical number of rows to tell"), "{at_the_bound}");
+    assert_eq!(
+        [1, 9, 10, 99, 101, 9805, 12_345, 1_234_567].map(about),
+        ["1", "9", "10", "99", "110", "9900", "13\u{202f}000", "1\u{202f}300\u{202f}000"]
+    );
+}
+
+#[test]
+fn more_rows_than_anyone_would_collect_are_not_asked_for() {
+    // 0.5 · (2.8016 / 0.01)² is about 39,000 rows per group, 390 times those found.
+    let few = metrics(&[[[54, 46], [0, 0]], [[50, 50], [0, 0]]]);
+    let judgement = few.judge(requirements("gap=0.05"), Fairness::SP).remove(0);
+    assert_eq!((judgement.verdict, judgement.rows_needed), (Verdict::Unknown, None));
+    // Whoever has 8000 rows per group can be asked for five times as many.
+    let many = metrics(&[[[4320, 3680], [0, 0]], [[4000, 4000], [0, 0]]]);
+    let judgement = many.judge(requirements("gap=0.05"), Fairness::SP).remove(0);
+    assert_eq!(judgement.verdict, Verdict::Unknown);
+    assert!(judgement.rows_needed.is_some_and(|rows| rows > 30_000), "{judgement}");
 }

@@ -47,7 +47,7 @@ fn solved_with(overlaps: Overlaps) -> OutcomeFile {
             .collect(),
     )
     .unwrap();
-    let settings = Settings::new(Fairness::SP).validate().unwrap();
+    let settings = Settings::bilevel(Fairness::SP).validate().unwrap();
     let outcome = solve(&round, &settings, &mut NoopObserver).unwrap();
     let warning = Warning {
         client: Some("a".into()),

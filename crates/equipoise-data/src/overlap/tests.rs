@@ -128,3 +128,27 @@ fn a_sample_is_used_if_counting_everything_takes_too_long() {
         assert!(overlap.estimated && (overlap.share / 0.5 - 1.0).abs() < 0.2, "{overlap:?}");
     }
 }
+
+#[test]
+fn one_warning_describes_three_pairs_and_counts_the_rest() {
+    let pair = |second: &str| Overlap {
+        clients: ["a".to_owned(), second.to_owned()],
+        shared_rows: 30,
+        share: 0.5,
+        estimated: false,
+    };
+    let warning = |listed: &[&str], more| {
+        let listed = listed.iter().map(|second| pair(second)).collect();
+        Overlaps { listed, more }.warning()
+    };
+    assert_eq!(warning(&[], 0), None);
+    let one = warning(&["b"], 0).unwrap();
+    assert_eq!(one.code, WarningCode::SharedRows);
+    let text = "clients `a` and `b` share 30 distinct rows, 50 % of the smaller client's";
+    assert_eq!(one.message, text);
+    let four = warning(&["b", "c", "d", "e"], 0).unwrap().message;
+    assert!(four.ends_with("client's; 1 more pair of clients shares rows"), "{four}");
+    let many = warning(&["b", "c", "d", "e"], 7).unwrap().message;
+    assert!(many.contains("`d`") && !many.contains("`e`"), "{many}");
+    assert!(many.ends_with("8 more pairs of clients share rows"), "{many}");
+}

@@ -93,7 +93,7 @@ fn outcome(dir: &Path, shares: Shares, n_threads: usize) -> String {
     pool.install(|| {
         let (proxies, roots) = (dir.join("proxies"), dir.join("roots"));
         let loaded = load_files(read_folder(&proxies).unwrap(), &roots, &schema(), shares).unwrap();
-        let settings = Settings::new(Fairness::SP).validate().unwrap();
+        let settings = Settings::bilevel(Fairness::SP).validate().unwrap();
         let outcome = solve(&loaded.round, &settings, &mut NoopObserver).unwrap();
         let file = OutcomeFile::new(&schema(), outcome, loaded.warnings, loaded.overlaps, 0.0);
         let file = file.unwrap();

@@ -1,6 +1,6 @@
 //! Proposes the groups of a schema from how often each combination of sensitive values occurs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use equipoise_core::MAX_GROUPS;
 
@@ -14,6 +14,9 @@ use crate::value::Value;
 /// root of usual size would be noise.
 const MIN_ROWS: usize = 50;
 const MIN_SHARE: f64 = 0.01;
+
+/// A sensitive column with more numbers than this holds amounts, such as ages, rather than codes.
+const MAX_NUMBERS: usize = 12;
 
 /// The name of the group of all small groups.
 const POOLED: &str = "all other groups";
@@ -62,6 +65,7 @@ impl GroupCounts {
         notes: &mut Vec<String>,
     ) -> Result<Sensitive, String> {
         let reference = self.reference(options)?;
+        notes.extend(self.note_many_numbers(&reference));
         if let ([column], [value]) = (&self.columns[..], &reference[..])
             && (self.counts.len() <= 2 || options.two_groups)
         {
@@ -111,6 +115,25 @@ impl GroupCounts {
         let reference = groups.iter().position(is_reference).unwrap_or(0);
         let as_feature = !options.blind;
         Ok(Sensitive { columns: self.columns.clone(), groups, reference, as_feature })
+    }
+
+    /// Notes on columns of many numbers, in which no single number makes a sensible group.
+    fn note_many_numbers(&self, reference: &[String]) -> Vec<String> {
+        let note = |(at, column): (usize, &String)| {
+            let values: HashSet<&String> = self.counts.keys().map(|values| &values[at]).collect();
+            let are_numbers =
+                values.iter().all(|value| matches!(Value::of_text(value), Value::Number(_)));
+            (are_numbers && values.len() > MAX_NUMBERS).then(|| {
+                format!(
+                    "sensitive column `{column}` holds {} different numbers, and a group is a single number: the reference \
+                     group is `{column} = {}`. To compare bands such as 18 to 29, add a column with the band of each row \
+                     to the table, and name that column",
+                    values.len(),
+                    reference[at]
+                )
+            })
+        };
+        self.columns.iter().enumerate().filter_map(note).collect()
     }
 
     fn two_groups(

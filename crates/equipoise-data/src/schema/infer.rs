@@ -27,9 +27,16 @@ pub struct InferOptions {
     pub intercept: bool,
     /// Columns that are categorical although they hold numbers.
     pub categorical: Vec<String>,
-    /// Columns in which text is an error, not a level.
+    /// Columns in which text is an error, not a level, and whose integers are numbers, not codes.
     pub numeric: Vec<String>,
+    /// Whether columns of a few integers are codes, and so categorical.
+    pub codes: bool,
 }
+
+/// Columns with more distinct integers than this hold numbers, not codes.
+const MAX_CODES: usize = 12;
+/// A column holds codes only if each of them occurs this often on average: in a short table, any number is rare.
+const ROWS_PER_CODE: u64 = 20;
 
 impl InferOptions {
     /// The value that must occur in a label or sensitive column.
@@ -55,8 +62,8 @@ pub struct Inferred {
 }
 
 /// Proposes a schema. Columns of numbers become numeric, centred by the mean and scaled by the population standard
-/// deviation, except that columns of only 0 and 1 are kept. Other columns become categorical. Constant columns are
-/// left out.
+/// deviation, except that columns of only 0 and 1 are kept. Other columns become categorical, as do columns of at most
+/// 12 integers if [`InferOptions::codes`] is set. Constant columns are left out.
 pub fn infer(table: Table, options: &InferOptions) -> Result<Inferred, Error> {
     check_options(&table, options)?;
     let file = table.file().to_path_buf();
@@ -142,7 +149,8 @@ impl Proposal<'_> {
             (None, Some((row, value))) => {
                 Err(TableProblem::not_finite(value).in_cell(&self.file, *row, column))
             }
-            (None, None) => Ok(true),
+            (None, None) if forced || !self.options.codes => Ok(true),
+            (None, None) => Ok(!holds_codes(statistics)),
         }
     }
 
@@ -156,6 +164,13 @@ impl Proposal<'_> {
         if let (Some((row, value)), 1..) = (&statistics.first_text, statistics.n_numbers) {
             self.notes.push(format!(
                 "column `{column}` is categorical although some of its values are numbers: row {row} has `{value}`, which is not. To refuse such values, use --numeric {column}"
+            ));
+        }
+        if statistics.first_text.is_none() && !self.options.categorical.iter().any(|c| c == column)
+        {
+            self.notes.push(format!(
+                "column `{column}` has only {} distinct integers, so it is categorical, and tables with other integers will be refused. If they are amounts, use --numeric {column}",
+                statistics.distinct.len()
             ));
         }
         Ok(Encoding::Categorical { levels: statistics.distinct.names(), fill: None })
@@ -217,6 +232,16 @@ impl Proposal<'_> {
         schema.validate().map_err(|problem| Error::in_document(&self.file, problem))?;
         Ok(Inferred { schema, notes: self.notes })
     }
+}
+
+/// Whether a column of numbers holds codes: a few integers, each of them often. Two values need no columns of their own.
+fn holds_codes(statistics: &Statistics) -> bool {
+    let n_levels = statistics.distinct.len();
+    let is_integer = |value: &Value| matches!(value, Value::Number(n) if n.fract() == 0.0);
+    (3..=MAX_CODES).contains(&n_levels)
+        && !statistics.distinct.is_more()
+        && statistics.n_numbers >= ROWS_PER_CODE * n_levels as u64
+        && statistics.distinct.sorted().iter().all(is_integer)
 }
 
 fn numeric(statistics: &Statistics) -> Encoding {

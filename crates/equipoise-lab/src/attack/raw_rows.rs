@@ -1,4 +1,6 @@
 //! Training rows as they are, with all the bias of their labels.
+//!
+//! The client wants the model of its own data, and makes no effort to hide it. It knows nothing but its rows.
 
 use equipoise_core::Rows;
 
@@ -6,5 +8,17 @@ use super::Attackers;
 use crate::error::Error;
 
 pub(super) fn forge(attackers: &Attackers<'_>) -> Result<Vec<Rows>, Error> {
-    Ok(attackers.members().map(|(client, _)| client.train.clone()).collect())
+    attackers.each(|member| Ok(member.client.train.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_rounds::{Hand, rows};
+
+    #[test]
+    fn training_rows_are_sent_unchanged() {
+        let train = rows(&[(1.0, 0, true), (2.0, 1, false)]);
+        let hand = Hand::new(&[train.clone()]);
+        assert_eq!(super::forge(&hand.attackers()).expect("two rows"), [train]);
+    }
 }

@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 use super::ablation::Change;
+use super::reference::{Reference, ReferenceResult, reliable_mean};
 use super::settings::{ExperimentSettings, fairness_of};
 use crate::error::Error;
+use crate::journal::Line;
 use crate::scenario::{Scenario, ScenarioKind, unfairness};
 
 /// Identifies a cell.
@@ -31,13 +33,13 @@ pub struct CellKey {
     pub change: Option<Change>,
 }
 
-/// A defense, or the method without its penalty.
+/// A defense, or bilevel without its penalty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Variant {
     /// A defense.
     Defense(Defense),
-    /// The method with ρ = 0 throughout: accuracy on the root alone.
+    /// Bilevel with ρ = 0 throughout: accuracy on the root alone.
     BilevelWithoutPenalty,
 }
 
@@ -52,6 +54,9 @@ pub struct Cell {
     pub unreliable_clients: Vec<String>,
     /// |SPD| or |EOD| of a model trained on each client's proxy alone, on its test rows (Figure 2).
     pub proxy_unfairness: Vec<f64>,
+    /// Models to compare with, which no server could compute. Empty if the cell failed.
+    #[serde(default)]
+    pub references: Vec<ReferenceResult>,
     /// The results, one per variant. Empty if the cell failed.
     pub results: Vec<DefenseResult>,
     /// Why it failed: an ablation may need more rows than there are.
@@ -84,10 +89,12 @@ pub struct DefenseResult {
     pub weights: Vec<f64>,
     /// Duration of the solve, while other solves ran.
     pub seconds: f64,
-    /// The method's trajectory, thinned, for seed 1 of the grid.
+    /// Bilevel's trajectory, thinned, for the first seed of the grid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<TracePoint>,
 }
+
+const BILEVEL: Variant = Variant::Defense(Defense::Bilevel);
 
 /// Maximum number of steps kept of a trace.
 const MAX_STEPS: usize = 200;
@@ -105,8 +112,7 @@ impl DefenseResult {
         let outcome = solve(round, &checked, &mut NoopObserver)?;
         let seconds = started.elapsed().as_secs_f64();
         let metrics = Metrics::of(&outcome.theta, test)?;
-        let traced =
-            key.seed == 1 && key.change.is_none() && variant == Variant::Defense(Defense::Bilevel);
+        let traced = key.seed == settings.first_seed && key.change.is_none() && variant == BILEVEL;
         Ok(Self {
             variant,
             accuracy: metrics.accuracy.map(|e| e.value),
@@ -131,6 +137,14 @@ impl DefenseResult {
     /// The signed difference for a criterion.
     pub fn difference(&self, criterion: Criterion) -> Option<f64> {
         if criterion == Criterion::Eo { self.eod } else { self.spd }
+    }
+}
+
+impl Line for Cell {
+    type Key = CellKey;
+
+    fn key(&self) -> &CellKey {
+        &self.key
     }
 }
 
@@ -167,6 +181,7 @@ impl Cell {
     pub(super) fn run(
         key: CellKey,
         scenario: &Scenario,
+        central: &[f64],
         settings: &ExperimentSettings,
     ) -> Result<Self, Error> {
         let round = scenario.round()?;
@@ -177,15 +192,24 @@ impl Cell {
             .map(|&variant| DefenseResult::run(variant, &key, &round, &test, settings))
             .collect::<Result<Vec<_>, Error>>()?;
         let fairness = fairness_of(key.fairness);
-        let proxy_unfairness = scenario
+        let models = scenario
             .clients
             .iter()
             .map(|client| {
-                let model =
-                    fit_logistic(&client.proxy, settings.lambda, &InnerSettings::default())?;
-                Ok(unfairness(&Metrics::of(&model, &client.test)?, fairness))
+                Ok(fit_logistic(&client.proxy, settings.lambda, &InnerSettings::default())?)
             })
             .collect::<Result<Vec<_>, Error>>()?;
+        let proxy_unfairness = scenario
+            .clients
+            .iter()
+            .zip(&models)
+            .map(|(client, model)| Ok(unfairness(&Metrics::of(model, &client.test)?, fairness)))
+            .collect::<Result<Vec<_>, Error>>()?;
+        let mean = reliable_mean(scenario, &models);
+        let references = vec![
+            ReferenceResult::new(Reference::ReliableMean, &mean, &test)?,
+            ReferenceResult::new(Reference::CentralFair, central, &test)?,
+        ];
         let ids = |include: &dyn Fn(bool) -> bool| -> Vec<String> {
             let chosen = scenario.clients.iter().filter(|client| include(client.reliable));
             chosen.map(|client| client.id.clone()).collect()
@@ -195,6 +219,7 @@ impl Cell {
             clients: ids(&|_| true),
             unreliable_clients: ids(&|reliable| !reliable),
             proxy_unfairness,
+            references,
             results,
             problem: None,
         })
@@ -206,6 +231,7 @@ impl Cell {
             clients: Vec::new(),
             unreliable_clients: Vec::new(),
             proxy_unfairness: Vec::new(),
+            references: Vec::new(),
             results: Vec::new(),
             problem: Some(problem.to_string()),
         }

@@ -14,6 +14,8 @@ pub(crate) struct Figures {
     pub(crate) fairness: Spread,
     /// Sum of the weights of unreliable clients.
     pub(crate) unreliable_weight: Spread,
+    /// Effective number of reliable clients.
+    pub(crate) effective_reliable: Spread,
     /// The largest such sum.
     pub(crate) largest_unreliable_weight: f64,
     /// Time of a solve.
@@ -46,6 +48,9 @@ impl Figures {
                 result.difference(cell.key.fairness).unwrap_or(f64::NAN).abs()
             }),
             unreliable_weight: spread(&weight),
+            effective_reliable: spread(&|cell, result| {
+                effective_number(&split_weights(cell, &result.weights).0)
+            }),
             seconds: spread(&|_, result| result.seconds),
             largest_unreliable_weight: results
                 .iter()
@@ -58,6 +63,12 @@ impl Figures {
 pub(crate) fn unreliable_weight(cell: &Cell, weights: &[f64]) -> f64 {
     // An empty sum is −0, which would be printed as such.
     split_weights(cell, weights).1.iter().sum::<f64>() + 0.0
+}
+
+/// The number of clients with equal weights that would be as even: `(Σw)²/Σw²`; 0 without any weight.
+pub(crate) fn effective_number(weights: &[f64]) -> f64 {
+    let (sum, squares) = weights.iter().fold((0.0, 0.0), |(s, q), w| (s + w, q + w * w));
+    if squares > 0.0 { sum * sum / squares } else { 0.0 }
 }
 
 /// Weights of the reliable clients, then of the others, each in the order of the clients.

@@ -27,7 +27,9 @@ pub struct ExperimentSettings {
     pub scenarios: Vec<ScenarioKind>,
     /// Shares of unreliable clients.
     pub unreliable: Vec<f64>,
-    /// Number of seeds, from 1.
+    /// The first seed.
+    pub first_seed: u64,
+    /// Number of seeds.
     pub seeds: u64,
     /// The variants run on each round.
     pub variants: Vec<Variant>,
@@ -57,6 +59,7 @@ impl Default for ExperimentSettings {
             fairness: vec![Criterion::Sp, Criterion::Eo],
             scenarios: vec![ScenarioKind::Realistic, ScenarioKind::Ideal],
             unreliable: vec![0.2, 0.4, 0.6],
+            first_seed: 1,
             seeds: 5,
             variants: Variant::ALL.to_vec(),
             profile: Profile::Paper,
@@ -72,6 +75,17 @@ impl Default for ExperimentSettings {
 }
 
 impl ExperimentSettings {
+    /// The defense that the profile proposes.
+    pub fn method(&self) -> Variant {
+        let criterion = self.fairness.first().copied().unwrap_or(Criterion::Sp);
+        Variant::Defense(Settings::of_profile(self.profile, fairness_of(criterion)).defense)
+    }
+
+    /// The seeds, in order.
+    pub(crate) fn seeds(&self) -> std::ops::Range<u64> {
+        self.first_seed..self.first_seed.saturating_add(self.seeds)
+    }
+
     pub(super) fn check(&self) -> Result<(), Error> {
         let refuse = |name, range, found| Err(Error::Setting { name, range, found });
         if !(1..=MAX_SEEDS).contains(&self.seeds) {
@@ -166,7 +180,7 @@ impl ExperimentSettings {
         let settings = change.map_or_else(|| self.clone(), |change| change.apply(self));
         let settings = match change {
             None => settings,
-            // The method without its penalty is not part of ablations.
+            // Bilevel without its penalty is not part of ablations.
             Some(_) => Self {
                 variants: Variant::ALL
                     .iter()
@@ -180,7 +194,7 @@ impl ExperimentSettings {
         let splits = self
             .combinations()
             .into_iter()
-            .flat_map(|pair| (1..=self.seeds).map(move |seed| (pair, seed)));
+            .flat_map(|pair| self.seeds().map(move |seed| (pair, seed)));
         splits
             .map(|((dataset, fairness), seed)| Unit {
                 dataset: dataset.to_owned(),

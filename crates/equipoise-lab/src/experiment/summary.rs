@@ -1,6 +1,6 @@
 //! Summaries over all seeds, and the table of all cells.
 
-use equipoise_core::{Choice, Criterion};
+use equipoise_core::{Choice, Criterion, Defense};
 use equipoise_data::write_atomically;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -40,6 +40,12 @@ pub struct CellSummary {
     pub fairness_mean: f64,
     /// Its standard deviation over the seeds.
     pub fairness_std: f64,
+    /// Mean weight of the unreliable clients together.
+    pub unreliable_weight_mean: f64,
+    /// Mean effective number of reliable clients, `(Σw)²/Σw²` over them.
+    pub effective_reliable_mean: f64,
+    /// Whether this is the default defense of `defend`.
+    pub default: bool,
     /// Weights, one list per seed.
     pub weights: Vec<Vec<f64>>,
     /// Unreliable clients, one list per seed.
@@ -102,6 +108,9 @@ pub fn summarise(cells: &[Cell], variants: &[Variant]) -> Vec<CellSummary> {
                 balanced_accuracy_mean: figures.balanced.mean,
                 fairness_mean: figures.fairness.mean,
                 fairness_std: figures.fairness.std,
+                unreliable_weight_mean: figures.unreliable_weight.mean,
+                effective_reliable_mean: figures.effective_reliable.mean,
+                default: variant == Variant::Defense(Defense::default()),
                 weights: results.iter().map(|r| r.weights.clone()).collect(),
                 unreliable_clients: seeds.iter().map(|c| c.unreliable_clients.clone()).collect(),
                 seconds: figures.seconds.mean,

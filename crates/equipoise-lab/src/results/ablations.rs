@@ -4,8 +4,8 @@ use equipoise_core::{Choice, RootWeighting};
 use equipoise_report::{Block, Cell, Column, Section, Table};
 
 use super::Results;
-use super::figures::{Combination, METHOD};
-use super::wording::{fixed, measure, number, share, title};
+use super::figures::Combination;
+use super::wording::{fixed, measure, number, share, title, variant_name};
 use crate::dataset::Preprocessing;
 use crate::experiment::{Ablation, Change, Figures};
 use crate::scenario::ProxySize;
@@ -13,15 +13,19 @@ use crate::scenario::ProxySize;
 impl Results<'_> {
     /// A table per ablation and combination.
     pub(super) fn ablation_section(&self) -> Option<Section> {
-        if !self.experiment.settings.variants.contains(&METHOD) {
+        let method = self.experiment.settings.method();
+        if !self.experiment.settings.variants.contains(&method) {
             return None;
         }
         let ablations = Ablation::ALL.iter().copied();
         let requested = ablations.filter(|ablation| self.experiment.ablations.contains(ablation));
         let blocks: Vec<Block> =
             requested.flat_map(|ablation| self.ablation_blocks(ablation)).collect();
-        let lead = "The method on the same rounds with one setting changed. ◂ marks the experiment's own value. Figures \
-                    are means over the seeds, and ± is the standard deviation. A dash means that there are too few rows.";
+        let lead = format!(
+            "The same rounds with one setting changed, defended by {}. ◂ marks the experiment's own value. Figures are \
+             means over the seeds, and ± is the standard deviation. A dash means that there are too few rows.",
+            variant_name(method)
+        );
         (!blocks.is_empty()).then(|| Section::new("Ablations", lead, blocks))
     }
 
@@ -82,7 +86,7 @@ impl Results<'_> {
         })
     }
 
-    /// The method with a setting changed, for every combination and share of unreliable clients.
+    /// The profile's defense with a setting changed, for every combination and share of unreliable clients.
     fn with_change(&self, change: Change) -> Vec<Option<Figures>> {
         let cases = self.cases();
         cases.map(|(c, share)| self.experiment.changed_figures(c, share, change)).collect()
@@ -139,7 +143,7 @@ impl Results<'_> {
             format!("{value}: {} at {} % accuracy", fixed(*fairness, 3), fixed(*accuracy, 1))
         });
         Some(format!(
-            "Mean unfairness of the method over all these rounds: {}. The fairest value is {fairest}. Differences well \
+            "Mean unfairness over all these rounds: {}. The fairest value is {fairest}. Differences well \
              below the ± of a single row are noise.",
             list.collect::<Vec<_>>().join("; "),
         ))
@@ -199,6 +203,7 @@ fn value_name(change: Change) -> String {
         Change::Preprocessing(Preprocessing::Paper) => "no intercept".to_owned(),
         Change::Preprocessing(Preprocessing::Intercept) => "intercept".to_owned(),
         Change::Preprocessing(Preprocessing::OneHot) => "intercept, one-hot codes".to_owned(),
+        Change::Preprocessing(Preprocessing::Inferred) => "as inferred".to_owned(),
         Change::RootShare(root) => share(root),
         Change::ProxySize(ProxySize::Rows(rows)) => format!("{rows} rows"),
         Change::ProxySize(ProxySize::Share(times)) => format!("{times} ×"),

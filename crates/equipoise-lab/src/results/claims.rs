@@ -52,6 +52,9 @@ struct WeightsFinding {
 impl Results<'_> {
     /// "12 of 15".
     pub(super) fn claims_held(&self) -> Option<String> {
+        if !self.checks_the_paper() {
+            return None;
+        }
         let combinations = self.experiment.settings.combinations().into_iter();
         let verdicts: Vec<Verdict> = combinations
             .flat_map(|combination| self.findings(combination))
@@ -62,8 +65,16 @@ impl Results<'_> {
         (!verdicts.is_empty()).then(|| format!("{held} of {}", verdicts.len()))
     }
 
+    /// The paper's findings are about its own method.
+    fn checks_the_paper(&self) -> bool {
+        self.experiment.settings.method() == METHOD
+    }
+
     /// The findings, and a table of verdicts per combination.
     pub(super) fn claims_section(&self) -> Option<Section> {
+        if !self.checks_the_paper() {
+            return None;
+        }
         let mut section = self.section(
             "Findings of the paper, checked",
             "Three findings, by share of unreliable clients. The four figures are |SPD| or |EOD| in realistic rounds.",
@@ -77,7 +88,7 @@ impl Results<'_> {
         )?;
         let findings = [
             format!(
-                "Order. If a minority of clients is unreliable, the method and FedASL are far fairer than pooling and \
+                "Order. If a minority of clients is unreliable, the paper's method (bilevel) and FedASL are far fairer than pooling and \
                  FedNolowe. If a majority is, FedASL fails (it is less fair than pooling, and on Law School its |SPD| \
                  exceeds {LAW_SCHOOL_BROKEN}) and the method is far fairer than all others. “Far” means at most half \
                  the unfairness. “Weaker” means that the order agrees but the margin is smaller. “Paper's own” applies \

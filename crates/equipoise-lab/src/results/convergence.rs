@@ -1,4 +1,4 @@
-//! How the method converged, for seed 1.
+//! How bilevel converged, for the first seed.
 
 use equipoise_report::{Block, Convergence, Section};
 
@@ -13,7 +13,7 @@ impl Results<'_> {
         let shares = self.experiment.settings.unreliable.iter();
         let unreliable = shares.copied().fold(f64::NAN, f64::max);
         let lead = format!(
-            "Seed 1, {} unreliable. The traces for all shares are in traces.csv in the experiment's folder.",
+            "Bilevel on the first seed, {} unreliable. The traces for all shares are in traces.csv in the experiment's folder.",
             share(unreliable)
         );
         self.section("Convergence", lead, |combination| {

@@ -6,6 +6,7 @@ use super::Results;
 use crate::experiment::{Cell, Change, Experiment, Figures, Variant};
 use crate::scenario::ScenarioKind;
 
+/// The paper's method.
 pub(super) const METHOD: Variant = Variant::Defense(Defense::Bilevel);
 /// All proxies together, the paper's baseline.
 pub(super) const POOLED: Variant = Variant::Defense(Defense::Pooled);
@@ -53,7 +54,7 @@ impl Experiment {
         over_all_seeds(&cells, variant)
     }
 
-    /// The method with one setting changed. The experiment's own value is in the grid.
+    /// The profile's defense with one setting changed. The experiment's own value is in the grid.
     pub(super) fn changed_figures(
         &self,
         combination: Combination<'_>,
@@ -63,7 +64,7 @@ impl Experiment {
         let scenario = self.settings.ablation_scenario();
         let own = change.apply(&self.settings) == self.settings;
         let cells = self.cells_at(combination, scenario, unreliable, (!own).then_some(change));
-        over_all_seeds(&cells, METHOD)
+        over_all_seeds(&cells, self.settings.method())
     }
 }
 

@@ -15,7 +15,7 @@ impl Results<'_> {
         self.section(
             "Figure 2: unfairness of each proxy",
             "|SPD| or |EOD| of a model trained on one client's proxy alone, measured on that client's own test rows, for \
-             seed 1, in realistic (“real”) and ideal rounds. The server never sees these figures and does not know which \
+             the first seed, in realistic (“real”) and ideal rounds. The server never sees these figures and does not know which \
              clients are unreliable.",
             |combination| self.proxy_fairness_chart(combination).map(Block::Chart),
         )

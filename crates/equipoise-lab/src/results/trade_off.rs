@@ -7,7 +7,7 @@ use equipoise_report::{
 };
 
 use super::Results;
-use super::figures::{Combination, METHOD, POOLED};
+use super::figures::{Combination, POOLED};
 use super::paper::Published;
 use super::wording::{fixed, measure, number, share, title, variant_name};
 use crate::experiment::{Figures, Variant};
@@ -45,8 +45,8 @@ impl Results<'_> {
             label: variant_name(*variant).to_owned(),
             x: figures.fairness.mean,
             y: figures.accuracy.mean,
-            x_error: figures.fairness.deviation(),
-            y_error: figures.accuracy.deviation(),
+            x_interval: around(figures.fairness.mean, figures.fairness.deviation()),
+            y_interval: around(figures.accuracy.mean, figures.accuracy.deviation()),
         });
         let papers = found.iter().filter_map(|(variant, _, published)| {
             let published = (*published)?;
@@ -54,21 +54,23 @@ impl Results<'_> {
                 label: variant_name(*variant).to_owned(),
                 x: published.fairness,
                 y: published.accuracy,
-                x_error: None,
-                y_error: None,
+                x_interval: None,
+                y_interval: None,
             })
         });
         let series = [("this experiment", ours.collect()), ("the paper", papers.collect())];
         let of = |variant: Variant| found.iter().find(|row| row.0 == variant).map(|row| &row.1);
         let measure = measure(combination.1);
+        let method = self.experiment.settings.method();
         Some(Chart {
             title: format!("{}, {} unreliable", title(combination), share(unreliable)),
-            sentence: match (of(METHOD), of(POOLED)) {
-                (Some(method), Some(pooled)) => format!(
-                    "The method's {measure} is {}, compared with {} for pooling. Its accuracy is {} %, compared with {} %.",
-                    fixed(method.fairness.mean, 3),
+            sentence: match (of(method), of(POOLED)) {
+                (Some(ours), Some(pooled)) => format!(
+                    "With {}, {measure} is {}, compared with {} for pooling. Accuracy is {} %, compared with {} %.",
+                    variant_name(method),
+                    fixed(ours.fairness.mean, 3),
                     fixed(pooled.fairness.mean, 3),
-                    fixed(method.accuracy.mean, 1),
+                    fixed(ours.accuracy.mean, 1),
                     fixed(pooled.accuracy.mean, 1),
                 ),
                 _ => "The defenses of this experiment.".to_owned(),
@@ -107,4 +109,9 @@ fn trade_off_table(measure: &str, found: &[Row]) -> Table {
         ),
         rows: rows.collect(),
     }
+}
+
+/// The mean with its standard deviation to both sides.
+fn around(mean: f64, deviation: Option<f64>) -> Option<[f64; 2]> {
+    deviation.map(|deviation| [mean - deviation, mean + deviation])
 }

@@ -14,7 +14,7 @@ impl Results<'_> {
         self.section(
             "Table I: client weights",
             "Ideal scenarios: all reliable clients send the same fair proxy, so the right answer is equal weights for \
-             them and none for the others. “Weights” are from seed 1, reliable clients first, then the unreliable \
+             them and none for the others. “Weights” are from the first seed, reliable clients first, then the unreliable \
              ones, marked *. The paper's weights are in the same order, but its split differs from ours, so other \
              clients are unreliable there. “Sum of *” is the total weight of the unreliable clients, as the mean over \
              all seeds, and “Largest” is its largest value.",
@@ -24,8 +24,12 @@ impl Results<'_> {
 
     fn weights_table(&self, combination: Combination<'_>) -> Option<Block> {
         let shares = self.experiment.settings.unreliable.iter();
-        let variants = [METHOD, FEDASL, FEDNOLOWE];
-        let cases = shares.flat_map(|&share| variants.map(move |variant| (share, variant)));
+        let mut variants = vec![METHOD, FEDASL, FEDNOLOWE];
+        if self.experiment.settings.method() != METHOD {
+            variants.insert(0, self.experiment.settings.method());
+        }
+        let variants = &variants;
+        let cases = shares.flat_map(|&share| variants.iter().map(move |&v| (share, v)));
         let rows: Vec<Vec<Cell>> = cases
             .filter_map(|(unreliable, variant)| self.weights_row(combination, unreliable, variant))
             .collect();
@@ -62,7 +66,8 @@ impl Results<'_> {
             number(papers_sum, 3),
             difference(sum, papers_sum, 3),
         ];
-        Some(if variant == METHOD { row.into_iter().map(Cell::strong).collect() } else { row })
+        let strong = variant == self.experiment.settings.method();
+        Some(if strong { row.into_iter().map(Cell::strong).collect() } else { row })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Texts and cells that several sections use.
 
-use equipoise_core::{Criterion, Defense};
+use equipoise_core::Criterion;
 use equipoise_report::{Cell, Format};
 
 use super::figures::Combination;
@@ -29,11 +29,10 @@ pub(super) fn share(share: f64) -> String {
     Format::Percent(decimals.unwrap_or(4) as usize).write(Some(share))
 }
 
-/// The name of a variant, as in the paper's tables if they have it.
+/// The name of a variant in tables.
 pub(super) fn variant_name(variant: Variant) -> &'static str {
     match variant {
-        Variant::Defense(Defense::Bilevel) => "the\u{a0}method",
-        Variant::BilevelWithoutPenalty => "the\u{a0}method, ρ\u{a0}=\u{a0}0",
+        Variant::BilevelWithoutPenalty => "bilevel, ρ\u{a0}=\u{a0}0",
         Variant::Defense(defense) => defense.title(),
     }
 }
@@ -47,6 +46,10 @@ pub(super) fn describe_preprocessing(preprocessing: Preprocessing) -> &'static s
         Preprocessing::Intercept => {
             "Numeric columns are standardised, 0/1 columns are kept, categorical codes count as numbers, and there is \
              an intercept"
+        }
+        Preprocessing::Inferred => {
+            "Columns are encoded as `equipoise schema infer` proposes: numbers are standardised, columns of 3 to 12 \
+             integers are one-hot encoded like text, and there is an intercept"
         }
         Preprocessing::OneHot => {
             "Numeric columns are standardised, categorical codes are one-hot encoded, and there is an intercept"

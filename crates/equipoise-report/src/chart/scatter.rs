@@ -1,12 +1,12 @@
 //! Scatter plots of named points with intervals, such as accuracy against fairness.
 
+use super::Axis;
 use super::canvas::{Anchor, Canvas, Xy, fit, line, text, text_width, tooltip, whisker};
 use super::labels::{Area, place_label};
 use super::legend::write_mark;
 use super::lines::Series;
 use super::plot::{AXIS_HEIGHT, Plot};
 use super::scale::Scale;
-use super::{Axis, finite};
 use crate::markup::Markup;
 
 /// Series of points.
@@ -32,10 +32,10 @@ pub struct Point {
     pub x: f64,
     /// Its y coordinate.
     pub y: f64,
-    /// Half the width of an interval around x.
-    pub x_error: Option<f64>,
-    /// Half the width of an interval around y.
-    pub y_error: Option<f64>,
+    /// The ends of an interval around x.
+    pub x_interval: Option<[f64; 2]>,
+    /// The ends of an interval around y.
+    pub y_interval: Option<[f64; 2]>,
 }
 
 const PLOT_HEIGHT: f64 = 320.0;
@@ -76,15 +76,17 @@ impl Scatter {
         let ends = points
             .iter()
             .flat_map(|(_, point)| intervals(point).flatten().chain([(point.x, point.y)]));
-        let (xs, ys) = (ends.clone().map(|end| end.0), ends.map(|end| end.1));
+        let zero = |axis: &Axis| axis.from_zero.then_some(0.0);
+        let xs = ends.clone().map(|end| end.0).chain(zero(&self.x));
+        let ys = ends.map(|end| end.1).chain(zero(&self.y));
         let x = Scale::linear(xs, self.x.format, if canvas.narrow { 4.0 } else { 7.0 });
         let y = Scale::linear(ys, self.y.format, 6.0);
         Plot::new(x, y, canvas.width() - 18.0, 28.0, PLOT_HEIGHT)
     }
 
     fn describe(&self, series: usize, point: &Point) -> String {
-        let x = self.x.format.write_with_error(Some(point.x), point.x_error);
-        let y = self.y.format.write_with_error(Some(point.y), point.y_error);
+        let x = self.x.format.write_interval(Some(point.x), point.x_interval);
+        let y = self.y.format.write_interval(Some(point.y), point.y_interval);
         let name = &self.series[series].name;
         format!("{} ({name}) {}: {x}, {}: {y}", point.label, self.x.title, self.y.title)
     }
@@ -93,8 +95,9 @@ impl Scatter {
 /// The ends of the intervals around a point.
 fn intervals(point: &Point) -> impl Iterator<Item = [Xy; 2]> + Clone {
     let &Point { x, y, .. } = point;
-    let along_x = finite(point.x_error).map(|error| [(x - error, y), (x + error, y)]);
-    let along_y = finite(point.y_error).map(|error| [(x, y + error), (x, y - error)]);
+    let finite = |ends: &[f64; 2]| ends.iter().all(|end| end.is_finite());
+    let along_x = point.x_interval.filter(finite).map(|[low, high]| [(low, y), (high, y)]);
+    let along_y = point.y_interval.filter(finite).map(|[low, high]| [(x, high), (x, low)]);
     along_x.into_iter().chain(along_y)
 }
 

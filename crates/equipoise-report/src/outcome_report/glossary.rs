@@ -41,7 +41,7 @@ const TERMS: [(&str, &str); 18] = [
     ),
     (
         "Drift",
-        "How far the mean of a feature is from its mean on the root, in standard deviations of the root.",
+        "How far the mean of a feature is from its mean on the root, in typical standard deviations of that feature.",
     ),
     (
         "Violation",

@@ -22,17 +22,17 @@ impl OutcomeReport<'_> {
         };
         let value = |estimate: Option<equipoise_core::Estimate>| estimate.map(|e| e.value);
         let point = |point: &SweepPoint| Point {
-            label: Format::Auto.write(Some(point.strength)),
+            label: point.strength_text(),
             x: value(gap(point)).unwrap_or(f64::NAN),
             y: value(accuracy(point)).unwrap_or(f64::NAN),
-            x_error: None,
-            y_error: None,
+            x_interval: gap(point).map(|e| [e.low, e.high]),
+            y_interval: accuracy(point).map(|e| [e.low, e.high]),
         };
         let row = |point: &SweepPoint| {
             let balanced = point.root_metrics.balanced_accuracy;
             let cells = [accuracy(point), balanced, gap(point)];
             let cells = cells.map(|estimate| Cell::text(RATE.write_estimate(estimate)));
-            let strength = Cell::number(Some(point.strength), Format::Auto);
+            let strength = Cell::text(point.strength_text());
             [strength].into_iter().chain(cells).collect()
         };
         let sentence = format!(
@@ -46,7 +46,7 @@ impl OutcomeReport<'_> {
             title: "Accuracy against fairness on the root".to_owned(),
             sentence,
             kind: ChartKind::Scatter(Scatter {
-                x: Axis::new("Worst gap (0 is fair)", RATE),
+                x: Axis::new("Worst gap (0 is fair)", RATE).from_zero(),
                 y: Axis::new("Accuracy", RATE),
                 series: vec![ScatterSeries {
                     name: self.outcome().settings.defense.to_string(),
@@ -61,7 +61,8 @@ impl OutcomeReport<'_> {
         };
         let lead = "How much accuracy does fairness cost? Each point is a model; its number says how much fairness \
                     counted, from 0, accuracy alone, to 1, the model of this report. The best models are in the top \
-                    left corner. All are measured on the root, so small differences are noise.";
+                    left corner. The lines are 95\u{202f}% intervals on the root. All models are measured on the same rows, so \
+                    their differences are known better than the lines suggest.";
         Some(Section::new("Trade-off", lead, vec![Block::Chart(chart)]))
     }
 }

@@ -185,6 +185,9 @@ fn explain(judgement: &Judgement) -> String {
             (Requirement::BalancedAccuracy, _) => "rows of each label",
         };
         text += &format!(" About {} trusted {kind} would be needed to tell.", count(about(rows)));
+    } else if judgement.verdict == Verdict::Unknown && missing.is_empty() {
+        text +=
+            " That is so close to the bound that no practical number of trusted rows could tell.";
     }
     text.chars().take(1).flat_map(char::to_uppercase).chain(text.chars().skip(1)).collect()
 }

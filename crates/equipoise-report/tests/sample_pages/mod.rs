@@ -68,7 +68,7 @@ pub(crate) fn outcome(n: usize, name: &str) -> OutcomeFile {
         ..Warning::new(WarningCode::OneClass, "every row has a positive label")
     };
     let requirements = "gap=0.05,accuracy=0.7".parse().expect("valid requirements");
-    let settings = Settings { requirements, ..Settings::new(Fairness::SP) };
+    let settings = Settings { requirements, ..Settings::bilevel(Fairness::SP) };
     let root_metrics = metrics(0.861, 0.872, 84);
     let judgements = root_metrics.judge(requirements, settings.fairness);
     let not_converged = "1 of 74 inner fits did not converge to their tolerance";
@@ -378,8 +378,8 @@ fn scatter(name: &str) -> Chart {
         label: label.to_owned(),
         x,
         y,
-        x_error: Some(0.008),
-        y_error: Some(0.03),
+        x_interval: Some([x - 0.008, x + 0.012]),
+        y_interval: Some([y - 0.03, y + 0.03]),
     };
     let series = vec![
         ScatterSeries {

@@ -1,6 +1,8 @@
 //! The figures: outcome.json against specification and submissions, and everything that the other files show of it.
 
-use equipoise_core::{Choice, Outcome, Termination, Verdict, Warning, WarningCode};
+use equipoise_core::{
+    Choice, Outcome, Termination, Verdict, Warning, WarningCode, sort_by_importance,
+};
 
 use super::check::{Checks, Problems};
 use super::documents::Documents;
@@ -90,7 +92,9 @@ fn warnings_problem(documents: &Documents<'_>) -> Option<String> {
     };
     let warnings = &documents.outcome.outcome.warnings;
     let found: Vec<&Warning> = warnings.iter().filter(follows_from_list).collect();
-    warnings_differ(found, &submission_warnings(&documents.list))
+    let mut expected = submission_warnings(&documents.list);
+    sort_by_importance(&mut expected);
+    warnings_differ(found, &expected)
 }
 
 /// How some warnings differ from the expected ones. `None` if they do not.

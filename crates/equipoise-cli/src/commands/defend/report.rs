@@ -44,7 +44,7 @@ fn trade_off(file: &OutcomeFile) -> String {
     let row = |point: &SweepPoint| {
         let metrics = &point.root_metrics;
         vec![
-            number(point.strength),
+            point.strength_text(),
             with_interval(metrics.accuracy),
             with_interval(metrics.balanced_accuracy),
             gap_text(metrics.gap(fairness).as_ref()),

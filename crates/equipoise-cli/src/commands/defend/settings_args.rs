@@ -23,14 +23,9 @@ pub(crate) struct SettingsArgs {
     /// the wrong side. Otherwise the verdict is "unknown". A missed requirement gives exit code 1.
     #[arg(long, value_name = "REQUIREMENTS")]
     require: Option<Requirements>,
-    /// How to turn proxies and root into a model
-    #[arg(
-        long,
-        value_parser = choice::<Defense>(),
-        default_value = Defense::default().name(),
-        value_name = "DEFENSE"
-    )]
-    defense: Defense,
+    /// How to turn proxies and root into a model [default: trust; profile paper: bilevel]
+    #[arg(long, value_parser = choice::<Defense>(), value_name = "DEFENSE")]
+    defense: Option<Defense>,
     /// Which settings to start from
     #[arg(
         long,
@@ -43,16 +38,12 @@ pub(crate) struct SettingsArgs {
     ///
     /// covariance: of group and score, as in the paper;
     /// soft-rate: the rate of soft decisions σ(SLOPE · score), close to the rates that people measure [default slope: 3].
-    #[arg(long, value_name = "MEASURE", default_value = "covariance")]
-    surrogate: Surrogate,
-    /// How root rows are weighted
-    #[arg(
-        long,
-        value_parser = choice::<RootWeighting>(),
-        default_value = RootWeighting::default().name(),
-        value_name = "HOW"
-    )]
-    root_weighting: RootWeighting,
+    /// [default: covariance]
+    #[arg(long, value_name = "MEASURE")]
+    surrogate: Option<Surrogate>,
+    /// How bilevel weights root rows [default: pooled]
+    #[arg(long, value_parser = choice::<RootWeighting>(), value_name = "HOW")]
+    root_weighting: Option<RootWeighting>,
     /// Solver that fits the model for given weights
     #[arg(
         long,
@@ -64,7 +55,7 @@ pub(crate) struct SettingsArgs {
     /// Regularisation strength of the model [default: 1e-4]
     #[arg(long, value_name = "L", allow_negative_numbers = true)]
     lambda: Option<f64>,
-    /// Maximum number of solver steps [default: 400; profile paper: 2000]
+    /// Maximum number of steps of bilevel [default: 400; profile paper: 2000]
     #[arg(long, value_name = "N")]
     iterations: Option<usize>,
     /// Adam's learning rate; only with --profile paper [default: 0.1]
@@ -73,13 +64,13 @@ pub(crate) struct SettingsArgs {
     /// Gradient norm at which a fit counts as converged [default: 1e-11; profile paper: 1e-7]
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     inner_tolerance: Option<f64>,
-    /// Initial factor of the fairness penalty; 0 disables it [default: 10]
+    /// Initial factor of bilevel's fairness penalty; 0 disables it [default: 10]
     #[arg(long, value_name = "RHO", allow_negative_numbers = true)]
     rho_start: Option<f64>,
-    /// Final factor of the fairness penalty [default: 1e4]
+    /// Final factor of bilevel's fairness penalty [default: 1e4]
     #[arg(long, value_name = "RHO", allow_negative_numbers = true)]
     rho_max: Option<f64>,
-    /// Keep the clients' model even if the root-only model is clearly better
+    /// Keep the clients' model even if the root-only model is clearly better (bilevel and trust only)
     #[arg(long)]
     no_fallback: bool,
 }
@@ -98,9 +89,10 @@ impl SettingsArgs {
             );
         }
         let mut settings = Settings::of_profile(self.profile, fairness);
-        settings.defense = self.defense;
-        settings.surrogate = self.surrogate;
-        settings.root_weighting = self.root_weighting;
+        set(&mut settings.defense, self.defense);
+        self.check_bilevel_options(settings.defense)?;
+        set(&mut settings.surrogate, self.surrogate);
+        set(&mut settings.root_weighting, self.root_weighting);
         settings.inner.solver = self.inner;
         settings.fall_back &= !self.no_fallback;
         set(&mut settings.requirements, self.require);
@@ -111,6 +103,23 @@ impl SettingsArgs {
         set(&mut settings.outer.rho.start, self.rho_start);
         set(&mut settings.outer.rho.max, self.rho_max);
         settings.validate().map_err(name_the_option)
+    }
+
+    /// Options that only bilevel has must not be ignored in silence.
+    fn check_bilevel_options(&self, defense: Defense) -> anyhow::Result<()> {
+        let given = [
+            ("--root-weighting", self.root_weighting.is_some()),
+            ("--iterations", self.iterations.is_some()),
+            ("--learning-rate", self.learning_rate.is_some()),
+            ("--rho-start", self.rho_start.is_some()),
+            ("--rho-max", self.rho_max.is_some()),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) if defense != Defense::Bilevel => anyhow::bail!(
+                "{option} applies only to the defense bilevel, not to {defense}: add --defense bilevel, or omit {option}"
+            ),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -28,9 +28,12 @@ pub(super) struct ExperimentOptions {
     /// Shares of unreliable clients
     #[arg(long, value_delimiter = ',', value_name = "SHARE,…", default_value = "0.2,0.4,0.6")]
     unreliable: Vec<f64>,
-    /// Number of seeds; the first seed is 1
+    /// Number of seeds
     #[arg(long, value_name = "N", default_value_t = 5)]
     seeds: u64,
+    /// The first seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    first_seed: u64,
     /// Defenses; bilevel-rho0 is bilevel without its fairness penalty
     #[arg(
         long,
@@ -39,7 +42,7 @@ pub(super) struct ExperimentOptions {
         default_value = "all"
     )]
     defenses: Vec<Chosen<Variant>>,
-    /// Settings for the method: the paper's, or the defaults of `defend`
+    /// What to run: the paper's experiments, or what `proxy` and `defend` do without options
     #[arg(long, value_parser = choice::<Profile>(), default_value = "paper")]
     profile: Profile,
     /// Number of clients that each dataset is split among
@@ -51,12 +54,14 @@ pub(super) struct ExperimentOptions {
     /// Number of rows in a fair proxy [default: as many as the client's training rows]
     #[arg(long, value_name = "N")]
     proxy_rows: Option<usize>,
-    /// How fair proxies are generated
-    #[arg(long, value_parser = choice::<Generator>(), default_value = "adam")]
-    generator: Generator,
-    /// How columns become features; your own table (--dataset csv) is always encoded by its schema
-    #[arg(long, value_parser = choice::<Preprocessing>(), default_value = "paper")]
-    preprocessing: Preprocessing,
+    /// How fair proxies are generated [default: adam; profile default: target]
+    #[arg(long, value_parser = choice::<Generator>())]
+    generator: Option<Generator>,
+    /// How columns become features [default: paper; profile default: inferred]
+    ///
+    /// Your own table (--dataset csv) is always encoded by its schema.
+    #[arg(long, value_parser = choice::<Preprocessing>())]
+    preprocessing: Option<Preprocessing>,
     /// Regularisation strength of the model
     #[arg(long, value_name = "L", default_value_t = 1e-4)]
     lambda: f64,
@@ -75,19 +80,24 @@ pub(super) struct ExperimentOptions {
 
 impl ExperimentOptions {
     pub(super) fn resolve(&self) -> ExperimentSettings {
+        let (generator, preprocessing) = match self.profile {
+            Profile::Paper => (Generator::Adam, Preprocessing::Paper),
+            Profile::Default => (Generator::Target, Preprocessing::Inferred),
+        };
         ExperimentSettings {
             datasets: self.dataset.clone(),
             fairness: self.fairness.clone(),
             scenarios: self.scenario.clone(),
             unreliable: self.unreliable.clone(),
+            first_seed: self.first_seed,
             seeds: self.seeds,
             variants: distinct(&self.defenses),
             profile: self.profile,
             n_clients: self.clients,
             root_share: self.root_share,
             proxy_size: self.proxy_rows.map_or(ProxySize::Share(1.0), ProxySize::Rows),
-            generator: self.generator,
-            preprocessing: self.preprocessing,
+            generator: self.generator.unwrap_or(generator),
+            preprocessing: self.preprocessing.unwrap_or(preprocessing),
             lambda: self.lambda,
             root_weighting: self.root_weighting,
         }

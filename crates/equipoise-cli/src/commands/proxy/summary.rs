@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use equipoise_core::{
-    Distances, FairProxyTest, Fairness, GeneratedProxy, Metrics, ProxyMethod, ProxyModels,
-    ProxySettings, ProxySummary, Separation, Violation,
+    Condition, Distances, FairProxyTest, Fairness, GeneratedProxy, Metrics, ProxyMethod,
+    ProxyModels, ProxySettings, ProxySummary, Separation, Violation,
 };
 use equipoise_data::{Digest, Schema};
 use serde::Serialize;
@@ -13,6 +13,12 @@ use crate::commands::check::describe_separation;
 use crate::figures::{Headline, compare_with_data};
 use crate::formatting::{count, number, table};
 use crate::output::Output;
+
+/// The gap that people usually accept.
+const USUAL_MAX_GAP: f64 = 0.05;
+
+/// Rows that are closer than this are near neighbours in any table: encoded values are about 1.
+const SMALL_DISTANCE: f64 = 0.1;
 
 /// The summary, for JSON and as text.
 #[derive(Serialize)]
@@ -30,6 +36,8 @@ pub(super) struct Summary<'a> {
     data_model: &'a Metrics,
     #[serde(skip)]
     models: &'a ProxyModels,
+    #[serde(skip)]
+    is_blind: bool,
     #[serde(flatten)]
     generated: &'a ProxySummary,
     definition_1: Definition1,
@@ -65,6 +73,7 @@ impl<'a> Summary<'a> {
             proxy_model: &models.proxy,
             data_model: &models.data,
             models,
+            is_blind: !schema.sensitive.as_feature,
             generated: &proxy.summary,
             definition_1: Definition1 {
                 fair: settings.epsilon.map(|_| test.fair),
@@ -98,7 +107,7 @@ impl<'a> Summary<'a> {
             );
         }
         let (proxy, data) = (closeness.proxy_to_data.median, closeness.data_to_data.median);
-        if proxy > 10.0 * data && data > 0.0 {
+        if proxy > 10.0 * data.max(SMALL_DISTANCE) {
             output.warn(format!(
                 "the proxy does not look like the data: the median distance from a proxy row to the \
                  nearest row of the data is {}, but between rows of the data it is {}",
@@ -106,9 +115,42 @@ impl<'a> Summary<'a> {
                 number(data)
             ));
         }
+        if let Some(text) = self.describe_remaining_gap() {
+            output.warn(text);
+        }
         if !generated.converged {
             output.warn("the generator did not converge within the maximum number of steps");
         }
+    }
+
+    /// Why `check` would call the proxy unfair, if it would. With ε, another figure was asked for.
+    fn describe_remaining_gap(&self) -> Option<String> {
+        let worst = self.models.worst_gap(self.fairness);
+        if self.epsilon.is_some() || !worst.is_finite() || worst <= USUAL_MAX_GAP {
+            return None;
+        }
+        let gap = self.models.proxy.gap(self.fairness)?;
+        let rows = gap.groups.iter().filter_map(|name| {
+            let group = self.models.proxy.groups.iter().find(|group| group.name == *name)?;
+            Some(match gap.condition {
+                Condition::All => group.rows,
+                Condition::Positives => group.positives,
+                Condition::Negatives => group.rows - group.positives,
+            })
+        });
+        let why = if self.is_blind {
+            "A model that does not see the group cannot always do better with these features"
+        } else {
+            "A rate of so few people cannot be adjusted more finely, or several rates cannot be equal at once"
+        };
+        let [first, second] = &gap.groups;
+        Some(format!(
+            "the proxy's model still has a gap of {worst:.3} in {} on your data ({first} and {second}; the smaller of them \
+             has {} rows that count), so `check --max-gap {USUAL_MAX_GAP}` calls it unfair. {why}. The server may give \
+             the proxy little weight.",
+            gap.condition.rate_name(),
+            rows.min().unwrap_or(0),
+        ))
     }
 
     pub(super) fn describe(&self) -> String {
@@ -145,9 +187,9 @@ impl<'a> Summary<'a> {
             Separation::None => number(test.violation),
             separation => describe_separation(separation).to_owned(),
         };
-        let tolerance = self.epsilon.map_or("no --epsilon".into(), |e| format!("ε = {e}"));
+        let tolerance = self.epsilon.map_or(String::new(), |e| format!("ε = {e}"));
         let verdict = table(
-            &["violation of the proxy's model", "", &tolerance],
+            &["covariance of group and score, model of the proxy", "", &tolerance],
             vec![
                 line("regularised", number(generated.violation), generated.epsilon_met),
                 line("unregularised (Definition 1)", test_violation, test.fair),

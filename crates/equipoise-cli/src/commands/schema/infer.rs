@@ -15,7 +15,7 @@ use crate::output::{Answer, Output};
 /// Infer a schema from a table
 ///
 /// Columns of numbers become numeric and are centred and scaled, except columns of 0 and 1, which stay unchanged. All
-/// other columns become categorical. Review, edit and agree on the schema before anyone encodes data with it. Without
+/// other columns become categorical, as do columns with 3 to 12 distinct integers, which are usually codes. Review, edit and agree on the schema before anyone encodes data with it. Without
 /// -o, the schema is printed to stdout.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -46,7 +46,7 @@ pub(crate) struct InferArgs {
     /// Columns to treat as categorical even if they hold numbers
     #[arg(long, value_name = "COL", num_args = 1..)]
     categorical: Vec<String>,
-    /// Columns to treat as numeric; text in them is an error
+    /// Columns to treat as numeric even if they hold only a few integers; text in them is an error
     #[arg(long, value_name = "COL", num_args = 1..)]
     numeric: Vec<String>,
     /// Fit the model without an intercept
@@ -82,6 +82,7 @@ pub(crate) fn run(args: &InferArgs, output: &Output) -> anyhow::Result<Answer> {
         intercept: !args.no_intercept,
         categorical: args.categorical.clone(),
         numeric: args.numeric.clone(),
+        codes: true,
     };
     let inferred = infer(open_table(&args.data)?, &options)?;
     let toml = inferred.schema.to_toml();

@@ -47,12 +47,31 @@ pub(super) fn describe(schema: &Schema) -> String {
     rows.extend(schema.features.iter().map(feature_row));
     rows.extend(schema.ignore.iter().map(|column| row(column, "ignored", String::new(), "")));
     format!(
-        "{}\n{} → {}, {} an intercept\ndigest {}\n",
+        "{}\n{}\ndigest {}\n",
         table(&["column", "kind", "details", "encoded as"], rows, &[]),
-        count(schema.features.len(), "feature"),
-        count(schema.layout().n_x, "encoded column"),
-        if schema.intercept { "with" } else { "without" },
+        describe_columns(schema),
         schema.digest(),
+    )
+}
+
+/// What the encoded columns are for, and how many there are.
+fn describe_columns(schema: &Schema) -> String {
+    let layout = schema.layout();
+    let coefficients = count(layout.n(), "coefficient");
+    let group = match layout.indicators().len() {
+        0 => "the model is blind to the group, which adds none".to_owned(),
+        1 => "the group adds 1 column".to_owned(),
+        n => format!("the group adds {n}, one for each group but the first"),
+    };
+    let intercept = if schema.intercept { "the intercept adds 1" } else { "there is no intercept" };
+    format!(
+        "{} become {}: one for a number, one per level for a category\n{group}, and {intercept}: a model has {}\n\
+         a proxy has {}: these {}, the group and the label\n",
+        count(schema.features.len(), "feature"),
+        count(layout.n_x, "encoded column"),
+        coefficients,
+        count(layout.n_x + 2, "column"),
+        layout.n_x,
     )
 }
 
@@ -65,7 +84,11 @@ fn sensitive_rows(sensitive: &Sensitive) -> Vec<Vec<String>> {
     }
     let group = |(index, group): (usize, &Group)| {
         let reference = if index == sensitive.reference { ", the reference" } else { "" };
-        let encoded = if index == 0 || !sensitive.as_feature { "" } else { &group.name };
+        let encoded = match (sensitive.as_feature, index) {
+            (false, _) => "",
+            (true, 0) => "(all group columns are 0)",
+            (true, _) => &group.name,
+        };
         row("", "", format!("{index}: {}{reference}", group.name), encoded)
     };
     let heading = row(&name, "sensitive", count(sensitive.groups.len(), "group"), "");

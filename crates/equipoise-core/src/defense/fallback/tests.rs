@@ -39,6 +39,9 @@ fn solved(round: &Round, settings: Settings) -> Outcome {
     solve(round, &settings.validate().unwrap(), &mut NoopObserver).unwrap()
 }
 
+/// The defenses that can fall back.
+const BOTH: [fn(Fairness) -> Settings; 2] = [Settings::bilevel, Settings::new];
+
 fn fell_back(outcome: &Outcome) -> bool {
     outcome.warnings.iter().any(|warning| warning.code == WarningCode::FellBack)
 }
@@ -46,26 +49,29 @@ fn fell_back(outcome: &Outcome) -> bool {
 #[test]
 fn falls_back_if_every_client_flips_labels() {
     let round = round(1, 60, &[0, 1, 2]);
-    let settings = Settings::new(Fairness::SP);
-    let kept = solved(&round, Settings { fall_back: false, ..settings });
-    let outcome = solved(&round, settings);
-    assert!(fell_back(&outcome) && !fell_back(&kept));
-    assert_eq!(outcome.weights(), [0.0; 3]);
-    assert!(outcome.root_loss < 0.9 * kept.root_loss, "{} {}", outcome.root_loss, kept.root_loss);
-    assert!(outcome.violation < 0.01);
-    let words = outcome.warnings.last().unwrap().to_string();
-    assert!(words.contains("180 root rows") && words.contains("root-only model"), "{words}");
+    for settings in BOTH.map(|settings| settings(Fairness::SP)) {
+        let kept = solved(&round, Settings { fall_back: false, ..settings });
+        let outcome = solved(&round, settings);
+        assert!(fell_back(&outcome) && !fell_back(&kept), "{}", settings.defense);
+        assert_eq!(outcome.weights(), [0.0; 3]);
+        assert!(outcome.root_loss < 0.9 * kept.root_loss);
+        assert!(outcome.violation < 0.01);
+        let is_about_it = |warning: &&Warning| warning.code == WarningCode::FellBack;
+        let words = outcome.warnings.iter().find(is_about_it).unwrap().to_string();
+        assert!(words.contains("180 root rows") && words.contains("root-only model"), "{words}");
+    }
 }
 
 #[test]
 fn keeps_the_model_of_honest_clients() {
     for root_rows in [5, 15, 60] {
         let round = round(1, root_rows, &[]);
-        let settings = Settings::new(Fairness::SP);
-        let outcome = solved(&round, settings);
-        assert!(!fell_back(&outcome), "{root_rows} root rows");
-        let kept = solved(&round, Settings { fall_back: false, ..settings });
-        assert_eq!(outcome.theta, kept.theta);
+        for settings in BOTH.map(|settings| settings(Fairness::SP)) {
+            let outcome = solved(&round, settings);
+            assert!(!fell_back(&outcome), "{root_rows} root rows");
+            let kept = solved(&round, Settings { fall_back: false, ..settings });
+            assert_eq!(outcome.theta, kept.theta);
+        }
     }
 }
 
@@ -78,7 +84,7 @@ fn falls_back_only_to_a_better_model() {
         for flipped in [&[][..], &[0], &[0, 2], &[0, 1, 2]] {
             for root_rows in [15, 40, 100] {
                 let round = round(seed, root_rows, flipped);
-                let settings = Settings::new(Fairness::SP);
+                let settings = Settings::bilevel(Fairness::SP);
                 let outcome = solved(&round, settings);
                 if fell_back(&outcome) {
                     times += 1;
@@ -94,8 +100,10 @@ fn falls_back_only_to_a_better_model() {
 
 #[test]
 fn does_not_fall_back_on_a_root_that_is_too_small() {
-    let outcome = solved(&round(1, 13, &[0, 1, 2]), Settings::new(Fairness::SP));
-    assert!(!fell_back(&outcome));
+    for settings in BOTH {
+        let outcome = solved(&round(1, 13, &[0, 1, 2]), settings(Fairness::SP));
+        assert!(!fell_back(&outcome));
+    }
 }
 
 #[test]
@@ -115,7 +123,7 @@ fn folds_are_stratified_by_group_and_label() {
 #[test]
 fn the_root_model_minimises_its_objective() {
     let rows = random_rows(9, 90, 3, true);
-    let settings = Settings::new(Fairness::EO);
+    let settings = Settings::bilevel(Fairness::EO);
     let whole = Root::new(vec![rows.clone()]).unwrap();
     let comparison =
         Comparison { rows: &rows, whole, settings: &settings, rho: 1e4, fold: folds(&rows) };

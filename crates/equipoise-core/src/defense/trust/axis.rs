@@ -1,6 +1,6 @@
 //! The clients on one axis: where they stand, and what the root and the rows say about the level of all.
 
-use super::constants::Constants;
+use super::constants::TrustConstants;
 use super::direction::Direction;
 use super::mixture::{Evidence, Figure};
 use super::rates::{ModelRates, OnSample, RateIndex};
@@ -21,7 +21,7 @@ pub(super) struct AxisInput<'a> {
     pub(super) on_samples: &'a [OnSample],
     /// Rows of each client behind each rate.
     pub(super) counts: &'a [Vec<usize>],
-    pub(super) constants: &'a Constants,
+    pub(super) constants: &'a TrustConstants,
 }
 
 /// The gaps of all models on one sample, along an axis.

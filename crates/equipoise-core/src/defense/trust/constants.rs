@@ -1,44 +1,44 @@
 //! The constants of the defense, each with its reason.
 
-/// All constants, in one place so that tests can vary them. Gaps are differences of rates, between −1 and 1.
+/// All constants of the defense `trust`, in one place so that studies can vary them. Gaps are differences of rates, between −1 and 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Constants {
+pub struct TrustConstants {
     /// Gaps this close are alike: fair clients' own gaps vary by about this much, and no report would object to it.
     /// It is also the best precision that clients' rows are granted on the level of all gaps.
-    pub(crate) tolerance: f64,
+    pub tolerance: f64,
     /// Share of clients that fit neither kind. Only above 0 matters: so one client cannot rule out the truth.
-    pub(crate) outliers: f64,
+    pub outliers: f64,
     /// Prior probability that no client is biased.
-    pub(crate) none_biased: f64,
+    pub none_biased: f64,
     /// Prior probability that the clients' rows are right about the level of all gaps. They are not if a majority
     /// moved its rows, or if labels were kept and features moved instead.
-    pub(crate) rows_honest: f64,
+    pub rows_honest: f64,
     /// Error of the level on clients' rows, times the squared share of rows that a condition excludes. Labels of proxies
     /// are drawn from a fair model, so their positives are not the root's. The more rows have the other label, the more
     /// rows are misplaced, and the more these differ: the true positive rates of fair models are off by 0.12 where half of
     /// the rows are negative.
-    pub(crate) label_doubt: f64,
+    pub label_doubt: f64,
     /// The largest prior probability that bias favours the groups with more positive root labels. Labels suggest which
     /// way ordinary bias leans, but never prove which way an attacker leans.
-    pub(crate) direction_certainty: f64,
+    pub direction_certainty: f64,
     /// Slope of the soft decisions that stand for hard ones: close to them, but still smooth in few rows.
-    pub(crate) slope: f64,
+    pub slope: f64,
     /// How many standard errors the clients' rows may correct the root.
-    pub(crate) clip: f64,
+    pub clip: f64,
     /// How many standard errors prove that a model is useless.
-    pub(crate) proof: f64,
+    pub proof: f64,
     /// A deficit in within-group AUC below this is never held against a client.
-    pub(crate) small_deficit: f64,
+    pub small_deficit: f64,
     /// A deficit above this counts if the rows show it and the root allows it.
-    pub(crate) large_deficit: f64,
+    pub large_deficit: f64,
     /// A model's scores may be at most this many times as large as the median client's: a client of small weight
     /// must not rule the average by the size of its coefficients.
-    pub(crate) scale_limit: f64,
+    pub scale_limit: f64,
     /// The trust is undecided if the weighted mean of the clients' reliabilities is below this.
-    pub(crate) decided: f64,
+    pub decided: f64,
 }
 
-impl Default for Constants {
+impl Default for TrustConstants {
     fn default() -> Self {
         Self {
             tolerance: 0.02,
@@ -55,5 +55,66 @@ impl Default for Constants {
             scale_limit: 2.0,
             decided: 0.8,
         }
+    }
+}
+
+impl TrustConstants {
+    /// The names of the constants, in order.
+    pub const NAMES: [&'static str; 13] = [
+        "tolerance",
+        "outliers",
+        "none_biased",
+        "rows_honest",
+        "label_doubt",
+        "direction_certainty",
+        "slope",
+        "clip",
+        "proof",
+        "small_deficit",
+        "large_deficit",
+        "scale_limit",
+        "decided",
+    ];
+
+    /// The constants with one of them, by its place in [`NAMES`](Self::NAMES), multiplied by a factor. Of a probability,
+    /// the odds are multiplied.
+    #[must_use]
+    pub fn scaled(mut self, place: usize, factor: f64) -> Self {
+        let odds = |p: f64| factor * p / (1.0 - p + factor * p);
+        match Self::NAMES[place] {
+            "tolerance" => self.tolerance *= factor,
+            "outliers" => self.outliers = odds(self.outliers),
+            "none_biased" => self.none_biased = odds(self.none_biased),
+            "rows_honest" => self.rows_honest = odds(self.rows_honest),
+            "label_doubt" => self.label_doubt *= factor,
+            "direction_certainty" => self.direction_certainty = odds(self.direction_certainty),
+            "slope" => self.slope *= factor,
+            "clip" => self.clip *= factor,
+            "proof" => self.proof *= factor,
+            "small_deficit" => self.small_deficit *= factor,
+            "large_deficit" => self.large_deficit *= factor,
+            "scale_limit" => self.scale_limit *= factor,
+            _ => self.decided = odds(self.decided),
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TrustConstants;
+
+    #[test]
+    fn every_name_scales_one_constant() {
+        let all = TrustConstants::default();
+        let changed: Vec<TrustConstants> =
+            (0..TrustConstants::NAMES.len()).map(|place| all.scaled(place, 2.0)).collect();
+        for (place, one) in changed.iter().enumerate() {
+            assert_ne!(*one, all, "{}", TrustConstants::NAMES[place]);
+            assert!(!changed[..place].contains(one), "{}", TrustConstants::NAMES[place]);
+        }
+        assert_eq!(changed[0].tolerance, 0.04);
+        // Odds of 0.8 are 4 to 1; twice that is 8 to 1.
+        assert!((changed[3].rows_honest - 8.0 / 9.0).abs() < 1e-15);
     }
 }

@@ -13,7 +13,7 @@
 
 use rayon::prelude::*;
 
-use super::constants::Constants;
+use super::constants::TrustConstants;
 
 /// Step of `m`, half of the smallest error. `μ` has twice this step, so that both share one table of densities.
 const STEP: f64 = 0.01;
@@ -68,7 +68,7 @@ struct Hypothesis {
 }
 
 impl Evidence {
-    pub(super) fn posterior(&self, constants: &Constants) -> Posterior {
+    pub(super) fn posterior(&self, constants: &TrustConstants) -> Posterior {
         let clients: Vec<usize> = (0..self.prior.len()).filter(|&c| self.prior[c] > 0.0).collect();
         let tables: Vec<Densities> = clients
             .iter()
@@ -101,7 +101,7 @@ impl Evidence {
     }
 
     /// `ln p(root, rows | m)`: the root is right up to its error; the rows too, or they say nothing.
-    fn log_level(&self, m: isize, constants: &Constants) -> f64 {
+    fn log_level(&self, m: isize, constants: &TrustConstants) -> f64 {
         let m = m as f64 * STEP;
         let z = (m - self.root.value) / self.root.error;
         let honest = constants.rows_honest;
@@ -109,7 +109,7 @@ impl Evidence {
         rows.ln() - 0.5 * z * z
     }
 
-    fn hypotheses(&self, constants: &Constants) -> Vec<Hypothesis> {
+    fn hypotheses(&self, constants: &TrustConstants) -> Vec<Hypothesis> {
         let smallest = (SMALLEST_BIAS / STEP).round() as isize;
         let sizes: Vec<isize> = (smallest..=REACH).step_by(2).collect();
         let share = (1.0 - constants.none_biased) / sizes.len() as f64;
@@ -132,7 +132,7 @@ struct Densities {
 }
 
 impl Densities {
-    fn of(offset: Figure, prior: f64, constants: &Constants) -> Self {
+    fn of(offset: Figure, prior: f64, constants: &TrustConstants) -> Self {
         let variance = offset.error.powi(2) + constants.tolerance.powi(2);
         let error = variance.sqrt();
         let at = |i: isize| normal(offset.value + i as f64 * STEP, error);
@@ -198,7 +198,12 @@ impl Sums {
         }
     }
 
-    fn posterior(self, clients: &[usize], n_clients: usize, constants: &Constants) -> Posterior {
+    fn posterior(
+        self,
+        clients: &[usize],
+        n_clients: usize,
+        constants: &TrustConstants,
+    ) -> Posterior {
         let (mut weights, mut fair) = (vec![0.0; n_clients], vec![0.0; n_clients]);
         let sum: f64 = self.weights.iter().sum();
         for (i, &client) in clients.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::constants::Constants;
+use super::constants::TrustConstants;
 use super::ranking::Placements;
 use crate::error::Error;
 use crate::fairness::{Condition, Fairness};
@@ -81,7 +81,7 @@ pub(super) fn measure_on_samples(
     proxies: &dyn ClientStatistics,
     models: &[Vec<f64>],
     index: &RateIndex,
-    constants: &Constants,
+    constants: &TrustConstants,
 ) -> Result<Vec<OnSample>, Error> {
     let samples: Vec<&RowSample> =
         (0..proxies.n_clients()).filter_map(|client| proxies.sample(client)).collect();

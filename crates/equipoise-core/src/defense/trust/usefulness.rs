@@ -3,17 +3,17 @@
 //! A model that decides at random is perfectly fair, so fairness alone would trust noise. A client is useless if its
 //! model is provably worse than a constant on the root, or provably ranks people worse than the best client's model.
 
-use super::constants::Constants;
+use super::constants::TrustConstants;
 use super::rates::OnSample;
 use super::report::TrustReason;
 use super::root_rates::RootRates;
 
-/// Why each client is useless; `None` if it is not. At least one client is always kept: if all seem useless, all are.
+/// Why each client is useless; `None` if it is not.
 pub(super) fn find_useless(
     root: &RootRates,
     on_samples: &[OnSample],
     models: &[Vec<f64>],
-    constants: &Constants,
+    constants: &TrustConstants,
 ) -> Vec<Option<TrustReason>> {
     let n_clients = models.len();
     let mut useless: Vec<Option<TrustReason>> = vec![None; n_clients];
@@ -46,7 +46,7 @@ pub(super) fn find_useless(
             }
         }
     }
-    if useless.iter().all(Option::is_some) { vec![None; n_clients] } else { useless }
+    useless
 }
 
 /// The median over all samples of the difference in AUC between `best` and a client. A sample counts by how well any

@@ -3,13 +3,17 @@
 //!
 //! `F(θ) = (1/N) L(θ) + (r/2)‖θ‖² + (ρ/2) Σ_j ω_j (d_j(θ) − t_j)²`. The terms `d_j` are rates of soft decisions
 //! `σ(k a·θ)`: for each condition and group, its rate minus that of all groups; and the share of all rows that are
-//! selected, without which the cheapest fair model may select everyone. The goal concerns hard decisions. So the fit is
-//! repeated a few times, with `t_j` the goal plus the difference between soft and hard rates at the last model, and `k` in
-//! proportion to the spread of that model's scores.
+//! selected, without which the cheapest fair model may select everyone. The slope `k` is in inverse proportion to the
+//! spread of the scores, so the `d_j` depend on the direction of `θ` only. With a fixed slope, a model of scores near 0
+//! would have equal soft rates, whatever its decisions. The goal concerns hard decisions. So the fit is repeated a few
+//! times, with `t_j` the goal plus the difference between soft and hard rates at the last model.
 //!
 //! Newton's steps leave out the curvature of `d_j`, so that the Hessian is positive definite.
+//!
+//! Few features cannot always make the rates of several groups equal and still predict the label. The scores of such a
+//! model are nearly 0, and rows of usual size could not determine it. It is enlarged, which changes no decision.
 
-use super::super::blocks::scores as scores_of;
+use super::super::blocks::{add, map_blocks, scores as scores_of};
 use super::DATA_RIDGE;
 use super::cell_rates::CellRates;
 use super::goal::{Goal, Rates};
@@ -22,10 +26,12 @@ use crate::packed_rows::PackedRows;
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order};
 
-/// The slope `k` times the standard deviation of the scores. Halving or doubling it changes little.
+/// `κ`: the slope `k` times the standard deviation of the scores. Halving or doubling it changes little.
 const RELATIVE_SLOPE: f64 = 4.0;
 /// ρ. With a tenth of it, a quarter of the gap remains.
 const RHO: f64 = 1e3;
+/// The smallest spread of the scores, as a share of the raw model's.
+const MIN_SPREAD: f64 = 0.2;
 /// `ω_j` of the share selected if there is no intercept. Few models then have that share, and fairness goes first.
 const SHARE_WEIGHT_WITHOUT_INTERCEPT: f64 = 1e-2;
 /// Rounds of correcting soft rates to hard ones.
@@ -34,38 +40,28 @@ const CORRECTIONS: usize = 4;
 const NEWTON: NewtonSettings =
     NewtonSettings { tolerance: 1e-7, max_iterations: 60, max_trials: 30, value_noise: 1e-13 };
 
-/// The fair model, starting from `start`. `scores` are those of the raw model, `packed` has the same rows as `data`.
+/// The fair model, starting from `start`. `raw` is the model of the data, and `packed` has the same rows as `data`.
 pub(super) fn fit_soft_rates(
     data: &Rows,
     packed: &PackedRows,
-    scores: &[f64],
+    raw: &[f64],
     start: Vec<f64>,
     fairness: Fairness,
     goal: &Goal,
 ) -> Result<Vec<f64>, Error> {
     let terms = Term::all(data, fairness, goal);
     let goals: Vec<f64> = terms.iter().map(|term| term.goal).collect();
-    let slope = slope_for(scores);
-    let mut problem = SoftRateFit { data, packed, slope, terms: &terms, targets: goals.clone() };
-    let mut point = problem.at(start)?;
-    let mut best: Option<(f64, Vec<f64>)> = None;
-    for _ in 0..=CORRECTIONS {
-        point = minimise(&problem, point, &NEWTON)?.point;
-        let scores = scores_of(data, &point.theta);
-        let hard = problem.hard_values(&scores);
-        let misses = terms.iter().zip(&hard).zip(&goals);
-        let miss: f64 =
-            misses.map(|((term, hard), goal)| term.weight * (hard - goal).powi(2)).sum();
-        if best.as_ref().is_none_or(|(smallest, _)| miss < *smallest) {
-            best = Some((miss, point.theta.clone()));
-        }
-        problem.slope = slope_for(&scores);
-        let soft = problem.soft_values(&point.theta).0;
-        let corrections = soft.iter().zip(&hard).map(|(soft, hard)| soft - hard);
-        problem.targets = goals.iter().zip(corrections).map(|(goal, by)| goal + by).collect();
-        point = problem.at(point.theta)?;
+    let covariance = covariance(data);
+    let min_variance = MIN_SPREAD * MIN_SPREAD * variance_of_scores(&covariance, raw);
+    let targets = goals.clone();
+    let mut problem = SoftRateFit { data, packed, covariance, terms: &terms, targets };
+    let mut theta = problem.fit_hard_rates(start, &goals)?;
+    let variance = variance_of_scores(&problem.covariance, &theta);
+    if variance > 0.0 && variance < min_variance {
+        let factor = (min_variance / variance).sqrt();
+        theta.iter_mut().for_each(|t| *t *= factor);
     }
-    Ok(best.map_or(point.theta, |(_, theta)| theta))
+    Ok(theta)
 }
 
 /// One `d_j`: the rate of a group minus that of all groups, or the rate of all.
@@ -112,7 +108,8 @@ impl Term {
 struct SoftRateFit<'a> {
     data: &'a Rows,
     packed: &'a PackedRows,
-    slope: f64,
+    /// Of the columns of `a` on the data.
+    covariance: Vec<Vec<f64>>,
     terms: &'a [Term],
     /// `t_j`.
     targets: Vec<f64>,
@@ -127,9 +124,42 @@ struct State {
 }
 
 impl SoftRateFit<'_> {
+    /// The model whose hard rates come closest to the goals: `start`, or one of a few corrections.
+    fn fit_hard_rates(&mut self, start: Vec<f64>, goals: &[f64]) -> Result<Vec<f64>, Error> {
+        let terms = self.terms;
+        let miss_of = |hard: &[f64]| worst_miss(terms, hard);
+        let hard = self.hard_values(&scores_of(self.data, &start));
+        let mut best = (miss_of(&hard), start.clone());
+        let mut point = self.at(start)?;
+        for _ in 0..=CORRECTIONS {
+            point = minimise(self, point, &NEWTON)?.point;
+            let hard = self.hard_values(&scores_of(self.data, &point.theta));
+            let miss = miss_of(&hard);
+            if miss < best.0 {
+                best = (miss, point.theta.clone());
+            }
+            let soft = self.soft_values(&point.theta).0;
+            let corrections = soft.iter().zip(&hard).map(|(soft, hard)| soft - hard);
+            self.targets = goals.iter().zip(corrections).map(|(goal, by)| goal + by).collect();
+            point = self.at(point.theta)?;
+        }
+        Ok(best.1)
+    }
+
     /// `d_j` of soft decisions, and the gradients.
+    ///
+    /// For a fixed slope `k`, let `g` be the gradient of a rate. With `k = κ/s`, `s² = θᵀCθ` and `∂rate/∂k = g·θ/k`, the
+    /// slope adds `−(g·θ) Cθ/s²`.
     fn soft_values(&self, theta: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
-        let rates = CellRates::at(self.data, self.slope, theta);
+        let c_theta: Vec<f64> = self.covariance.iter().map(|row| dot(row, theta)).collect();
+        let variance = dot(theta, &c_theta);
+        let has_spread = variance > 0.0;
+        let slope = if has_spread { RELATIVE_SLOPE / variance.sqrt() } else { 1.0 };
+        let along = |g: Vec<f64>| -> Vec<f64> {
+            let by = if has_spread { dot(&g, theta) / variance } else { 0.0 };
+            g.iter().zip(&c_theta).map(|(g, c)| g - by * c).collect()
+        };
+        let rates = CellRates::at(self.data, slope, theta);
         let of = |term: &Term| {
             let own = rates.rate(term.group, term.condition);
             let all = rates.rate(None, term.condition);
@@ -141,6 +171,10 @@ impl SoftRateFit<'_> {
                 (Some(own), _) => (own.value, own.slope),
                 (None, _) => (0.0, vec![0.0; theta.len()]),
             }
+        };
+        let of = |term: &Term| {
+            let (value, slope) = of(term);
+            (value, along(slope))
         };
         self.terms.iter().map(of).unzip()
     }
@@ -191,16 +225,52 @@ impl Objective for SoftRateFit<'_> {
     }
 }
 
-/// The slope of soft decisions about these scores.
-fn slope_for(scores: &[f64]) -> f64 {
-    let deviation = standard_deviation(scores);
-    if deviation > 0.0 { RELATIVE_SLOPE / deviation } else { 1.0 }
+/// How far hard rates are from their goals: the largest difference between two groups' misses under a condition, plus the
+/// miss of the share selected. A group of few rows counts as much as any other, as it does in a gap.
+fn worst_miss(terms: &[Term], hard: &[f64]) -> f64 {
+    let misses = || terms.iter().zip(hard).map(|(term, hard)| (term, hard - term.goal));
+    let spread = |condition: Condition| {
+        let of = misses().filter(|(term, _)| term.group.is_some() && term.condition == condition);
+        let ends = of.map(|(_, miss)| miss).fold(None, |ends: Option<(f64, f64)>, miss| {
+            Some(ends.map_or((miss, miss), |(low, high)| (low.min(miss), high.max(miss))))
+        });
+        ends.map_or(0.0, |(low, high)| high - low)
+    };
+    let share: f64 = misses()
+        .filter(|(term, _)| term.group.is_none())
+        .map(|(term, miss)| term.weight * miss.abs())
+        .sum();
+    Condition::ALL.into_iter().map(spread).fold(0.0, f64::max) + share
 }
 
-fn standard_deviation(values: &[f64]) -> f64 {
-    let n = values.len().max(1) as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    (values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / n).sqrt()
+/// The covariance matrix of the columns of `a`.
+fn covariance(data: &Rows) -> Vec<Vec<f64>> {
+    let n = data.layout().n();
+    let rows = data.len() as f64;
+    let blocks = map_blocks(data.len(), |range| {
+        // The sum of a, then the lower triangle of the sum of a aᵀ, row by row.
+        let mut own = vec![0.0; n + n * (n + 1) / 2];
+        for i in range {
+            let a = data.a(i);
+            let (sums, products) = own.split_at_mut(n);
+            sums.iter_mut().zip(a).for_each(|(sum, v)| *sum += v);
+            add_outer_product(products, 1.0, a);
+        }
+        own
+    });
+    let mut sums = vec![0.0; n + n * (n + 1) / 2];
+    blocks.iter().for_each(|own| add(&mut sums, own));
+    let (means, products) = sums.split_at(n);
+    let entry = |i: usize, j: usize| {
+        let (i, j) = (i.max(j), i.min(j));
+        products[i * (i + 1) / 2 + j] / rows - means[i] / rows * (means[j] / rows)
+    };
+    (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect()
+}
+
+/// `θᵀCθ`.
+fn variance_of_scores(covariance: &[Vec<f64>], theta: &[f64]) -> f64 {
+    covariance.iter().zip(theta).map(|(row, t)| t * dot(row, theta)).sum()
 }
 
 #[cfg(test)]

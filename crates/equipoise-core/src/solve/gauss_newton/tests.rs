@@ -49,7 +49,7 @@ fn gauss_newton_is_no_higher_than_any_point_of_a_grid() {
     for seed in 0..12 {
         for fairness in [Fairness::SP, Fairness::EO] {
             let round = random_round(seed, 3, 150, 3, seed % 2 == 0);
-            let settings = Settings::new(fairness);
+            let settings = Settings::bilevel(fairness);
             let (solved, objective) = minimised(&round, &settings);
             assert_eq!(solved.termination, Termination::Converged, "seed {seed}");
             let lowest = lowest_on_grid(&round, &settings);
@@ -62,7 +62,7 @@ fn gauss_newton_is_no_higher_than_any_point_of_a_grid() {
 fn gauss_newton_is_no_higher_than_the_papers_adam() {
     for seed in 0..6 {
         let round = random_round(seed, 3, 150, 3, true);
-        let (_, gauss_newton) = minimised(&round, &Settings::new(Fairness::SP));
+        let (_, gauss_newton) = minimised(&round, &Settings::bilevel(Fairness::SP));
         let (_, adam) = minimised(&round, &Settings::paper(Fairness::SP));
         // Adam's own value is only as accurate as the paper's inner tolerance of 1e-7 allows.
         assert!(gauss_newton <= adam * (1.0 + 1e-6), "seed {seed}: {gauss_newton} against {adam}");
@@ -75,7 +75,7 @@ fn minimises_the_objective_with_client_weighted_root_rows() {
     for seed in 0..6 {
         let round = random_round(seed, 3, 150, 3, true);
         let settings =
-            Settings { root_weighting: RootWeighting::Client, ..Settings::new(Fairness::SP) };
+            Settings { root_weighting: RootWeighting::Client, ..Settings::bilevel(Fairness::SP) };
         let (_, objective) = minimised(&round, &settings);
         let (_, adam) = minimised(
             &round,
@@ -203,7 +203,7 @@ proptest! {
 #[test]
 fn solves_a_round_of_a_thousand_clients() {
     let round = random_round(7, 1000, 24, 3, true);
-    let (solved, objective) = minimised(&round, &Settings::new(Fairness::SP));
+    let (solved, objective) = minimised(&round, &Settings::bilevel(Fairness::SP));
     assert_eq!(solved.termination, Termination::Converged, "gap {:?}", solved.gap);
     assert!(solved.counts.passes < 400, "{} passes", solved.counts.passes);
     assert!(objective.is_finite());

@@ -175,3 +175,57 @@ fn a_rare_positive_value_is_found_among_very_many() {
     let never = InferOptions { label: ("income".into(), "500".into()), ..options };
     fails(&table, &never, &["`income`", "`500` never occurs", "`9` and more"]);
 }
+
+#[test]
+fn a_few_integers_are_codes_unless_they_are_rare_or_named_numeric() {
+    let rows = |n: usize, levels: usize| -> String {
+        (0..n).map(|i| format!("{},{},{}\n", i % levels + 1, i % 2, i % 2)).collect()
+    };
+    let table = |n, levels| format!("tier,race,passed\n{}", rows(n, levels));
+    let options = InferOptions {
+        label: ("passed".into(), "1".into()),
+        sensitive: vec![("race".into(), Some("1".into()))],
+        codes: true,
+        ..InferOptions::default()
+    };
+    let is_categorical = |table: &str, options: &InferOptions| {
+        let inferred = run(table, options).unwrap();
+        let categorical =
+            matches!(inferred.schema.features[0].encoding, Encoding::Categorical { .. });
+        let noted = inferred.notes.iter().any(|note| note.contains("--numeric tier"));
+        assert_eq!(categorical, noted, "{:?}", inferred.notes);
+        categorical
+    };
+    assert!(is_categorical(&table(60, 3), &options));
+    assert!(is_categorical(&table(240, 12), &options));
+    assert!(!is_categorical(&table(600, 13), &options), "too many levels");
+    assert!(!is_categorical(&table(59, 3), &options), "too few rows");
+    assert!(!is_categorical(&table(600, 2), &options), "two values");
+    let fraction = table(600, 3).replacen("3,", "2.5,", 1);
+    assert!(!is_categorical(&fraction, &options), "not an integer");
+    let numeric = InferOptions { numeric: vec!["tier".into()], ..options.clone() };
+    assert!(!is_categorical(&table(60, 3), &numeric));
+    let off = InferOptions { codes: false, ..options };
+    assert!(!is_categorical(&table(60, 3), &off));
+}
+
+#[test]
+fn a_sensitive_column_of_many_numbers_is_explained() {
+    let table = |n_ages: usize| {
+        let rows = (0..400).map(|i| {
+            let (age, grade) = (20 + i % n_ages, if i % 3 == 0 { "A" } else { "B" });
+            format!("{grade},{age},{}\n", i % 7)
+        });
+        "grade,age,score\n".to_owned() + &rows.collect::<String>()
+    };
+    for two_groups in [false, true] {
+        let sensitive = vec![("age".into(), Some("20".into()))];
+        let options = InferOptions { sensitive, drop: vec![], two_groups, ..options() };
+        let notes = run(&table(40), &options).unwrap().notes;
+        let explains = |note: &&String| note.contains("`age` holds 40 different numbers");
+        let note = notes.iter().find(explains).unwrap();
+        assert!(note.contains("`age = 20`") && note.contains("add a column"), "{note}");
+        let notes = run(&table(4), &options).unwrap().notes;
+        assert!(!notes.iter().any(|note| note.contains("different numbers")), "{notes:?}");
+    }
+}

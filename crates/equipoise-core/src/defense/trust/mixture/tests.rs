@@ -25,7 +25,7 @@ fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
 }
 
 /// The formula of the module, term by term, with any step of `m`.
-fn brute_force(evidence: &Evidence, constants: &Constants, step: f64) -> (Vec<f64>, Vec<f64>) {
+fn brute_force(evidence: &Evidence, constants: &TrustConstants, step: f64) -> (Vec<f64>, Vec<f64>) {
     let n = evidence.offsets.len();
     let density = |d: f64, variance: f64| {
         (-0.5 * d * d / variance).exp() / (2.0 * std::f64::consts::PI * variance).sqrt()
@@ -74,7 +74,7 @@ fn brute_force(evidence: &Evidence, constants: &Constants, step: f64) -> (Vec<f6
 
 #[test]
 fn the_grid_agrees_with_the_formula_and_with_a_fine_integral() {
-    let constants = Constants::default();
+    let constants = TrustConstants::default();
     for (root, favours, error) in [(0.1, 0.9, 0.01), (-0.1, 0.5, 0.03), (0.0, 0.2, 0.002)] {
         let mut evidence = evidence();
         evidence.root.value = root;
@@ -93,7 +93,7 @@ fn the_grid_agrees_with_the_formula_and_with_a_fine_integral() {
 
 #[test]
 fn clear_evidence_gives_fair_clients_equal_weights() {
-    let found = evidence().posterior(&Constants::default());
+    let found = evidence().posterior(&TrustConstants::default());
     assert_close(&found.weights, &[1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 0.0, 0.0], 0.01);
     assert!(found.fair[..3].iter().all(|p| *p > 0.9), "{:?}", found.fair);
     assert!(found.fair[3..].iter().all(|p| *p < 0.01), "{:?}", found.fair);
@@ -104,8 +104,12 @@ fn clear_evidence_gives_fair_clients_equal_weights() {
 /// If nobody can be biased or an outlier and the rows are silent, `m` is normal: a product of normal densities.
 #[test]
 fn without_bias_the_level_has_a_closed_form() {
-    let constants =
-        Constants { none_biased: 1.0, outliers: 0.0, rows_honest: 0.0, ..Constants::default() };
+    let constants = TrustConstants {
+        none_biased: 1.0,
+        outliers: 0.0,
+        rows_honest: 0.0,
+        ..TrustConstants::default()
+    };
     let evidence = Evidence { rows: figure(0.7, 0.02), ..evidence() };
     let found = evidence.posterior(&constants);
     let mut precision = 1.0 / evidence.root.error.powi(2);
@@ -125,7 +129,7 @@ fn without_bias_the_level_has_a_closed_form() {
 /// Two clusters and nothing that tells them apart: the prior on the direction decides, and says so.
 #[test]
 fn without_a_level_the_prior_decides() {
-    let constants = Constants { rows_honest: 0.0, ..Constants::default() };
+    let constants = TrustConstants { rows_honest: 0.0, ..TrustConstants::default() };
     let offsets = [-0.1, -0.1, 0.1, 0.1].map(|value| figure(value, 0.001)).to_vec();
     let unknown = Evidence {
         offsets,
@@ -145,7 +149,7 @@ fn without_a_level_the_prior_decides() {
 
 #[test]
 fn order_and_copies_do_not_fool_it() {
-    let constants = Constants::default();
+    let constants = TrustConstants::default();
     let straight = evidence().posterior(&constants);
     let mut reversed = evidence();
     reversed.offsets.reverse();
@@ -168,7 +172,7 @@ fn order_and_copies_do_not_fool_it() {
 
 #[test]
 fn a_client_without_prior_is_left_out_as_if_absent() {
-    let constants = Constants::default();
+    let constants = TrustConstants::default();
     let mut with = evidence();
     with.offsets.push(figure(0.5, 0.01));
     with.prior.push(0.0);
@@ -181,7 +185,7 @@ fn a_client_without_prior_is_left_out_as_if_absent() {
 fn a_client_with_few_rows_counts_less() {
     let mut evidence = evidence();
     evidence.offsets[0].error = 0.06;
-    let found = evidence.posterior(&Constants::default());
+    let found = evidence.posterior(&TrustConstants::default());
     // Precisions 1/(0.06² + 0.02²) and 1/(0.01² + 0.02²): one to eight.
     let ratio = found.weights[1] / found.weights[0];
     assert!((7.0..10.0).contains(&ratio), "{ratio}");

@@ -26,8 +26,13 @@ fn the_gradient_agrees_with_finite_differences() {
         let goal = goal(&data, &theta, fairness);
         let terms = Term::all(&data, fairness, &goal);
         let targets = terms.iter().map(|term| term.goal).collect();
-        let problem =
-            SoftRateFit { data: &data, packed: &packed, slope: 1.7, terms: &terms, targets };
+        let problem = SoftRateFit {
+            data: &data,
+            packed: &packed,
+            covariance: covariance(&data),
+            terms: &terms,
+            targets,
+        };
         let at = |theta: &[f64]| problem.at(theta.to_vec()).unwrap();
         let here = at(&theta);
         for k in 0..theta.len() {
@@ -61,7 +66,7 @@ fn a_blind_model_gets_equal_rates_and_keeps_the_share_selected() {
     for criterion in [Criterion::Sp, Criterion::Eo, Criterion::Fpr, Criterion::EqualizedOdds] {
         let fairness = Fairness::from(criterion);
         let goal = goal(&data, &raw, fairness);
-        let theta = fit_soft_rates(&data, &packed, &before, raw.clone(), fairness, &goal).unwrap();
+        let theta = fit_soft_rates(&data, &packed, &raw, raw.clone(), fairness, &goal).unwrap();
         let worst = |scores: &[f64]| {
             let rates = Rates::of(&data, scores, 0.0);
             let gap = |(condition, _)| {
@@ -91,16 +96,71 @@ fn hard_rates_are_counted_like_the_goal() {
     let settings = ProxySettings { remaining_gap: 1.0, ..ProxySettings::new(fairness) };
     let goal = Goal::new(&data, &scores_of(&data, &theta), &settings);
     let terms = Term::all(&data, fairness, &goal);
-    let problem =
-        SoftRateFit { data: &data, packed: &packed, slope: 1.0, terms: &terms, targets: vec![] };
+    let problem = SoftRateFit {
+        data: &data,
+        packed: &packed,
+        covariance: covariance(&data),
+        terms: &terms,
+        targets: vec![],
+    };
     for (term, hard) in terms.iter().zip(problem.hard_values(&scores_of(&data, &theta))) {
         assert!((term.goal - hard).abs() < 1e-12);
     }
-    // Steep soft decisions are nearly hard.
-    let steep = SoftRateFit { slope: 1e4, ..problem };
-    for (soft, hard) in
-        steep.soft_values(&theta).0.iter().zip(steep.hard_values(&scores_of(&data, &theta)))
-    {
-        assert!((soft - hard).abs() < 2e-3, "{soft}, {hard}");
+    // Soft rates do not depend on the size of the scores.
+    let small: Vec<f64> = theta.iter().map(|t| 1e-3 * t).collect();
+    for (a, b) in problem.soft_values(&theta).0.iter().zip(problem.soft_values(&small).0) {
+        assert!((a - b).abs() < 1e-12, "{a}, {b}");
+    }
+}
+
+#[test]
+fn the_covariance_is_that_of_the_scores() {
+    let layout = layout(3, 2, true, true);
+    let data = random_rows_of(&layout, 4, 2500);
+    let theta = [0.7, -0.4, 0.3, 0.2, 5.0];
+    let scores = scores_of(&data, &theta);
+    let mean = scores.iter().sum::<f64>() / 2500.0;
+    let variance = scores.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / 2500.0;
+    let found = variance_of_scores(&covariance(&data), &theta);
+    assert!((found - variance).abs() < 1e-9, "{found}, {variance}");
+}
+
+#[test]
+fn the_worst_miss_by_hand() {
+    let term = |group, condition, goal| Term { group, condition, weight: 0.5, goal };
+    let terms = [
+        term(Some(0), Condition::Positives, 0.1),
+        term(Some(1), Condition::Positives, -0.1),
+        term(Some(2), Condition::Positives, 0.0),
+        term(None, Condition::All, 0.5),
+    ];
+    // Misses of +0.1, −0.1 and 0: a spread of 0.2, plus half of 0.04.
+    assert!((worst_miss(&terms, &[0.2, -0.2, 0.0, 0.54]) - 0.22).abs() < 1e-12);
+    // A common miss is no gap.
+    assert!(worst_miss(&terms, &[0.2, 0.0, 0.1, 0.5]).abs() < 1e-12);
+}
+
+/// One feature cannot make the rates of three groups equal, which differ by chance. The gap must not grow, and the scores
+/// must not vanish.
+#[test]
+fn a_model_that_cannot_be_fair_is_no_less_fair_than_the_raw_one() {
+    let layout = layout(3, 1, false, true);
+    for seed in 0..8 {
+        let data = random_rows_of(&layout, 40 + seed, 150);
+        let packed = PackedRows::unmerged(slice::from_ref(&data)).unwrap();
+        let raw = crate::inner_fit::fit_logistic(&data, 1e-3, &Default::default()).unwrap();
+        let goal = goal(&data, &raw, Fairness::EO);
+        let theta = fit_soft_rates(&data, &packed, &raw, raw.clone(), Fairness::EO, &goal).unwrap();
+        let terms = Term::all(&data, Fairness::EO, &goal);
+        let covariance = covariance(&data);
+        let targets = vec![];
+        let problem =
+            SoftRateFit { data: &data, packed: &packed, covariance, terms: &terms, targets };
+        let miss =
+            |theta: &[f64]| worst_miss(&terms, &problem.hard_values(&scores_of(&data, theta)));
+        assert!(miss(&theta) <= miss(&raw) + 1e-12, "seed {seed}");
+        let spread = |theta: &[f64]| variance_of_scores(&problem.covariance, theta).sqrt();
+        let share = spread(&theta) / spread(&raw);
+        assert!(share > MIN_SPREAD - 1e-9, "seed {seed}: {share}");
     }
 }

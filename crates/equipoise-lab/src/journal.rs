@@ -1,0 +1,173 @@
+//! `results.jsonl`: settings and row digests, then a line per finished cell. An interrupted run resumes from it.
+
+use equipoise_data::Digest;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::error::Error;
+
+/// Called after each finished cell with the number done and the total.
+pub type OnCell<'a> = dyn Fn(usize, usize) + Sync + 'a;
+
+/// A finished piece of work that is saved as one line.
+pub(crate) trait Line: Serialize + DeserializeOwned {
+    /// What identifies it.
+    type Key: PartialEq;
+
+    fn key(&self) -> &Self::Key;
+}
+
+/// The first line, which identifies the run: everything that the bits of a cell depend on.
+#[derive(Serialize)]
+pub(crate) struct Header<'a, S> {
+    /// The program's version, because another version may round differently.
+    pub(crate) version: &'static str,
+    pub(crate) settings: &'a S,
+    /// Digest of each dataset's rows.
+    pub(crate) rows: BTreeMap<&'a str, Digest>,
+}
+
+impl<'a, S> Header<'a, S> {
+    pub(crate) fn new(settings: &'a S, rows: BTreeMap<&'a str, Digest>) -> Self {
+        Self { version: env!("CARGO_PKG_VERSION"), settings, rows }
+    }
+}
+
+/// The cells of a run that are finished, in memory and in its journal.
+pub(crate) struct FinishedCells<'a, C> {
+    state: Mutex<(Journal, Vec<C>)>,
+    n_cells: usize,
+    on_cell: &'a OnCell<'a>,
+}
+
+impl<'a, C: Line> FinishedCells<'a, C> {
+    /// Opens or creates the folder and its journal. Keeps those of its cells that are `requested`.
+    ///
+    /// `outputs` are the other files of such a run. If one of them exists without a journal, the folder is not ours.
+    pub(crate) fn open(
+        folder: &Path,
+        header: &impl Serialize,
+        outputs: &[&'static str],
+        requested: &[&C::Key],
+        on_cell: &'a OnCell<'a>,
+    ) -> Result<Self, Error> {
+        let (journal, mut cells) = Journal::open::<C>(folder, header, outputs)?;
+        cells.retain(|cell| requested.contains(&cell.key()));
+        let finished =
+            Self { state: Mutex::new((journal, cells)), n_cells: requested.len(), on_cell };
+        finished.report_progress();
+        Ok(finished)
+    }
+
+    /// Those of `keys` without a finished cell.
+    pub(crate) fn unfinished<'k>(&self, keys: &'k [C::Key]) -> Vec<&'k C::Key> {
+        let state = self.lock();
+        keys.iter().filter(|key| !state.1.iter().any(|cell| cell.key() == *key)).collect()
+    }
+
+    /// Saves a cell.
+    pub(crate) fn keep(&self, cell: C) -> Result<(), Error> {
+        {
+            let mut state = self.lock();
+            state.0.append(&cell)?;
+            state.1.push(cell);
+        }
+        self.report_progress();
+        Ok(())
+    }
+
+    /// All of them, in the order in which they were finished.
+    pub(crate) fn into_cells(self) -> Vec<C> {
+        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).1
+    }
+
+    fn report_progress(&self) {
+        let done = self.lock().1.len();
+        (self.on_cell)(done, self.n_cells);
+    }
+
+    /// If a thread panicked while holding the lock, the cells are still complete.
+    fn lock(&self) -> MutexGuard<'_, (Journal, Vec<C>)> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The journal of a run. It is locked, so that no other run writes to the folder.
+struct Journal {
+    path: PathBuf,
+    file: File,
+}
+
+/// The first line of every journal starts with this.
+const PREFIX: &str = "{\"version\":\"";
+
+impl Journal {
+    fn open<C: Line>(
+        folder: &Path,
+        header: &impl Serialize,
+        outputs: &[&'static str],
+    ) -> Result<(Self, Vec<C>), Error> {
+        let path = folder.join("results.jsonl");
+        let failed = |source| Error::Journal(path.clone(), source);
+        if !path.exists()
+            && let Some(name) = outputs.iter().find(|name| folder.join(name).exists())
+        {
+            return Err(Error::Foreign { folder: folder.display().to_string(), name });
+        }
+        std::fs::create_dir_all(folder).map_err(Error::folder(folder))?;
+        let mut file =
+            OpenOptions::new().create(true).read(true).append(true).open(&path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::Busy(folder.display().to_string()));
+            }
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(failed)?;
+        let header = to_line(header);
+        // A run that was killed while writing leaves an incomplete last line. That cell is run again.
+        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+        let is_ours =
+            if whole.is_empty() { header.starts_with(&text) } else { whole.starts_with(&header) };
+        if !is_ours {
+            // A journal without a finished cell may be replaced.
+            let has_no_cell = whole.starts_with(PREFIX) && whole.lines().count() == 1;
+            if !has_no_cell {
+                return Err(Error::OtherExperiment(folder.display().to_string()));
+            }
+        }
+        let mut cells: Vec<C> = Vec::new();
+        for (number, line) in whole.lines().enumerate().skip(1) {
+            let cell: C = serde_json::from_str(line)
+                .map_err(|source| Error::JournalLine(path.clone(), number + 1, source))?;
+            if !cells.iter().any(|known| known.key() == cell.key()) {
+                cells.push(cell);
+            }
+        }
+        if is_ours && !whole.is_empty() {
+            file.set_len(whole.len() as u64).map_err(failed)?;
+        } else {
+            file.set_len(0).map_err(failed)?;
+            file.write_all(header.as_bytes()).map_err(failed)?;
+        }
+        Ok((Self { path, file }, cells))
+    }
+
+    fn append(&mut self, cell: &impl Serialize) -> Result<(), Error> {
+        let written =
+            self.file.write_all(to_line(cell).as_bytes()).and_then(|()| self.file.flush());
+        written.map_err(|source| Error::Journal(self.path.clone(), source))
+    }
+}
+
+/// A line of JSON. Plain data always serialises.
+fn to_line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("plain data serialises") + "\n"
+}
