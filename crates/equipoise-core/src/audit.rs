@@ -3,7 +3,7 @@
 //!
 //! [`audit`] runs after a solve and changes nothing in it. It costs a few passes over the proxies, whatever the number of
 //! clients: one for the statistics at the model, those of the clients' own fits, and one over the rows of clients with
-//! outliers.
+//! outliers. Small rounds are also fitted again without each client.
 
 mod drift;
 mod influence;
@@ -27,7 +27,7 @@ use crate::packed_rows::ColumnSummary;
 use crate::round::Round;
 use crate::settings::Settings;
 use crate::statistics::Order;
-use influence::{Published, Removal};
+use influence::{MAX_REFIT_COST, Published, Removal};
 use own_model::OwnFit;
 use root_probe::RootProbe;
 
@@ -65,6 +65,16 @@ pub fn audit(
     settings: &Settings,
     outcome: &Outcome,
 ) -> Result<Vec<ClientAudit>, Error> {
+    audit_within(round, settings, outcome, MAX_REFIT_COST)
+}
+
+/// Estimates the influence of clients with little weight if exact fits would cost more than this.
+fn audit_within(
+    round: &Round,
+    settings: &Settings,
+    outcome: &Outcome,
+    max_refit_cost: f64,
+) -> Result<Vec<ClientAudit>, Error> {
     let (proxies, theta, weights) = (round.proxies(), &outcome.theta, outcome.weights());
     if weights.len() != round.n_clients() {
         return Err(Error::Clients { expected: round.n_clients(), found: weights.len() });
@@ -84,7 +94,7 @@ pub fn audit(
     };
     let own_models: Vec<Option<OwnModel>> = fits.par_iter().map(measure).collect();
 
-    let removal = Removal::new(round, &weights, outcome, &at_model, &fits, ridge)?;
+    let removal = Removal::new(round, &weights, outcome, &at_model, &fits, ridge, max_refit_cost)?;
     let influences: Vec<Option<Influence>> = match &removal {
         None => vec![None; weights.len()],
         Some(removal) => {

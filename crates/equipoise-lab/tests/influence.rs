@@ -1,5 +1,5 @@
 //! The audit's influence of a client against leaving it out: the others keep the proportions of their weights, and the
-//! model is fitted again.
+//! model is fitted or averaged again. The defense does not choose the weights again.
 //!
 //! In full (`EQUIPOISE_FULL=1`, with `-- --nocapture` for the figures) over Law School, Dutch and synthetic populations.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
@@ -150,7 +150,9 @@ fn compare(scenario: &Scenario, fairness: Fairness, defense: Defense) -> Compari
             loss: after[0] - before[0],
             gap: Some(after[1] - before[1]),
             soft_gap: Some(after[2] - before[2]),
+            estimated: false,
         };
+        assert!(!predicted.estimated, "rounds of this size are fitted again");
         comparison.add(&predicted, &actual);
     }
     comparison
@@ -194,7 +196,6 @@ fn influence_agrees_with_leaving_a_client_out() {
     };
     let seeds = if is_full { 1..=5 } else { 1..=2 };
     let (mut all, mut rounds) = (Comparison::default(), 0);
-    // Of 5 clients, most have so much weight that they are refitted. Of 20, most are predicted by one Newton step.
     for (dataset, n_clients) in datasets.iter().flat_map(|dataset| [(dataset, 5), (dataset, 20)]) {
         let population = sources.load(dataset, Preprocessing::OneHot).unwrap();
         let scenarios = scenarios(&population, n_clients, seeds.clone());
@@ -224,10 +225,7 @@ fn influence_agrees_with_leaving_a_client_out() {
         all.gap.describe(),
         all.soft_gap.describe()
     );
-    for pairs in [&all.loss, &all.soft_gap] {
+    for pairs in [&all.loss, &all.soft_gap, &all.gap] {
         assert_eq!(pairs.signs().1, 0, "{}", pairs.describe());
     }
-    // By decisions, a gap changes by whole rows, and a row on the threshold may be predicted on the wrong side.
-    let (large, wrong) = all.gap.signs();
-    assert!(100 * wrong <= large, "{}", all.gap.describe());
 }
