@@ -63,11 +63,11 @@ impl OutcomeReport<'_> {
             facts.push(Fact::new("Probability of being reliable", text));
         }
         if let Some(own) = &audit.own_model {
-            facts.push(Fact::new("Gap of its own model on the root", gap_text(own)));
+            facts.push(Fact::new("Its gap on the root", gap_text(own)));
             let accuracy = SHARE.write_estimate(own.accuracy);
-            facts.push(Fact::new("Accuracy of its own model", accuracy));
+            facts.push(Fact::new("Its accuracy on the root", accuracy));
             let loss = LOSS.write_estimate(Some(own.loss));
-            facts.push(Fact::new("Loss of its own model", loss));
+            facts.push(Fact::new("Its loss on the root", loss));
         }
         if let Some(influence) = &audit.influence {
             facts.push(Fact::new("If left out", left_out_text(influence)));
@@ -223,6 +223,10 @@ fn left_out_text(influence: &Influence) -> String {
     if loss == 0.0 && gap.unwrap_or(0.0) == 0.0 {
         return "no change".to_owned();
     }
+    let is_zero = |value: f64, format: Format| !has_digits(&format.write(Some(value)));
+    if is_zero(loss, Format::Fixed(4)) && is_zero(gap.unwrap_or(0.0), SHARE) {
+        return "hardly any change".to_owned();
+    }
     let about = if estimated { "about " } else { "" };
     let loss_text = format!("loss {about}{}", signed(loss, Format::Fixed(4)));
     match gap {
@@ -243,8 +247,12 @@ fn probability_text(probability: f64) -> String {
 /// With a sign, unless it is 0 after rounding.
 fn signed(value: f64, format: Format) -> String {
     let text = format.write(Some(value));
-    let is_zero = !text.contains(|digit: char| ('1'..='9').contains(&digit));
-    if value > 0.0 && !is_zero { format!("+{text}") } else { text }
+    if value > 0.0 && has_digits(&text) { format!("+{text}") } else { text }
+}
+
+/// Whether a formatted number has any digit but 0.
+fn has_digits(text: &str) -> bool {
+    text.contains(|digit: char| ('1'..='9').contains(&digit))
 }
 
 fn rows_text(rows: usize, distinct: Option<DistinctRows>) -> String {
