@@ -3,7 +3,7 @@
 //!
 //! [`audit`] runs after a solve and changes nothing in it. It costs a few passes over the proxies, whatever the number of
 //! clients: one for the statistics at the model, those of the clients' own fits, and one over the rows of clients with
-//! outliers.
+//! outliers. Small rounds are also fitted again without each client.
 
 mod drift;
 mod influence;
@@ -27,7 +27,7 @@ use crate::packed_rows::ColumnSummary;
 use crate::round::Round;
 use crate::settings::Settings;
 use crate::statistics::Order;
-use influence::Removal;
+use influence::{MAX_REFIT_COST, Published, Removal};
 use own_model::OwnFit;
 use root_probe::RootProbe;
 
@@ -65,6 +65,16 @@ pub fn audit(
     settings: &Settings,
     outcome: &Outcome,
 ) -> Result<Vec<ClientAudit>, Error> {
+    audit_within(round, settings, outcome, MAX_REFIT_COST)
+}
+
+/// Estimates the influence of clients with little weight if exact fits would cost more than this.
+fn audit_within(
+    round: &Round,
+    settings: &Settings,
+    outcome: &Outcome,
+    max_refit_cost: f64,
+) -> Result<Vec<ClientAudit>, Error> {
     let (proxies, theta, weights) = (round.proxies(), &outcome.theta, outcome.weights());
     if weights.len() != round.n_clients() {
         return Err(Error::Clients { expected: round.n_clients(), found: weights.len() });
@@ -78,18 +88,18 @@ pub fn audit(
     let fit = |client: usize| OwnFit::new(proxies, client, theta, &at_model, ridge);
     let fits: Vec<Option<OwnFit>> =
         clients.clone().into_par_iter().map(fit).collect::<Result<_, Error>>()?;
-    let measure = |fit: &Option<OwnFit>| fit.as_ref().map(|fit| fit.measure(&probe)).transpose();
-    let own_models: Vec<Option<OwnModel>> =
-        fits.par_iter().map(measure).collect::<Result<_, Error>>()?;
     // A model that is not finite has no figures, rather than meaningless ones.
-    let own_models: Vec<Option<OwnModel>> =
-        own_models.into_iter().map(|own| own.filter(OwnModel::is_finite)).collect();
+    let measure = |fit: &Option<OwnFit>| {
+        fit.as_ref().map(|fit| fit.measure(&probe)).filter(OwnModel::is_finite)
+    };
+    let own_models: Vec<Option<OwnModel>> = fits.par_iter().map(measure).collect();
 
-    let removal = Removal::new(proxies, &weights, outcome, &at_model, &fits, ridge)?;
+    let removal = Removal::new(round, &weights, outcome, &at_model, &fits, ridge, max_refit_cost)?;
     let influences: Vec<Option<Influence>> = match &removal {
         None => vec![None; weights.len()],
         Some(removal) => {
-            let influence = |client| removal.influence(client, &probe);
+            let now = Published::new(theta, &probe);
+            let influence = |client| removal.influence(client, &now, &probe);
             let found: Vec<Option<Influence>> =
                 clients.into_par_iter().map(influence).collect::<Result<_, Error>>()?;
             found.into_iter().map(|found| found.filter(Influence::is_finite)).collect()

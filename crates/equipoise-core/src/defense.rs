@@ -2,12 +2,14 @@
 
 mod fallback;
 mod local_models;
+mod model_average;
 mod trust;
 mod unweighted;
 
 pub(crate) use fallback::held_out_root_scores;
 pub use local_models::{fedasl_weights, fednolowe_weights};
 pub(crate) use local_models::{median, uniform_average};
+pub(crate) use model_average::ModelAverage;
 pub(crate) use trust::Trust;
 pub use trust::{
     ClientTrust, TrustAxis, TrustConstants, TrustReason, TrustSummary, TrustTerm, trust_with,
@@ -20,6 +22,7 @@ use crate::error::Error;
 use crate::inner_fit::{Fit, FitPoint, InnerProblem, ridge};
 use crate::observer::Observer;
 use crate::outcome::{Counts, Termination, TracePoint};
+use crate::root::Root;
 use crate::round::Round;
 use crate::settings::Settings;
 use crate::solve::learn_weights;
@@ -74,6 +77,18 @@ impl Defense {
             Self::Pooled => ModelForm::PooledFit,
             Self::Trust | Self::Fedasl | Self::Fednolowe => ModelForm::Average,
             Self::RootOnly => ModelForm::RootOnly,
+        }
+    }
+
+    /// The clients' own models, ready to be averaged as this defense does.
+    pub(crate) fn model_average<'a>(
+        &self,
+        models: Vec<&'a [f64]>,
+        root: &Root,
+    ) -> Result<ModelAverage<'a>, Error> {
+        match self {
+            Self::Trust => trust::model_average(models, root),
+            _ => Ok(ModelAverage::new(models)),
         }
     }
 

@@ -1,16 +1,17 @@
 //! The audit's influence of a client against leaving it out: the others keep the proportions of their weights, and the
-//! model is fitted again.
+//! model is fitted or averaged again. The defense does not choose the weights again.
 //!
 //! In full (`EQUIPOISE_FULL=1`, with `-- --nocapture` for the figures) over Law School, Dutch and synthetic populations.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use equipoise_core::{
     Choice, Condition, Defense, Fairness, InnerSettings, LeftOut, Metrics, NoopObserver, Outcome,
     Round, Rows, Settings, audit, fit_logistic, model_at, solve,
 };
-use equipoise_lab::{Preprocessing, Scenario, ScenarioKind, ScenarioSettings, Sources};
+use equipoise_lab::{Preprocessing, Scenario, ScenarioKind, ScenarioSettings, Sources, Split};
 
 /// Predicted and actual changes of one figure.
 #[derive(Default)]
@@ -95,22 +96,46 @@ fn without(scenario: &Scenario, round: &Round, outcome: &Outcome, client: usize)
             let all = Rows::concat(&proxies).unwrap();
             fit_logistic(&all, settings.lambda, &InnerSettings::default()).unwrap()
         }
-        _ => {
+        defense => {
+            let inner = InnerSettings::default();
+            let own = |proxy: &Rows| fit_logistic(proxy, settings.lambda, &inner).unwrap();
+            let mut models: Vec<Vec<f64>> =
+                scenario.clients.iter().map(|member| own(&member.proxy)).collect();
+            if defense == Defense::Trust {
+                limit_scales(&mut models, &weights, &round.root().all_rows().unwrap());
+            }
             let mut theta = vec![0.0; outcome.theta.len()];
-            for (member, w) in scenario.clients.iter().zip(&weights) {
-                let inner = InnerSettings::default();
-                let own = fit_logistic(&member.proxy, settings.lambda, &inner).unwrap();
-                theta.iter_mut().zip(own).for_each(|(t, o)| *t += w * o);
+            for (model, w) in models.iter().zip(&weights) {
+                theta.iter_mut().zip(model).for_each(|(t, m)| *t += w * m);
             }
             theta
         }
     }
 }
 
-fn compare(population: &Rows, settings: &ScenarioSettings, defense: Defense) -> Comparison {
-    let scenario = Scenario::build(population, settings, &mut |_, _| {}).unwrap();
+/// As `trust` does: no model's scores on the root are more than twice as large as the weighted median of all, by root
+/// mean square.
+fn limit_scales(models: &mut [Vec<f64>], weights: &[f64], root: &Rows) {
+    let scale = |theta: &Vec<f64>| {
+        let score = |i: usize| root.a(i).iter().zip(theta).map(|(a, t)| a * t).sum::<f64>();
+        ((0..root.len()).map(|i| score(i).powi(2)).sum::<f64>() / root.len() as f64).sqrt()
+    };
+    let scales: Vec<f64> = models.iter().map(scale).collect();
+    let mut order: Vec<usize> = (0..models.len()).collect();
+    order.sort_by(|&a, &b| scales[a].total_cmp(&scales[b]));
+    let mut below = 0.0;
+    let median = order.iter().find(|&&c| {
+        below += weights[c];
+        below >= 0.5
+    });
+    let limit = 2.0 * scales[*median.unwrap()];
+    for (model, &scale) in models.iter_mut().zip(&scales).filter(|(_, scale)| **scale > limit) {
+        model.iter_mut().for_each(|t| *t *= limit / scale);
+    }
+}
+
+fn compare(scenario: &Scenario, fairness: Fairness, defense: Defense) -> Comparison {
     let round = scenario.round().unwrap();
-    let fairness = settings.fairness;
     let solving = Settings { defense, fall_back: false, ..Settings::new(fairness) };
     let outcome = solve(&round, &solving.validate().unwrap(), &mut NoopObserver).unwrap();
     let audits = audit(&round, &outcome.settings, &outcome).unwrap();
@@ -120,15 +145,42 @@ fn compare(population: &Rows, settings: &ScenarioSettings, defense: Defense) -> 
     for (client, audit) in audits.iter().enumerate() {
         // A client that has all the weight cannot be left out.
         let Some(predicted) = audit.influence.as_ref().unwrap().left_out else { continue };
-        let after = figures(&root, &without(&scenario, &round, &outcome, client), fairness);
+        let after = figures(&root, &without(scenario, &round, &outcome, client), fairness);
         let actual = LeftOut {
             loss: after[0] - before[0],
             gap: Some(after[1] - before[1]),
             soft_gap: Some(after[2] - before[2]),
+            estimated: false,
         };
+        assert!(!predicted.estimated, "rounds of this size are fitted again");
         comparison.add(&predicted, &actual);
     }
     comparison
+}
+
+/// Rounds with 20, 40 and 60 % unreliable clients, for both criteria. The root has 2 % of the rows.
+fn scenarios(
+    population: &Rows,
+    n_clients: usize,
+    seeds: RangeInclusive<u64>,
+) -> Vec<(Scenario, Fairness)> {
+    let mut scenarios = Vec::new();
+    for (fairness, seed) in [Fairness::SP, Fairness::EO]
+        .into_iter()
+        .flat_map(|fairness| seeds.clone().map(move |seed| (fairness, seed)))
+    {
+        let kind = ScenarioKind::Realistic;
+        let settings = ScenarioSettings {
+            n_clients,
+            root_share: 0.02,
+            ..ScenarioSettings::new(kind, fairness, 0.2, seed)
+        };
+        let split = Split::new(population, &settings).unwrap();
+        for share in [0.2, 0.4, 0.6] {
+            scenarios.push((split.scenario(kind, share, &mut |_, _| {}).unwrap(), fairness));
+        }
+    }
+    scenarios
 }
 
 #[test]
@@ -144,29 +196,26 @@ fn influence_agrees_with_leaving_a_client_out() {
     };
     let seeds = if is_full { 1..=5 } else { 1..=2 };
     let (mut all, mut rounds) = (Comparison::default(), 0);
-    for dataset in datasets {
+    for (dataset, n_clients) in datasets.iter().flat_map(|dataset| [(dataset, 5), (dataset, 20)]) {
         let population = sources.load(dataset, Preprocessing::OneHot).unwrap();
+        let scenarios = scenarios(&population, n_clients, seeds.clone());
         for &defense in Defense::ALL.iter().filter(|defense| **defense != Defense::RootOnly) {
             let mut of_defense = Comparison::default();
-            for fairness in [Fairness::SP, Fairness::EO] {
-                for (share, seed) in
-                    [0.2, 0.4, 0.6].into_iter().flat_map(|s| seeds.clone().map(move |n| (s, n)))
-                {
-                    let settings = ScenarioSettings {
-                        root_share: 0.02,
-                        ..ScenarioSettings::new(ScenarioKind::Realistic, fairness, share, seed)
-                    };
-                    of_defense.extend(&compare(&population, &settings, defense));
-                    rounds += 1;
-                }
+            for (scenario, fairness) in &scenarios {
+                of_defense.extend(&compare(scenario, *fairness, defense));
+                rounds += 1;
             }
             println!(
-                "{dataset} {defense}: {} clients\n  loss: {}\n  gap: {}\n  soft gap: {}",
+                "{dataset}, {n_clients} clients, {defense}: {} left out\n  loss: {}\n  gap: {}\n  soft gap: {}",
                 of_defense.loss.0.len(),
                 of_defense.loss.describe(),
                 of_defense.gap.describe(),
                 of_defense.soft_gap.describe()
             );
+            // For every defense alone, so that one that is exact cannot hide another that is not.
+            for pairs in [&of_defense.loss, &of_defense.soft_gap, &of_defense.gap] {
+                assert!(pairs.correlation() >= 0.95, "{}", pairs.describe());
+            }
             all.extend(&of_defense);
         }
     }
@@ -177,9 +226,6 @@ fn influence_agrees_with_leaving_a_client_out() {
         all.soft_gap.describe()
     );
     for pairs in [&all.loss, &all.soft_gap, &all.gap] {
-        assert!(pairs.correlation() >= 0.95, "{}", pairs.describe());
-    }
-    for pairs in [&all.loss, &all.soft_gap] {
         assert_eq!(pairs.signs().1, 0, "{}", pairs.describe());
     }
 }

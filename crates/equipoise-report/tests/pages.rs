@@ -5,7 +5,7 @@
 mod html_check;
 mod sample_pages;
 
-use equipoise_core::{Defense, Requirements, Termination, Verdict};
+use equipoise_core::{ClientTrust, Defense, Requirements, Termination, TrustReason, Verdict};
 use equipoise_report::{
     Axis, Bar, Bars, Block, Chart, ChartKind, Format, GroupedBars, Heatmap, Lines, Measured, Page,
     Point, Quantity, Scatter, ScatterSeries, Section, Series, Table,
@@ -421,11 +421,41 @@ fn a_card_shows_what_the_audit_found() {
         "bank 5 (about 1204)",
         "3 rows have a value more than 10 times as large as is typical; the largest is 1.2×10⁶ times, in “lsat”",
         "0.412 (0.341\u{a0}to\u{a0}0.483)",
-        "up to 0.40 standard deviations, in “decile, third year”; up to 0.45 is chance",
+        "0.40 standard deviations at most, in “decile, third year”; chance alone gives up to 0.45",
         "loss +0.0010, gap +1.2\u{202f}%",
         "of which 3100 distinct",
     ] {
         assert!(card.contains(part), "no {part} in {card}");
     }
     assert!(html.contains("impossible, because no other client has any weight"));
+    assert!(
+        html.contains("loss about −0.0010, gap about +1.2\u{202f}%"),
+        "an estimate is named as such"
+    );
+}
+
+#[test]
+fn every_card_shows_how_reliable_the_client_is_and_why() {
+    let mut file = outcome(4, "bank");
+    let reliabilities = [1.0, 0.99996, 0.63, 0.0002];
+    for (client, reliability) in file.outcome.clients.iter_mut().zip(reliabilities) {
+        let reason = TrustReason::Undecided { gap: 0.021, error: 0.05 };
+        client.audit.as_mut().unwrap().reason = reason.to_string();
+        let reasons = vec![reason];
+        client.trust = Some(ClientTrust { reliability, gap: 0.021, gap_error: 0.05, reasons });
+    }
+    let html = report(&file, &two(), &[]).render();
+    checked(&html);
+    let cards: Vec<&str> = html.split("<article").skip(1).collect();
+    let expected = ["100.0\u{202f}%", "above 99.9\u{202f}%", "63.0\u{202f}%", "below 0.1\u{202f}%"];
+    for (card, expected) in cards.iter().zip(expected) {
+        let card = card.split("</article>").next().unwrap();
+        assert!(card.contains("weight "), "{card}");
+        let after = card.split("Probability of being reliable").nth(1).unwrap();
+        assert!(after.split("</dd>").next().unwrap().ends_with(expected), "{after}");
+        let reason = "The root cannot tell whether its model is fair: judged by the root and all proxies, its gap \
+                      is 2.1\u{202f}% (−7.7 to 11.9\u{202f}%).";
+        assert!(card.contains(reason), "{card}");
+    }
+    assert_eq!(cards.len(), 4);
 }

@@ -1,29 +1,33 @@
 //! What a client's weight does to the published model.
 //!
+//! Leaving a client out means that its weight goes to 0 and the other weights keep their proportions. The defense does not
+//! choose them again: without this client, it might trust the others more or less than it does.
+//!
 //! Two kinds of models are told apart. A weighted fit `θ(w)` depends on the weights through the inner problem: at its
-//! minimum `dθ/dw_c = −H⁻¹ g_c / N`, and without a client it moves by about one Newton step of the problem that is left,
-//! which needs no pass over the rows.
-//! An average of models `Σ w_c θ_c` is linear in the weights. Either way the model without the client is then measured on
-//! the root like any other, so only the model is predicted, not its loss or gap.
+//! minimum `dθ/dw_c = −H⁻¹ g_c / N`. Without a client it is fitted again if that is cheap or the client has much weight.
+//! Otherwise it is estimated by one Newton step of the problem that is left, which needs no pass over the rows.
+//! An average of models needs no fit at all, so it is exact. Either way the model without the client is then measured on
+//! the root like any other, so at most the model is estimated, not its loss or gap.
 
 use serde::{Deserialize, Serialize};
 
 use super::own_model::OwnFit;
 use super::root_probe::{Probed, ProbedGradients, RootProbe};
-use crate::defense::ModelForm;
+use crate::defense::{ModelAverage, ModelForm};
 use crate::error::Error;
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, InnerSolver};
 use crate::linalg::Cholesky;
 use crate::logistic::dot;
 use crate::outcome::{Outcome, Termination};
+use crate::round::Round;
 use crate::statistics::{ClientStatistics, Statistics};
 
 /// What a client's weight does to the published model, measured on the root.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Influence {
-    /// The predicted change if the client were left out and the other weights kept their proportions. `None` if no
-    /// other client has any weight.
+    /// The change if the client were left out and the other weights kept their proportions. `None` if no other client
+    /// has any weight.
     pub left_out: Option<LeftOut>,
     /// The derivative of the loss as weight moves to the client from all clients in proportion, per unit of weight.
     pub loss_slope: f64,
@@ -31,8 +35,8 @@ pub struct Influence {
     pub soft_gap_slope: Option<f64>,
 }
 
-/// The predicted change of the model's figures on the root if a client were left out. The gaps are sizes, so a positive
-/// change means that the client makes the model fairer.
+/// The change of the model's figures on the root if a client were left out. The gaps are sizes, so a positive change
+/// means that the client makes the model fairer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeftOut {
@@ -42,18 +46,36 @@ pub struct LeftOut {
     pub gap: Option<f64>,
     /// Change of the worst gap in the mean predicted probability, which changes smoothly.
     pub soft_gap: Option<f64>,
+    /// Whether the model without the client is estimated by one Newton step, rather than exact.
+    pub estimated: bool,
 }
 
 /// The other clients' weight up to which a client counts as the only one.
 const NOTHING_LEFT: f64 = 1e-9;
 
-/// One Newton step is not enough for a client with more of the weight than this. At most nine clients have so much, so
-/// the model without each of them is fitted by up to [`LARGE_FIT`]'s steps instead.
+/// One Newton step is not enough for a client with more of the weight than this, so the model without it is always
+/// fitted again. At most nine clients have so much.
 const LARGE_SHARE: f64 = 0.1;
-const LARGE_FIT: InnerSettings =
-    InnerSettings { solver: InnerSolver::Newton, tolerance: 1e-7, max_iterations: 4 };
+/// If a pass over the rows for every client takes at most this many multiplications, the model is fitted again without
+/// each of them. A gap by decisions jumps with every row that crosses the threshold, so its sign may need the exact model.
+pub(super) const MAX_REFIT_COST: f64 = 8e9;
+/// A warm start needs about three steps.
+const REFIT: InnerSettings =
+    InnerSettings { solver: InnerSolver::Newton, tolerance: 1e-9, max_iterations: 8 };
 
-/// Predicts the model without any one client.
+/// The published model on the root.
+pub(super) struct Published {
+    figures: Probed,
+    gradients: ProbedGradients,
+}
+
+impl Published {
+    pub(super) fn new(theta: &[f64], probe: &RootProbe<'_>) -> Self {
+        Self { figures: probe.measure(theta), gradients: probe.gradients(theta) }
+    }
+}
+
+/// Finds the model without any one client.
 pub(super) struct Removal<'a> {
     proxies: &'a dyn ClientStatistics,
     outcome: &'a Outcome,
@@ -69,24 +91,30 @@ enum Form<'a> {
         at_model: &'a Statistics,
         factor: Cholesky,
         ridge: f64,
+        /// Whether every model is fitted again, whatever the client's share.
+        refit_all: bool,
     },
     Average {
         weights: &'a [f64],
-        fits: &'a [Option<OwnFit>],
-        average: Vec<f64>,
+        fits: Vec<&'a OwnFit>,
+        average: ModelAverage<'a>,
+        /// What each model is multiplied by.
+        factors: Vec<f64>,
     },
 }
 
 impl<'a> Removal<'a> {
     /// `None` if the model does not use the proxies.
     pub(super) fn new(
-        proxies: &'a dyn ClientStatistics,
+        round: &'a Round,
         weights: &'a [f64],
         outcome: &'a Outcome,
         at_model: &'a Statistics,
         fits: &'a [Option<OwnFit>],
         ridge: f64,
+        max_refit_cost: f64,
     ) -> Result<Option<Self>, Error> {
+        let (proxies, root) = (round.proxies(), round.root());
         let n_rows = |c: usize| proxies.n_rows(c) as f64 / proxies.n_rows_total() as f64;
         let is_used = outcome.uses_proxies() && outcome.termination != Termination::FellBack;
         let form = match outcome.settings.defense.model_form() {
@@ -97,12 +125,12 @@ impl<'a> Removal<'a> {
                 (vec![1.0; weights.len()], (0..weights.len()).map(n_rows).collect())
             }
             ModelForm::Average => {
-                let mut average = vec![0.0; outcome.theta.len()];
-                for (fit, w) in fits.iter().zip(weights) {
-                    let theta = fit.iter().flat_map(|fit| &fit.theta);
-                    average.iter_mut().zip(theta).for_each(|(a, t)| *a += w * t);
-                }
-                let form = Form::Average { weights, fits, average };
+                let fits: Option<Vec<&OwnFit>> = fits.iter().map(Option::as_ref).collect();
+                let Some(fits) = fits else { return Ok(None) };
+                let models = fits.iter().map(|fit| fit.theta.as_slice()).collect();
+                let average = outcome.settings.defense.model_average(models, root)?;
+                let factors = average.factors(weights);
+                let form = Form::Average { weights, fits, average, factors };
                 return Ok(Some(Self { proxies, outcome, form }));
             }
         };
@@ -113,39 +141,43 @@ impl<'a> Removal<'a> {
             Err(Error::NotPositiveDefinite { .. }) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let form = Form::Fit { row_weights, shares, at_model, factor, ridge };
+        let refit_all = refit_cost(proxies) <= max_refit_cost;
+        let form = Form::Fit { row_weights, shares, at_model, factor, ridge, refit_all };
         Ok(Some(Self { proxies, outcome, form }))
     }
 
     pub(super) fn influence(
         &self,
         client: usize,
+        now: &Published,
         probe: &RootProbe<'_>,
     ) -> Result<Option<Influence>, Error> {
         let theta = &self.outcome.theta;
         let Some(direction) = self.direction(client) else { return Ok(None) };
-        let ProbedGradients { loss, soft_gap } = probe.gradients(theta);
+        let ProbedGradients { loss, soft_gap } = &now.gradients;
         let left_out = match self.without(client) {
-            Ok(without) => without.map(|without| {
-                let (now, then) = (probe.measure(theta), probe.measure(&without));
-                LeftOut::between(&now, &then)
-            }),
-            Err(Error::NotPositiveDefinite { .. }) => None,
+            Ok(None) | Err(Error::NotPositiveDefinite { .. }) => None,
+            Ok(Some(Without { theta: without, estimated })) => {
+                // Clients without weight change nothing, and most clients of a large round may have none.
+                let is_same = without == *theta;
+                let then = if is_same { now.figures } else { probe.measure(&without) };
+                Some(LeftOut::between(&now.figures, &then, estimated))
+            }
             Err(error) => return Err(error),
         };
         Ok(Some(Influence {
             left_out,
-            loss_slope: dot(&loss, &direction),
-            soft_gap_slope: soft_gap.map(|gradient| dot(&gradient, &direction)),
+            loss_slope: dot(loss, &direction),
+            soft_gap_slope: soft_gap.as_ref().map(|gradient| dot(gradient, &direction)),
         }))
     }
 
     /// The derivative of the model as weight moves to a client from all clients in proportion.
     fn direction(&self, client: usize) -> Option<Vec<f64>> {
         match &self.form {
-            Form::Average { fits, average, .. } => {
-                let own = fits[client].as_ref()?;
-                Some(own.theta.iter().zip(average).map(|(t, a)| t - a).collect())
+            Form::Average { fits, factors, .. } => {
+                let own = fits[client].theta.iter().map(|t| factors[client] * t);
+                Some(own.zip(&self.outcome.theta).map(|(own, t)| own - t).collect())
             }
             Form::Fit { row_weights, shares, at_model, factor, .. } => {
                 // Row weights u move along u_c/share_c e_c − u: with `w_c` that is e_c − w, and if all rows are pooled
@@ -163,38 +195,50 @@ impl<'a> Removal<'a> {
         }
     }
 
-    /// The predicted model without a client. `None` if nobody else has any weight.
-    fn without(&self, client: usize) -> Result<Option<Vec<f64>>, Error> {
+    /// The model without a client. `None` if nobody else has any weight.
+    fn without(&self, client: usize) -> Result<Option<Without>, Error> {
         let theta = &self.outcome.theta;
-        match &self.form {
-            Form::Average { weights, fits, average } => {
-                let (w, Some(own)) = (weights[client], &fits[client]) else { return Ok(None) };
-                let rest = 1.0 - w;
-                let moved = theta.iter().zip(average).zip(&own.theta);
-                let moved = moved.map(|((t, a), own)| t + w / rest * (a - own)).collect();
-                Ok((rest > NOTHING_LEFT).then_some(moved))
-            }
-            Form::Fit { row_weights, shares, at_model, ridge, .. } => {
-                let rest = 1.0 - shares[client];
-                if rest <= NOTHING_LEFT {
-                    return Ok(None);
-                }
-                if row_weights[client] == 0.0 {
-                    return Ok(Some(theta.clone()));
-                }
-                let mut weights: Vec<f64> = row_weights.iter().map(|w| w / rest).collect();
-                weights[client] = 0.0;
-                let problem = InnerProblem { rows: self.proxies, weights: &weights, ridge: *ridge };
-                if shares[client] > LARGE_SHARE {
-                    let start = FitPoint { theta: theta.clone(), statistics: (*at_model).clone() };
-                    return Ok(Some(problem.fit(start, &LARGE_FIT)?.point.theta));
-                }
-                let factor = problem.factor(&problem.hessian(at_model))?;
-                let step = factor.solve(&problem.gradient(theta, at_model));
-                Ok(Some(theta.iter().zip(&step).map(|(t, s)| t - s).collect()))
-            }
+        let (weights, share) = match &self.form {
+            Form::Average { weights, .. } => (*weights, weights[client]),
+            Form::Fit { row_weights, shares, .. } => (row_weights.as_slice(), shares[client]),
+        };
+        let rest = 1.0 - share;
+        if rest <= NOTHING_LEFT {
+            return Ok(None);
         }
+        let exact = |theta| Ok(Some(Without { theta, estimated: false }));
+        if weights[client] == 0.0 {
+            return exact(theta.clone());
+        }
+        let mut weights: Vec<f64> = weights.iter().map(|w| w / rest).collect();
+        weights[client] = 0.0;
+        let (at_model, ridge, refit_all) = match &self.form {
+            Form::Average { average, .. } => return exact(average.at(&weights)),
+            Form::Fit { at_model, ridge, refit_all, .. } => (*at_model, *ridge, *refit_all),
+        };
+        let problem = InnerProblem { rows: self.proxies, weights: &weights, ridge };
+        if refit_all || share > LARGE_SHARE {
+            let start = FitPoint { theta: theta.clone(), statistics: at_model.clone() };
+            return exact(problem.fit(start, &REFIT)?.point.theta);
+        }
+        let factor = problem.factor(&problem.hessian(at_model))?;
+        let step = factor.solve(&problem.gradient(theta, at_model));
+        let theta = theta.iter().zip(&step).map(|(t, s)| t - s).collect();
+        Ok(Some(Without { theta, estimated: true }))
     }
+}
+
+/// The model without a client.
+struct Without {
+    theta: Vec<f64>,
+    estimated: bool,
+}
+
+/// Multiplications of one pass over the rows for every client: each pass adds `n²` products per row, and `n²` sums per
+/// client.
+fn refit_cost(proxies: &dyn ClientStatistics) -> f64 {
+    let (n, n_clients) = (proxies.n() as f64, proxies.n_clients() as f64);
+    n_clients * (proxies.n_rows_total() as f64 + n_clients) * n * n
 }
 
 impl Influence {
@@ -206,12 +250,13 @@ impl Influence {
 }
 
 impl LeftOut {
-    fn between(now: &Probed, then: &Probed) -> Self {
+    fn between(now: &Probed, then: &Probed, estimated: bool) -> Self {
         let change = |(now, then): (f64, f64)| then - now;
         Self {
             loss: then.loss - now.loss,
             gap: now.gap.zip(then.gap).map(change),
             soft_gap: now.soft_gap.zip(then.soft_gap).map(change),
+            estimated,
         }
     }
 }

@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::root_probe::RootProbe;
 use crate::error::Error;
+use crate::fairness::Condition;
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings};
-use crate::interval::{Estimate, student_t_quantile};
-use crate::metrics::{Gap, Metrics};
+use crate::interval::{Count, Estimate, WorstGap, student_t_quantile};
+use crate::metrics::{Gap, is_selected};
 use crate::statistics::{ClientStatistics, OneClient, Statistics};
 
 /// The model fitted to a client's proxy alone, measured on the root.
@@ -73,15 +74,42 @@ impl OwnFit {
         }
     }
 
-    pub(super) fn measure(&self, probe: &RootProbe<'_>) -> Result<OwnModel, Error> {
-        let metrics = Metrics::of(&self.theta, probe.rows)?;
-        Ok(OwnModel {
+    /// The figures on the root, without those of [`Metrics`](crate::Metrics) that would cost a sort per client.
+    pub(super) fn measure(&self, probe: &RootProbe<'_>) -> OwnModel {
+        let scores = probe.scores(&self.theta);
+        let is_correct = |i: &usize| is_selected(scores[*i]) == probe.rows.is_positive(*i);
+        let n = scores.len();
+        OwnModel {
             proxy_loss: self.proxy_loss,
-            loss: mean_with_interval(&probe.losses(&self.theta)),
-            accuracy: metrics.accuracy,
-            gap: metrics.gap(probe.fairness),
-        })
+            loss: mean_with_interval(&probe.losses(&scores)),
+            accuracy: Count { successes: (0..n).filter(is_correct).count(), n }.rate(),
+            gap: worst_gap(&scores, probe),
+        }
     }
+}
+
+/// The worst gap over the conditions that count.
+fn worst_gap(scores: &[f64], probe: &RootProbe<'_>) -> Option<Gap> {
+    let (rows, groups) = (probe.rows, &probe.rows.layout().groups);
+    let conditions: Vec<Condition> = probe.fairness.conditions().map(|(c, _)| c).collect();
+    let mut counts = vec![vec![Count { successes: 0, n: 0 }; groups.len()]; conditions.len()];
+    for (i, &score) in scores.iter().enumerate() {
+        for (condition, counts) in conditions.iter().zip(&mut counts) {
+            if condition.includes(rows.is_positive(i)) {
+                let count = &mut counts[rows.group(i)];
+                count.n += 1;
+                count.successes += usize::from(is_selected(score));
+            }
+        }
+    }
+    let WorstGap { gap, location, .. } = WorstGap::of(&counts, groups.reference())?;
+    Some(Gap {
+        value: gap.value,
+        low: gap.low,
+        high: gap.high,
+        groups: [location.group, location.other].map(|group| groups.name(group).to_owned()),
+        condition: conditions[location.condition],
+    })
 }
 
 /// A mean with Student's interval. A root has at least two rows.

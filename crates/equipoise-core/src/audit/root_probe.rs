@@ -39,18 +39,22 @@ impl<'a> RootProbe<'a> {
         Self { rows, fairness }
     }
 
-    /// The loss of each row.
-    pub(super) fn losses(&self, theta: &[f64]) -> Vec<f64> {
-        let rows = self.rows;
-        (0..rows.len()).map(|i| loss(rows.labels()[i] * dot(rows.a(i), theta))).collect()
+    /// The score `a·θ` of each row.
+    pub(super) fn scores(&self, theta: &[f64]) -> Vec<f64> {
+        (0..self.rows.len()).map(|i| dot(self.rows.a(i), theta)).collect()
+    }
+
+    /// The loss of each row, given its score.
+    pub(super) fn losses(&self, scores: &[f64]) -> Vec<f64> {
+        scores.iter().zip(self.rows.labels()).map(|(score, y)| loss(y * score)).collect()
     }
 
     pub(super) fn measure(&self, theta: &[f64]) -> Probed {
-        let losses = self.losses(theta);
-        let mean_loss = losses.iter().sum::<f64>() / losses.len() as f64;
-        let gap = |rate: &dyn Fn(f64) -> f64| Some(self.worst_pair(theta, rate)?.size);
+        let scores = self.scores(theta);
+        let losses = self.losses(&scores);
+        let gap = |rate: &dyn Fn(f64) -> f64| Some(self.worst_pair(&scores, rate)?.size);
         Probed {
-            loss: mean_loss,
+            loss: losses.iter().sum::<f64>() / losses.len() as f64,
             gap: gap(&|score| f64::from(score > 0.0)),
             soft_gap: gap(&sigmoid),
         }
@@ -65,7 +69,7 @@ impl<'a> RootProbe<'a> {
             let factor = -label * terms.residual / rows.len() as f64;
             loss.iter_mut().zip(rows.a(i)).for_each(|(g, a)| *g += factor * a);
         }
-        let soft_gap = self.worst_pair(theta, &sigmoid).map(|pair| {
+        let soft_gap = self.worst_pair(&self.scores(theta), &sigmoid).map(|pair| {
             let mut gradient = vec![0.0; n];
             for (group, sign) in pair.groups.into_iter().zip([1.0, -1.0]) {
                 let members = self.members(pair.condition, group);
@@ -87,9 +91,9 @@ impl<'a> RootProbe<'a> {
         (0..rows.len()).filter(counts).collect()
     }
 
-    fn worst_pair(&self, theta: &[f64], rate: &dyn Fn(f64) -> f64) -> Option<WorstPair> {
+    fn worst_pair(&self, scores: &[f64], rate: &dyn Fn(f64) -> f64) -> Option<WorstPair> {
         let rows = self.rows;
-        let rates: Vec<f64> = (0..rows.len()).map(|i| rate(dot(rows.a(i), theta))).collect();
+        let rates: Vec<f64> = scores.iter().map(|&score| rate(score)).collect();
         let n_groups = rows.layout().groups.len();
         let pair = |condition: Condition| {
             let mut sums = vec![(0.0, 0.0); n_groups];

@@ -1,7 +1,7 @@
 //! FedASL and FedNolowe, made one-shot as in the paper: the server trains a model on each proxy alone,
 //! turns the losses into weights, and averages the models.
 
-use super::{Solved, fit_from_scratch};
+use super::{ModelAverage, Solved, fit_from_scratch};
 use crate::error::Error;
 use crate::observer::{NoopObserver, Observer, Progress};
 use crate::outcome::Counts;
@@ -23,10 +23,8 @@ pub(super) fn average(
     let mut counts = Counts::default();
     let models = fit_each(round, settings, &mut counts, observer)?;
     let weights = weigh(&models.iter().map(|model| model.loss).collect::<Vec<_>>());
-    let mut theta = vec![0.0; round.proxies().n()];
-    for (model, w) in models.iter().zip(&weights) {
-        theta.iter_mut().zip(&model.theta).for_each(|(average, t)| *average += w * t);
-    }
+    let thetas = models.iter().map(|model| model.theta.as_slice()).collect();
+    let theta = ModelAverage::new(thetas).at(&weights);
     Ok(Solved::direct(weights, theta, counts))
 }
 

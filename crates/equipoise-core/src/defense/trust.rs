@@ -28,14 +28,15 @@ mod usefulness;
 pub use constants::TrustConstants;
 pub use report::{ClientTrust, TrustAxis, TrustReason, TrustSummary, TrustTerm};
 
-use super::Solved;
 use super::fallback::fall_back;
 use super::local_models::fit_each;
+use super::{ModelAverage, Solved};
 use crate::error::Error;
 use crate::fairness::Condition;
 use crate::groups::Groups;
 use crate::observer::{NoopObserver, Observer};
 use crate::outcome::Counts;
+use crate::root::Root;
 use crate::round::Round;
 use crate::settings::{CheckedSettings, Settings};
 use crate::warning::{Warning, WarningCode};
@@ -44,7 +45,9 @@ use direction::{Direction, relative_contrasts};
 use mixture::{Evidence, Figure, Posterior};
 use rates::{RateIndex, measure_on_samples};
 use root_rates::{RootRates, is_used};
-use usefulness::{find_useless, weighted_median};
+use usefulness::find_useless;
+
+pub(super) use usefulness::weighted_median;
 
 /// Axes at most: attackers who lean in more directions than this are unlikely, and every axis costs fair clients a
 /// little weight.
@@ -114,7 +117,9 @@ fn run_with(
     let judged = judge_axes(&input, &usable);
 
     let weights = combine_weights(&judged, &usable);
-    let theta = average(&models, &weights, &root, constants);
+    let scales = root.models.iter().map(|model| model.scale).collect();
+    let averaged = ModelAverage::new(models.iter().map(Vec::as_slice).collect());
+    let theta = averaged.with_limited_scales(scales, constants.scale_limit).at(&weights);
     let mut solved = Solved::direct(weights, theta, counts);
     let trust = explain(&judged, useless, &solved.weights, &root, groups, constants);
     solved.warnings.extend(undecided_warning(&trust.summary));
@@ -167,21 +172,14 @@ fn combine_weights(judged: &[JudgedAxis], usable: &[f64]) -> Vec<f64> {
     weights.iter().map(|w| w / sum).collect()
 }
 
-/// `Σ w_c θ_c`, with models of excessive scale reduced: that changes none of their own decisions.
-fn average(
-    models: &[Vec<f64>],
-    weights: &[f64],
-    root: &RootRates,
-    constants: &TrustConstants,
-) -> Vec<f64> {
-    let scales = root.models.iter().zip(weights).map(|(model, w)| (model.scale, *w)).collect();
-    let limit = constants.scale_limit * weighted_median(scales).unwrap_or(f64::INFINITY);
-    let mut theta = vec![0.0; models[0].len()];
-    for ((model, w), on_root) in models.iter().zip(weights).zip(&root.models) {
-        let factor = if on_root.scale > limit { limit / on_root.scale } else { 1.0 };
-        theta.iter_mut().zip(model).for_each(|(average, t)| *average += w * factor * t);
-    }
-    theta
+/// The clients' own models, ready to be averaged with the default constants.
+pub(super) fn model_average<'a>(
+    models: Vec<&'a [f64]>,
+    root: &Root,
+) -> Result<ModelAverage<'a>, Error> {
+    let scales = root_rates::scales(root, &models)?;
+    let limit = TrustConstants::default().scale_limit;
+    Ok(ModelAverage::new(models).with_limited_scales(scales, limit))
 }
 
 fn check_finite(round: &Round, models: &[Vec<f64>]) -> Result<(), Error> {

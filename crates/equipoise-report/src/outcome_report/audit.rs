@@ -27,9 +27,10 @@ impl OutcomeReport<'_> {
             return None;
         }
         let table = self.audit_table(&audited);
-        let mut lead = "What each client sent, how good a model its data alone would give, and what the published \
-                        model owes to it. “Left out” is what leaving the client out would change on the root, if \
-                        all others kept their shares. None of this proves intent: it shows where to ask."
+        let mut lead = "What each client sent, how good a model its proxy alone would give on the root, and what the \
+                        published model owes to it. “If left out” is what would change on the root without the \
+                        client, if the other weights kept their proportions. Intervals are 95\u{202f}%. None of this \
+                        proves intent: it shows where to ask."
             .to_owned();
         if audited.len() > MAX_CARDS {
             lead += &format!(
@@ -58,18 +59,18 @@ impl OutcomeReport<'_> {
     fn card(&self, client: &ClientOutcome, audit: &ClientAudit) -> Card {
         let mut facts = Vec::new();
         if let Some(trust) = &client.trust {
-            let text = SHARE.write(Some(trust.reliability));
+            let text = probability_text(trust.reliability);
             facts.push(Fact::new("Probability of being reliable", text));
         }
         if let Some(own) = &audit.own_model {
-            facts.push(Fact::new("Gap of its own model", gap_text(own)));
+            facts.push(Fact::new("Its gap on the root", gap_text(own)));
             let accuracy = SHARE.write_estimate(own.accuracy);
-            facts.push(Fact::new("Accuracy of its own model", accuracy));
+            facts.push(Fact::new("Its accuracy on the root", accuracy));
             let loss = LOSS.write_estimate(Some(own.loss));
-            facts.push(Fact::new("Loss of its own model", loss));
+            facts.push(Fact::new("Its loss on the root", loss));
         }
         if let Some(influence) = &audit.influence {
-            facts.push(Fact::new("Left out", left_out_text(influence)));
+            facts.push(Fact::new("If left out", left_out_text(influence)));
         }
         facts.push(Fact::new("Rows", rows_text(client.proxy_rows, audit.distinct_rows)));
         if let Some(shared) = self.shared_text(&client.id) {
@@ -87,7 +88,7 @@ impl OutcomeReport<'_> {
         }
         Card {
             title: client.id.clone(),
-            figure: SHARE.write(Some(client.weight)),
+            figure: format!("weight {}", SHARE.write(Some(client.weight))),
             tag: if remarks.is_empty() { String::new() } else { sentence(&remarks.join("; ")) },
             text: sentence(&audit.reason),
             facts,
@@ -142,17 +143,18 @@ impl OutcomeReport<'_> {
         if outliers.rows == 0 {
             return "none".to_owned();
         }
+        let format = if outliers.largest < 1e4 { Format::Fixed(0) } else { Format::Auto };
         format!(
             "{} a value more than 10 times as large as is typical; the largest is {} times, in “{}”",
             counted(outliers.rows, "row has", "rows have"),
-            Format::Auto.write(Some(outliers.largest)),
+            format.write(Some(outliers.largest)),
             self.feature(outliers.column)
         )
     }
 
     fn drift_text(&self, drift: &Drift) -> String {
         format!(
-            "up to {} standard deviations, in “{}”; up to {} is chance",
+            "{} standard deviations at most, in “{}”; chance alone gives up to {}",
             Format::Fixed(2).write(Some(drift.largest.abs())),
             self.feature(drift.column),
             Format::Fixed(2).write(Some(drift.by_chance))
@@ -160,46 +162,53 @@ impl OutcomeReport<'_> {
     }
 
     fn audit_table(&self, audited: &[(&ClientOutcome, &ClientAudit)]) -> Table {
+        let is_trust = audited.iter().any(|(client, _)| client.trust.is_some());
         let row = |(client, audit): &(&ClientOutcome, &ClientAudit)| {
             let own = audit.own_model.as_ref();
             let left_out = audit.influence.as_ref().and_then(|influence| influence.left_out);
             let gap = own.and_then(|own| own.gap.as_ref()).map(Gap::estimate);
             let drift = audit.drift.map(|drift| drift.largest.abs());
             let chance = audit.drift.map(|drift| drift.by_chance);
-            vec![
+            let mut row = vec![
                 Cell::text(&client.id),
                 Cell::text(sentence(&audit.reason)),
                 Cell::number(client.weight, Format::Percent(2)),
                 Cell::text(SHARE.write_estimate(gap)),
                 Cell::text(LOSS.write_estimate(own.map(|own| own.loss))),
                 Cell::number(left_out.map(|l| l.loss), Format::Fixed(4)),
-                Cell::number(left_out.and_then(|l| l.gap), Format::Fixed(3)),
+                Cell::number(left_out.and_then(|l| l.gap), SHARE),
                 Cell::text(count(client.proxy_rows)),
                 Cell::text(audit.distinct_rows.map_or(MISSING.to_owned(), distinct_text)),
                 Cell::text(audit.outliers.map_or(MISSING.to_owned(), |o| count(o.rows))),
                 Cell::number(drift, Format::Fixed(2)),
                 Cell::number(chance, Format::Fixed(2)),
-            ]
+            ];
+            if is_trust {
+                let reliability = client.trust.as_ref().map(|trust| trust.reliability);
+                row.insert(3, Cell::number(reliability, SHARE));
+            }
+            row
         };
-        Table {
-            caption: "Audit of every client, measured on the root".to_owned(),
-            columns: Column::list(
-                ["Client", "Reason"],
-                [
-                    "Weight",
-                    "Gap of its own model",
-                    "Loss of its own model",
-                    "Change of the loss if left out",
-                    "Change of the gap if left out",
-                    "Rows",
-                    "Distinct rows",
-                    "Outliers",
-                    "Largest drift",
-                    "Drift by chance",
-                ],
-            ),
-            rows: audited.iter().map(row).collect(),
+        let mut columns = Column::list(
+            ["Client", "Reason"],
+            [
+                "Weight",
+                "Gap of its own model",
+                "Loss of its own model",
+                "Change of the loss if left out",
+                "Change of the gap if left out",
+                "Rows",
+                "Distinct rows",
+                "Outliers",
+                "Largest drift",
+                "Drift by chance",
+            ],
+        );
+        if is_trust {
+            columns.insert(3, Column::number("Probability of being reliable"));
         }
+        let caption = "Audit of every client, measured on the root".to_owned();
+        Table { caption, columns, rows: audited.iter().map(row).collect() }
     }
 }
 
@@ -208,21 +217,42 @@ fn gap_text(own: &OwnModel) -> String {
 }
 
 fn left_out_text(influence: &Influence) -> String {
-    let Some(LeftOut { loss, gap, .. }) = influence.left_out else {
+    let Some(LeftOut { loss, gap, estimated, .. }) = influence.left_out else {
         return "impossible, because no other client has any weight".to_owned();
     };
-    let loss_text = format!("loss {}", signed(loss, Format::Fixed(4)));
+    if loss == 0.0 && gap.unwrap_or(0.0) == 0.0 {
+        return "no change".to_owned();
+    }
+    let is_zero = |value: f64, format: Format| !has_digits(&format.write(Some(value)));
+    if is_zero(loss, Format::Fixed(4)) && is_zero(gap.unwrap_or(0.0), SHARE) {
+        return "hardly any change".to_owned();
+    }
+    let about = if estimated { "about " } else { "" };
+    let loss_text = format!("loss {about}{}", signed(loss, Format::Fixed(4)));
     match gap {
-        Some(gap) => format!("{loss_text}, gap {}", signed(gap, SHARE)),
+        Some(gap) => format!("{loss_text}, gap {about}{}", signed(gap, SHARE)),
         None => loss_text,
+    }
+}
+
+/// Never 0 or 100 % by rounding alone.
+fn probability_text(probability: f64) -> String {
+    match probability {
+        p if p > 0.0 && p < 0.001 => "below 0.1\u{202f}%".to_owned(),
+        p if p < 1.0 && p > 0.999 => "above 99.9\u{202f}%".to_owned(),
+        p => SHARE.write(Some(p)),
     }
 }
 
 /// With a sign, unless it is 0 after rounding.
 fn signed(value: f64, format: Format) -> String {
     let text = format.write(Some(value));
-    let is_zero = !text.contains(|digit: char| ('1'..='9').contains(&digit));
-    if value > 0.0 && !is_zero { format!("+{text}") } else { text }
+    if value > 0.0 && has_digits(&text) { format!("+{text}") } else { text }
+}
+
+/// Whether a formatted number has any digit but 0.
+fn has_digits(text: &str) -> bool {
+    text.contains(|digit: char| ('1'..='9').contains(&digit))
 }
 
 fn rows_text(rows: usize, distinct: Option<DistinctRows>) -> String {

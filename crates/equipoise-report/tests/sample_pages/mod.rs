@@ -186,7 +186,12 @@ pub(crate) fn metrics(privileged: f64, other: f64, rows: usize) -> Metrics {
 
 fn client_audit(c: usize) -> ClientAudit {
     let own = metrics(0.9, if is_unreliable(c) { 0.6 } else { 0.88 }, 84);
-    let left_out = LeftOut { loss: 0.0021 * (c as f64 - 1.5), gap: Some(0.012), soft_gap: None };
+    let left_out = LeftOut {
+        loss: 0.0021 * (c as f64 - 1.5),
+        gap: Some(0.012),
+        soft_gap: None,
+        estimated: c == 1,
+    };
     let estimate = equipoise_core::Estimate { value: 0.412, low: 0.341, high: 0.483 };
     ClientAudit {
         reason: "leaving it out would raise the loss by 0.0021 on the root".to_owned(),

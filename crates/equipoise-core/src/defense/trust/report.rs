@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::fairness::Condition;
 
+/// Half the width of a 95 % interval, in standard errors.
+const NORMAL_95: f64 = 1.959_964;
+
 /// How much one client is trusted, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -75,17 +78,19 @@ impl fmt::Display for TrustReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fair { gap, error } => {
-                write!(f, "the gap of its model, {gap:+.3} ± {error:.3}, fits a fair model")
+                write!(f, "its model looks fair: {}", judged(*gap, *error))
             }
             Self::Unfair { gap, error, favours, against } => write!(
                 f,
-                "its model favours {} over {}: the gap is {gap:+.3} ± {error:.3}",
+                "its model favours {} over {}: {}",
                 list(favours),
-                list(against)
+                list(against),
+                judged(gap.abs(), *error)
             ),
             Self::Undecided { gap, error } => write!(
                 f,
-                "the root cannot tell whether its model is fair: the gap is {gap:+.3} ± {error:.3}"
+                "the root cannot tell whether its model is fair: {}",
+                judged(*gap, *error)
             ),
             Self::WorseThanConstant { excess_loss, error } => write!(
                 f,
@@ -104,6 +109,23 @@ impl fmt::Display for TrustReason {
             ),
         }
     }
+}
+
+/// A gap with its 95 % interval. It differs from the gap on the root alone, so the sentence says where it comes from.
+fn judged(gap: f64, error: f64) -> String {
+    let half = NORMAL_95 * error;
+    format!(
+        "judged by the root and all proxies, its gap is {}\u{202f}% ({} to {}\u{202f}%)",
+        percent(gap),
+        percent(gap - half),
+        percent(gap + half)
+    )
+}
+
+/// With a minus sign instead of a hyphen, and none before zero.
+fn percent(share: f64) -> String {
+    let text = format!("{:.1}", 100.0 * share);
+    if text == "-0.0" { "0.0".to_owned() } else { text.replace('-', "−") }
 }
 
 /// Names in running text: `a`, `b` and `c`.
@@ -178,7 +200,14 @@ mod tests {
         };
         assert_eq!(
             reason.to_string(),
-            "its model favours `white` over `black`, `asian` and `other`: the gap is +0.187 ± 0.031"
+            "its model favours `white` over `black`, `asian` and `other`: judged by the root and all proxies, its \
+             gap is 18.7\u{202f}% (12.6 to 24.8\u{202f}%)"
+        );
+        let fair = TrustReason::Fair { gap: -0.0004, error: 0.01 };
+        assert_eq!(
+            fair.to_string(),
+            "its model looks fair: judged by the root and all proxies, its gap is 0.0\u{202f}% (−2.0 to \
+             1.9\u{202f}%)"
         );
         let json = serde_json::to_value(&reason).unwrap();
         assert_eq!(json["kind"], "unfair");

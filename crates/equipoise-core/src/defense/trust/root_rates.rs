@@ -54,9 +54,7 @@ struct Spread {
 
 impl RootRates {
     pub(super) fn new(root: &Root, models: &[Vec<f64>], index: &RateIndex) -> Result<Self, Error> {
-        let all = root.all_rows()?;
-        let step = all.len().div_ceil(MAX_ROWS).max(1);
-        let rows = all.select(&(0..all.len()).step_by(step).collect::<Vec<_>>());
+        let rows = measured_rows(root)?;
         let decide = |i: usize| {
             let sum: f64 = models.iter().map(|theta| sigmoid(dot(rows.a(i), theta))).sum();
             sum / models.len() as f64
@@ -136,15 +134,32 @@ impl OnRoot {
         let decisions: Vec<f64> = scores.iter().map(|&z| sigmoid(z)).collect();
         let differences: Vec<f64> =
             decisions.iter().zip(mean_decisions).map(|(d, mean)| d - mean).collect();
-        let squares: f64 = scores.iter().map(|z| z * z).sum();
         Self {
             rates: spreads(rows, &decisions, index),
             paired: spreads(rows, &differences, index),
             excess_loss: excess_loss(rows, &scores),
             auc: Placements::new(rows, &scores).auc(),
-            scale: (squares / rows.len() as f64).sqrt(),
+            scale: root_mean_square(&scores),
         }
     }
+}
+
+/// Root mean square of each model's scores, on the rows that all models are measured on.
+pub(super) fn scales(root: &Root, models: &[&[f64]]) -> Result<Vec<f64>, Error> {
+    let rows = measured_rows(root)?;
+    Ok(models.par_iter().map(|theta| root_mean_square(&scores(&rows, theta))).collect())
+}
+
+/// All root rows, or evenly spaced ones if there are very many.
+fn measured_rows(root: &Root) -> Result<Rows, Error> {
+    let all = root.all_rows()?;
+    let step = all.len().div_ceil(MAX_ROWS).max(1);
+    Ok(all.select(&(0..all.len()).step_by(step).collect::<Vec<_>>()))
+}
+
+fn root_mean_square(scores: &[f64]) -> f64 {
+    let squares: f64 = scores.iter().map(|z| z * z).sum();
+    (squares / scores.len() as f64).sqrt()
 }
 
 fn scores(rows: &Rows, theta: &[f64]) -> Vec<f64> {

@@ -187,10 +187,9 @@ fn one_client_posing_as_ten_gains_nothing() {
 fn a_client_does_not_rule_the_average_by_the_size_of_its_coefficients() {
     let layout = Layout::two_groups(2, true);
     let round = Round::new(clients(&layout, 8, &[0.0; 3], 30)).unwrap();
-    let index = RateIndex::new(Fairness::SP, 2);
-    let models = [vec![2.0, -1.0, 0.0, 0.0], vec![2.0, -1.0, 0.0, 0.0], vec![0.0, 1e6, 0.0, 0.0]];
-    let root = RootRates::new(round.root(), &models, &index).unwrap();
-    let theta = average(&models, &[0.49, 0.49, 0.02], &root, &TrustConstants::default());
+    let models: [&[f64]; 3] =
+        [&[2.0, -1.0, 0.0, 0.0], &[2.0, -1.0, 0.0, 0.0], &[0.0, 1e6, 0.0, 0.0]];
+    let theta = model_average(models.to_vec(), round.root()).unwrap().at(&[0.49, 0.49, 0.02]);
     assert!((theta[0] - 1.96).abs() < 1e-12);
     // √E[(2x₀ − x₁)²] = √5, so the third model counts as if its coefficient were about √5.
     assert!((theta[1] + 0.98).abs() < 0.02 * 5.0_f64.sqrt() * 1.3, "{theta:?}");

@@ -63,7 +63,7 @@ fn deficit_on_samples(on_samples: &[OnSample], client: usize, best: usize) -> f6
 }
 
 /// The smallest value with at least half of the weight at or below it. `None` without weight.
-pub(super) fn weighted_median(mut values: Vec<(f64, f64)>) -> Option<f64> {
+pub(in crate::defense) fn weighted_median(mut values: Vec<(f64, f64)>) -> Option<f64> {
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = values.iter().map(|(_, weight)| weight).sum();
     let mut below = 0.0;
