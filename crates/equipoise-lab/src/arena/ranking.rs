@@ -69,32 +69,36 @@ impl Arena {
     }
 }
 
+/// A matchup with its places.
+struct Judged {
+    records: Vec<Record>,
+    places: Vec<Place>,
+    /// Places among the most accurate contenders.
+    strict: Vec<Place>,
+}
+
 fn standings(matchups: &[Matchup<'_>], contenders: &[Contender]) -> Vec<Standing> {
-    let judged: Vec<(Vec<Record>, Vec<Place>, Vec<Place>)> = matchups
-        .iter()
-        .filter(|matchup| !matchup.cells.is_empty())
-        .map(|matchup| {
-            let records = matchup.records(contenders);
-            let places = matchup.places(&records, AccuracyBar::ReliableMean);
-            let strict = matchup.places(&records, AccuracyBar::BestContender);
-            (records, places, strict)
-        })
-        .collect();
+    let judge = |matchup: &Matchup<'_>| {
+        let records = matchup.records(contenders);
+        let places = matchup.places(&records, AccuracyBar::ReliableMean);
+        let strict = matchup.places(&records, AccuracyBar::BestContender);
+        Judged { records, places, strict }
+    };
+    let judged: Vec<Judged> =
+        matchups.iter().filter(|matchup| !matchup.cells.is_empty()).map(judge).collect();
     let standing = |(at, &contender): (usize, &Contender)| {
-        let own: Vec<Record> = judged.iter().map(|(records, _, _)| records[at].clone()).collect();
-        let count = |is: &dyn Fn(&(Vec<Record>, Vec<Place>, Vec<Place>)) -> bool| {
-            judged.iter().filter(|judged| is(judged)).count()
-        };
-        let wins = count(&|(_, places, _)| places[at].wins());
+        let own: Vec<Record> = judged.iter().map(|judged| judged.records[at].clone()).collect();
+        let count = |is: &dyn Fn(&Judged) -> bool| judged.iter().filter(|j| is(j)).count();
+        let wins = count(&|judged| judged.places[at].wins());
         let n = judged.len();
         Standing {
             matchups: n,
             wins,
             win_share: Count { successes: wins, n }.rate(),
-            strict_wins: count(&|(_, _, strict)| strict[at].wins()),
-            inaccurate: count(&|(_, places, _)| places[at] == Place::Inaccurate),
-            failed: count(&|(_, places, _)| places[at] == Place::Failed),
-            worse_than_pooled: count(&|(records, _, _)| {
+            strict_wins: count(&|judged| judged.strict[at].wins()),
+            inaccurate: count(&|judged| judged.places[at] == Place::Inaccurate),
+            failed: count(&|judged| judged.places[at] == Place::Failed),
+            worse_than_pooled: count(&|Judged { records, .. }| {
                 let pooled = records.iter().find(|r| r.contender == Contender::POOLED);
                 pooled.is_some_and(|pooled| is_worse(&records[at], pooled))
             }),
