@@ -1,7 +1,7 @@
 """Checks the requirements."""
 
 from . import disk, grid, instructions, large, roofline, scaling
-from .plan import CLAIMS, OURS_ADAM, SAME_OBJECTIVE, SAME_OBJECTIVE_ON
+from .plan import CLAIMS, OURS_ADAM, OURS_GAUSS_NEWTON, OURS_TRUST, SAME_OBJECTIVE, SAME_OBJECTIVE_ON
 from .wording import SOLVERS, claim, table, times
 
 
@@ -9,7 +9,7 @@ def find(results, problem, solver, steps):
     """The successful run of a solver on a problem, or None."""
     for result in results:
         for run in result.get("runs", []) if result["name"] == problem else []:
-            own = run["solver"] == solver and (solver == "default" or run["steps"] == steps)
+            own = run["solver"] == solver and (solver in (OURS_GAUSS_NEWTON, OURS_TRUST) or run["steps"] == steps)
             if own and "failed" not in run:
                 return run
     return None

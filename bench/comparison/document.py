@@ -1,7 +1,7 @@
 """Writes docs/BENCHMARKS.md."""
 
 from . import claims, disk, grid, instructions, large, roofline, scaling
-from .plan import NUMPY, OURS_ADAM, OURS_GAUSS_NEWTON
+from .plan import NUMPY, OURS_ADAM, OURS_GAUSS_NEWTON, OURS_TRUST
 from .wording import SOLVERS, memory, not_measured, objective, seconds, share, table, times
 
 HOW = """\
@@ -144,11 +144,14 @@ def row(run, runs):
     cells.append(f"{seconds(min(run['seconds']))} – {seconds(max(run['seconds']))}")
     if run["solver"] == OURS_ADAM:
         cells.append("1")
-    elif run["solver"] == OURS_GAUSS_NEWTON:
+    elif run["solver"] in (OURS_GAUSS_NEWTON, OURS_TRUST):
         numpy = of(runs, NUMPY)
         cells.append(f"{times(numpy['median'] / run['median'])} over NumPy" if numpy else "–")
     else:
         cells.append(times(run["ratio"]))
+    if run["solver"] == OURS_TRUST:
+        # It averages models and minimises no objective.
+        return cells + ["–", "", "different algorithm", memory(run["peak_bytes"])]
     cells.append(objective(run["objective"]))
     if run["solver"] == OURS_GAUSS_NEWTON:
         adam = of(runs, OURS_ADAM)

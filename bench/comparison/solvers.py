@@ -5,20 +5,20 @@ import statistics
 import sys
 
 from .environment import Failed, say
-from .plan import DISTINCT, NUMPY, OURS_ADAM, OURS_GAUSS_NEWTON
+from .plan import DISTINCT, NUMPY, OURS_ADAM, OURS_GAUSS_NEWTON, OURS_TRUST
 from .turns import add_turn
 
 # Trajectories agree as long as no weight differs by more than this.
 SAME_WEIGHTS = 1e-6
 SMALLER_TOLERANCE = 1e-9
-OURS = (OURS_GAUSS_NEWTON, OURS_ADAM)
+OURS = (OURS_TRUST, OURS_GAUSS_NEWTON, OURS_ADAM)
 # Solvers that take turns. The others take too long, or would compile again each time.
 FAST = (*OURS, NUMPY, DISTINCT)
 
 
 def compare(env, problem, header):
     """All runs of a problem, as dictionaries. A failed run has the reason in `failed`."""
-    entrants = [(OURS_GAUSS_NEWTON, None)]
+    entrants = [(OURS_TRUST, None), (OURS_GAUSS_NEWTON, None)]
     for contest in problem.contests:
         entrants += [(name, contest.steps) for name in (OURS_ADAM, *contest.peers)]
     runs = [judged(env, header, name, solve(env, problem, header, name, steps)) for name, steps in entrants]
@@ -33,7 +33,7 @@ def compare(env, problem, header):
     for (name, _), run in zip(entrants, runs):
         if name == OURS_ADAM:
             reference = run
-        elif name != OURS_GAUSS_NEWTON:
+        elif name not in OURS:
             against(run, reference)
     sensitivity = None
     if problem.sensitivity and any(NUMPY in contest.peers for contest in problem.contests):

@@ -2,7 +2,8 @@
 
 SOLVERS = {
     "paper": "**Equipoise**, Adam (`--profile paper`)",
-    "default": "**Equipoise**, Gauss–Newton (the default)",
+    "trust": "**Equipoise**, trust (the default)",
+    "bilevel": "**Equipoise**, Gauss–Newton (`--defense bilevel`)",
     "numpy_newton": "NumPy + Newton",
     "numpy_newton-distinct": "NumPy + Newton, equal rows merged",
     "scipy_lbfgs": "SciPy L-BFGS-B",

@@ -73,7 +73,12 @@ fn time_left(elapsed: Duration, done: usize, remaining: usize) -> Option<Duratio
 impl Observer for Bar {
     fn on_step(&mut self, step: Progress<'_>) {
         self.show(step.done, step.of, || {
-            format!("ρ {}, violation {}", step.rho, number(step.violation))
+            // Only solvers with a penalty have a ρ.
+            if step.rho > 0.0 {
+                format!("ρ {}, violation {}", step.rho, number(step.violation))
+            } else {
+                String::new()
+            }
         });
     }
 }

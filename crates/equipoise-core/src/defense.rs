@@ -104,10 +104,10 @@ impl Defense {
                 let solved = learn_weights(round, settings, observer)?;
                 if settings.fall_back { fall_back(round, settings, solved) } else { Ok(solved) }
             }
-            Self::Trust => trust::run(round, settings),
+            Self::Trust => trust::run(round, settings, observer),
             Self::Pooled => unweighted::pooled(round, settings),
-            Self::Fedasl => local_models::average(round, settings, fedasl_weights),
-            Self::Fednolowe => local_models::average(round, settings, fednolowe_weights),
+            Self::Fedasl => local_models::average(round, settings, fedasl_weights, observer),
+            Self::Fednolowe => local_models::average(round, settings, fednolowe_weights, observer),
             Self::RootOnly => unweighted::root_only(round, settings),
         }
     }

@@ -9,6 +9,7 @@ mod group;
 pub use gap::{Gap, Gaps};
 pub use group::GroupMetrics;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -47,7 +48,7 @@ impl Metrics {
         if theta.len() != n {
             return Err(Error::Features { expected: n, found: theta.len() });
         }
-        let scores: Vec<f64> = rows.values().chunks_exact(n).map(|a| dot(a, theta)).collect();
+        let scores: Vec<f64> = rows.values().par_chunks_exact(n).map(|a| dot(a, theta)).collect();
         Ok(Self::of_scores(&scores, rows, 0.0))
     }
 
@@ -58,10 +59,11 @@ impl Metrics {
         for (i, &score) in scores.iter().enumerate() {
             members[rows.group(i)].push((score, rows.is_positive(i)));
         }
-        let named = groups.names().iter().zip(&members);
-        let by_group: Vec<GroupMetrics> =
-            named.map(|(name, scored)| GroupMetrics::of(name.clone(), scored, threshold)).collect();
-        let all = GroupMetrics::of(String::new(), &members.concat(), threshold);
+        let named = groups.names().par_iter().zip(&members);
+        let (by_group, all): (Vec<GroupMetrics>, _) = rayon::join(
+            || named.map(|(name, own)| GroupMetrics::of(name.clone(), own, threshold)).collect(),
+            || GroupMetrics::of(String::new(), &members.concat(), threshold),
+        );
         Self::assemble(all, by_group, groups.reference())
     }
 

@@ -201,9 +201,11 @@ impl Rows {
 
     /// The rows with column `k` divided by `scales[k]`, for fits that must not depend on units.
     pub(crate) fn with_columns_divided(&self, scales: &[f64]) -> Self {
-        let values = self.values.chunks_exact(scales.len());
-        let values = values.flat_map(|a| a.iter().zip(scales).map(|(v, s)| v / s)).collect();
-        Self { values, ..self.clone() }
+        let mut divided = self.clone();
+        divided.values.par_chunks_exact_mut(scales.len()).for_each(|a| {
+            a.iter_mut().zip(scales).for_each(|(v, s)| *v /= s);
+        });
+        divided
     }
 
     /// The rows with other labels, one for each row.

@@ -73,6 +73,20 @@ pub enum WarningCode {
     RootOnlyNoWorse,
     /// One client has nearly all the weight, although the root does not show that others are worse.
     OneClientDominates,
+    /// The client's data has so few rows that its proxy says much about each of them.
+    FewDataRows,
+    /// The proxy starts from the client's own rows.
+    StartsFromData,
+    /// Rows of the proxy are exact copies of rows of the data.
+    CopiedRows,
+    /// The proxy's labels can be separated, so that its model without regularisation does not exist.
+    SeparableProxy,
+    /// The proxy's rows are far from those of the data.
+    UnlikeData,
+    /// The proxy's model has a larger gap than people usually accept.
+    GapRemains,
+    /// The proxy's generator ran out of steps.
+    GeneratorNotConverged,
     /// A code from a newer version of this program.
     #[serde(other)]
     Unknown,
@@ -111,6 +125,13 @@ impl WarningCode {
             | Self::OneClass
             | Self::OneGroup
             | Self::RepeatedRows
+            | Self::FewDataRows
+            | Self::StartsFromData
+            | Self::CopiedRows
+            | Self::SeparableProxy
+            | Self::UnlikeData
+            | Self::GapRemains
+            | Self::GeneratorNotConverged
             | Self::Unknown => 4,
         }
     }

@@ -1,11 +1,11 @@
-//! What each attack does to the server's model: `attacked_rounds DATA [FIRST_SEED] [SEEDS] [RATE] [NAME]`.
+//! What each attack does to the server's model: `attacked_rounds DATA [FIRST_SEED] [SEEDS] [RATE] [NAME] [FAIRNESS]`.
 //!
-//! For Law School and Dutch under statistical parity, prints the mean accuracy and gap over the seeds, on the test rows of
-//! the reliable clients, of three models: that of `trust`, that of all proxies pooled, and the mean of the truly reliable
-//! clients' models. The last column is the weight that `trust` gives to unreliable clients.
+//! For Law School and Dutch, prints the mean accuracy and gap over the seeds, on the test rows of the reliable
+//! clients, of three models: that of `trust`, that of all proxies pooled, and the mean of the truly reliable clients'
+//! models. The last column is the weight that `trust` gives to unreliable clients.
 //!
-//! DATA is the folder of the paper's datasets. RATE is the share of unreliable clients, 0.4 if not given. NAME selects the
-//! attacks that contain it.
+//! DATA is the folder of the paper's datasets. RATE is the share of unreliable clients, 0.4 if not given. NAME selects
+//! the attacks that contain it. FAIRNESS is `sp` if not given.
 #![allow(clippy::print_stdout)]
 
 mod models;
@@ -25,7 +25,7 @@ use models::{Answer, mean_model};
 
 fn main() -> Answer<()> {
     let mut args = std::env::args().skip(1);
-    let usage = "usage: attacked_rounds DATA [FIRST_SEED] [SEEDS] [RATE] [NAME]";
+    let usage = "usage: attacked_rounds DATA [FIRST_SEED] [SEEDS] [RATE] [NAME] [FAIRNESS]";
     let folder = [PathBuf::from(args.next().ok_or(usage)?)];
     let first: u64 = args.next().map_or(Ok(1), |text| text.parse())?;
     let seeds: u64 = args.next().map_or(Ok(3), |text| text.parse())?;
@@ -33,7 +33,7 @@ fn main() -> Answer<()> {
     let name = args.next().unwrap_or_default();
     let attacks: Vec<Attack> =
         Attack::ALL.iter().copied().filter(|attack| attack.name().contains(&name)).collect();
-    let fairness = Fairness::SP;
+    let fairness: Fairness = args.next().as_deref().unwrap_or("sp").parse()?;
     for dataset in DATASETS {
         let rows = dataset.load(&folder, Preprocessing::OneHot)?;
         let mut figures = vec![Vec::new(); attacks.len()];

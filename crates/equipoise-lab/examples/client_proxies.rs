@@ -1,14 +1,20 @@
-//! What the clients' proxies are worth before any defense: `client_proxies DATA [FIRST_SEED] [SEEDS] [TABLE]`.
+//! What the clients' proxies are worth, before any defense and with the default one: `client_proxies DATA [FIRST_SEED] [SEEDS] [NAME] [CLIENTS] [RATE]`.
 //!
 //! For each table and criterion, with two groups, four groups and a blind model, this averages over seeds:
 //!
 //! - `fair`: the mean of the models of the reliable clients' proxies, if 40 % of the clients are unreliable;
 //! - `raw`: the mean of the same clients' own models;
 //! - `central`: the fair model of all training rows together, which nobody has in practice;
-//! - the error of refitted models, the change of a client's gap by refitting, and how well a nearest-neighbour attack
-//!   tells a client's rows from others, as AUC (0.5: not at all).
+//! - `trust`: the model of the round, if the unreliable clients send their own rows;
+//! - `below`: by how many points the balanced accuracy of `trust` is below that of `central`, as mean and maximum over the
+//!   seeds;
+//! - `refit`: the largest difference between a coefficient of a refitted model and of the target, over all proxies;
+//! - `change`: the largest change of a client's gap, on its own data, by refitting;
+//! - `goal`: how far the gap of a proxy's model on the client's own data is from the remaining share of the gap of the
+//!   client's own model, as mean and maximum over all proxies. Rates move in steps of one row of a group.
 //!
-//! DATA is the folder of the paper's datasets.
+//! DATA is the folder of the paper's datasets. NAME selects the lines that contain it. CLIENTS is K, RATE the setting
+//! `towards_label_rate`.
 #![allow(clippy::print_stdout)]
 
 mod models;
@@ -16,58 +22,51 @@ mod models;
 use std::path::PathBuf;
 
 use equipoise_core::{
-    Fairness, InnerSettings, Metrics, NoopObserver, ProxySettings, Rows, fit_logistic,
-    generate_proxy,
+    Client, Defense, Estimate, Fairness, InnerSettings, Metrics, NoopObserver, ProxySettings,
+    Round, Rows, Settings, fit_logistic, generate_proxy, solve,
 };
-use equipoise_lab::{
-    DATASETS, Generator, GroupView, Preprocessing, ScenarioKind, ScenarioSettings, Split,
-};
+use equipoise_lab::{DATASETS, GroupView, Preprocessing, ScenarioKind, ScenarioSettings, Split};
 use models::{Answer, mean_model};
 use rayon::prelude::*;
 
-/// Rows of each kind that the attack tries to tell apart.
-const ATTACKED_ROWS: usize = 1500;
+const CRITERIA: [&str; 4] = ["sp", "eo", "fpr", "equalized-odds"];
 
 fn main() -> Answer<()> {
     let mut args = std::env::args().skip(1);
-    let folder =
-        PathBuf::from(args.next().ok_or("usage: client_proxies DATA [FIRST_SEED] [SEEDS]")?);
+    let usage = "usage: client_proxies DATA [FIRST_SEED] [SEEDS] [NAME] [CLIENTS] [RATE]";
+    let folder = [PathBuf::from(args.next().ok_or(usage)?)];
     let first: u64 = args.next().map_or(Ok(101), |text| text.parse())?;
     let seeds: u64 = args.next().map_or(Ok(5), |text| text.parse())?;
     let only = args.next().unwrap_or_default();
+    let n_clients: usize = args.next().map_or(Ok(5), |text| text.parse())?;
+    let towards_label_rate: f64 = args.next().map_or(Ok(0.0), |text| text.parse())?;
     println!(
-        "{:34} {:>20} {:>8} {:>20} {:>8} {:>8} {:>6}",
-        "accuracy / balanced / worst gap", "fair", "raw gap", "central", "refit", "gap +-", "AUC"
+        "{:38} {:>18} {:>18} {:>18} {:>18} {:>11} {:>6} {:>6} {:>13}",
+        "accuracy / balanced / worst gap",
+        "fair",
+        "raw",
+        "central",
+        "trust",
+        "below",
+        "refit",
+        "change",
+        "goal"
     );
-    for (table, fairness) in
-        [(0, "sp"), (0, "eo"), (1, "sp"), (1, "eo"), (0, "equalized-odds"), (1, "equalized-odds")]
-    {
-        for view in GroupView::ALL {
-            let name = format!("{} {fairness}, {}", DATASETS[table].title, view.title());
-            if !name.contains(&only) {
-                continue;
+    for dataset in DATASETS {
+        for fairness in CRITERIA {
+            for view in GroupView::ALL {
+                let name = format!("{} {fairness}, {}", dataset.title, view.title());
+                if !name.contains(&only) {
+                    continue;
+                }
+                let rows = dataset.load_view(&folder, Preprocessing::OneHot, view)?;
+                let settings =
+                    ProxySettings { towards_label_rate, ..ProxySettings::new(fairness.parse()?) };
+                let figures = (first..first + seeds)
+                    .map(|seed| measure(&rows, &settings, n_clients, seed))
+                    .collect::<Answer<Vec<_>>>()?;
+                println!("{name:38} {}", line(&figures));
             }
-            let folder = [folder.clone()];
-            let rows = DATASETS[table].load_view(&folder, Preprocessing::OneHot, view)?;
-            let fairness: Fairness = fairness.parse()?;
-            let figures = (first..first + seeds)
-                .map(|seed| measure(&rows, fairness, seed))
-                .collect::<Answer<Vec<_>>>()?;
-            let mean = |of: fn(&Figures) -> f64| figures.iter().map(of).sum::<f64>() / seeds as f64;
-            let worst = |of: fn(&Figures) -> f64| figures.iter().map(of).fold(0.0, f64::max);
-            println!(
-                "{name:34} {:6.2}/{:5.2}/{:.4} {:8.4} {:6.2}/{:5.2}/{:.4} {:8.0e} {:8.0e} {:6.3}",
-                100.0 * mean(|f| f.fair.0),
-                100.0 * mean(|f| f.fair.1),
-                mean(|f| f.fair.2),
-                mean(|f| f.raw_gap),
-                100.0 * mean(|f| f.central.0),
-                100.0 * mean(|f| f.central.1),
-                mean(|f| f.central.2),
-                worst(|f| f.refit_error),
-                worst(|f| f.gap_change),
-                mean(|f| f.attack_auc),
-            );
         }
     }
     Ok(())
@@ -75,82 +74,113 @@ fn main() -> Answer<()> {
 
 struct Figures {
     /// Accuracy, balanced accuracy and worst gap.
-    fair: (f64, f64, f64),
-    raw_gap: f64,
-    central: (f64, f64, f64),
+    fair: [f64; 3],
+    raw: [f64; 3],
+    central: [f64; 3],
+    trust: [f64; 3],
     refit_error: f64,
     gap_change: f64,
-    attack_auc: f64,
+    /// For each client.
+    goal_misses: Vec<f64>,
 }
 
-fn measure(population: &Rows, fairness: Fairness, seed: u64) -> Answer<Figures> {
-    let kind = ScenarioKind::Realistic;
-    let settings = ScenarioSettings {
-        generator: Generator::Target,
-        ..ScenarioSettings::new(kind, fairness, 0.4, seed)
-    };
-    let split = Split::new(population, &settings)?;
-    let scenario = split.scenario(kind, 0.4, &mut |_, _| ())?;
-    let test = scenario.test_rows()?;
-    let figures = |theta: &[f64]| -> Answer<(f64, f64, f64)> {
-        let metrics = Metrics::of(theta, &test)?;
-        let value = |figure: Option<equipoise_core::Estimate>| figure.map_or(f64::NAN, |e| e.value);
-        let gap = metrics.gap(fairness).map_or(f64::NAN, |gap| gap.size());
-        Ok((value(metrics.accuracy), value(metrics.balanced_accuracy), gap))
-    };
-    let gap_on = |theta: &[f64], rows: &Rows| -> Answer<f64> {
-        Ok(Metrics::of(theta, rows)?.gap(fairness).map_or(f64::NAN, |gap| gap.size()))
-    };
+fn measure(
+    population: &Rows,
+    settings: &ProxySettings,
+    n_clients: usize,
+    seed: u64,
+) -> Answer<Figures> {
+    let (kind, fairness) = (ScenarioKind::Realistic, settings.fairness);
+    let scenario =
+        ScenarioSettings { n_clients, ..ScenarioSettings::new(kind, fairness, 0.4, seed) };
+    // Without reliable clients, the split makes no proxies of its own.
+    let mut clients =
+        Split::new(population, &scenario)?.scenario(kind, 1.0, &mut |_, _| ())?.clients;
+    clients.sort_by(|a, b| b.unfairness.total_cmp(&a.unfairness));
+    let reliable = &clients[scenario.n_unreliable()..];
+    let test: Vec<&Rows> = reliable.iter().map(|client| &client.test).collect();
+    let test = Rows::concat(&test)?;
+    let train: Vec<&Rows> = clients.iter().map(|client| &client.train).collect();
+    let made = reliable
+        .par_iter()
+        .enumerate()
+        .map(|(number, client)| {
+            let seed = seed.wrapping_mul(1_000_003).wrapping_add(number as u64);
+            let settings = ProxySettings { seed, ..*settings };
+            let made = generate_proxy(&client.train, &settings, &mut NoopObserver)?;
+            let server = InnerSettings { tolerance: 1e-11, ..InnerSettings::default() };
+            let refitted = fit_logistic(&made.rows, settings.lambda, &server)?;
+            Ok((made, refitted))
+        })
+        .collect::<Result<Vec<_>, equipoise_core::Error>>()?;
 
-    let reliable: Vec<_> = scenario.clients.iter().filter(|client| client.reliable).collect();
-    let (mut fair, mut raw) = (Vec::new(), Vec::new());
-    let (mut refit_error, mut gap_change) = (0f64, 0f64);
-    for client in &reliable {
-        let summary = client.summary.as_ref().ok_or("a reliable client has a proxy")?;
-        let server = InnerSettings { tolerance: 1e-11, ..InnerSettings::default() };
-        let refitted = fit_logistic(&client.proxy, 1e-4, &server)?;
+    let (mut refit_error, mut gap_change, mut goal_misses) = (0f64, 0f64, Vec::new());
+    for (client, (made, refitted)) in reliable.iter().zip(&made) {
+        let summary = &made.summary;
+        let gap = |theta: &[f64]| figures(theta, &client.train, fairness).map(|f| f[2]);
         refit_error = refit_error.max(summary.target_error.unwrap_or(f64::INFINITY));
-        let promised = gap_on(&summary.theta, &client.train)?;
-        gap_change = gap_change.max((gap_on(&refitted, &client.train)? - promised).abs());
-        raw.push(summary.start_theta.clone());
-        fair.push(refitted);
+        gap_change = gap_change.max((gap(refitted)? - gap(&summary.theta)?).abs());
+        let goal = settings.remaining_gap * gap(&summary.start_theta)?;
+        goal_misses.push((gap(refitted)? - goal).abs());
     }
-    let train: Vec<&Rows> = scenario.clients.iter().map(|client| &client.train).collect();
-    let central = ProxySettings::new(fairness);
-    let central = generate_proxy(&Rows::concat(&train)?, &central, &mut NoopObserver)?;
-    let outsiders = &scenario.clients[usize::from(scenario.clients[0].id == reliable[0].id)].train;
+    let fair: Vec<Vec<f64>> = made.iter().map(|(_, theta)| theta.clone()).collect();
+    let raw: Vec<Vec<f64>> =
+        made.iter().map(|(made, _)| made.summary.start_theta.clone()).collect();
+    let central = generate_proxy(&Rows::concat(&train)?, settings, &mut NoopObserver)?;
+    let sent = made.into_iter().map(|(made, _)| made.rows);
+    let sent =
+        clients[..scenario.n_unreliable()].iter().map(|client| client.train.clone()).chain(sent);
+    let sent = clients.iter().zip(sent).map(|(client, proxy)| Client {
+        id: client.id.clone(),
+        proxy,
+        root: client.root.clone(),
+    });
+    let round = Round::new(sent.collect())?;
+    let defense = Settings { defense: Defense::Trust, ..Settings::new(fairness) }.validate()?;
+    let trust = solve(&round, &defense, &mut NoopObserver)?;
     Ok(Figures {
-        fair: figures(&mean_model(&fair))?,
-        raw_gap: figures(&mean_model(&raw))?.2,
-        central: figures(&central.summary.theta)?,
+        fair: figures(&mean_model(&fair), &test, fairness)?,
+        raw: figures(&mean_model(&raw), &test, fairness)?,
+        central: figures(&central.summary.theta, &test, fairness)?,
+        trust: figures(&trust.theta, &test, fairness)?,
         refit_error,
         gap_change,
-        attack_auc: attack_auc(&reliable[0].proxy, &reliable[0].train, outsiders),
+        goal_misses,
     })
 }
 
-/// How often a row of the client is closer to the proxy than a row of someone else. Ties count half.
-fn attack_auc(proxy: &Rows, members: &Rows, outsiders: &Rows) -> f64 {
-    let distances = |rows: &Rows| -> Vec<f64> {
-        let step = (rows.len() / ATTACKED_ROWS).max(1);
-        let chosen: Vec<usize> = (0..rows.len()).step_by(step).collect();
-        let nearest = |&i: &usize| {
-            let squared = |j: usize| -> f64 {
-                rows.a(i).iter().zip(proxy.a(j)).map(|(a, b)| (a - b) * (a - b)).sum()
-            };
-            (0..proxy.len()).map(squared).fold(f64::INFINITY, f64::min)
-        };
-        chosen.par_iter().map(nearest).collect()
+fn figures(theta: &[f64], rows: &Rows, fairness: Fairness) -> Answer<[f64; 3]> {
+    let metrics = Metrics::of(theta, rows)?;
+    let value = |figure: Option<Estimate>| figure.map_or(f64::NAN, |e| e.value);
+    let gap = metrics.gap(fairness).map_or(f64::NAN, |gap| gap.size());
+    Ok([value(metrics.accuracy), value(metrics.balanced_accuracy), gap])
+}
+
+fn line(figures: &[Figures]) -> String {
+    let three = |of: fn(&Figures) -> [f64; 3]| {
+        let mean = |i: usize| figures.iter().map(|f| of(f)[i]).sum::<f64>() / figures.len() as f64;
+        format!("{:5.2}/{:5.2}/{:.4}", 100.0 * mean(0), 100.0 * mean(1), mean(2))
     };
-    let (members, mut outsiders) = (distances(members), distances(outsiders));
-    outsiders.sort_unstable_by(f64::total_cmp);
-    let wins: f64 = members
-        .iter()
-        .map(|d| {
-            let (below, up_to) =
-                (outsiders.partition_point(|o| o < d), outsiders.partition_point(|o| o <= d));
-            (outsiders.len() - up_to) as f64 + 0.5 * (up_to - below) as f64
-        })
-        .sum();
-    wins / (members.len() * outsiders.len()) as f64
+    let worst = |of: fn(&Figures) -> f64| figures.iter().map(of).fold(0.0, f64::max);
+    let misses: Vec<f64> = figures.iter().flat_map(|f| f.goal_misses.iter().copied()).collect();
+    let goal = format!(
+        "{:.4}/{:.4}",
+        misses.iter().sum::<f64>() / misses.len() as f64,
+        misses.iter().copied().fold(0.0, f64::max)
+    );
+    let below: Vec<f64> = figures.iter().map(|f| 100.0 * (f.central[1] - f.trust[1])).collect();
+    let below = format!(
+        "{:5.2}/{:5.2}",
+        below.iter().sum::<f64>() / below.len() as f64,
+        below.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    );
+    format!(
+        "{:>18} {:>18} {:>18} {:>18} {below:>11} {:6.0e} {:6.0e} {goal:>13}",
+        three(|f| f.fair),
+        three(|f| f.raw),
+        three(|f| f.central),
+        three(|f| f.trust),
+        worst(|f| f.refit_error),
+        worst(|f| f.gap_change),
+    )
 }

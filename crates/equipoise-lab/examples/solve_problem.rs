@@ -1,7 +1,7 @@
 //! Solves a saved problem and measures the time:
 //! `solve_problem FILE PROFILE REPEATS BUDGET THREADS [STEPS]`.
 //!
-//! FILE is the header that `save_problem` wrote, PROFILE is `paper` (Adam) or `default` (Gauss–Newton). STEPS replaces the
+//! FILE is the header that `save_problem` wrote, PROFILE is `paper` (Adam), `bilevel` (Gauss–Newton) or `trust`. STEPS replaces the
 //! 2000 steps of the profile `paper`, and the schedule of ρ scales with it. No repeat starts after BUDGET seconds. Prints a
 //! JSON document. Reading the file is not timed, and preparing the round is timed separately.
 #![allow(clippy::print_stdout)]
@@ -27,7 +27,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (header, clients) = Header::load(Path::new(file))?;
     let mut settings = match profile.as_str() {
         "paper" => Settings::paper(header.fairness),
-        "default" => Settings::bilevel(header.fairness),
+        "bilevel" => Settings::bilevel(header.fairness),
+        "trust" => Settings::new(header.fairness),
         other => return Err(format!("unknown profile: {other}").into()),
     };
     settings.lambda = header.lambda;

@@ -11,6 +11,7 @@ mod cell;
 mod contender;
 mod losses;
 mod matchup;
+mod page;
 mod ranking;
 mod root_error;
 mod settings;
@@ -21,6 +22,7 @@ pub use cell::{ArenaCell, ArenaClient, ArenaKey, ContenderResult};
 pub use contender::Contender;
 pub use losses::Loss;
 pub use matchup::{AccuracyBar, Matchup, Place, Record};
+pub use page::ArenaPage;
 pub use ranking::Standing;
 pub use root_error::RootErrors;
 pub use settings::{ArenaSettings, Context};
@@ -34,6 +36,7 @@ use crate::error::Error;
 use crate::journal::{FinishedCells, Header, OnCell};
 use crate::scenario::{Scenario, ScenarioKind, Split};
 use crate::source::{Sources, rows_digest};
+use contender::Contest;
 
 /// The files of an arena besides its journal.
 const OUTPUTS: [&str; 2] = ["results.csv", "arena.html"];
@@ -112,5 +115,12 @@ fn prepare(key: &ArenaKey, rows: &Rows, settings: &ArenaSettings) -> Result<Grou
     split.make_proxies(&[(ScenarioKind::Realistic, 0.0)])?;
     let fair = split.scenario(ScenarioKind::Realistic, 0.0, &mut |_, _| {})?;
     let central = split.central_fair_model()?;
+    // If even honest proxies cannot be pooled, the data or the root is too small: nobody attacked.
+    let contest = Contest::new(&fair, &central, key.fairness.into(), settings.lambda)?;
+    Contender::POOLED.run(&contest)?;
+    drop(contest);
     Ok(Ground { split, fair, central })
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,6 +33,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::scenario::{Scenario, ScenarioClient};
 use adaptive::Knowledge;
+use leverage_rows::Pull;
 
 /// What unreliable clients do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -59,6 +60,8 @@ pub enum Attack {
     /// Scale a tenth of the rows by a million.
     #[serde(rename = "leverage-1000000")]
     LeverageMillion,
+    /// Scale a tenth of the rows by a thousand, with labels that favour one group.
+    LeverageTowardsGroup,
     /// Send each training row ten times.
     DuplicatedRows,
     /// Send random features and labels.
@@ -96,6 +99,8 @@ choices! { Attack:
     LeverageTen => "leverage-10", "Honest proxy, a tenth of its rows scaled by 10";
     LeverageThousand => "leverage-1000", "Honest proxy, a tenth of its rows scaled by 1,000";
     LeverageMillion => "leverage-1000000", "Honest proxy, a tenth of its rows scaled by 1,000,000";
+    LeverageTowardsGroup => "leverage-towards-group",
+        "Honest proxy, a tenth of its rows scaled by 1,000 with labels that favour one group";
     DuplicatedRows => "duplicated-rows", "Training rows, each sent ten times";
     Noise => "noise", "Random features and labels";
     ShuffledLabels => "shuffled-labels", "Training rows with shuffled labels";
@@ -176,6 +181,7 @@ impl Attack {
             Self::LeverageTen => "Leverage rows ×10",
             Self::LeverageThousand => "Leverage rows ×10³",
             Self::LeverageMillion => "Leverage rows ×10⁶",
+            Self::LeverageTowardsGroup => "Leverage rows for one group",
             Self::DuplicatedRows => "Duplicated rows",
             Self::Noise => "Noise",
             Self::ShuffledLabels => "Labels shuffled",
@@ -217,9 +223,10 @@ impl Attack {
             Self::FlippedGroup => flipped_group::forge(attackers),
             Self::SwappedGroups => swapped_groups::forge(attackers),
             Self::FewerPositives => fewer_positives::forge(attackers),
-            Self::LeverageTen => leverage_rows::forge(attackers, 1e1),
-            Self::LeverageThousand => leverage_rows::forge(attackers, 1e3),
-            Self::LeverageMillion => leverage_rows::forge(attackers, 1e6),
+            Self::LeverageTen => leverage_rows::forge(attackers, 1e1, Pull::Backwards),
+            Self::LeverageThousand => leverage_rows::forge(attackers, 1e3, Pull::Backwards),
+            Self::LeverageMillion => leverage_rows::forge(attackers, 1e6, Pull::Backwards),
+            Self::LeverageTowardsGroup => leverage_rows::forge(attackers, 1e3, Pull::TowardsGroup),
             Self::DuplicatedRows => duplicated_rows::forge(attackers),
             Self::Noise => noise::forge(attackers),
             Self::ShuffledLabels => shuffled_labels::forge(attackers),

@@ -17,9 +17,9 @@ mod scenario;
 mod source;
 
 pub use arena::{
-    AccuracyBar, Arena, ArenaCell, ArenaClient, ArenaKey, ArenaSettings, ArenaSummary, Contender,
-    ContenderResult, Context, Loss, Matchup, MatchupSummary, Place, Record, RootErrors, Standing,
-    run_arena,
+    AccuracyBar, Arena, ArenaCell, ArenaClient, ArenaKey, ArenaPage, ArenaSettings, ArenaSummary,
+    Contender, ContenderResult, Context, Loss, Matchup, MatchupSummary, Place, Record, RootErrors,
+    Standing, run_arena,
 };
 pub use attack::{Attack, Attackers};
 pub use dataset::{DATASETS, Dataset, GroupView, Preprocessing};

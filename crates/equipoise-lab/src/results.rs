@@ -16,12 +16,14 @@ mod trade_off;
 mod weights;
 mod wording;
 
+pub(crate) use wording::share;
+
 use equipoise_report::{Block, Figure, Page, Section};
 
 use crate::experiment::Experiment;
 use crate::source::{OWN_TABLE, dataset_title};
 use figures::Combination;
-use wording::{describe_generator, describe_preprocessing, measure, share};
+use wording::{describe_generator, describe_preprocessing, measure};
 
 /// The results of an experiment.
 #[derive(Debug, Clone, Copy)]

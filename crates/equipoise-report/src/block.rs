@@ -2,6 +2,7 @@
 
 use crate::chart::Chart;
 use crate::markup::{Attributes, Markup};
+use crate::matrix::Matrix;
 use crate::table::Table;
 
 /// A piece of a section.
@@ -20,6 +21,8 @@ pub enum Block {
     Figures(Vec<Figure>),
     /// A table.
     Table(Table),
+    /// Many numbers, shaded by value.
+    Matrix(Matrix),
     /// A chart with its description and its numbers.
     Chart(Chart),
     /// Preformatted text.
@@ -127,6 +130,7 @@ impl Block {
                 figures.iter().for_each(|figure| figure.write(markup));
             }),
             Self::Table(table) => table.write(markup),
+            Self::Matrix(matrix) => matrix.write(markup),
             Self::Chart(chart) => chart.write(markup, *chart_id),
             Self::Code(code) => markup
                 .element("pre", &[("tabindex", &"0")], |markup| markup.leaf("code", &[], code)),

@@ -1,7 +1,7 @@
 //! Renders results as one self-contained HTML page, or as Markdown.
 //!
 //! There are two layers. In the lower one, a [`Page`] has [`Section`]s, a section has [`Block`]s
-//! (paragraphs, notices, key figures, cards, tables, charts), and [`Page::render`] writes them. The upper one,
+//! (paragraphs, notices, key figures, cards, tables, matrices, charts), and [`Page::render`] writes them. The upper one,
 //! [`OutcomeReport`], arranges one outcome into such a page for an auditor who is not a programmer.
 //!
 //! Every page
@@ -16,6 +16,7 @@ mod convergence;
 mod format;
 mod markdown;
 mod markup;
+mod matrix;
 mod outcome_report;
 mod page;
 mod table;
@@ -28,6 +29,7 @@ pub use chart::{
 pub use convergence::Convergence;
 pub use format::Format;
 pub use markup::{Attributes, Markup};
+pub use matrix::{Matrix, MatrixCell, MatrixRow};
 pub use outcome_report::{Measured, OutcomeReport, answer, requirement_figures, termination_label};
 pub use page::{Page, Section};
 pub use table::{Cell, Column, Table};

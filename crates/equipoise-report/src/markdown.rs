@@ -45,6 +45,7 @@ impl Block {
                 figures.iter().map(line).collect::<Vec<_>>().join("\n")
             }
             Self::Table(table) => table.to_markdown(),
+            Self::Matrix(matrix) => matrix.to_table().to_markdown(),
             Self::Chart(chart) => chart.to_markdown(),
             Self::Code(code) => {
                 // The fence must be longer than any run of backticks inside.

@@ -5,11 +5,16 @@ use std::sync::Mutex;
 
 use clap::Args;
 use equipoise_core::{Choice, Criterion};
-use equipoise_lab::{Arena, ArenaSettings, Attack, Contender, Context, Sources, run_arena};
+use equipoise_lab::{
+    ArenaPage, ArenaSettings, ArenaSummary, Attack, Contender, Context, Sources, Standing,
+    run_arena,
+};
 
 use crate::choice_args::{Chosen, choice, choice_or_group, distinct};
+use crate::formatting::{count, rate, table};
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
+use crate::shell::command_line;
 
 /// Compare every defense and published rivals under every attack, on the same rounds
 ///
@@ -107,8 +112,56 @@ pub(crate) fn run(args: &ArenaArgs, output: &Output) -> anyhow::Result<Answer> {
             }
         })?
     };
-    let _: &Arena = &arena;
-    output.result(&serde_json::json!({}), || String::new())
+    let page = ArenaPage { arena: &arena, command: &command_line(std::env::args_os()) };
+    let path = page.write(&args.output)?;
+    output.note(format!("wrote {}", path.display()));
+    let summary = arena.summary();
+    output.result(&summary, || describe(&summary))
+}
+
+fn describe(summary: &ArenaSummary) -> String {
+    let row = |standing: &Standing| {
+        let percent = |value: Option<f64>| {
+            value.map_or_else(|| "—".to_owned(), |value| format!("{:.1}", 100.0 * value))
+        };
+        let competes = standing.win_share.is_some();
+        let count = |n: usize| if competes { n.to_string() } else { "—".to_owned() };
+        vec![
+            standing.contender.name().to_owned(),
+            percent(standing.win_share.map(|share| share.value)),
+            count(standing.worse_than_pooled),
+            count(standing.inaccurate),
+            count(standing.failed),
+            gap_with_interval(standing),
+            percent(standing.accuracy),
+            percent(standing.balanced_accuracy),
+            percent(standing.unreliable_weight),
+        ]
+    };
+    let header = [
+        "method",
+        "first or tied %",
+        "worse than pooled",
+        "inaccurate",
+        "failed",
+        "gap",
+        "accuracy %",
+        "balanced %",
+        "unreliable weight %",
+    ];
+    let standings = summary.ranking.iter().chain(&summary.references);
+    let table = table(&header, standings.map(row).collect(), &[1, 2, 3, 4, 5, 6, 7, 8]);
+    let matchups = summary.ranking.first().map_or(0, |standing| standing.matchups);
+    format!("{table}Over {}, at rates up to 60 %.\n", count(matchups, "matchup"))
+}
+
+fn gap_with_interval(standing: &Standing) -> String {
+    let Standing { gap, gap_low, gap_high, .. } = standing;
+    let text = rate(*gap);
+    match gap_low.zip(*gap_high) {
+        Some((low, high)) => format!("{text} [{:.3}, {high:.3}]", low.max(0.0)),
+        None => text,
+    }
 }
 
 impl ArenaArgs {

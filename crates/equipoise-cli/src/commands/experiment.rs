@@ -2,7 +2,6 @@
 
 mod options;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -14,7 +13,7 @@ use serde::Serialize;
 use crate::formatting::{number, table};
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
-use crate::shell::quoted;
+use crate::shell::command_line;
 
 /// Reproduce the paper's experiments, or run them on your own data
 ///
@@ -89,12 +88,6 @@ pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answ
     output.result(&document, || describe(&summaries))
 }
 
-/// The command line, quoted for the shell.
-fn command_line(arguments: impl Iterator<Item = OsString>) -> String {
-    let arguments = arguments.skip(1).map(|argument| quoted(&argument.to_string_lossy()));
-    arguments.fold("equipoise".to_owned(), |line, argument| line + " " + &argument)
-}
-
 fn describe(summaries: &[CellSummary]) -> String {
     let rows = summaries.iter().map(|cell| {
         vec![
@@ -113,19 +106,4 @@ fn describe(summaries: &[CellSummary]) -> String {
         "dataset,fairness,scenario,unreliable,defense,accuracy %,balanced %,|SPD| or |EOD|,seconds";
     let header: Vec<_> = header.split(',').collect();
     table(&header, rows.collect(), &[3, 5, 6, 7, 8]) + "Mean ± standard deviation over the seeds.\n"
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quotes_the_command_line_for_the_shell() {
-        let arguments =
-            ["/x/equipoise", "experiment", "-o", "my results", "it's"].map(OsString::from);
-        assert_eq!(
-            command_line(arguments.into_iter()),
-            r"equipoise experiment -o 'my results' 'it'\''s'"
-        );
-    }
 }

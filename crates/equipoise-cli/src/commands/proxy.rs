@@ -1,12 +1,15 @@
 //! `equipoise proxy`: generates the dataset that a client submits instead of its data.
 
+mod rate;
 mod summary;
+mod warnings;
 
 use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::Args;
 use equipoise_core::{
-    Choice, Error, FEW_DATA_ROWS, ProxyMethod, ProxyModels, ProxySettings, ProxyStart, Separation,
+    Choice, Error, ProxyMethod, ProxyModels, ProxySettings, ProxyStart, Separation, Warning,
     WarningCode, generate_proxy, test_fair_proxy,
 };
 use equipoise_data::{Purpose, Schema, TableKind, check_output, read_rows, write_proxy};
@@ -17,6 +20,7 @@ use crate::fairness_args::FairnessArgs;
 use crate::files::refuse_input_as_output;
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
+use summary::Summary;
 
 /// Generate a proxy dataset to submit instead of your data
 ///
@@ -42,6 +46,14 @@ pub(crate) struct ProxyArgs {
     /// Number of proxy rows [default: as many as the data has]
     #[arg(long, value_name = "N")]
     rows: Option<usize>,
+    /// Share of rows that the proxy's model selects: kept, labels or a number [default: kept]
+    ///
+    /// `kept` is the share that a model of the data selects, and `labels` the share of positive labels in the data. A
+    /// number lies between the two: 0 is kept, 1 is labels, 0.5 is halfway. If one label is rare, a model nearly always
+    /// predicts the other; moving towards the labels then raises balanced accuracy and costs some accuracy. For
+    /// `--method target` only.
+    #[arg(long, value_parser = rate::parse_rate, value_name = "RATE", allow_negative_numbers = true)]
+    rate: Option<f64>,
     /// Maximum fairness violation to accept [default: as small as possible]
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     epsilon: Option<f64>,
@@ -72,8 +84,15 @@ impl ProxyArgs {
         let defaults = ProxySettings::new(self.fairness.fairness);
         // Only the paper's method works towards a violation, which is a covariance.
         let by_epsilon = if self.epsilon.is_some() { ProxyMethod::Paper } else { defaults.method };
+        let method = self.method.unwrap_or(by_epsilon);
+        if method == ProxyMethod::Paper && self.rate.is_some() {
+            bail!(
+                "--rate needs --method target: the paper's method does not control how many rows are selected"
+            );
+        }
         Ok(ProxySettings {
-            method: self.method.unwrap_or(by_epsilon),
+            method,
+            towards_label_rate: self.rate.unwrap_or(defaults.towards_label_rate),
             rows: self.rows,
             epsilon: self.epsilon,
             start: self.init,
@@ -91,26 +110,12 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     refuse_input_as_output(&args.output, &[&args.data, &args.schema])?;
     let schema = Schema::read(&args.schema)?;
     let data = read_rows(&args.data, &schema, Purpose::Data)?;
-    for warning in &data.warnings {
-        // Data of a single class or group is refused below, with the reason.
-        if !matches!(warning.code, WarningCode::OneClass | WarningCode::OneGroup) {
-            output.warn(warning);
-        }
-    }
-    if settings.start == ProxyStart::Data {
-        output.warn(
-            "--init data starts from the private rows, so the proxy is nearly a copy of them. \
-             Use it for experiments only, and do not submit it.",
-        );
-    }
-
-    if data.rows.len() < FEW_DATA_ROWS {
-        output.warn(format!(
-            "the data has {} rows. With fewer than {FEW_DATA_ROWS}, a proxy says more about each of them: \
-             someone who knows a person's values may guess whether that person is in the data.",
-            data.rows.len()
-        ));
-    }
+    // Data of a single class or group is refused below, with the reason.
+    let is_refused = |w: &Warning| matches!(w.code, WarningCode::OneClass | WarningCode::OneGroup);
+    let mut warnings: Vec<Warning> =
+        data.warnings.iter().filter(|warning| !is_refused(warning)).cloned().collect();
+    warnings.extend(warnings::about_data(&data.rows, &settings));
+    warnings.iter().for_each(|warning| output.warn(warning));
 
     let generated = {
         let mut bar = Bar::new(output);
@@ -128,13 +133,29 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
         settings.fairness,
         settings.epsilon.unwrap_or(0.0),
     )?;
-    write_proxy(&args.output, &generated.rows, &schema, args.force)?;
+    let (written, models) = rayon::join(
+        || write_proxy(&args.output, &generated.rows, &schema, args.force),
+        || ProxyModels::measure(&generated.rows, &data.rows, &test),
+    );
+    written?;
     output.note(format!("wrote {}", args.output.display()));
-
-    let models = ProxyModels::measure(&generated.rows, &data.rows, &test)?;
+    let models = models?;
+    let is_blind = !schema.sensitive.as_feature;
+    let about_proxy =
+        warnings::about_proxy(&generated.summary, &test, &models, &settings, is_blind);
+    about_proxy.iter().for_each(|warning| output.warn(warning));
+    warnings.extend(about_proxy);
+    if test.separation == Separation::None
+        && generated.summary.epsilon_met == Some(true)
+        && !test.fair
+    {
+        output.note(
+            "ε is met with regularisation but not without it. A smaller --lambda brings the two models \
+             closer; a smaller --epsilon leaves a margin.",
+        );
+    }
     let summary =
-        summary::Summary::new(&args.output, &generated, &test, &models, &settings, &schema);
-    summary.warn(output);
+        Summary::new(&args.output, &generated, &test, &models, &settings, &schema, &warnings);
     output.result(&summary, || summary.describe())?;
     Ok(Answer::holds(test.separation == Separation::None && summary.is_fair() != Some(false)))
 }

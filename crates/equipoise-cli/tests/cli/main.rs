@@ -1,6 +1,7 @@
 //! Runs the real binary in temporary folders, on generated data.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod arena;
 mod bad_input;
 mod certificates;
 mod crowd;
@@ -26,6 +27,7 @@ mod new_rounds;
 mod operations;
 mod permissions;
 mod pinned_keys;
+mod proxies;
 #[path = "../shared/random.rs"]
 mod random;
 mod reproducibility;

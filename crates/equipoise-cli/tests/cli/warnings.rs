@@ -97,7 +97,10 @@ fn reports_a_copied_client_but_not_the_honest_ones() {
     copied.dedup();
     let n = copied.len();
     let says = format!("warning: clients `south` and `west` share {n} distinct rows, 100 %");
-    let run = world.defend("--fairness sp --defense pooled --json -o out").expect(0).says(&[&says]);
+    let run = world
+        .defend("--fairness sp --defense pooled --json -o out")
+        .expect(0)
+        .says(&[says.as_str()]);
     let overlap = &world.json("out/outcome.json")["overlaps"];
     assert_eq!(overlap.as_array().unwrap().len(), 1, "{overlap}");
     assert_eq!(overlap[0]["clients"], serde_json::json!(["south", "west"]));
@@ -212,4 +215,38 @@ fn a_defense_that_cannot_be_swept_is_refused_before_anything_is_read() {
     let run = world.run(&format!("{command} --defense fedasl --sweep -o out")).expect(2);
     run.says(&["error: --sweep needs --defense bilevel or trust: fedasl"]);
     assert!(!world.path("out").exists());
+}
+
+#[test]
+fn proxy_warns_of_few_rows_in_text_and_json() {
+    let world = World::new();
+    let proxy = "proxy east.csv --schema schema.toml --fairness sp --rows 60";
+    let n_rows = world.read("east.csv").lines().count() - 1;
+    assert!(n_rows < 500, "{n_rows}");
+    let says = format!("warning: the data has {n_rows} rows");
+    let run = world.run(&format!("{proxy} --json -o few.csv")).expect(0).says(&[says.as_str()]);
+    let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let codes: Vec<&str> = document["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|w| w["code"].as_str().unwrap())
+        .collect();
+    assert!(codes.contains(&"few-data-rows"), "{codes:?}");
+    assert!(!codes.contains(&"starts-from-data"), "{codes:?}");
+
+    let rows: Vec<String> = world.read("data.csv").lines().skip(1).map(String::from).collect();
+    let many: Vec<String> = (0..500).map(|i| rows[i % rows.len()].clone()).collect();
+    world.write("many.csv", &table(&many));
+    let proxy = "proxy many.csv --schema schema.toml --fairness sp --rows 60 --init data";
+    let run = world.run(&format!("{proxy} --json -o many-proxy.csv")).expect(0);
+    let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let codes: Vec<&str> = document["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|w| w["code"].as_str().unwrap())
+        .collect();
+    assert!(!codes.contains(&"few-data-rows"), "{codes:?}");
+    assert!(codes.contains(&"starts-from-data"), "{codes:?}");
 }

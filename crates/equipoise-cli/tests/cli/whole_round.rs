@@ -19,7 +19,7 @@ fn a_round_from_schema_to_predictions() {
     assert!(checked.stdout.starts_with("fair: the worst gap"), "{}", checked.stdout);
 
     let defended = world.defend("--fairness sp -o out").expect(0);
-    for part in ["east", "█", "converged", "134", "60 root rows"] {
+    for part in ["east", "█", "trust for statistical parity", "134", "60 root rows"] {
         assert!(defended.stdout.contains(part), "no {part:?} in {}", defended.stdout);
     }
 

@@ -25,40 +25,27 @@ pub(super) fn worst_gap_difference(
     rows: &Rows,
     fairness: Fairness,
 ) -> Option<Estimate> {
-    let (own, other) = (Rates::of(own, rows, fairness), Rates::of(other, rows, fairness));
-    let pairs = own.pairs();
-    let by_size = |rates: &Rates<'_>, a: &Pair, b: &Pair| rates.gap(*a).total_cmp(&rates.gap(*b));
-    let own_worst = pairs.iter().copied().max_by(|a, b| by_size(&own, a, b))?;
-    let other_worst = pairs.iter().copied().max_by(|a, b| by_size(&other, a, b))?;
-    let high = upper_end(&own, &other, &pairs, own_worst);
-    let low = -upper_end(&other, &own, &pairs, other_worst);
+    let rates = Rates::of([own, other], rows, fairness);
+    let pairs = rates.pairs();
+    let [own_worst, other_worst] = [OWN, OTHER].map(|model| {
+        let by_size =
+            |a: &&Pair, b: &&Pair| rates.gap(model, **a).total_cmp(&rates.gap(model, **b));
+        pairs.iter().max_by(by_size).copied()
+    });
+    let (own_worst, other_worst) = (own_worst?, other_worst?);
+    let high = rates.upper_end(OWN, OTHER, &pairs, own_worst);
+    let low = -rates.upper_end(OTHER, OWN, &pairs, other_worst);
     // Sizes of gaps lie between 0 and 1.
     Some(Estimate {
-        value: other.gap(other_worst) - own.gap(own_worst),
+        value: rates.gap(OTHER, other_worst) - rates.gap(OWN, own_worst),
         low: low.max(-1.0),
         high: high.min(1.0),
     })
 }
 
-/// The upper end of the interval of `max b − max a`, if `worst` is the worst pair of `a`.
-fn upper_end(a: &Rates<'_>, b: &Rates<'_>, pairs: &[Pair], worst: Pair) -> f64 {
-    let largest = |upper: &dyn Fn(Pair) -> f64| {
-        pairs.iter().map(|&pair| upper(pair)).fold(f64::NEG_INFINITY, f64::max)
-    };
-    let from_worst = largest(&|pair| upper_difference(a, worst, b, pair));
-    let same_pair = largest(&|pair| upper_difference(a, pair, b, pair));
-    from_worst.min(same_pair)
-}
-
-/// The upper end of the 95 % interval of `b_Q − a_P`, by the delta method: the variance is the sum of the squares of the
-/// rows' contributions.
-fn upper_difference(a: &Rates<'_>, p: Pair, b: &Rates<'_>, q: Pair) -> f64 {
-    let n = a.rows.len();
-    let contribution = |i: usize| b.contribution(q, i) - a.contribution(p, i);
-    let squares: f64 = (0..n).map(|i| contribution(i).powi(2)).sum();
-    let variance = squares * n as f64 / (n - 1) as f64;
-    b.gap(q) - a.gap(p) + student_t(n) * variance.sqrt()
-}
+/// Indices of the models.
+const OWN: usize = 0;
+const OTHER: usize = 1;
 
 /// Two groups and the index of the condition under which their rates are compared.
 #[derive(Clone, Copy)]
@@ -67,38 +54,72 @@ struct Pair {
     groups: [usize; 2],
 }
 
-/// A model's decisions and its rates by condition and group.
-struct Rates<'a> {
-    rows: &'a Rows,
-    selected: Vec<bool>,
-    conditions: Vec<Condition>,
-    /// Rate and number of rows.
-    cells: Vec<Vec<(f64, usize)>>,
+/// The rates of both models, and what the rows of each group contribute to their errors.
+struct Rates {
+    n_rows: usize,
+    /// The quantile of Student's t for these rows.
+    t: f64,
+    /// By group.
+    cells: Vec<Cells>,
+    n_conditions: usize,
 }
 
-impl<'a> Rates<'a> {
-    fn of(scores: &[f64], rows: &'a Rows, fairness: Fairness) -> Self {
+/// The rates of one group. A figure is a model and a condition, and has the index `model · n_conditions + condition`.
+struct Cells {
+    /// Number of rows, by condition.
+    n: Vec<usize>,
+    /// By figure.
+    rates: Vec<f64>,
+    /// Sums of products of the rows' contributions `(decision − rate)/n` to two figures.
+    products: Vec<Vec<f64>>,
+}
+
+impl Rates {
+    fn of(scores: [&[f64]; 2], rows: &Rows, fairness: Fairness) -> Self {
         let conditions: Vec<Condition> = fairness.conditions().map(|(c, _)| c).collect();
-        let selected: Vec<bool> = scores.iter().map(|&score| is_selected(score)).collect();
-        let cells = conditions.iter().map(|condition| {
-            let mut counts = vec![(0_usize, 0_usize); rows.layout().groups.len()];
-            for (i, &is_selected) in selected.iter().enumerate() {
-                if condition.includes(rows.is_positive(i)) {
-                    let (successes, n) = &mut counts[rows.group(i)];
-                    *successes += usize::from(is_selected);
-                    *n += 1;
+        let n_conditions = conditions.len();
+        let mut members = vec![Vec::new(); rows.layout().groups.len()];
+        (0..rows.len()).for_each(|i| members[rows.group(i)].push(i));
+        let decision = |model: usize, i: usize| f64::from(u8::from(is_selected(scores[model][i])));
+        let cells = members.iter().map(|members| {
+            let counts =
+                |condition: usize, i: usize| conditions[condition].includes(rows.is_positive(i));
+            let n_of = |c: usize| members.iter().filter(|&&i| counts(c, i)).count();
+            let n: Vec<usize> = (0..n_conditions).map(n_of).collect();
+            let figures: Vec<(usize, usize)> = [OWN, OTHER]
+                .into_iter()
+                .flat_map(|m| (0..n_conditions).map(move |c| (m, c)))
+                .collect();
+            let rate = |&(model, c): &(usize, usize)| {
+                let selected: f64 =
+                    members.iter().filter(|&&i| counts(c, i)).map(|&i| decision(model, i)).sum();
+                selected / n[c] as f64
+            };
+            let rates: Vec<f64> = figures.iter().map(rate).collect();
+            let mut products = vec![vec![0.0; figures.len()]; figures.len()];
+            for &i in members {
+                let contribution =
+                    |(figure, &(model, c)): (usize, &(usize, usize))| match counts(c, i) {
+                        true => (decision(model, i) - rates[figure]) / n[c] as f64,
+                        false => 0.0,
+                    };
+                let own: Vec<f64> = figures.iter().enumerate().map(contribution).collect();
+                for (row, a) in products.iter_mut().zip(&own) {
+                    row.iter_mut().zip(&own).for_each(|(sum, b)| *sum += a * b);
                 }
             }
-            counts.into_iter().map(|(successes, n)| (successes as f64 / n as f64, n)).collect()
+            Cells { n, rates, products }
         });
-        Self { rows, cells: cells.collect(), selected, conditions }
+        let (n_rows, t) = (rows.len(), student_t(rows.len()));
+        Self { n_rows, t, cells: cells.collect(), n_conditions }
     }
 
     /// All ordered pairs of groups with rows.
     fn pairs(&self) -> Vec<Pair> {
         let mut pairs = Vec::new();
-        for (condition, cells) in self.cells.iter().enumerate() {
-            let groups: Vec<usize> = (0..cells.len()).filter(|&g| cells[g].1 > 0).collect();
+        for condition in 0..self.n_conditions {
+            let has_rows = |&group: &usize| self.cells[group].n[condition] > 0;
+            let groups: Vec<usize> = (0..self.cells.len()).filter(has_rows).collect();
             for &first in &groups {
                 let others = groups.iter().filter(|&&second| second != first);
                 pairs.extend(others.map(|&second| Pair { condition, groups: [first, second] }));
@@ -107,23 +128,42 @@ impl<'a> Rates<'a> {
         pairs
     }
 
-    fn gap(&self, pair: Pair) -> f64 {
-        let [first, second] = pair.groups.map(|group| self.cells[pair.condition][group].0);
+    fn gap(&self, model: usize, pair: Pair) -> f64 {
+        let figure = model * self.n_conditions + pair.condition;
+        let [first, second] = pair.groups.map(|group| self.cells[group].rates[figure]);
         first - second
     }
 
-    /// What row `i` contributes to the error of a gap.
-    fn contribution(&self, pair: Pair, i: usize) -> f64 {
-        let group = self.rows.group(i);
-        let sign = match pair.groups {
+    /// The upper end of the interval of `max b − max a`, if `worst` is the worst pair of model `a`.
+    fn upper_end(&self, a: usize, b: usize, pairs: &[Pair], worst: Pair) -> f64 {
+        let largest = |upper: &dyn Fn(Pair) -> f64| {
+            pairs.iter().map(|&pair| upper(pair)).fold(f64::NEG_INFINITY, f64::max)
+        };
+        let from_worst = largest(&|pair| self.upper_difference(a, worst, b, pair));
+        let same_pair = largest(&|pair| self.upper_difference(a, pair, b, pair));
+        from_worst.min(same_pair)
+    }
+
+    /// The upper end of the 95 % interval of `b_Q − a_P`, by the delta method: the variance is the sum of the squares of
+    /// the rows' contributions.
+    fn upper_difference(&self, a: usize, p: Pair, b: usize, q: Pair) -> f64 {
+        let figures = [b * self.n_conditions + q.condition, a * self.n_conditions + p.condition];
+        let sign = |pair: Pair, group: usize| match pair.groups {
             [first, _] if first == group => 1.0,
             [_, second] if second == group => -1.0,
-            _ => return 0.0,
+            _ => 0.0,
         };
-        if !self.conditions[pair.condition].includes(self.rows.is_positive(i)) {
-            return 0.0;
-        }
-        let (rate, n) = self.cells[pair.condition][group];
-        sign * (f64::from(u8::from(self.selected[i])) - rate) / n as f64
+        let of_group = |group: usize| {
+            let (of_b, of_a) = (sign(q, group), -sign(p, group));
+            let products = |i: usize, j: usize| self.cells[group].products[figures[i]][figures[j]];
+            of_b * of_b * products(0, 0)
+                + of_a * of_a * products(1, 1)
+                + 2.0 * of_b * of_a * products(0, 1)
+        };
+        let of_p = p.groups.into_iter().filter(|group| !q.groups.contains(group));
+        let squares: f64 = q.groups.into_iter().chain(of_p).map(of_group).sum();
+        // Rounding may leave a difference without error slightly below 0.
+        let variance = squares.max(0.0) * self.n_rows as f64 / (self.n_rows - 1) as f64;
+        self.gap(b, q) - self.gap(a, p) + self.t * variance.sqrt()
     }
 }

@@ -3,6 +3,7 @@
 
 use super::{ModelAverage, Solved, fit_from_scratch};
 use crate::error::Error;
+use crate::observer::{NoopObserver, Observer, Progress};
 use crate::outcome::Counts;
 use crate::round::Round;
 use crate::settings::Settings;
@@ -17,9 +18,10 @@ pub(super) fn average(
     round: &Round,
     settings: &Settings,
     weigh: fn(&[f64]) -> Vec<f64>,
+    observer: &mut dyn Observer,
 ) -> Result<Solved, Error> {
     let mut counts = Counts::default();
-    let models = fit_each(round, settings, &mut counts)?;
+    let models = fit_each(round, settings, &mut counts, observer)?;
     let weights = weigh(&models.iter().map(|model| model.loss).collect::<Vec<_>>());
     let thetas = models.iter().map(|model| model.theta.as_slice()).collect();
     let theta = ModelAverage::new(thetas).at(&weights);
@@ -32,7 +34,7 @@ pub(crate) fn uniform_average(
     settings: &Settings,
 ) -> Result<(Vec<f64>, Vec<f64>), Error> {
     let uniform = |losses: &[f64]| vec![1.0 / losses.len() as f64; losses.len()];
-    let solved = average(round, settings, uniform)?;
+    let solved = average(round, settings, uniform, &mut NoopObserver)?;
     Ok((solved.weights, solved.theta))
 }
 
@@ -43,23 +45,27 @@ pub(super) struct LocalModel {
     pub(super) loss: f64,
 }
 
-/// Trains a model on each proxy alone.
+/// Trains a model on each proxy alone. The observer hears of every client and its loss.
 pub(super) fn fit_each(
     round: &Round,
     settings: &Settings,
     counts: &mut Counts,
+    observer: &mut dyn Observer,
 ) -> Result<Vec<LocalModel>, Error> {
     let proxies = round.proxies();
     let n_rows_total = proxies.n_rows_total() as f64;
-    let fit = |client: usize| {
+    let mut fit = |client: usize| {
         let n_rows = proxies.n_rows(client) as f64;
         // The inner problem divides by the rows of all clients. This weight turns its loss into the client's mean loss.
         let alone = OneClient { rows: proxies, client };
         let fit = fit_from_scratch(&alone, &[n_rows_total / n_rows], settings, counts)?;
         let loss = fit.point.statistics.losses().sum::<f64>() / n_rows;
+        let (done, of) = (client + 1, round.n_clients());
+        let (violation, rho, weights) = (0.0, 0.0, &[][..]);
+        observer.on_step(Progress { done, of, objective: loss, violation, rho, weights });
         Ok(LocalModel { theta: fit.point.theta, loss })
     };
-    (0..round.n_clients()).map(fit).collect()
+    (0..round.n_clients()).map(&mut fit).collect()
 }
 
 /// FedASL: with `σ` the population standard deviation of the losses, `d_c = βσ` if

@@ -34,6 +34,7 @@ use super::{ModelAverage, Solved};
 use crate::error::Error;
 use crate::fairness::Condition;
 use crate::groups::Groups;
+use crate::observer::{NoopObserver, Observer};
 use crate::outcome::Counts;
 use crate::root::Root;
 use crate::round::Round;
@@ -74,21 +75,26 @@ pub fn trust_with(
     settings: &CheckedSettings,
     constants: &TrustConstants,
 ) -> Result<(Vec<f64>, Vec<f64>), Error> {
-    let solved = run_with(round, settings, constants)?;
+    let solved = run_with(round, settings, constants, &mut NoopObserver)?;
     Ok((solved.weights, solved.theta))
 }
 
-pub(super) fn run(round: &Round, settings: &Settings) -> Result<Solved, Error> {
-    run_with(round, settings, &TrustConstants::default())
+pub(super) fn run(
+    round: &Round,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Solved, Error> {
+    run_with(round, settings, &TrustConstants::default(), observer)
 }
 
 fn run_with(
     round: &Round,
     settings: &Settings,
     constants: &TrustConstants,
+    observer: &mut dyn Observer,
 ) -> Result<Solved, Error> {
     let mut counts = Counts::default();
-    let local = fit_each(round, settings, &mut counts)?;
+    let local = fit_each(round, settings, &mut counts, observer)?;
     let models: Vec<Vec<f64>> = local.into_iter().map(|model| model.theta).collect();
     check_finite(round, &models)?;
 

@@ -9,6 +9,8 @@
 //! Of both, an estimate takes the lower of the lower limits and the higher of the upper ones where either label
 //! has fewer than [`FEW_ROWS`] rows or the scores separate the labels, and DeLong on the logit scale otherwise.
 
+use rayon::prelude::*;
+
 use super::{Estimate, Z};
 
 /// Below this number of positive or negative rows, DeLong's interval alone is too narrow.
@@ -35,21 +37,21 @@ impl Auc {
         if scores.len() != positive.len() || n_positive == 0 || n_negative == 0 || !comparable {
             return None;
         }
-        let mut order: Vec<usize> = (0..scores.len()).collect();
-        order.sort_by(|&i, &j| scores[i].total_cmp(&scores[j]));
+        let mut order: Vec<(f64, usize)> = scores.iter().copied().zip(0..).collect();
+        order.par_sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let mut components = vec![0.0; scores.len()];
         let (mut positives_below, mut negatives_below) = (0, 0);
         // Twice the number of pairs in which the positive row scores higher, ties counting half.
         let mut twice_higher = 0;
-        for tied in order.chunk_by(|&i, &j| scores[i] == scores[j]) {
-            let positives = tied.iter().filter(|&&i| positive[i]).count();
+        for tied in order.chunk_by(|a, b| a.0 == b.0) {
+            let positives = tied.iter().filter(|(_, i)| positive[*i]).count();
             let negatives = tied.len() - positives;
             // Twice the counts, so that halves stay whole.
             twice_higher += positives * (2 * negatives_below + negatives);
             let below = (2 * negatives_below + negatives) as f64 / (2 * n_negative) as f64;
             let above =
                 (2 * (n_positive - positives_below) - positives) as f64 / (2 * n_positive) as f64;
-            for &i in tied {
+            for &(_, i) in tied {
                 components[i] = if positive[i] { below } else { above };
             }
             positives_below += positives;

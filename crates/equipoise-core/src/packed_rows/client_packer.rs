@@ -143,8 +143,9 @@ impl PackedClient {
             PackedBlock { n_rows: open.n_rows, counted: false, storage }
         };
         let starts = (0..rows.len()).into_par_iter().step_by(BLOCK_ROWS);
-        let columns = ColumnSummary::of(rows);
-        Self { layout, blocks: starts.map(block).collect(), cell_counts, sample: None, columns }
+        let (blocks, columns) =
+            rayon::join(|| starts.map(block).collect(), || ColumnSummary::of(rows));
+        Self { layout, blocks, cell_counts, sample: None, columns }
     }
 
     /// Number of rows before merging.

@@ -10,6 +10,10 @@ use crate::rows::Rows;
 
 /// Maximum number of rows on each side whose closest record is searched for. More would hardly change a median.
 const MAX_ROWS: usize = 2000;
+/// Numbers to compare on each side, after which fewer rows must do: a tree of rows with many columns saves little.
+const MAX_COMPARED: usize = 10_000_000_000;
+/// Rows on each side that are always measured. The rank of their median is within 6 % of the true one (95 %).
+const MIN_ROWS: usize = 250;
 
 /// Distances to the closest record of the data, over features and sensitive attribute, in encoded units.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -25,7 +29,7 @@ pub struct Closeness {
 /// A sample of distances.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Distances {
-    /// Rows measured: all, or a seeded sample of 2000.
+    /// Rows measured: all, or a seeded sample of 2000; fewer, but at least 250, if the data has more than 5 million values.
     pub rows: usize,
     /// Their median distance.
     pub median: f64,
@@ -35,8 +39,9 @@ pub struct Distances {
 
 /// Measures how close `proxy` is to `data`. Distances to no rows are infinite, never NaN.
 pub fn measure_closeness(proxy: &Rows, data: &Rows, seed: u64) -> Closeness {
-    let chosen_proxy = choose(proxy.len(), seed);
-    let chosen_data = choose(data.len(), seed.wrapping_add(1));
+    let max_rows = rows_to_measure(data.len() * data.layout().n());
+    let chosen_proxy = choose(proxy.len(), max_rows, seed);
+    let chosen_data = choose(data.len(), max_rows, seed.wrapping_add(1));
     let tree = Tree::new(data);
     let from_proxy = tree.distances(proxy, &chosen_proxy, false);
     let from_data = tree.distances(data, &chosen_data, true);
@@ -47,11 +52,16 @@ pub fn measure_closeness(proxy: &Rows, data: &Rows, seed: u64) -> Closeness {
     }
 }
 
-fn choose(n_rows: usize, seed: u64) -> Vec<usize> {
-    if n_rows <= MAX_ROWS {
+/// Maximum number of rows to measure on each side, if the data has this number of values.
+fn rows_to_measure(n_values: usize) -> usize {
+    (MAX_COMPARED / n_values.max(1)).clamp(MIN_ROWS, MAX_ROWS)
+}
+
+fn choose(n_rows: usize, max_rows: usize, seed: u64) -> Vec<usize> {
+    if n_rows <= max_rows {
         return (0..n_rows).collect();
     }
-    sample(&mut ChaCha8Rng::seed_from_u64(seed), n_rows, MAX_ROWS).into_vec()
+    sample(&mut ChaCha8Rng::seed_from_u64(seed), n_rows, max_rows).into_vec()
 }
 
 fn summarise(mut distances: Vec<f64>) -> Distances {
@@ -61,5 +71,28 @@ fn summarise(mut distances: Vec<f64>) -> Distances {
         rows: distances.len(),
         median: middle,
         minimum: distances.first().copied().unwrap_or(f64::INFINITY),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_tables_are_measured_at_fewer_rows() {
+        for (n_values, rows) in [
+            (0, 2000),
+            (60_000 * 40, 2000),
+            (10_000_000, 1000),
+            (40_000_000, 250),
+            (usize::MAX, 250),
+        ] {
+            assert_eq!(rows_to_measure(n_values), rows, "{n_values}");
+        }
+        assert_eq!(choose(3, 250, 1), [0, 1, 2]);
+        let mut chosen = choose(1000, 250, 1);
+        chosen.sort_unstable();
+        chosen.dedup();
+        assert_eq!(chosen.len(), 250);
     }
 }

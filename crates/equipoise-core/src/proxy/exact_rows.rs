@@ -4,7 +4,7 @@
 //! `z = M⁻¹ ∇ℓ(θ)` makes it 0. A few such steps leave nothing but rounding errors.
 
 use super::blocks::{add, map_blocks};
-use super::rows_step::{moved_rows, reach};
+use super::rows_step::{move_rows, reach};
 use crate::error::Error;
 use crate::linalg::{Cholesky, RangeProjection, norm};
 use crate::logistic::{dot, loss_terms};
@@ -30,19 +30,21 @@ pub(super) fn make_exact(
     varying: &RangeProjection,
 ) -> Result<ExactRows, Error> {
     let mut gradient = loss_gradient(&rows, theta, ridge);
+    let mut trial = rows.clone();
     let mut steps = 0;
     while norm(&gradient) > TOLERANCE && steps < MAX_STEPS {
         let factor = Cholesky::new(&reach(&rows, theta, varying), theta.len(), 0.0)?;
         let z = factor.solve(&gradient);
         let moved = backtrack(MAX_TRIALS, |length| {
-            let trial = moved_rows(&rows, theta, &z, length, varying);
+            move_rows(&rows, theta, &z, length, varying, &mut trial);
             let there = loss_gradient(&trial, theta, ridge);
             let is_smaller = norm(&there) < (1.0 - 1e-3 * length) * norm(&gradient);
-            Ok(is_smaller.then_some((trial, there)))
+            Ok(is_smaller.then_some(there))
         })?;
         // At the limit of floating-point precision no step makes the gradient smaller.
-        let Some(moved) = moved else { break };
-        (rows, gradient) = moved;
+        let Some(there) = moved else { break };
+        gradient = there;
+        std::mem::swap(&mut rows, &mut trial);
         steps += 1;
     }
     Ok(ExactRows { rows, steps })

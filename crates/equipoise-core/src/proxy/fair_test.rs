@@ -7,6 +7,7 @@
 
 use std::slice;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -91,8 +92,7 @@ pub(crate) fn fit_unregularised(
     judged: &Rows,
 ) -> Result<(Vec<f64>, Separation), Error> {
     let scales = root_mean_squares(rows);
-    let (theta, separation) =
-        fit_scaled(&rows.with_columns_divided(&scales), &judged.with_columns_divided(&scales))?;
+    let (theta, separation) = fit_scaled(&rows.with_columns_divided(&scales), judged, &scales)?;
     // Back to the original columns, with a direction at length 1.
     let theta: Vec<f64> = theta.iter().zip(&scales).map(|(t, s)| t / s).collect();
     let theta = if separation == Separation::None { theta } else { normalised(&theta) };
@@ -110,8 +110,8 @@ fn root_mean_squares(rows: &Rows) -> Vec<f64> {
     sums.iter().map(|sum| if *sum > 0.0 { (sum / rows.len() as f64).sqrt() } else { 1.0 }).collect()
 }
 
-/// As [`fit_unregularised`], for rows whose columns have root mean square 1.
-fn fit_scaled(rows: &Rows, judged: &Rows) -> Result<(Vec<f64>, Separation), Error> {
+/// As [`fit_unregularised`], for rows whose columns have been divided by `scales`. The columns of `judged` have not.
+fn fit_scaled(rows: &Rows, judged: &Rows, scales: &[f64]) -> Result<(Vec<f64>, Separation), Error> {
     let packed = PackedRows::unmerged(slice::from_ref(rows))?;
     let settings = InnerSettings { tolerance: 1e-10, ..InnerSettings::default() };
     let mut point = FitPoint::origin(&packed)?;
@@ -139,6 +139,7 @@ fn fit_scaled(rows: &Rows, judged: &Rows) -> Result<(Vec<f64>, Separation), Erro
                 let direction = if complete { &point.theta } else { &change };
                 return Ok((normalised(direction), separation));
             }
+            let change: Vec<f64> = change.iter().zip(scales).map(|(c, s)| c / s).collect();
             if largest_size(&signed_distances(judged, &change)) <= CONVERGED_CHANGE {
                 return Ok((point.theta, Separation::None));
             }
@@ -166,7 +167,7 @@ fn polish(
 
 /// `y_i a_i·d` of every row.
 fn signed_distances(rows: &Rows, direction: &[f64]) -> Vec<f64> {
-    (0..rows.len()).map(|i| rows.labels()[i] * dot(rows.a(i), direction)).collect()
+    (0..rows.len()).into_par_iter().map(|i| rows.labels()[i] * dot(rows.a(i), direction)).collect()
 }
 
 fn largest_size(distances: &[f64]) -> f64 {

@@ -10,6 +10,8 @@ use crate::rows::Rows;
 
 /// Points that a leaf has at most.
 const LEAF_POINTS: usize = 32;
+/// Points that decide which coordinate is split. The tree's shape affects its speed only.
+const JUDGED_POINTS: usize = 512;
 /// Points that are compared at once.
 const PANEL: usize = 4;
 /// Coordinates after which the sums of a panel are compared with the smallest so far.
@@ -62,29 +64,44 @@ impl Tree {
 
 /// Splits the points at the median of the coordinate with the widest range, until leaves are small.
 fn build(rows: &Rows, dimensions: usize, order: &mut [usize]) -> Node {
+    let Some(axis) = axis_to_split(rows, dimensions, order) else {
+        let bounds = bounds_of(rows, dimensions, order.iter().copied());
+        return Node { bounds, content: leaf(rows, dimensions, order) };
+    };
+    let middle = order.len() / 2;
+    let by_axis = |a: &usize, b: &usize| rows.a(*a)[axis].total_cmp(&rows.a(*b)[axis]);
+    order.select_nth_unstable_by(middle, by_axis);
+    let (below, above) = order.split_at_mut(middle);
+    let (a, b) = rayon::join(|| build(rows, dimensions, below), || build(rows, dimensions, above));
+    let both = a.bounds.iter().zip(&b.bounds);
+    let bounds = both.map(|(a, b)| [a[0].min(b[0]), a[1].max(b[1])]).collect();
+    Node { bounds, content: Content::Split(Box::new((a, b))) }
+}
+
+/// The coordinate with the widest range, judged by some of the points if there are many. `None` if the points belong
+/// in one leaf, which may be large if all of them are the same.
+fn axis_to_split(rows: &Rows, dimensions: usize, order: &[usize]) -> Option<usize> {
+    if order.len() <= LEAF_POINTS {
+        return None;
+    }
+    let widest = |step: usize| {
+        let bounds = bounds_of(rows, dimensions, order.iter().copied().step_by(step));
+        let range = |axis: usize| bounds[axis][1] - bounds[axis][0];
+        let widest = (0..dimensions).max_by(|a, b| range(*a).total_cmp(&range(*b)));
+        widest.filter(|axis| range(*axis) > 0.0)
+    };
+    widest(order.len().div_ceil(JUDGED_POINTS)).or_else(|| widest(1))
+}
+
+/// For each coordinate, the lowest and the highest value of some points.
+fn bounds_of(rows: &Rows, dimensions: usize, points: impl Iterator<Item = usize>) -> Vec<[f64; 2]> {
     let mut bounds = vec![[f64::INFINITY, f64::NEG_INFINITY]; dimensions];
-    for &i in order.iter() {
+    for i in points {
         for ([low, high], &v) in bounds.iter_mut().zip(rows.a(i)) {
             (*low, *high) = (low.min(v), high.max(v));
         }
     }
-    let range = |&axis: &usize| bounds[axis][1] - bounds[axis][0];
-    let widest = (0..dimensions).max_by(|a, b| range(a).total_cmp(&range(b)));
-    // A leaf may be large if all its points are the same.
-    let axis = widest.filter(|axis| order.len() > LEAF_POINTS && range(axis) > 0.0);
-    let content = match axis {
-        None => leaf(rows, dimensions, order),
-        Some(axis) => {
-            let middle = order.len() / 2;
-            let by_axis = |a: &usize, b: &usize| rows.a(*a)[axis].total_cmp(&rows.a(*b)[axis]);
-            order.select_nth_unstable_by(middle, by_axis);
-            let (below, above) = order.split_at_mut(middle);
-            let children =
-                rayon::join(|| build(rows, dimensions, below), || build(rows, dimensions, above));
-            Content::Split(Box::new(children))
-        }
-    };
-    Node { bounds, content }
+    bounds
 }
 
 fn leaf(rows: &Rows, dimensions: usize, order: &[usize]) -> Content {

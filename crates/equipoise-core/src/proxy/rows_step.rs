@@ -41,17 +41,30 @@ pub(super) fn moved_rows(
     length: f64,
     varying: &RangeProjection,
 ) -> Rows {
+    let mut moved = rows.clone();
+    move_rows(rows, theta, z, length, varying, &mut moved);
+    moved
+}
+
+/// As [`moved_rows`]. `moved` must differ from `rows` in features only, and gets those of the moved rows.
+pub(super) fn move_rows(
+    rows: &Rows,
+    theta: &[f64],
+    z: &[f64],
+    length: f64,
+    varying: &RangeProjection,
+    moved: &mut Rows,
+) {
     let scale = -length / rows.len() as f64;
     let n_x = rows.layout().n_x;
     let (z_moves, theta_moves) = (varying.apply(&z[..n_x]), varying.apply(&theta[..n_x]));
-    let mut moved = rows.clone();
     moved.par_x_mut().enumerate().for_each(|(j, x)| {
         let (along_z, along_theta) = row_factors(rows, j, theta, z);
-        for ((x, z), t) in x.iter_mut().zip(&z_moves).zip(&theta_moves) {
-            *x += scale * (along_z * z + along_theta * t);
+        let moves = z_moves.iter().zip(&theta_moves);
+        for ((x, before), (z, t)) in x.iter_mut().zip(rows.x(j)).zip(moves) {
+            *x = before + scale * (along_z * z + along_theta * t);
         }
     });
-    moved
 }
 
 /// The gradient in every row of an `F(θ)` with `v = H⁻¹ ∇F`: `−(1/N) C_jᵀ v`, row by row.

@@ -28,7 +28,7 @@ pub(super) struct SmoothedModel {
     varying: RangeProjection,
 }
 
-/// The Gaussian of one cell: its mean, and the factor of its covariance, all entries row by row.
+/// The Gaussian of one cell: its mean, and the factor of its covariance, all entries column by column.
 struct Cell {
     mean: Vec<f64>,
     factor: Vec<f64>,
@@ -112,24 +112,24 @@ impl Cell {
     fn sample(&self, n_rows: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
         let n_x = self.mean.len();
         let mut x = Vec::with_capacity(n_rows * n_x);
-        let mut noise = vec![0.0; n_x];
+        let mut away = vec![0.0; n_x];
         for _ in 0..n_rows {
-            noise.iter_mut().for_each(|v| *v = StandardNormal.sample(rng));
-            let start = x.len();
-            x.extend_from_slice(&self.mean);
-            for (x, row) in x[start..].iter_mut().zip(self.factor.chunks_exact(n_x)) {
-                *x += row.iter().zip(&noise).map(|(l, v)| l * v).sum::<f64>();
+            away.fill(0.0);
+            for column in self.factor.chunks_exact(n_x.max(1)) {
+                let noise: f64 = StandardNormal.sample(rng);
+                away.iter_mut().zip(column).for_each(|(away, l)| *away += l * noise);
             }
+            x.extend(self.mean.iter().zip(&away).map(|(mean, away)| mean + away));
         }
         x
     }
 }
 
-/// `Q L` for the projection `Q` and the rows of `L`, each up to its diagonal or empty for 0.
+/// `Q L` column by column, for the projection `Q` and the rows of `L`, each up to its diagonal or empty for 0.
 fn projected(varying: &RangeProjection, lower: &[Vec<f64>]) -> Vec<f64> {
     let n = lower.len();
     let entry = |at: usize| {
-        let (i, j) = (at / n, at % n);
+        let (i, j) = (at % n, at / n);
         lower
             .iter()
             .enumerate()

@@ -8,6 +8,7 @@ use super::matchup::{AccuracyBar, Matchup, Place, Record, mean};
 use super::ranking::is_worse;
 use super::root_error::DETECTABLE;
 use super::settings::Context;
+use super::tie::TIE_MARGIN;
 use crate::attack::Attack;
 
 /// A matchup that the default defense loses.
@@ -103,6 +104,13 @@ impl Matchup<'_> {
         }))
     }
 
+    fn attackers_are_the_majority(&self) -> bool {
+        self.cells.iter().any(|cell| {
+            let unreliable = cell.clients.iter().filter(|client| !client.reliable).count();
+            2 * unreliable > cell.clients.len()
+        })
+    }
+
     /// The mean size of the gap of unreliable clients' models.
     fn attackers_gap(&self) -> Option<f64> {
         let clients = self.cells.iter().flat_map(|cell| &cell.clients);
@@ -149,12 +157,18 @@ impl Case<'_> {
         }
         match (share, bound) {
             (Some(share), Some(bound)) if share < LOW_SHARE => format!(
-                "It trusted {:.0} % of the reliable clients effectively; the average of all of them has a gap of {:.3}.",
+                "It used the reliable clients unevenly, as if there were {:.0} % of them; their plain average has a gap of \
+                 {:.3}.",
                 100.0 * share,
                 bound.gap
             ),
+            (_, Some(bound)) if weight > 0.0 && self.own.gap > bound.gap + TIE_MARGIN => format!(
+                "Unreliable clients have a weight of only {weight:.3}, but that moves the gap away from that of the \
+                 reliable clients' average, {:.3}.",
+                bound.gap
+            ),
             (_, Some(bound)) => format!(
-                "It trusted the reliable clients and nobody else, and their own average has a gap of {:.3}.",
+                "It trusted the reliable clients and nobody else; their plain average has a gap of {:.3}.",
                 bound.gap
             ),
             _ => "It trusted the reliable clients and nobody else.".to_owned(),
@@ -162,38 +176,30 @@ impl Case<'_> {
     }
 
     fn trusted_attackers(&self, weight: f64) -> String {
-        let majority = if self.matchup.rate > 0.5 { ", who are the majority" } else { "" };
-        let mut text = format!("It gave unreliable clients{majority}, a weight of {weight:.2}")
-            .replace("clients, a", "clients a");
-        let (Some(gap), Some(detectable)) =
-            (self.matchup.attackers_gap(), self.matchup.detectable_gap())
-        else {
-            return text + ".";
+        let who = match self.matchup.attackers_are_the_majority() {
+            true => "Unreliable clients, who are the majority,",
+            false => "Unreliable clients",
         };
-        text += &format!("; their models have a gap of {gap:.3}. ");
-        text += &match gap <= detectable {
-            true => format!(
-                "A gap below {detectable:.3} is within two standard errors of this root, so no defense could tell by \
-                 the root that they are unfair."
+        let text = format!("{who} have a weight of {weight:.2}.");
+        match (self.matchup.attackers_gap(), self.matchup.detectable_gap()) {
+            (Some(gap), Some(detectable)) => format!(
+                "{text} The gap of their models, {gap:.3}, is {} the {detectable:.3} that this root can detect.",
+                side(gap, detectable)
             ),
-            false => format!(
-                "A gap above {detectable:.3}, two standard errors of this root, could have been detected."
-            ),
-        };
-        text
+            _ => text,
+        }
     }
 
     fn compare_with_winner(&self) -> Option<String> {
-        let winner = self.winner?;
-        let (difference, detectable) = (self.own.gap - winner.gap, self.detectable_difference()?);
-        Some(match difference <= detectable {
-            true => format!(
-                "The winner's gap is smaller by {difference:.3}, which this root cannot detect: two standard errors are \
-                 {detectable:.3}."
-            ),
-            false => format!(
-                "The winner's gap is smaller by {difference:.3}; this root could detect {detectable:.3}."
-            ),
-        })
+        let difference = self.own.gap - self.winner?.gap;
+        let detectable = self.detectable_difference()?;
+        Some(format!(
+            "The lead of the first, {difference:.3}, is {} the {detectable:.3} that this root can detect.",
+            side(difference, detectable)
+        ))
     }
+}
+
+fn side(value: f64, limit: f64) -> &'static str {
+    if value <= limit { "below" } else { "above" }
 }

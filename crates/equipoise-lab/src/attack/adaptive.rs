@@ -1,11 +1,11 @@
 //! Attackers who know the defense and search for the proxies that hurt it most.
 //!
-//! They collude, and want the published model to have the largest possible gap. Each forges its proxy by one common plan
-//! (`plan`), and they rehearse the round with each plan that the search suggests (`search`, `rehearsal`). They know the
-//! defense `trust` and how large the root is. Of the rest they know:
+//! They collude, and want the published model to have the largest possible gap. Each forges its proxy by one common
+//! plan (`plan`), and they rehearse the round with each plan that the search suggests (`search`, `rehearsal`). They
+//! know the defense `trust` and how large the root is. Of the rest they know:
 //!
-//! - [`Knowledge::Defense`]: only their own rows. They take samples of them for the root, and of their own honest proxies
-//!   for the other clients' proxies;
+//! - [`Knowledge::Defense`]: only their own rows. They take samples of them for the root, and of their own honest
+//!   proxies for the other clients' proxies;
 //! - [`Knowledge::DefenseAndRoot`]: the root and all proxies.
 //!
 //! The gap is measured on their own training rows, because nobody knows the test rows.

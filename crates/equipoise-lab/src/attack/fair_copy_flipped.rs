@@ -25,7 +25,7 @@ mod tests {
     #[test]
     fn three_labels_in_ten_of_the_honest_proxy_are_flipped() {
         let honest = rows(&[(2.0, 1, true); 20]);
-        let hand = Hand::new(&[rows(&[(1.0, 0, true)])]).with_honest(&[honest.clone()]);
+        let hand = Hand::new(&[rows(&[(1.0, 0, true)])]).with_honest(std::slice::from_ref(&honest));
         let forged = &super::forge(&hand.attackers()).expect("rows")[0];
         assert_eq!(forged.cell_counts(), [[0, 0], [6, 14]]);
         assert_eq!(forged.values(), honest.values());

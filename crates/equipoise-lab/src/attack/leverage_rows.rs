@@ -1,10 +1,11 @@
-//! An honest proxy in which a tenth of the rows have huge features.
+//! An honest proxy in which a tenth of the rows have huge features and forged labels.
 //!
-//! The client wants to rule the pooled model with few rows. Their labels are those that a model would give which selects
-//! whoever looks like the most favoured group, so a large loss forces the model to agree with it. The client knows
-//! nothing but its rows.
+//! The client wants to rule the pooled model with few rows. Where their labels contradict the client's own fair model
+//! ([`Pull::Backwards`]), their loss is huge until the model gives up its features or turns them around. Where they are
+//! those of a model that selects whoever looks like the most favoured group ([`Pull::TowardsGroup`]), the model stays
+//! plausible and leans towards that group. The client knows nothing but its rows.
 
-use equipoise_core::{MAX_ABS_VALUE, Rows};
+use equipoise_core::{InnerSettings, MAX_ABS_VALUE, Rows, fit_logistic};
 
 use super::Attackers;
 use super::table::{Table, least_and_most_favoured, sample_share};
@@ -13,9 +14,29 @@ use crate::error::Error;
 /// Share of rows that are scaled.
 const SHARE: f64 = 0.1;
 
-pub(super) fn forge(attackers: &Attackers<'_>, factor: f64) -> Result<Vec<Rows>, Error> {
+/// Where the scaled rows pull the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pull {
+    /// Away from the client's own fair model.
+    Backwards,
+    /// Towards what the most favoured group has in common.
+    TowardsGroup,
+}
+
+pub(super) fn forge(
+    attackers: &Attackers<'_>,
+    factor: f64,
+    pull: Pull,
+) -> Result<Vec<Rows>, Error> {
     attackers.each(|mut member| {
-        let direction = group_direction(&member.client.train);
+        let direction = match pull {
+            Pull::Backwards => {
+                let inner = InnerSettings::default();
+                let fair = fit_logistic(member.honest, attackers.lambda, &inner)?;
+                fair.iter().map(|t| -t).collect()
+            }
+            Pull::TowardsGroup => group_direction(&member.client.train),
+        };
         let mut table = Table::of(member.honest);
         for i in sample_share(table.positive.len(), SHARE, &mut member.rng) {
             let x = table.x_mut(i);
@@ -46,25 +67,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tenth_of_the_rows_is_scaled_and_labelled_by_the_groups() {
-        // Group 1 is favoured and has mean feature 3; group 0 has −1: positive features look favoured.
-        let train = rows(&[(-1.0, 0, false), (3.0, 1, true)]);
-        let mut honest = vec![(2.0, 0, false); 10];
-        honest.extend([(-2.0, 1, true); 10]);
+    fn a_tenth_of_the_rows_is_scaled_and_labelled_as_the_pull_requires() {
+        // Positive features are more often positive, so the honest model's coefficient is positive. In the training
+        // rows, group 0 is favoured; its mean feature is 3, that of group 1 is −1: positive features look favoured.
+        let train = rows(&[(3.0, 0, true), (-1.0, 1, false)]);
+        let mut honest = vec![(2.0, 0, true); 10];
+        honest.extend([(-2.0, 1, false); 9]);
+        honest.push((-2.0, 1, true));
         let honest = rows(&honest);
-        let hand = Hand::new(&[train]).with_honest(&[honest.clone()]);
-        assert_eq!(group_direction(&hand.attackers().scenario.clients[1].train), [4.0]);
-        for factor in [1e1, 1e3, 1e6, 1e300] {
-            let forged = &forge(&hand.attackers(), factor).expect("rows")[0];
-            let changed: Vec<usize> = (0..20).filter(|&i| forged.x(i) != honest.x(i)).collect();
-            assert_eq!(changed.len(), 2);
-            for i in 0..20 {
-                let x = honest.x(i)[0];
-                if changed.contains(&i) {
-                    let scaled = (x * factor).clamp(-MAX_ABS_VALUE, MAX_ABS_VALUE);
-                    assert_eq!((forged.x(i)[0], forged.is_positive(i)), (scaled, x > 0.0));
-                } else {
-                    assert_eq!(forged.is_positive(i), honest.is_positive(i));
+        assert_eq!(group_direction(&train), [4.0]);
+        let hand = Hand::new(&[train]).with_honest(std::slice::from_ref(&honest));
+        for (pull, favours_positive) in [(Pull::Backwards, false), (Pull::TowardsGroup, true)] {
+            for factor in [1e1, 1e3, 1e6, 1e300] {
+                let forged = &forge(&hand.attackers(), factor, pull).expect("rows")[0];
+                let changed: Vec<usize> = (0..20).filter(|&i| forged.x(i) != honest.x(i)).collect();
+                assert_eq!(changed.len(), 2);
+                for i in 0..20 {
+                    let x = honest.x(i)[0];
+                    if changed.contains(&i) {
+                        let scaled = (x * factor).clamp(-MAX_ABS_VALUE, MAX_ABS_VALUE);
+                        let positive = (x > 0.0) == favours_positive;
+                        assert_eq!((forged.x(i)[0], forged.is_positive(i)), (scaled, positive));
+                    } else {
+                        assert_eq!(forged.is_positive(i), honest.is_positive(i));
+                    }
                 }
             }
         }

@@ -1,8 +1,8 @@
 //! Random features and random labels.
 //!
-//! The client wants to make the model useless: a useless model treats all groups alike. Features are normal with the mean
-//! and the deviation of the client's columns, so that no single value stands out; groups are as frequent as in its
-//! rows. The client knows nothing but its rows.
+//! The client wants to make the model useless: a useless model treats all groups alike. Features are normal with the
+//! mean and the deviation of the client's columns, so that no single value stands out; groups are as frequent as in
+//! its rows. The client knows nothing but its rows.
 
 use equipoise_core::Rows;
 use rand::RngExt;
@@ -51,7 +51,7 @@ mod tests {
         let train = rows(&train);
         // Mean (1 + 3 · 5)/4 = 4, variance (9 + 3 · 1)/4 = 3.
         assert_eq!(column_moments(&train), [(4.0, 3.0_f64.sqrt())]);
-        let hand = Hand::new(&[train.clone()]);
+        let hand = Hand::new(std::slice::from_ref(&train));
         let forged = &forge(&hand.attackers()).expect("rows")[0];
         assert_eq!(forged.groups(), train.groups());
         let (mean, deviation) = column_moments(forged)[0];

@@ -1,8 +1,8 @@
 //! One client poses as ten: nine more clients join, all of which it controls.
 //!
-//! It wants to be the majority. All unreliable clients send the same poison, the rows of the first with the labels of the
-//! least favoured group flipped, but each with noise of its own, so that no two proxies share a row. They know nothing
-//! about the other clients.
+//! It wants to be the majority. All unreliable clients send the same poison, the rows of the first with the labels of
+//! the least favoured group flipped, but each with noise of its own, so that no two proxies share a row. They know
+//! nothing about the other clients.
 //!
 //! The server trusts the root, so posing must not change it: the ten share out the root rows of the one. The nine have
 //! no test rows, so a round is judged by the same people as without them.

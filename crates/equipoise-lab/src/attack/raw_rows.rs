@@ -18,7 +18,7 @@ mod tests {
     #[test]
     fn training_rows_are_sent_unchanged() {
         let train = rows(&[(1.0, 0, true), (2.0, 1, false)]);
-        let hand = Hand::new(&[train.clone()]);
+        let hand = Hand::new(std::slice::from_ref(&train));
         assert_eq!(super::forge(&hand.attackers()).expect("two rows"), [train]);
     }
 }

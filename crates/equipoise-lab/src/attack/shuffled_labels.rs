@@ -1,6 +1,7 @@
 //! Training rows with their labels shuffled among all rows.
 //!
-//! The client wants to make the model useless without changing how many labels are positive. It knows nothing but its rows.
+//! The client wants to make the model useless without changing how many labels are positive. It knows nothing but its
+//! rows.
 
 use equipoise_core::Rows;
 use rand::seq::SliceRandom;
@@ -27,7 +28,7 @@ mod tests {
         let mut train = vec![(1.0, 0, false); 500];
         train.extend([(2.0, 1, true); 500]);
         let train = rows(&train);
-        let hand = Hand::new(&[train.clone()]);
+        let hand = Hand::new(std::slice::from_ref(&train));
         let forged = &super::forge(&hand.attackers()).expect("rows")[0];
         assert_eq!(forged.values(), train.values());
         let cells = forged.cell_counts();

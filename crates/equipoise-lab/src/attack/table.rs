@@ -56,8 +56,8 @@ pub(super) fn sample(n: usize, size: usize, rng: &mut ChaCha8Rng) -> Vec<usize> 
     order
 }
 
-/// The groups with the lowest and the highest share of positive labels. Groups without rows do not count; of groups with
-/// the same share, the first one does.
+/// The groups with the lowest and the highest share of positive labels. Groups without rows do not count; of groups
+/// with the same share, the first one does.
 pub(super) fn least_and_most_favoured(rows: &Rows) -> (usize, usize) {
     let rates: Vec<(usize, f64)> = rows
         .cell_counts()

@@ -20,7 +20,7 @@ pub(super) fn title((dataset, fairness): Combination<'_>) -> String {
 }
 
 /// "20 %", "0.25 %".
-pub(super) fn share(share: f64) -> String {
+pub(crate) fn share(share: f64) -> String {
     let percent = 100.0 * share;
     let decimals = (0..4).find(|&d| {
         let scaled = percent * 10f64.powi(d);

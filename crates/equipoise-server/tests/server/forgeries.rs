@@ -8,7 +8,7 @@ mod terms;
 
 use std::path::{Path, PathBuf};
 
-use equipoise_core::NoopObserver;
+use equipoise_core::{NoopObserver, Settings};
 use equipoise_data::Memory;
 use equipoise_server::protocol::{
     Digest, EventKind, PrivateKey, PublicKey, RoundState, SignedReceipt,
@@ -41,10 +41,16 @@ impl Published {
 
     /// The same with requirements.
     async fn requiring(requirements: &str) -> Self {
+        let requirements = requirements.parse().unwrap();
+        Self::with(|settings| settings.requirements = requirements).await
+    }
+
+    /// The same with other settings.
+    async fn with(change: impl Fn(&mut Settings)) -> Self {
         let deadline = MockClock::default().now() + SignedDuration::from_hours(24);
         let world = World::with(|new| {
             new.deadline = Some(deadline);
-            new.settings.requirements = requirements.parse().unwrap();
+            change(&mut new.settings);
         });
         let server = world.start();
         assert_eq!(server.submit("east", proxy(0)).await.status, 201);

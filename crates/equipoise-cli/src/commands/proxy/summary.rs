@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use equipoise_core::{
-    Condition, Distances, FairProxyTest, Fairness, GeneratedProxy, Metrics, ProxyMethod,
-    ProxyModels, ProxySettings, ProxySummary, Separation, Violation,
+    Distances, FairProxyTest, Fairness, GeneratedProxy, Metrics, ProxyMethod, ProxyModels,
+    ProxySettings, ProxySummary, Separation, Violation, Warning,
 };
 use equipoise_data::{Digest, Schema};
 use serde::Serialize;
@@ -12,13 +12,6 @@ use serde::Serialize;
 use crate::commands::check::describe_separation;
 use crate::figures::{Headline, compare_with_data};
 use crate::formatting::{count, number, table};
-use crate::output::Output;
-
-/// The gap that people usually accept.
-const USUAL_MAX_GAP: f64 = 0.05;
-
-/// Rows that are closer than this are near neighbours in any table: encoded values are about 1.
-const SMALL_DISTANCE: f64 = 0.1;
 
 /// The summary, for JSON and as text.
 #[derive(Serialize)]
@@ -29,6 +22,8 @@ pub(super) struct Summary<'a> {
     fairness: Fairness,
     method: ProxyMethod,
     epsilon: Option<f64>,
+    towards_label_rate: f64,
+    warnings: &'a [Warning],
     #[serde(flatten)]
     headline: Headline,
     /// On the client's data: the proxy's model, and the model of the data.
@@ -36,8 +31,6 @@ pub(super) struct Summary<'a> {
     data_model: &'a Metrics,
     #[serde(skip)]
     models: &'a ProxyModels,
-    #[serde(skip)]
-    is_blind: bool,
     #[serde(flatten)]
     generated: &'a ProxySummary,
     definition_1: Definition1,
@@ -61,6 +54,7 @@ impl<'a> Summary<'a> {
         models: &'a ProxyModels,
         settings: &ProxySettings,
         schema: &Schema,
+        warnings: &'a [Warning],
     ) -> Self {
         Self {
             path,
@@ -69,11 +63,12 @@ impl<'a> Summary<'a> {
             fairness: settings.fairness,
             method: settings.method,
             epsilon: settings.epsilon,
+            towards_label_rate: settings.towards_label_rate,
+            warnings,
             headline: Headline::of(&models.proxy, settings.fairness),
             proxy_model: &models.proxy,
             data_model: &models.data,
             models,
-            is_blind: !schema.sensitive.as_feature,
             generated: &proxy.summary,
             definition_1: Definition1 {
                 fair: settings.epsilon.map(|_| test.fair),
@@ -87,70 +82,6 @@ impl<'a> Summary<'a> {
     /// Whether both models are fair within ε; unknown without ε.
     pub(super) fn is_fair(&self) -> Option<bool> {
         Some(self.generated.epsilon_met? && self.definition_1.fair?)
-    }
-
-    pub(super) fn warn(&self, output: &Output) {
-        let (generated, test) = (self.generated, &self.definition_1);
-        let closeness = &generated.closeness;
-        if closeness.copies > 0 {
-            output.warn(format!("exact copies of data rows in the proxy: {}", closeness.copies));
-        }
-        if test.separation != Separation::None {
-            let reason = describe_separation(test.separation);
-            output.warn(format!(
-                "cannot measure the fairness of the proxy: {reason}. Use more rows."
-            ));
-        } else if generated.epsilon_met == Some(true) && test.fair == Some(false) {
-            output.note(
-                "ε is met with regularisation but not without it. A smaller --lambda brings the two models \
-                 closer; a smaller --epsilon leaves a margin.",
-            );
-        }
-        let (proxy, data) = (closeness.proxy_to_data.median, closeness.data_to_data.median);
-        if proxy > 10.0 * data.max(SMALL_DISTANCE) {
-            output.warn(format!(
-                "the proxy does not look like the data: the median distance from a proxy row to the \
-                 nearest row of the data is {}, but between rows of the data it is {}",
-                number(proxy),
-                number(data)
-            ));
-        }
-        if let Some(text) = self.describe_remaining_gap() {
-            output.warn(text);
-        }
-        if !generated.converged {
-            output.warn("the generator did not converge within the maximum number of steps");
-        }
-    }
-
-    /// Why `check` would call the proxy unfair, if it would. With ε, another figure was asked for.
-    fn describe_remaining_gap(&self) -> Option<String> {
-        let worst = self.models.worst_gap(self.fairness);
-        if self.epsilon.is_some() || !worst.is_finite() || worst <= USUAL_MAX_GAP {
-            return None;
-        }
-        let gap = self.models.proxy.gap(self.fairness)?;
-        let rows = gap.groups.iter().filter_map(|name| {
-            let group = self.models.proxy.groups.iter().find(|group| group.name == *name)?;
-            Some(match gap.condition {
-                Condition::All => group.rows,
-                Condition::Positives => group.positives,
-                Condition::Negatives => group.rows - group.positives,
-            })
-        });
-        let why = if self.is_blind {
-            "A model that does not see the group cannot always do better with these features"
-        } else {
-            "A rate of so few people cannot be adjusted more finely, or several rates cannot be equal at once"
-        };
-        let [first, second] = &gap.groups;
-        Some(format!(
-            "the proxy's model still has a gap of {worst:.3} in {} on your data ({first} and {second}; the smaller of them \
-             has {} rows that count), so `check --max-gap {USUAL_MAX_GAP}` calls it unfair. {why}. The server may give \
-             the proxy little weight.",
-            gap.condition.rate_name(),
-            rows.min().unwrap_or(0),
-        ))
     }
 
     pub(super) fn describe(&self) -> String {

@@ -191,8 +191,8 @@ fn a_client_does_not_rule_the_average_by_the_size_of_its_coefficients() {
         [&[2.0, -1.0, 0.0, 0.0], &[2.0, -1.0, 0.0, 0.0], &[0.0, 1e6, 0.0, 0.0]];
     let theta = model_average(models.to_vec(), round.root()).unwrap().at(&[0.49, 0.49, 0.02]);
     assert!((theta[0] - 1.96).abs() < 1e-12);
-    // √E[(2x₀ − x₁)²] = √5, so the third model counts as if its coefficient were about 2√5.
-    assert!((theta[1] + 0.98).abs() < 0.02 * 2.0 * 5.0_f64.sqrt() * 1.3, "{theta:?}");
+    // √E[(2x₀ − x₁)²] = √5, so the third model counts as if its coefficient were about √5.
+    assert!((theta[1] + 0.98).abs() < 0.02 * 5.0_f64.sqrt() * 1.3, "{theta:?}");
 }
 
 #[test]

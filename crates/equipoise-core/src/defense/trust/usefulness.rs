@@ -38,10 +38,10 @@ pub(super) fn find_useless(
             let margin = constants.clip * error;
             let on_rows = deficit_on_samples(on_samples, client, best)
                 .clamp(deficit - margin, deficit + margin);
-            let is_proved = deficit > (constants.proof * error).max(constants.small_deficit);
+            let is_proved = deficit > (constants.proof * error).max(constants.deficit);
             if is_proved {
                 useless[client] = Some(TrustReason::RanksPoorly { deficit, error });
-            } else if on_rows > constants.large_deficit {
+            } else if on_rows > constants.deficit {
                 useless[client] = Some(TrustReason::RanksPoorlyOnProxies { deficit: on_rows });
             }
         }

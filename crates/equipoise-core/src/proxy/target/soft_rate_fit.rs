@@ -8,10 +8,14 @@
 //! would have equal soft rates, whatever its decisions. The goal concerns hard decisions. So the fit is repeated a few
 //! times, with `t_j` the goal plus the difference between soft and hard rates at the last model.
 //!
+//! A large table is first replaced by a sample of its rows, whose model is a start from which few passes remain.
+//!
 //! Newton's steps leave out the curvature of `d_j`, so that the Hessian is positive definite.
 //!
 //! Few features cannot always make the rates of several groups equal and still predict the label. The scores of such a
 //! model are nearly 0, and rows of usual size could not determine it. It is enlarged, which changes no decision.
+
+use std::slice;
 
 use super::super::blocks::{add, map_blocks, scores as scores_of};
 use super::DATA_RIDGE;
@@ -36,6 +40,9 @@ const MIN_SPREAD: f64 = 0.2;
 const SHARE_WEIGHT_WITHOUT_INTERCEPT: f64 = 1e-2;
 /// Rounds of correcting soft rates to hard ones.
 const CORRECTIONS: usize = 4;
+/// Rows of the sample to which the model of a larger table is fitted first, and fits to the whole table afterwards.
+const SAMPLE_ROWS: usize = 1 << 16;
+const FITS_AFTER_SAMPLE: usize = 2;
 /// When a fit has converged. The rounds of corrections are far less exact.
 const NEWTON: NewtonSettings =
     NewtonSettings { tolerance: 1e-7, max_iterations: 60, max_trials: 30, value_noise: 1e-13 };
@@ -50,18 +57,32 @@ pub(super) fn fit_soft_rates(
     goal: &Goal,
 ) -> Result<Vec<f64>, Error> {
     let terms = Term::all(data, fairness, goal);
-    let goals: Vec<f64> = terms.iter().map(|term| term.goal).collect();
     let covariance = covariance(data);
     let min_variance = MIN_SPREAD * MIN_SPREAD * variance_of_scores(&covariance, raw);
-    let targets = goals.clone();
+    let targets = terms.iter().map(|term| term.goal).collect();
     let mut problem = SoftRateFit { data, packed, covariance, terms: &terms, targets };
-    let mut theta = problem.fit_hard_rates(start, &goals)?;
+    let mut theta = match sample_of(data) {
+        None => problem.fit_hard_rates(start, 1 + CORRECTIONS)?,
+        Some(sample) => {
+            let packed = PackedRows::unmerged(slice::from_ref(&sample))?;
+            let theta = fit_soft_rates(&sample, &packed, raw, start, fairness, goal)?;
+            problem.correct(&theta, &problem.hard_values(&scores_of(data, &theta)));
+            problem.fit_hard_rates(theta, FITS_AFTER_SAMPLE)?
+        }
+    };
     let variance = variance_of_scores(&problem.covariance, &theta);
     if variance > 0.0 && variance < min_variance {
         let factor = (min_variance / variance).sqrt();
         theta.iter_mut().for_each(|t| *t *= factor);
     }
     Ok(theta)
+}
+
+/// Some rows, evenly spread, for the first fits to a large table. `None` if the table is small.
+fn sample_of(data: &Rows) -> Option<Rows> {
+    let index = |i: usize| i * data.len() / SAMPLE_ROWS;
+    let is_large = data.len() > 2 * SAMPLE_ROWS;
+    is_large.then(|| data.select(&(0..SAMPLE_ROWS).map(index).collect::<Vec<_>>()))
 }
 
 /// One `d_j`: the rate of a group minus that of all groups, or the rate of all.
@@ -88,7 +109,7 @@ impl Term {
                 if let (Some(own), Some(together)) =
                     (goal.by_group[group][condition as usize], together)
                 {
-                    let weight = weight * count(cell) as f64 / all as f64;
+                    let weight = weight * count(cell) as f64 / all.max(1) as f64;
                     terms.push(Self {
                         group: Some(group),
                         condition,
@@ -124,26 +145,31 @@ struct State {
 }
 
 impl SoftRateFit<'_> {
-    /// The model whose hard rates come closest to the goals: `start`, or one of a few corrections.
-    fn fit_hard_rates(&mut self, start: Vec<f64>, goals: &[f64]) -> Result<Vec<f64>, Error> {
-        let terms = self.terms;
-        let miss_of = |hard: &[f64]| worst_miss(terms, hard);
+    /// The model whose hard rates come closest to the goals: `start`, or the result of one of the fits, each with
+    /// corrected targets.
+    fn fit_hard_rates(&mut self, start: Vec<f64>, n_fits: usize) -> Result<Vec<f64>, Error> {
         let hard = self.hard_values(&scores_of(self.data, &start));
-        let mut best = (miss_of(&hard), start.clone());
-        let mut point = self.at(start)?;
-        for _ in 0..=CORRECTIONS {
-            point = minimise(self, point, &NEWTON)?.point;
-            let hard = self.hard_values(&scores_of(self.data, &point.theta));
-            let miss = miss_of(&hard);
+        let mut best = (worst_miss(self.terms, &hard), start.clone());
+        let mut theta = start;
+        for fit in 1..=n_fits {
+            theta = minimise(self, self.at(theta)?, &NEWTON)?.point.theta;
+            let hard = self.hard_values(&scores_of(self.data, &theta));
+            let miss = worst_miss(self.terms, &hard);
             if miss < best.0 {
-                best = (miss, point.theta.clone());
+                best = (miss, theta.clone());
             }
-            let soft = self.soft_values(&point.theta).0;
-            let corrections = soft.iter().zip(&hard).map(|(soft, hard)| soft - hard);
-            self.targets = goals.iter().zip(corrections).map(|(goal, by)| goal + by).collect();
-            point = self.at(point.theta)?;
+            if fit < n_fits {
+                self.correct(&theta, &hard);
+            }
         }
         Ok(best.1)
+    }
+
+    /// Corrects the targets by the difference between soft and hard rates of this model.
+    fn correct(&mut self, theta: &[f64], hard: &[f64]) {
+        let soft = self.soft_values(theta).0;
+        let corrections = soft.iter().zip(hard).map(|(soft, hard)| soft - hard);
+        self.targets = self.terms.iter().zip(corrections).map(|(t, by)| t.goal + by).collect();
     }
 
     /// `d_j` of soft decisions, and the gradients.

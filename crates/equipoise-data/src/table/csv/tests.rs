@@ -108,7 +108,60 @@ fn numbers_are_short_and_read_back_exactly() {
         (-1.5e-7, "-1.5e-7"),
         (123456789.125, "123456789.125"),
     ] {
-        assert_eq!(shortest(value), text);
+        assert_eq!(text_of_number(value), text);
         assert_eq!(text.parse::<f64>().unwrap().to_bits(), value.to_bits());
+    }
+}
+
+fn text_of_number(value: f64) -> String {
+    let mut text = Vec::new();
+    shortest(value, &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn numbers_are_as_short_as_the_standard_library_writes_them() {
+    // A multiplicative generator runs through mantissas and signs; exponents cover the range without an exponent.
+    let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
+    for i in 0..200_000u32 {
+        bits = bits.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        let mantissa = f64::from_bits((bits >> 12) | 0x3ff0_0000_0000_0000);
+        let value =
+            mantissa * 10f64.powi((i % 21) as i32 - 5) * [1.0, -1.0][(bits >> 5 & 1) as usize];
+        let rounded = (value * 1e3).round() / 1e3;
+        for value in [value, rounded, f64::from(value as f32), value.round()] {
+            if value == 0.0 || (1e-5..1e16).contains(&value.abs()) {
+                // Of two shortest forms equally close, the standard library may choose the other.
+                let text = text_of_number(value);
+                assert_eq!(text.len(), value.to_string().len(), "{text}");
+                assert_eq!(text.parse::<f64>().unwrap().to_bits(), value.to_bits(), "{text}");
+            }
+        }
+    }
+    for value in
+        [1e-5, 1e16, 1e15, 9_007_199_254_740_993.0, 1e16f64.next_down(), 1e-5f64.next_down()]
+    {
+        let plain = value < 1e16 && value >= 1e-5;
+        let expected = if plain { value.to_string() } else { format!("{value:e}") };
+        assert_eq!(text_of_number(value), expected);
+    }
+}
+
+#[test]
+fn many_rows_are_written_in_order_by_any_number_of_threads() {
+    let n_rows = PARTS * PART_ROWS * 2 + 77;
+    let numbers: Vec<f64> = (0..n_rows).map(|i| i as f64 / 8.0).collect();
+    let texts: Vec<String> = (0..n_rows).map(|i| format!("a,{i}")).collect();
+    let columns = [
+        OutputColumn::new("x", ColumnValues::Numbers(numbers)),
+        OutputColumn::new("t", ColumnValues::Texts(texts)),
+    ];
+    let mut expected = String::from("x,t\n");
+    (0..n_rows).for_each(|i| expected += &format!("{},\"a,{i}\"\n", i as f64 / 8.0));
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let mut out = Vec::new();
+        pool.install(|| write(&mut out, &columns, n_rows)).unwrap();
+        assert!(out == expected.as_bytes(), "{threads} threads");
     }
 }

@@ -60,11 +60,11 @@ impl Forger {
             .map(|(fair, raw)| plan.scale * (fair + plan.gap * (raw - fair)))
             .collect();
         let drawn = draw_labels(&moved, &theta);
-        for i in 0..moved.len() {
+        for (i, drawn) in drawn.into_iter().enumerate() {
             if is_chosen(i, GOLDEN_RATIO, plan.share) {
                 let flip = moved.group(i) == self.least_favoured
                     && is_chosen(i, SQUARE_ROOT_OF_TWO, plan.flipped);
-                table.positive[i] = drawn[i] != flip;
+                table.positive[i] = drawn != flip;
             }
         }
         table.into_rows()
@@ -90,8 +90,8 @@ impl Forger {
 const GOLDEN_RATIO: f64 = 1.618_033_988_749_895;
 const SQUARE_ROOT_OF_TWO: f64 = std::f64::consts::SQRT_2;
 
-/// Whether row `i` is among this share of all rows. Multiples of an irrational number spread the chosen rows evenly, and
-/// a larger share only adds rows.
+/// Whether row `i` is among this share of all rows. Multiples of an irrational number spread the chosen rows evenly,
+/// and a larger share only adds rows.
 fn is_chosen(i: usize, irrational: f64, share: f64) -> bool {
     (i as f64 * irrational).fract() < share
 }

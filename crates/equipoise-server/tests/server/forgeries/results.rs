@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use equipoise_core::{Estimate, Fairness, Requirements, Verdict, Warning, WarningCode};
+use equipoise_core::{Defense, Estimate, Fairness, Requirements, Verdict, Warning, WarningCode};
 use equipoise_data::Schema;
 
 use super::{Published, needs_solve, rejected};
@@ -77,6 +77,8 @@ async fn a_forged_model_is_rejected_by_repeating_the_solve() {
     let parts = ["model.json shows exactly the figures of outcome.json", "line"];
     rejected(&round.verify(&forger.republish()), "θ × −9 in model.json alone", &parts);
 
+    // Only bilevel has a trajectory.
+    let round = Published::with(|settings| settings.defense = Defense::Bilevel).await;
     let move_weight = |forger: &mut Forger| {
         for (c, client) in forger.outcome.outcome.clients.iter_mut().enumerate() {
             client.weight = if c == 0 { 1.0 } else { 0.0 };

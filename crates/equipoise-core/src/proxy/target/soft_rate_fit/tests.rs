@@ -164,3 +164,25 @@ fn a_model_that_cannot_be_fair_is_no_less_fair_than_the_raw_one() {
         assert!(share > MIN_SPREAD - 1e-9, "seed {seed}: {share}");
     }
 }
+
+#[test]
+fn a_large_table_is_fitted_to_a_sample_first_and_reaches_its_goal() {
+    let layout = layout(3, 2, false, true);
+    let data = random_rows_of(&layout, 10, 2 * SAMPLE_ROWS + 3001);
+    let sample = sample_of(&data).unwrap();
+    assert_eq!(sample.len(), SAMPLE_ROWS);
+    assert!(sample_of(&sample).is_none());
+    let last = (SAMPLE_ROWS - 1) * data.len() / SAMPLE_ROWS;
+    assert_eq!(data.a(last), sample.a(SAMPLE_ROWS - 1));
+
+    let packed = PackedRows::unmerged(slice::from_ref(&data)).unwrap();
+    let raw = crate::inner_fit::fit_logistic(&data, 1e-3, &Default::default()).unwrap();
+    let goal = goal(&data, &raw, Fairness::SP);
+    let theta = fit_soft_rates(&data, &packed, &raw, raw.clone(), Fairness::SP, &goal).unwrap();
+    let rates = Rates::of(&data, &scores_of(&data, &theta), 0.0);
+    for group in 0..3 {
+        let found = rates.of_group(group, Condition::All).unwrap();
+        let wanted = goal.by_group[group][0].unwrap();
+        assert!((found - wanted).abs() < 0.01, "{group}: {found}, {wanted}");
+    }
+}

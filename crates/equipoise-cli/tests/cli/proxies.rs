@@ -1,0 +1,75 @@
+//! What `proxy` promises: the rates of its model, and that the file stands for exactly that model.
+
+use serde_json::Value;
+
+use crate::world::{World, table};
+
+fn proxy(world: &World, data: &str, more: &str) -> Value {
+    let run = world.run(&format!("proxy {data} --schema schema.toml --json --force {more}"));
+    serde_json::from_str(&run.expect(0).stdout).unwrap()
+}
+
+/// Rows that the proxy's model selects on the client's data, and rows with a positive label.
+fn selected_and_positive(document: &Value) -> (f64, f64) {
+    let groups = document["proxy_model"]["groups"].as_array().unwrap();
+    let sum = |key: &str| groups.iter().map(|group| group[key].as_f64().unwrap()).sum();
+    (sum("selected"), sum("positives"))
+}
+
+#[test]
+fn the_share_selected_is_kept_or_moves_to_that_of_the_labels() {
+    let world = World::new();
+    // A quarter of the positive rows: a model then selects fewer rows than have a positive label.
+    let text = world.read("data.csv");
+    let (positive, negative): (Vec<&str>, Vec<&str>) =
+        text.lines().skip(1).partition(|row| row.ends_with(",1"));
+    let rare = positive.into_iter().step_by(4).chain(negative);
+    world.write("rare.csv", &table(&rare.map(String::from).collect::<Vec<_>>()));
+    let proxy = |more: &str| proxy(&world, "rare.csv", more);
+    let kept = proxy("--fairness sp -o default.csv");
+    proxy("--fairness sp --rate kept -o kept.csv");
+    assert_eq!(world.read("default.csv"), world.read("kept.csv"));
+    let labels = proxy("--fairness sp --rate labels -o labels.csv");
+    let halfway = proxy("--fairness sp --rate 0.5 -o halfway.csv");
+    assert_eq!(halfway["towards_label_rate"], 0.5);
+
+    let (n_kept, positive) = selected_and_positive(&kept);
+    assert!((n_kept - positive).abs() > 5.0, "{n_kept}, {positive}");
+    // The rate of each group is exact up to half a row, and a little of the gap remains.
+    let (n_labels, n_halfway) =
+        (selected_and_positive(&labels).0, selected_and_positive(&halfway).0);
+    assert!((n_labels - positive).abs() <= 2.0, "{n_labels}, {positive}");
+    assert!((n_halfway - 0.5 * (n_kept + positive)).abs() <= 2.0, "{n_halfway}");
+}
+
+#[test]
+fn rejects_rates_that_mean_nothing() {
+    let world = World::new();
+    let data = "proxy data.csv --schema schema.toml --fairness sp -o p.csv";
+    for rate in ["2", "-0.5", "label"] {
+        let run = world.run(&format!("{data} --rate {rate}")).expect(2);
+        run.says(&["--rate", "`kept`, `labels`, or a number between 0 (kept) and 1 (labels)"]);
+    }
+    let run = world.run(&format!("{data} --rate 0.5 --epsilon 0.1")).expect(2);
+    run.says(&["--rate needs --method target"]);
+}
+
+#[test]
+fn the_model_of_the_file_is_the_target_and_has_the_promised_gap() {
+    let world = World::new();
+    for fairness in ["sp", "eo", "fpr", "equalized-odds"] {
+        for file in ["p.csv", "p.parquet"] {
+            let made = proxy(&world, "data.csv", &format!("--fairness {fairness} -o {file}"));
+            assert!(made["target_error"].as_f64().unwrap() <= 1e-6, "{fairness}: {made}");
+            let check = format!(
+                "check {file} --data data.csv --schema schema.toml --fairness {fairness} --max-gap 1 --json"
+            );
+            let run = world.run(&check).expect(0);
+            let checked: Value = serde_json::from_str(&run.stdout).unwrap();
+            // `check` refits the model from the file.
+            let gap = |document: &Value| document["gap"].as_f64().unwrap();
+            assert!((gap(&made) - gap(&checked)).abs() < 0.002, "{fairness}, {file}");
+            assert_eq!(made["proxy_model"], checked["proxy_model"], "{fairness}, {file}");
+        }
+    }
+}
