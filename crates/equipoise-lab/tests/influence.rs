@@ -9,7 +9,7 @@ use std::path::Path;
 
 use equipoise_core::{
     Choice, Condition, Defense, Fairness, InnerSettings, LeftOut, Metrics, NoopObserver, Outcome,
-    Round, Rows, Settings, audit, fit_logistic, model_at, solve,
+    Round, Rows, Settings, TrustConstants, audit, fit_logistic, model_at, solve,
 };
 use equipoise_lab::{Preprocessing, Scenario, ScenarioKind, ScenarioSettings, Sources, Split};
 
@@ -113,8 +113,8 @@ fn without(scenario: &Scenario, round: &Round, outcome: &Outcome, client: usize)
     }
 }
 
-/// As `trust` does: no model's scores on the root are more than twice as large as the weighted median of all, by root
-/// mean square.
+/// As `trust` does: by root mean square, no model's scores on the root are larger than the limit, in units of the
+/// weighted median of all.
 fn limit_scales(models: &mut [Vec<f64>], weights: &[f64], root: &Rows) {
     let scale = |theta: &Vec<f64>| {
         let score = |i: usize| root.a(i).iter().zip(theta).map(|(a, t)| a * t).sum::<f64>();
@@ -128,7 +128,7 @@ fn limit_scales(models: &mut [Vec<f64>], weights: &[f64], root: &Rows) {
         below += weights[c];
         below >= 0.5
     });
-    let limit = 2.0 * scales[*median.unwrap()];
+    let limit = TrustConstants::default().scale_limit * scales[*median.unwrap()];
     for (model, &scale) in models.iter_mut().zip(&scales).filter(|(_, scale)| **scale > limit) {
         model.iter_mut().for_each(|t| *t *= limit / scale);
     }

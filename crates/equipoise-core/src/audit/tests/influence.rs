@@ -1,6 +1,7 @@
 //! Slopes against finite differences, and models without a client against models fitted or averaged anew.
 
 use super::*;
+use crate::defense::TrustConstants;
 use crate::logistic::dot;
 
 #[test]
@@ -118,7 +119,7 @@ fn estimates_for_many_clients_agree_with_refitted_models() {
     }
 }
 
-/// A client whose model has an excessive scale counts as one of twice the median scale, which depends on the weights.
+/// A client whose model has an excessive scale counts as one of the largest scale allowed, which depends on the weights.
 #[test]
 fn the_average_of_trust_is_exact_although_scales_are_limited() {
     let mut clients: Vec<Client> = (0..4)
@@ -163,7 +164,7 @@ fn the_average_of_trust_is_exact_although_scales_are_limited() {
             below += weights[c];
             below >= half
         });
-        let limit = 2.0 * scales[median.unwrap()];
+        let limit = TrustConstants::default().scale_limit * scales[median.unwrap()];
         let mut theta = vec![0.0; models[0].len()];
         for ((model, w), scale) in models.iter().zip(weights).zip(&scales) {
             let factor = (limit / scale).min(1.0);
