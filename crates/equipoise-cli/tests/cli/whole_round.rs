@@ -33,7 +33,7 @@ fn a_round_from_schema_to_predictions() {
     assert!(clients[2].weight < 0.1, "the biased client has weight: {clients:?}");
     let evaluations = &world.json("out/outcome.json")["evaluations"];
     assert_eq!(*evaluations, outcome.counts.evaluations);
-    assert!(!outcome.trace.is_empty());
+    assert!(outcome.trust.is_some() && outcome.trace.is_empty());
 
     let weights = world.read("out/weights.csv");
     let lines: Vec<&str> = weights.lines().collect();

@@ -41,7 +41,8 @@ pub(super) fn typical_deviations(
 
 /// `None` if there are no features, or no rows. `deviations` are the [`typical_deviations`].
 ///
-/// In standard deviations, the difference of two means has a standard error of `e = √(1/n + 1/n_root)`. By the bound
+/// A proxy is a sample from a model of the client's rows, so its mean has twice the variance of a mean of `n` rows. In
+/// standard deviations, its difference from the root's has a standard error of `e = √(2/n + 1/n_root)`. By the bound
 /// `P(|Z| > z) ≤ exp(−z²/2)` on a normal variable, none of `m` features of `K` clients exceeds `e √(2 ln(mK/0.05))` with
 /// a probability of at least 95 %, whatever their correlation, although all clients are compared with the same root.
 pub(super) fn measure(
@@ -59,7 +60,7 @@ pub(super) fn measure(
     let differences: Vec<f64> = (0..n_x).map(difference).collect();
     let by_column = differences.iter().copied().enumerate();
     let (column, largest) = by_column.reduce(|a, b| if b.1.abs() > a.1.abs() { b } else { a })?;
-    let error = (1.0 / n + 1.0 / n_root).sqrt();
+    let error = (2.0 / n + 1.0 / n_root).sqrt();
     let squares: f64 = differences.iter().map(|d| d * d).sum();
     Some(Drift {
         largest,

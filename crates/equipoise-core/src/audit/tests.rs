@@ -156,7 +156,7 @@ fn drift_agrees_with_a_hand_computed_case() {
     assert_eq!((drift.largest, drift.column), (2.0, 0));
     assert!((drift.overall - (2.5f64).sqrt()).abs() < 1e-15);
     // Two features of three clients, 5 %: ln(6/0.05) = ln 120.
-    let limit = (0.75f64).sqrt() * (2.0 * (120.0f64).ln()).sqrt();
+    let limit = (1.25f64).sqrt() * (2.0 * (120.0f64).ln()).sqrt();
     assert!((drift.by_chance - limit).abs() < 1e-15);
 }
 
