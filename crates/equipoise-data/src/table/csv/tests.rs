@@ -141,7 +141,7 @@ fn numbers_are_as_short_as_the_standard_library_writes_them() {
     for value in
         [1e-5, 1e16, 1e15, 9_007_199_254_740_993.0, 1e16f64.next_down(), 1e-5f64.next_down()]
     {
-        let plain = value < 1e16 && value >= 1e-5;
+        let plain = (1e-5..1e16).contains(&value);
         let expected = if plain { value.to_string() } else { format!("{value:e}") };
         assert_eq!(text_of_number(value), expected);
     }
