@@ -25,7 +25,7 @@ fn the_reports_of_every_command_pass_all_checks_on_screen_and_on_paper() {
         ("demo/root-only", outcome(4)),
         ("outcome", outcome(4)),
         // For each criterion: a heatmap, two scatter plots, three charts of the solver's trajectory.
-        ("experiment", Expectations { title: "results", charts: 12, figures: 4, requests: &[] }),
+        ("experiment", Expectations { title: "results", charts: 12, figures: 3, requests: &[] }),
     ];
     println!("{}", browser.version());
     let mut faults = Vec::new();
