@@ -25,7 +25,7 @@ impl Results<'_> {
             return None;
         }
         self.section(
-            "Ours and the paper's",
+            "Ours beside the paper",
             "Realistic scenarios. “Paper” is the method of its Table III as published. “Reliable mean” averages the \
              models of the truly reliable clients, whom no server knows, and “central fair” is a fair model of all \
              clients' raw rows, which no server has: a defense can hardly be better than these. “Unreliable” is the \

@@ -12,7 +12,7 @@ use crate::experiment::{Figures, Variant};
 impl Results<'_> {
     pub(super) fn baseline_section(&self) -> Option<Section> {
         self.performance_section(
-            "Table II: the paper's method, bilevel, against pooling",
+            "Table II: bilevel against pooling",
             "Realistic scenarios. Pooling trains on all proxies as they are. With ρ = 0 the weights are learned for \
              accuracy on the root alone. Bilevel increases ρ until unfairness on the root dominates the objective.",
             &[POOLED, Variant::BilevelWithoutPenalty, METHOD],

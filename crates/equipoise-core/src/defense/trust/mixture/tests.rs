@@ -186,7 +186,7 @@ fn a_client_with_few_rows_counts_less() {
     let mut evidence = evidence();
     evidence.offsets[0].error = 0.06;
     let found = evidence.posterior(&TrustConstants::default());
-    // Precisions 1/(0.06² + 0.02²) and 1/(0.01² + 0.02²): one to eight.
+    // Precisions 1/(0.06² + 0.015²) and 1/(0.01² + 0.015²): one to twelve.
     let ratio = found.weights[1] / found.weights[0];
-    assert!((7.0..10.0).contains(&ratio), "{ratio}");
+    assert!((10.0..14.0).contains(&ratio), "{ratio}");
 }
