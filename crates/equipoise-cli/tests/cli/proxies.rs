@@ -24,9 +24,9 @@ fn the_share_selected_is_kept_or_moves_to_that_of_the_labels() {
     let text = world.read("data.csv");
     let (positive, negative): (Vec<&str>, Vec<&str>) =
         text.lines().skip(1).partition(|row| row.ends_with(",1"));
-    let rare: Vec<String> =
-        positive.into_iter().step_by(4).chain(negative).map(String::from).collect();
-    world.write("rare.csv", &table(&rare.repeat(3)));
+    let rare: Vec<&str> = positive.into_iter().step_by(4).chain(negative).collect();
+    let rare: Vec<String> = rare.repeat(3).into_iter().map(String::from).collect();
+    world.write("rare.csv", &table(&rare));
     let proxy = |more: &str| proxy(&world, "rare.csv", more);
     let kept = proxy("--fairness sp -o default.csv");
     proxy("--fairness sp --rate kept -o kept.csv");
