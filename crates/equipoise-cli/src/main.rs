@@ -16,6 +16,7 @@ mod output;
 mod progress;
 mod round_client;
 mod shell;
+mod source_args;
 
 use std::process::ExitCode;
 

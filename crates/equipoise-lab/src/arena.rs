@@ -34,7 +34,7 @@ use std::path::Path;
 
 use crate::error::Error;
 use crate::journal::{FinishedCells, Header, OnCell};
-use crate::scenario::{Scenario, ScenarioKind, Split};
+use crate::scenario::{ScenarioKind, Split};
 use crate::source::{Sources, rows_digest};
 use contender::Contest;
 
@@ -104,8 +104,6 @@ fn run_unit(
 /// What the cells of a unit share.
 struct Ground {
     split: Split,
-    /// The round in which every client is reliable.
-    fair: Scenario,
     /// A fair model of all clients' raw rows.
     central: Vec<f64>,
 }
@@ -119,7 +117,7 @@ fn prepare(key: &ArenaKey, rows: &Rows, settings: &ArenaSettings) -> Result<Grou
     let contest = Contest::new(&fair, &central, key.fairness.into(), settings.lambda)?;
     Contender::POOLED.run(&contest)?;
     drop(contest);
-    Ok(Ground { split, fair, central })
+    Ok(Ground { split, central })
 }
 
 #[cfg(test)]

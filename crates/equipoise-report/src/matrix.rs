@@ -4,8 +4,8 @@
 //! the names of its rows stay in sight while it scrolls.
 
 use crate::format::{Format, MISSING};
-use crate::markup::{Attributes, Markup};
-use crate::table::{Cell, Column, Table};
+use crate::markup::Markup;
+use crate::table::{Cell, Column, Table, write_scrollable};
 
 /// A grid of values with shades.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -54,25 +54,9 @@ const MAX_SHADE: f64 = 9.0;
 
 impl Matrix {
     pub(crate) fn write(&self, markup: &mut Markup) {
-        // Focusable, so that it can be scrolled with the keyboard.
-        let scroll: Attributes<'_> = &[
-            ("class", &"scroll matrix"),
-            ("tabindex", &"0"),
-            ("role", &"region"),
-            ("aria-label", &self.caption),
-        ];
-        markup.element("div", scroll, |markup| {
-            markup.element("table", &[], |markup| {
-                markup.element("caption", &[], |markup| markup.leaf("span", &[], &self.caption));
-                markup.element("thead", &[], |markup| {
-                    markup.element("tr", &[], |markup| self.write_head(markup));
-                });
-                markup.element("tbody", &[], |markup| {
-                    self.rows.iter().for_each(|row| self.write_row(markup, row));
-                });
-            });
-        });
-        markup.newline();
+        let head = |markup: &mut Markup| self.write_head(markup);
+        let row = |markup: &mut Markup, row: &MatrixRow| self.write_row(markup, row);
+        write_scrollable(markup, "scroll matrix", &self.caption, head, &self.rows, row);
     }
 
     fn write_head(&self, markup: &mut Markup) {
@@ -83,19 +67,17 @@ impl Matrix {
     }
 
     fn write_row(&self, markup: &mut Markup, row: &MatrixRow) {
-        markup.element("tr", &[], |markup| {
-            let class = if row.strong { "left strong" } else { "left" };
-            markup.leaf("th", &[("scope", &"row"), ("class", &class)], &row.name);
-            for cell in &row.cells {
-                match self.shade(*cell) {
-                    Some(shade) => {
-                        let class = format!("shade{shade}");
-                        markup.leaf("td", &[("class", &class)], &self.text(*cell));
-                    }
-                    None => markup.leaf("td", &[], &self.text(*cell)),
+        let class = if row.strong { "left strong" } else { "left" };
+        markup.leaf("th", &[("scope", &"row"), ("class", &class)], &row.name);
+        for cell in &row.cells {
+            match self.shade(*cell) {
+                Some(shade) => {
+                    let class = format!("shade{shade}");
+                    markup.leaf("td", &[("class", &class)], &self.text(*cell));
                 }
+                None => markup.leaf("td", &[], &self.text(*cell)),
             }
-        });
+        }
     }
 
     fn text(&self, cell: MatrixCell) -> String {

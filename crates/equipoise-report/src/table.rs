@@ -97,36 +97,14 @@ impl Table {
     }
 
     pub(crate) fn write(&self, markup: &mut Markup) {
-        // Focusable, so that it can be scrolled with the keyboard.
-        let scroll: Attributes<'_> = &[
-            ("class", &"scroll"),
-            ("tabindex", &"0"),
-            ("role", &"region"),
-            ("aria-label", &self.caption),
-        ];
-        markup.element("div", scroll, |markup| {
-            markup.element("table", &[], |markup| {
-                markup.element("caption", &[], |markup| markup.leaf("span", &[], &self.caption));
-                markup.element("thead", &[], |markup| {
-                    markup.element("tr", &[], |markup| {
-                        for column in &self.columns {
-                            let class = column.class();
-                            markup.leaf(
-                                "th",
-                                &[("scope", &"col"), ("class", &class)],
-                                &column.name,
-                            );
-                        }
-                    });
-                });
-                markup.element("tbody", &[], |markup| {
-                    for row in &self.rows {
-                        markup.element("tr", &[], |markup| self.write_row(markup, row));
-                    }
-                });
-            });
-        });
-        markup.newline();
+        let head = |markup: &mut Markup| {
+            for column in &self.columns {
+                let class = column.class();
+                markup.leaf("th", &[("scope", &"col"), ("class", &class)], &column.name);
+            }
+        };
+        let row = |markup: &mut Markup, row: &Vec<Cell>| self.write_row(markup, row);
+        write_scrollable(markup, "scroll", &self.caption, head, &self.rows, row);
     }
 
     fn write_row(&self, markup: &mut Markup, row: &[Cell]) {
@@ -140,6 +118,32 @@ impl Table {
             }
         }
     }
+}
+
+/// A table in a box that scrolls if it is wider than the page: its caption, the cells of its head, and those of each row.
+pub(crate) fn write_scrollable<R>(
+    markup: &mut Markup,
+    class: &str,
+    caption: &str,
+    write_head: impl FnOnce(&mut Markup),
+    rows: &[R],
+    write_row: impl Fn(&mut Markup, &R),
+) {
+    // Focusable, so that it can be scrolled with the keyboard.
+    let scroll: Attributes<'_> =
+        &[("class", &class), ("tabindex", &"0"), ("role", &"region"), ("aria-label", &caption)];
+    markup.element("div", scroll, |markup| {
+        markup.element("table", &[], |markup| {
+            markup.element("caption", &[], |markup| markup.leaf("span", &[], caption));
+            markup.element("thead", &[], |markup| markup.element("tr", &[], write_head));
+            markup.element("tbody", &[], |markup| {
+                for row in rows {
+                    markup.element("tr", &[], |markup| write_row(markup, row));
+                }
+            });
+        });
+    });
+    markup.newline();
 }
 
 /// A field of a CSV file, quoted if necessary.

@@ -6,8 +6,7 @@ use std::sync::Mutex;
 use clap::Args;
 use equipoise_core::{Choice, Criterion};
 use equipoise_lab::{
-    ArenaPage, ArenaSettings, ArenaSummary, Attack, Contender, Context, Sources, Standing,
-    run_arena,
+    ArenaPage, ArenaSettings, ArenaSummary, Attack, Contender, Context, Standing, run_arena,
 };
 
 use crate::choice_args::{Chosen, choice, choice_or_group, distinct};
@@ -15,6 +14,7 @@ use crate::formatting::{count, rate, table};
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
 use crate::shell::command_line;
+use crate::source_args::SourceArgs;
 
 /// Compare every defense and published rivals under every attack, on the same rounds
 ///
@@ -86,15 +86,8 @@ pub(crate) struct ArenaArgs {
     /// Share of each client's training rows to use as root
     #[arg(long, value_name = "SHARE", default_value_t = 0.005)]
     root_share: f64,
-    /// Folder with law_school.csv and dutch.csv, or the path of a dataset file; may be repeated
-    #[arg(long, value_name = "PATH", default_value = "data")]
-    data: Vec<PathBuf>,
-    /// Schema of your own table; only with --dataset csv
-    #[arg(long, value_name = "FILE")]
-    schema: Option<PathBuf>,
-    /// Size of the synthetic population; only with --dataset synthetic
-    #[arg(long, value_name = "N", default_value_t = 20_000)]
-    people: usize,
+    #[command(flatten)]
+    sources: SourceArgs,
     /// Folder for the results; resumes a run that was interrupted there
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
@@ -102,8 +95,7 @@ pub(crate) struct ArenaArgs {
 
 pub(crate) fn run(args: &ArenaArgs, output: &Output) -> anyhow::Result<Answer> {
     let settings = args.settings();
-    let sources =
-        Sources { data: args.data.clone(), schema: args.schema.clone(), n_people: args.people };
+    let sources = args.sources.resolve();
     let arena = {
         let bar = Mutex::new(Bar::new(output));
         run_arena(&settings, &sources, &args.output, &|done, total| {

@@ -7,13 +7,14 @@ use std::sync::Mutex;
 
 use clap::Args;
 use equipoise_core::Choice;
-use equipoise_lab::{CellSummary, Results, Sources, run_experiment, summarise};
+use equipoise_lab::{CellSummary, Results, run_experiment, summarise};
 use serde::Serialize;
 
 use crate::formatting::{number, table};
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
 use crate::shell::command_line;
+use crate::source_args::SourceArgs;
 
 /// Reproduce the paper's experiments, or run them on your own data
 ///
@@ -34,15 +35,8 @@ Examples:
   equipoise experiment --dataset csv --data people.csv \\
       --schema schema.toml -o own")]
 pub(crate) struct ExperimentArgs {
-    /// Folder with law_school.csv and dutch.csv, or the path of a dataset file; may be repeated
-    #[arg(long, value_name = "PATH", default_value = "data")]
-    data: Vec<PathBuf>,
-    /// Schema of your own table; only with --dataset csv
-    #[arg(long, value_name = "FILE")]
-    schema: Option<PathBuf>,
-    /// Size of the synthetic population; only with --dataset synthetic
-    #[arg(long, value_name = "N", default_value_t = 20_000)]
-    people: usize,
+    #[command(flatten)]
+    sources: SourceArgs,
     #[command(flatten)]
     options: options::ExperimentOptions,
     /// Folder for the results; resumes a run that was interrupted there
@@ -66,8 +60,7 @@ pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answ
             "as in the paper, dutch is not run with eo, because its raw rows are nearly fair",
         );
     }
-    let sources =
-        Sources { data: args.data.clone(), schema: args.schema.clone(), n_people: args.people };
+    let sources = args.sources.resolve();
     let experiment = {
         let bar = Mutex::new(Bar::new(output));
         let ablations = args.options.ablations();

@@ -217,6 +217,13 @@ fn a_defense_that_cannot_be_swept_is_refused_before_anything_is_read() {
     assert!(!world.path("out").exists());
 }
 
+/// The codes of the warnings in a JSON document.
+fn codes_of(document: &str) -> Vec<String> {
+    let document: serde_json::Value = serde_json::from_str(document).unwrap();
+    let warnings = document["warnings"].as_array().unwrap();
+    warnings.iter().map(|warning| warning["code"].as_str().unwrap().to_owned()).collect()
+}
+
 #[test]
 fn proxy_warns_of_few_rows_in_text_and_json() {
     let world = World::new();
@@ -225,28 +232,16 @@ fn proxy_warns_of_few_rows_in_text_and_json() {
     assert!(n_rows < 500, "{n_rows}");
     let says = format!("warning: the data has {n_rows} rows");
     let run = world.run(&format!("{proxy} --json -o few.csv")).expect(0).says(&[says.as_str()]);
-    let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
-    let codes: Vec<&str> = document["warnings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|w| w["code"].as_str().unwrap())
-        .collect();
-    assert!(codes.contains(&"few-data-rows"), "{codes:?}");
-    assert!(!codes.contains(&"starts-from-data"), "{codes:?}");
+    let codes = codes_of(&run.stdout);
+    assert!(codes.iter().any(|code| code == "few-data-rows"), "{codes:?}");
+    assert!(!codes.iter().any(|code| code == "starts-from-data"), "{codes:?}");
 
     let rows: Vec<String> = world.read("data.csv").lines().skip(1).map(String::from).collect();
     let many: Vec<String> = (0..500).map(|i| rows[i % rows.len()].clone()).collect();
     world.write("many.csv", &table(&many));
     let proxy = "proxy many.csv --schema schema.toml --fairness sp --rows 60 --init data";
     let run = world.run(&format!("{proxy} --json -o many-proxy.csv")).expect(0);
-    let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
-    let codes: Vec<&str> = document["warnings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|w| w["code"].as_str().unwrap())
-        .collect();
-    assert!(!codes.contains(&"few-data-rows"), "{codes:?}");
-    assert!(codes.contains(&"starts-from-data"), "{codes:?}");
+    let codes = codes_of(&run.stdout);
+    assert!(!codes.iter().any(|code| code == "few-data-rows"), "{codes:?}");
+    assert!(codes.iter().any(|code| code == "starts-from-data"), "{codes:?}");
 }

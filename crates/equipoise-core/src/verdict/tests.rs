@@ -181,7 +181,7 @@ fn more_rows_than_anyone_would_collect_are_not_asked_for() {
     let few = metrics(&[[[54, 46], [0, 0]], [[50, 50], [0, 0]]]);
     let judgement = few.judge(requirements("gap=0.05"), Fairness::SP).remove(0);
     assert_eq!((judgement.verdict, judgement.rows_needed), (Verdict::Unknown, None));
-    // Whoever has 8000 rows per group can be asked for five times as many.
+    // A root of 8000 rows per group can grow to five times that size.
     let many = metrics(&[[[4320, 3680], [0, 0]], [[4000, 4000], [0, 0]]]);
     let judgement = many.judge(requirements("gap=0.05"), Fairness::SP).remove(0);
     assert_eq!(judgement.verdict, Verdict::Unknown);

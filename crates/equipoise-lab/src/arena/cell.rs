@@ -121,9 +121,7 @@ impl ArenaCell {
         let attacked = match key.attack {
             None => honest,
             Some(attack) => {
-                let unreliable = honest.clients.iter().zip(&ground.fair.clients);
-                let unreliable = unreliable.filter(|(client, _)| !client.reliable);
-                let proxies: Vec<Rows> = unreliable.map(|(_, fair)| fair.proxy.clone()).collect();
+                let proxies = ground.split.honest_proxies(key.rate)?;
                 attack.apply(&Attackers {
                     scenario: &honest,
                     honest: &proxies,

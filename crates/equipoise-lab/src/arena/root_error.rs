@@ -1,7 +1,7 @@
 //! What the root can tell: standard errors of a model's gap on its rows.
 //!
 //! The root is a sample, so a gap measured on it has an error, whatever a defense does with it. A gap, or a difference
-//! between the gaps of two models, below two standard errors cannot be told from 0. Two ways to measure are
+//! between the gaps of two models, below two standard errors cannot be distinguished from 0. Two ways to measure are
 //! considered: by decisions, and by soft decisions `σ(3 a·θ)`, whose error is smaller.
 
 use equipoise_core::{Condition, Moments, Rows};

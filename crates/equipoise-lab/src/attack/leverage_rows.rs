@@ -2,7 +2,7 @@
 //!
 //! The client wants to rule the pooled model with few rows. Where their labels contradict the client's own fair model
 //! ([`Pull::Backwards`]), their loss is huge until the model gives up its features or turns them around. Where they are
-//! those of a model that selects whoever looks like the most favoured group ([`Pull::TowardsGroup`]), the model stays
+//! those of a model that selects people who resemble the most favoured group ([`Pull::TowardsGroup`]), the model stays
 //! plausible and leans towards that group. The client knows nothing but its rows.
 
 use equipoise_core::{InnerSettings, MAX_ABS_VALUE, Rows, fit_logistic};

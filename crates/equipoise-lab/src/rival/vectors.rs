@@ -68,7 +68,7 @@ pub(super) fn average_of(models: &[Vec<f64>], chosen: &[usize]) -> RivalModel {
 }
 
 /// The number of attackers that a rule expects: as many as it can tolerate, but no more than 40 % of the clients. No
-/// rule is told the actual number, and most tolerate less than half.
+/// rule knows the actual number, and most tolerate fewer than half of the clients.
 pub(super) fn expected_attackers(n_clients: usize, tolerated: usize) -> usize {
     tolerated.min(2 * n_clients / 5)
 }

@@ -29,7 +29,7 @@ impl ArenaPage<'_> {
             rows: self.arena.settings.contexts.iter().map(row).collect(),
         };
         let lead = "The root is a small sample, so every gap measured on it has a standard error. A gap below two standard \
-                    errors cannot be told from zero by anyone who has only this root, whatever the method. Soft decisions \
+                    errors cannot be distinguished from zero with this root alone. Soft decisions \
                     have the smaller error. The excess is the default's gap minus that of the reliable clients' average, \
                     and the last column counts the matchups in which it is so large that the root could have shown it.";
         Section::new("What this root can detect", lead, vec![Block::Table(table)])
