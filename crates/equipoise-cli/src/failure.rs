@@ -2,11 +2,11 @@
 
 use std::io::ErrorKind::NotFound;
 use std::path::Path;
-use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use serde::Serialize;
 
+use crate::invocation::Invocation;
 use crate::output::{Output, print_json, print_to_stderr};
 use crate::round_client::RefusedByServer;
 use crate::shell::quoted;
@@ -23,7 +23,7 @@ struct Document<'a> {
 }
 
 /// Reports the error of a command and returns the exit code.
-pub(crate) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
+pub(crate) fn report(error: &anyhow::Error, output: &Output) -> u8 {
     let (message, hint) = (message(error), hint(error));
     print_to_stderr("error", &message);
     if let Some(hint) = &hint {
@@ -33,24 +33,41 @@ pub(crate) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
         // If stdout is closed, the message on stderr must suffice.
         let _ = print_json(&Document { error: &message, hint: hint.as_deref() });
     }
-    ExitCode::from(BAD_INPUT)
+    BAD_INPUT
 }
 
 /// Reports an error in the command line, or prints the help or version requested there.
-pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
+pub(crate) fn report_usage(error: &clap::Error, invocation: &Invocation) -> u8 {
     // If the stream is closed, nobody is reading.
     let _ = error.print();
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        return ExitCode::SUCCESS;
+        return 0;
     }
-    if std::env::args_os().any(|arg| arg == "--json") {
-        let text = error.render().to_string();
-        let message = text.split("\n\n").next().unwrap_or_default();
-        let message = message.strip_prefix("error: ").unwrap_or(message);
-        let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-        let _ = print_json(&Document { error: &message, hint: None });
+    if invocation.arguments.iter().any(|arg| arg == "--json") {
+        let _ = print_json(&Document { error: &usage_message(error), hint: None });
     }
-    ExitCode::from(BAD_INPUT)
+    BAD_INPUT
+}
+
+/// An error in the command line as one line, for a caller that printed nothing.
+pub(crate) fn usage_error(error: &clap::Error) -> anyhow::Error {
+    anyhow::Error::msg(usage_message(error))
+}
+
+fn usage_message(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let message = text.split("\n\n").next().unwrap_or_default();
+    let message = message.strip_prefix("error: ").unwrap_or(message);
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The error as one message that ends with the hint, if there is one.
+pub(crate) fn with_hint(error: &anyhow::Error) -> anyhow::Error {
+    let message = message(error);
+    match hint(error) {
+        Some(hint) => anyhow::anyhow!("{message} (hint: {hint})"),
+        None => anyhow::Error::msg(message),
+    }
 }
 
 /// The message and its causes, joined. A cause that the message already contains is left out.

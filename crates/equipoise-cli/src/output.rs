@@ -4,9 +4,11 @@
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context;
 use serde::Serialize;
+use serde_json::Value;
 
 /// The answer of a command that ran to the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,22 +26,42 @@ impl Answer {
 }
 
 /// The output options.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Output {
     /// Print one JSON document instead of text.
     pub(crate) json: bool,
     /// Print no notes and no progress.
     pub(crate) quiet: bool,
+    /// Where the result and the warnings go instead, if a caller wants them.
+    captured: Option<Mutex<(Value, Vec<String>)>>,
 }
 
 impl Output {
+    pub(crate) fn new(json: bool, quiet: bool) -> Self {
+        Self { json, quiet, captured: None }
+    }
+
+    /// Prints nothing and keeps the result and the warnings.
+    pub(crate) fn captured() -> Self {
+        Self { json: true, quiet: true, captured: Some(Mutex::default()) }
+    }
+
+    /// The result and the warnings that were kept.
+    pub(crate) fn take(self) -> (Value, Vec<String>) {
+        let kept = self.captured.unwrap_or_default();
+        kept.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Prints the result of a command: the document with `--json`, otherwise the text.
     pub(crate) fn result(
         &self,
         document: &impl Serialize,
         text: impl FnOnce() -> String,
     ) -> anyhow::Result<Answer> {
-        if self.json {
+        if let Some(captured) = &self.captured {
+            let document = serde_json::to_value(document)?;
+            captured.lock().unwrap_or_else(PoisonError::into_inner).0 = document;
+        } else if self.json {
             print_json(document)?
         } else {
             print(&text())?
@@ -55,7 +77,13 @@ impl Output {
     }
 
     pub(crate) fn warn(&self, text: impl Display) {
-        print_to_stderr("warning", text);
+        match &self.captured {
+            Some(captured) => {
+                let mut captured = captured.lock().unwrap_or_else(PoisonError::into_inner);
+                captured.1.push(text.to_string());
+            }
+            None => print_to_stderr("warning", text),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Progress bars for work that takes longer than a second.
 
 use std::io::IsTerminal;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use equipoise_core::{Observer, Progress};
@@ -71,7 +72,7 @@ fn time_left(elapsed: Duration, done: usize, remaining: usize) -> Option<Duratio
 }
 
 impl Observer for Bar {
-    fn on_step(&mut self, step: Progress<'_>) {
+    fn on_step(&mut self, step: Progress<'_>) -> ControlFlow<()> {
         self.show(step.done, step.of, || {
             // Only solvers with a penalty have a ρ.
             if step.rho > 0.0 {
@@ -80,6 +81,7 @@ impl Observer for Bar {
                 String::new()
             }
         });
+        ControlFlow::Continue(())
     }
 }
 

@@ -107,6 +107,9 @@ pub enum Error {
         /// The number of such rows in each group.
         found: String,
     },
+    /// The [`Observer`](crate::Observer) asked to stop.
+    #[error("cancelled")]
+    Cancelled,
     /// The rows of a [`ClientStatistics`](crate::ClientStatistics) could not be read.
     #[error("the rows could not be read")]
     Source(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -1,4 +1,8 @@
-//! Progress reports: the maths never prints.
+//! Progress reports, and the way to stop a computation: the maths never prints.
+
+use std::ops::ControlFlow;
+
+use crate::error::Error;
 
 /// A step of a long-running loop.
 #[derive(Debug, Clone, Copy)]
@@ -19,8 +23,16 @@ pub struct Progress<'a> {
 
 /// Receives each step, on a thread of the solver's choice.
 pub trait Observer: Send {
-    /// Called once per step, in order.
-    fn on_step(&mut self, progress: Progress<'_>);
+    /// Called once per step, in order. `Break` ends the computation with [`Error::Cancelled`].
+    fn on_step(&mut self, progress: Progress<'_>) -> ControlFlow<()>;
+}
+
+/// Reports a step, and fails if the observer asks to stop.
+pub(crate) fn report(observer: &mut dyn Observer, progress: Progress<'_>) -> Result<(), Error> {
+    match observer.on_step(progress) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(Error::Cancelled),
+    }
 }
 
 /// An observer that does nothing.
@@ -28,5 +40,7 @@ pub trait Observer: Send {
 pub struct NoopObserver;
 
 impl Observer for NoopObserver {
-    fn on_step(&mut self, _: Progress<'_>) {}
+    fn on_step(&mut self, _: Progress<'_>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }

@@ -98,7 +98,7 @@ fn adam(
         for _ in 0..stage.iterations {
             // θ(w_t), fitted from θ(w_{t−1}), then F on the root and the hypergradient ∇P(w_t).
             let here = problem.evaluate(weights, rho, point, &settings.inner)?;
-            trace.record(&here);
+            trace.record(&here)?;
             let is_stationary = here.is_stationary(outer);
             (weights, point) = (here.weights, here.point);
             if is_stationary {

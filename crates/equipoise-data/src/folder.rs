@@ -9,6 +9,7 @@ use crate::error::{Error, Purpose, list};
 use crate::raw_rows::{EncodedTable, read_rows};
 use crate::schema::Schema;
 use crate::table::split_name;
+use crate::table_source::TableSource;
 
 /// A client's root.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,24 +61,24 @@ pub fn read_folder(dir: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
     Ok(clients.into_iter().collect())
 }
 
-/// Reads a folder of roots (tables of raw rows), sorted by client.
-pub fn read_roots(dir: &Path, schema: &Schema) -> Result<Vec<Client>, Error> {
-    let client = |(id, path): (String, PathBuf)| {
-        let EncodedTable { rows, mut warnings } = read_rows(&path, schema, Purpose::Root)?;
+/// Reads the roots (tables of raw rows) of some clients.
+pub fn read_roots(
+    roots: Vec<(String, TableSource)>,
+    schema: &Schema,
+) -> Result<Vec<Client>, Error> {
+    let client = |(id, table): (String, TableSource)| {
+        let EncodedTable { rows, mut warnings } = read_rows(table, schema, Purpose::Root)?;
         for warning in &mut warnings {
             (warning.client, warning.table) = (Some(id.clone()), Some(TableRole::Root));
         }
         Ok(Client { id, rows, warnings })
     };
-    read_folder(dir)?.into_iter().map(client).collect()
+    roots.into_iter().map(client).collect()
 }
 
 /// Checks that proxies and roots, each sorted by client as [`read_folder`] returns them, belong to the same clients.
-pub fn match_clients(
-    proxies: &[(String, PathBuf)],
-    roots: &[(String, PathBuf)],
-) -> Result<(), Error> {
-    let missing = |from: &[(String, PathBuf)], of: &[(String, PathBuf)]| -> Vec<String> {
+pub fn match_clients<T>(proxies: &[(String, T)], roots: &[(String, T)]) -> Result<(), Error> {
+    let missing = |from: &[(String, T)], of: &[(String, T)]| -> Vec<String> {
         let is_missing = |id: &&String| from.binary_search_by(|(other, _)| other.cmp(id)).is_err();
         of.iter().map(|(id, _)| id).filter(is_missing).cloned().collect()
     };

@@ -29,6 +29,7 @@ mod schema;
 mod scratch_file;
 mod stamp;
 mod table;
+mod table_source;
 mod value;
 mod warning;
 
@@ -46,9 +47,10 @@ pub use overlap::{Overlap, Overlaps};
 pub use proxy::{ProxyWriter, read_proxy, visit_open_proxy, visit_proxy, write_proxy};
 pub use raw_rows::{EncodedTable, read_features_for_prediction, read_rows};
 pub use read_limits::ReadLimits;
-pub use round::{LoadedRound, load_round};
+pub use round::{LoadedRound, RoundTables, load_round, load_tables};
 pub use schema::{
     Encoding, Feature, Group, InferOptions, Inferred, Label, Schema, SchemaProblem, Sensitive,
     infer,
 };
 pub use table::{Cell, Table, TableKind, open_table};
+pub use table_source::TableSource;

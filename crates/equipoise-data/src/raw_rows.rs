@@ -1,13 +1,12 @@
 //! Tables of raw rows, encoded with the schema while they are read.
 
-use std::path::Path;
-
 use equipoise_core::{Rows, Warning, WarningCode};
 
 use crate::distinct::Distinct;
 use crate::error::{Error, Purpose, TableProblem};
 use crate::schema::{Encoder, Schema};
-use crate::table::{Cell, Table, open_table};
+use crate::table::{Cell, Table};
+use crate::table_source::TableSource;
 use crate::warning::{self, MAX_NAMED};
 
 /// Encoded rows and warnings about them.
@@ -21,8 +20,12 @@ pub struct EncodedTable {
 
 /// Reads and encodes a table of raw rows with labels. The columns may come in any order; each must be in
 /// the schema, `ignore` included.
-pub fn read_rows(path: &Path, schema: &Schema, purpose: Purpose) -> Result<EncodedTable, Error> {
-    let table = open_table(path)?;
+pub fn read_rows(
+    table: impl Into<TableSource>,
+    schema: &Schema,
+    purpose: Purpose,
+) -> Result<EncodedTable, Error> {
+    let table = table.into().open()?;
     refuse_extra_columns(&table, schema)?;
     read(table, schema, purpose, true)
 }
@@ -30,8 +33,11 @@ pub fn read_rows(path: &Path, schema: &Schema, purpose: Purpose) -> Result<Encod
 /// Reads and encodes raw rows to be scored. The label column is ignored and may be absent; all rows get a
 /// meaningless negative label. If the model is blind, sensitive columns are ignored too, and all rows are in the first
 /// group. Columns that are not in the schema are allowed.
-pub fn read_features_for_prediction(path: &Path, schema: &Schema) -> Result<EncodedTable, Error> {
-    read(open_table(path)?, schema, Purpose::Prediction, false)
+pub fn read_features_for_prediction(
+    table: impl Into<TableSource>,
+    schema: &Schema,
+) -> Result<EncodedTable, Error> {
+    read(table.into().open()?, schema, Purpose::Prediction, false)
 }
 
 fn read(

@@ -1,8 +1,8 @@
 //! Reads a folder of proxies and a folder of roots into a round.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use equipoise_core::{
     BlockKeeper, ClientPacker, DistinctRows, PackedClient, PackedRows, Root, Round, RowSampler,
@@ -17,6 +17,7 @@ use crate::proxy::visit_proxy;
 use crate::read_limits::ReadLimits;
 use crate::row_sketch::{RowSketch, RowSketcher};
 use crate::schema::Schema;
+use crate::table_source::TableSource;
 use crate::warning;
 
 /// A round, and what was noticed while reading it.
@@ -31,6 +32,42 @@ pub struct LoadedRound {
     pub distinct_rows: Vec<DistinctRows>,
 }
 
+/// The tables of a round: a proxy (encoded rows) and a root (raw rows) of each client.
+#[derive(Debug)]
+pub struct RoundTables {
+    proxies: Vec<(String, TableSource)>,
+    roots: Vec<(String, TableSource)>,
+    /// Where the roots are, for messages.
+    roots_name: PathBuf,
+}
+
+impl RoundTables {
+    /// The tables of clients, in any order.
+    pub fn new(
+        mut proxies: Vec<(String, TableSource)>,
+        mut roots: Vec<(String, TableSource)>,
+    ) -> Result<Self, Error> {
+        for tables in [&mut proxies, &mut roots] {
+            tables.sort_by(|(a, _), (b, _)| a.cmp(b));
+            if let Some([(id, _), _]) = tables.array_windows().find(|[(a, _), (b, _)]| a == b) {
+                return Err(Error::Invalid(format!("client `{id}` has two tables. Keep one.")));
+            }
+        }
+        match_clients(&proxies, &roots)?;
+        Ok(Self { proxies, roots, roots_name: "the roots".into() })
+    }
+
+    /// The tables in a folder of proxies and a folder of roots, one file per client in each.
+    pub fn in_folders(proxies: &Path, roots: &Path) -> Result<Self, Error> {
+        let sources = |dir| -> Result<Vec<(String, TableSource)>, Error> {
+            let files = read_folder(dir)?.into_iter();
+            Ok(files.map(|(id, path)| (id, TableSource::File(path))).collect())
+        };
+        let tables = Self::new(sources(proxies)?, sources(roots)?)?;
+        Ok(Self { roots_name: roots.to_path_buf(), ..tables })
+    }
+}
+
 /// Reads a folder of proxies (encoded rows) and a folder of roots (raw rows), one file per client in each. The memory
 /// limit determines only where the rows of the proxies are kept.
 pub fn load_round(
@@ -39,24 +76,34 @@ pub fn load_round(
     schema: &Schema,
     memory: &Memory,
 ) -> Result<LoadedRound, Error> {
-    let files = read_folder(proxies_dir)?;
-    match_clients(&files, &read_folder(root_dir)?)?;
-    let n_threads = rayon::current_num_threads();
-    let plan = SamplePlan::new(schema.layout(), files.len());
-    let shares = memory.share_out(schema.layout().n(), files.len(), n_threads, &plan)?;
-    load_files(files, root_dir, schema, shares)
+    load_tables(RoundTables::in_folders(proxies_dir, root_dir)?, schema, memory)
 }
 
-fn load_files(
-    files: Vec<(String, PathBuf)>,
-    root_dir: &Path,
+/// Reads the tables of a round, as [`load_round`] does.
+pub fn load_tables(
+    tables: RoundTables,
+    schema: &Schema,
+    memory: &Memory,
+) -> Result<LoadedRound, Error> {
+    let n_threads = rayon::current_num_threads();
+    let n_clients = tables.proxies.len();
+    let plan = SamplePlan::new(schema.layout(), n_clients);
+    let shares = memory.share_out(schema.layout().n(), n_clients, n_threads, &plan)?;
+    load_within(tables, schema, shares)
+}
+
+fn load_within(
+    tables: RoundTables,
     schema: &Schema,
     shares: Shares,
 ) -> Result<LoadedRound, Error> {
+    let RoundTables { proxies, roots, roots_name } = tables;
+    let files: Vec<(String, PathBuf)> =
+        proxies.iter().map(|(id, table)| (id.clone(), table.name().to_path_buf())).collect();
     let plan = SamplePlan::new(schema.layout(), files.len());
     let (proxies, sketches): (Vec<_>, Vec<_>) =
-        pack_proxies(&files, schema, &plan, &shares)?.into_iter().unzip();
-    let roots = read_roots(root_dir, schema)?;
+        pack_proxies(proxies, schema, &plan, &shares)?.into_iter().unzip();
+    let roots = read_roots(roots, schema)?;
 
     let mut warnings = Vec::new();
     for ((id, file), proxy) in files.iter().zip(&proxies) {
@@ -71,7 +118,7 @@ fn load_files(
     });
     let root = Root::new(root_rows.collect()).map_err(|error| match error {
         equipoise_core::Error::RootGroup { .. } => Error::Root {
-            folder: root_dir.to_path_buf(),
+            folder: roots_name,
             column: schema.sensitive.column_name(),
             source: error,
         },
@@ -91,26 +138,29 @@ fn load_files(
 /// Files are started in order, and none after one that failed, so the error is always that of the first bad file,
 /// whatever the number of readers.
 fn pack_proxies(
-    files: &[(String, PathBuf)],
+    tables: Vec<(String, TableSource)>,
     schema: &Schema,
     plan: &SamplePlan,
     shares: &Shares,
 ) -> Result<Vec<(PackedClient, RowSketch)>, Error> {
+    let tables: Vec<Mutex<Option<TableSource>>> =
+        tables.into_iter().map(|(_, table)| Mutex::new(Some(table))).collect();
     let packed: Vec<OnceLock<Result<(PackedClient, RowSketch), Error>>> =
-        files.iter().map(|_| OnceLock::new()).collect();
+        tables.iter().map(|_| OnceLock::new()).collect();
     let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let read = || {
         while !failed.load(Ordering::Relaxed) {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let (Some((_, path)), Some(slot)) = (files.get(at), packed.get(at)) else { break };
-            let client = pack_proxy(path, schema, plan.sampler(at), &shares.keeper);
+            let (Some(table), Some(slot)) = (tables.get(at), packed.get(at)) else { break };
+            let Some(table) = table.lock().ok().and_then(|mut table| table.take()) else { break };
+            let client = pack_proxy(table, schema, plan.sampler(at), &shares.keeper);
             failed.fetch_or(client.is_err(), Ordering::Relaxed);
             // No other reader has this slot.
             let _ = slot.set(client);
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..shares.n_readers.min(files.len()) {
+        for _ in 1..shares.n_readers.min(tables.len()) {
             scope.spawn(read);
         }
         read();
@@ -119,14 +169,14 @@ fn pack_proxies(
 }
 
 fn pack_proxy(
-    path: &Path,
+    table: TableSource,
     schema: &Schema,
     sampler: Option<RowSampler>,
     keeper: &BlockKeeper,
 ) -> Result<(PackedClient, RowSketch), Error> {
     let mut packer = ClientPacker::new(schema.layout(), keeper).with_sampler(sampler);
     let mut sketcher = RowSketcher::new();
-    visit_proxy(path, schema, ReadLimits::NONE, |rows| {
+    visit_proxy(table, schema, ReadLimits::NONE, |rows| {
         sketcher.add(rows);
         packer.push(rows).map_err(packing_error)
     })?;

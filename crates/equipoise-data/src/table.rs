@@ -3,9 +3,11 @@
 //! [`open_table`] selects the reader by file extension and reads the header; [`Table::visit`] then streams the
 //! rows. Names and texts are trimmed, and missing values are recognised here.
 
+mod batch;
 mod cell;
 mod counted;
 mod csv;
+mod memory;
 mod parquet;
 mod quiet;
 mod suggest;
@@ -14,13 +16,16 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use arrow_array::RecordBatchReader;
+
 pub use cell::Cell;
 
 use crate::error::{Error, TableProblem, list};
 use crate::read_limits::ReadLimits;
 
+pub(crate) use self::batch::Batch;
 pub(crate) use self::csv::write as write_csv;
-pub(crate) use self::parquet::{Batch, BatchWriter, write as write_parquet};
+pub(crate) use self::parquet::{BatchWriter, write as write_parquet};
 
 /// The table formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,6 +113,7 @@ pub(crate) enum Part<'a> {
 enum Source {
     Csv(csv::Reader),
     Parquet(Box<parquet::Reader>),
+    Memory(memory::Reader),
 }
 
 /// Opens a table by its extension and reads its header.
@@ -157,7 +163,23 @@ pub(crate) fn read_header(path: &Path, file: File, limits: ReadLimits) -> Result
 }
 
 impl Table {
-    /// The file.
+    /// A table in memory, read from a stream of batches. Errors and warnings show its name in place of a file.
+    pub fn of_batches(
+        name: impl Into<PathBuf>,
+        batches: Box<dyn RecordBatchReader + Send>,
+    ) -> Result<Self, Error> {
+        let file = name.into();
+        let (columns, reader) = memory::open(&file, batches)?;
+        check_names(&file, &columns)?;
+        Ok(Self { file, columns, source: Source::Memory(reader), limits: ReadLimits::NONE })
+    }
+
+    /// The table with limits on what may be read of it.
+    pub(crate) fn within(self, limits: ReadLimits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The file, or the name of a table in memory.
     pub fn file(&self) -> &Path {
         &self.file
     }
@@ -183,7 +205,7 @@ impl Table {
     /// The number of rows according to the file's metadata, if it has any: a claim, not a count.
     pub fn claimed_rows(&self) -> Option<u64> {
         match &self.source {
-            Source::Csv(_) => None,
+            Source::Csv(_) | Source::Memory(_) => None,
             Source::Parquet(reader) => Some(reader.claimed_rows()),
         }
     }
@@ -216,18 +238,21 @@ impl Table {
     ) -> Result<u64, Error> {
         let (file, limits) = (self.file, self.limits);
         let n_columns = self.columns.len() as u64;
+        let mut visit_within = |last_row: u64, part: Part<'_>| {
+            limits.check_rows(&file, last_row, n_columns)?;
+            visit(part)
+        };
+        let visit_batch = |batch: &Batch<'_>| {
+            visit_within(batch.first_row - 1 + batch.n_rows as u64, Part::Batch(batch))
+        };
         match self.source {
-            Source::Csv(reader) => reader.visit(&file, chosen, |row, cells| {
-                limits.check_rows(&file, row, n_columns)?;
-                visit(Part::Row(row, cells))
-            }),
-            Source::Parquet(reader) => {
-                reader.visit_batches(&file, chosen, max_rows, |batch: &Batch<'_>| {
-                    let last_row = batch.first_row - 1 + batch.n_rows as u64;
-                    limits.check_rows(&file, last_row, n_columns)?;
-                    visit(Part::Batch(batch))
-                })
+            Source::Csv(reader) => {
+                reader.visit(&file, chosen, |row, cells| visit_within(row, Part::Row(row, cells)))
             }
+            Source::Parquet(reader) => {
+                reader.visit_batches(&file, chosen, max_rows, visit_batch)
+            }
+            Source::Memory(reader) => reader.visit_batches(&file, chosen, max_rows, visit_batch),
         }
     }
 }

@@ -11,6 +11,7 @@ use equipoise_lab::{
 
 use crate::choice_args::{Chosen, choice, choice_or_group, distinct};
 use crate::formatting::{count, rate, table};
+use crate::invocation;
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
 use crate::shell::command_line;
@@ -104,7 +105,7 @@ pub(crate) fn run(args: &ArenaArgs, output: &Output) -> anyhow::Result<Answer> {
             }
         })?
     };
-    let page = ArenaPage { arena: &arena, command: &command_line(std::env::args_os()) };
+    let page = ArenaPage { arena: &arena, command: &command_line(invocation::command_line()) };
     let path = page.write(&args.output)?;
     output.note(format!("wrote {}", path.display()));
     let summary = arena.summary();

@@ -11,6 +11,7 @@ use equipoise_lab::{CellSummary, Results, run_experiment, summarise};
 use serde::Serialize;
 
 use crate::formatting::{number, table};
+use crate::invocation;
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
 use crate::shell::command_line;
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answ
             }
         })?
     };
-    let results = Results { experiment: &experiment, command: &command_line(std::env::args_os()) };
+    let results = Results { experiment: &experiment, command: &command_line(invocation::command_line()) };
     let page = results.write(&args.output)?;
     let summaries = summarise(&experiment.grid, &settings.variants);
     let document = Document {

@@ -16,6 +16,7 @@ use serde_json::json;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::commands::validate_proxy;
+use crate::invocation;
 use crate::output::{Answer, Output};
 
 /// Run the round server: collect submissions, solve, publish
@@ -109,8 +110,8 @@ pub(crate) fn run(args: &ServeArgs, output: &Output) -> anyhow::Result<Answer> {
         .init();
     let crash = args.crash_at.as_deref().map_or_else(Crash::default, Crash::parse);
     let parts = StoreParts { crash, ..StoreParts::default() };
-    let program = std::env::current_exe().context("cannot locate this executable")?;
-    let mut child_arguments = vec![validate_proxy::NAME.to_owned()];
+    let (program, mut child_arguments) = invocation::program()?;
+    child_arguments.push(validate_proxy::NAME.to_owned());
     if args.crash_at.as_deref() == Some(validate_proxy::CRASH) {
         child_arguments.push("--crash".to_owned());
     }

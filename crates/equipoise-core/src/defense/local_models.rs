@@ -3,7 +3,7 @@
 
 use super::{ModelAverage, Solved, fit_from_scratch};
 use crate::error::Error;
-use crate::observer::{NoopObserver, Observer, Progress};
+use crate::observer::{NoopObserver, Observer, Progress, report};
 use crate::outcome::Counts;
 use crate::round::Round;
 use crate::settings::Settings;
@@ -62,7 +62,7 @@ pub(super) fn fit_each(
         let loss = fit.point.statistics.losses().sum::<f64>() / n_rows;
         let (done, of) = (client + 1, round.n_clients());
         let (violation, rho, weights) = (0.0, 0.0, &[][..]);
-        observer.on_step(Progress { done, of, objective: loss, violation, rho, weights });
+        report(observer, Progress { done, of, objective: loss, violation, rho, weights })?;
         Ok(LocalModel { theta: fit.point.theta, loss })
     };
     (0..round.n_clients()).map(&mut fit).collect()

@@ -12,7 +12,7 @@
 use super::generator::Generator;
 use super::{GeneratedProxy, ProxySettings, ProxySummary, measure_closeness, start};
 use crate::error::Error;
-use crate::observer::{Observer, Progress};
+use crate::observer::{Observer, Progress, report};
 use crate::rows::Rows;
 use crate::settings::RhoSchedule;
 
@@ -44,14 +44,15 @@ pub(super) fn generate(
         for _ in 0..settings.steps_per_rho {
             let moved = generator.step(rho)?;
             steps += usize::from(moved);
-            observer.on_step(Progress {
+            let progress = Progress {
                 done: steps,
                 of: settings.steps_per_rho * 4,
                 objective: generator.value(rho),
                 violation: generator.size(),
                 rho,
                 weights: &[],
-            });
+            };
+            report(observer, progress)?;
             if !moved {
                 converged = !generator.was_stuck();
                 break;

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::fairness::Covariance;
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, fit_logistic, ridge};
 use crate::linalg::RangeProjection;
-use crate::observer::{Observer, Progress};
+use crate::observer::{Observer, Progress, report};
 use crate::packed_rows::PackedRows;
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order};
@@ -37,9 +37,9 @@ pub(super) fn generate(
         let loss = packed.evaluate(theta, Order::Loss)?.weighted_loss(&[1.0]) / data.len() as f64;
         Ok((loss, covariance.violation(theta).size(settings.fairness)))
     };
-    let mut report = |done: usize, (objective, violation): (f64, f64)| {
+    let mut reached = |done: usize, (objective, violation): (f64, f64)| {
         let (of, rho, weights) = (STAGES, 0.0, &[][..]);
-        observer.on_step(Progress { done, of, objective, violation, rho, weights });
+        report(observer, Progress { done, of, objective, violation, rho, weights })
     };
 
     let origin = FitPoint::origin(&packed)?;
@@ -49,9 +49,9 @@ pub(super) fn generate(
     let tolerance = InnerSettings { tolerance: 1e-9, ..InnerSettings::default() };
     let start_theta = problem.fit(origin, &tolerance)?.point.theta;
     let (start_loss, start_violation) = measure(&start_theta)?;
-    report(1, (start_loss, start_violation));
+    reached(1, (start_loss, start_violation))?;
     let target = fair_target(data, &packed, &start_theta, &row_space, settings)?;
-    report(2, measure(&target)?);
+    reached(2, measure(&target)?)?;
 
     let model = SmoothedModel::of(data)?;
     let sampled = match settings.start {
@@ -61,12 +61,12 @@ pub(super) fn generate(
     let labelled = label(data, sampled, &target, settings.seed)?;
     let ridge = ridge(settings.lambda, target.len());
     let ExactRows { rows, steps } = make_exact(labelled, &target, ridge, model.varying())?;
-    report(3, measure(&target)?);
+    reached(3, measure(&target)?)?;
 
     let tolerance = InnerSettings { tolerance: 1e-11, ..InnerSettings::default() };
     let theta = fit_logistic(&rows, settings.lambda, &tolerance)?;
     let (loss, violation) = measure(&theta)?;
-    report(STAGES, (loss, violation));
+    reached(STAGES, (loss, violation))?;
     let differences = theta.iter().zip(&target).map(|(found, wanted)| (found - wanted).abs());
     let target_error = differences.fold(0.0, f64::max);
     Ok(GeneratedProxy {

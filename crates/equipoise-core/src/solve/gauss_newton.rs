@@ -115,7 +115,7 @@ impl GaussNewton<'_, '_, '_> {
                 here = self.problem.evaluate(weights, stage.rho, point, &self.inner)?;
             }
             for _ in 0..stage.iterations {
-                self.trace.record(&here);
+                self.trace.record(&here)?;
                 let has_gap_test = self.settings.outer.gap_tolerance.is_some();
                 let ends_stage = has_gap_test && here.relative_gap() <= STAGE_GAP;
                 let is_known = earlier.is_some_and(|earlier| has_reached(&here, earlier));

@@ -1,6 +1,8 @@
 //! End-to-end solves: every defense, reproducibility, counts and warnings.
 #![allow(clippy::unwrap_used)]
 
+use std::ops::ControlFlow;
+
 use super::*;
 use crate::choice::Choice;
 use crate::fairness::Fairness;
@@ -130,9 +132,10 @@ fn reports_the_iteration_limit() {
 fn notifies_the_observer_of_every_step() {
     struct Count(Vec<usize>);
     impl Observer for Count {
-        fn on_step(&mut self, progress: Progress<'_>) {
+        fn on_step(&mut self, progress: Progress<'_>) -> ControlFlow<()> {
             assert_eq!(progress.weights.len(), 2);
             self.0.push(progress.done);
+            ControlFlow::Continue(())
         }
     }
     let mut settings = Settings::paper(Fairness::SP);
@@ -141,6 +144,23 @@ fn notifies_the_observer_of_every_step() {
     let round = random_round(6, 2, 60, 2, true);
     solve(&round, &settings.validate().unwrap(), &mut count).unwrap();
     assert_eq!(count.0, (1..=12).collect::<Vec<_>>());
+}
+
+#[test]
+fn an_observer_can_stop_every_iterative_defense() {
+    struct StopAt(usize);
+    impl Observer for StopAt {
+        fn on_step(&mut self, progress: Progress<'_>) -> ControlFlow<()> {
+            assert!(progress.done <= self.0, "a step after the last");
+            if progress.done == self.0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
+    }
+    let round = random_round(6, 3, 60, 2, true);
+    let bilevel = Settings::bilevel(Fairness::SP);
+    for settings in [Settings::new(Fairness::SP), bilevel, Settings::paper(Fairness::SP)] {
+        let result = solve(&round, &settings.validate().unwrap(), &mut StopAt(2));
+        assert!(matches!(result, Err(Error::Cancelled)), "{:?}", settings.defense);
+    }
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The weight trajectory of a solve, and its observer.
 
 use crate::bilevel::Evaluation;
-use crate::observer::{Observer, Progress};
+use crate::error::Error;
+use crate::observer::{Observer, Progress, report};
 use crate::outcome::TracePoint;
 use crate::settings::Settings;
 
@@ -30,7 +31,7 @@ impl<'a> TraceRecorder<'a> {
     }
 
     /// Records where a step begins.
-    pub(super) fn record(&mut self, here: &Evaluation) {
+    pub(super) fn record(&mut self, here: &Evaluation) -> Result<(), Error> {
         let &Evaluation { rho, objective, ref weights, .. } = here;
         let violation = here.violation.size(self.settings.fairness);
         if self.n_steps.is_multiple_of(self.stride) {
@@ -39,6 +40,6 @@ impl<'a> TraceRecorder<'a> {
         }
         self.n_steps += 1;
         let (done, of) = (self.n_steps, self.settings.outer.iterations);
-        self.observer.on_step(Progress { done, of, objective, violation, rho, weights });
+        report(self.observer, Progress { done, of, objective, violation, rho, weights })
     }
 }

@@ -9,15 +9,16 @@ use super::columns;
 use crate::error::{Error, Purpose, TableProblem};
 use crate::read_limits::ReadLimits;
 use crate::schema::Schema;
-use crate::table::{Batch, Cell, Part, Table, open_table_within, read_header};
+use crate::table::{Batch, Cell, Part, Table, read_header};
+use crate::table_source::TableSource;
 
 /// Rows decoded at a time.
 pub(crate) const CHUNK_ROWS: usize = 4096;
 
 /// Reads a proxy. The columns may come in any order, but none may be missing or added.
-pub fn read_proxy(path: &Path, schema: &Schema) -> Result<Rows, Error> {
+pub fn read_proxy(table: impl Into<TableSource>, schema: &Schema) -> Result<Rows, Error> {
     let mut chunks = Vec::new();
-    visit_proxy(path, schema, ReadLimits::NONE, |rows| {
+    visit_proxy(table, schema, ReadLimits::NONE, |rows| {
         chunks.push(rows.clone());
         Ok(())
     })?;
@@ -28,12 +29,12 @@ pub fn read_proxy(path: &Path, schema: &Schema) -> Result<Rows, Error> {
 /// number of rows. Only one chunk is in memory, plus what the format must decode at once: a line of CSV, or a
 /// page of each Parquet column. A file that exceeds the limits is an error.
 pub fn visit_proxy(
-    path: &Path,
+    table: impl Into<TableSource>,
     schema: &Schema,
     limits: ReadLimits,
     visit: impl FnMut(&Rows) -> Result<(), Error>,
 ) -> Result<u64, Error> {
-    visit_chunks(open_table_within(path, limits)?, schema, CHUNK_ROWS, visit)
+    visit_chunks(table.into().open_within(limits)?, schema, CHUNK_ROWS, visit)
 }
 
 /// Like [`visit_proxy`], for a file that is already open. The path gives the format and appears in errors.

@@ -92,7 +92,8 @@ fn outcome(dir: &Path, shares: Shares, n_threads: usize) -> String {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
     pool.install(|| {
         let (proxies, roots) = (dir.join("proxies"), dir.join("roots"));
-        let loaded = load_files(read_folder(&proxies).unwrap(), &roots, &schema(), shares).unwrap();
+        let loaded = load_within(RoundTables::in_folders(&proxies, &roots).unwrap(), &schema(), shares);
+        let loaded = loaded.unwrap();
         let settings = Settings::bilevel(Fairness::SP).validate().unwrap();
         let outcome = solve(&loaded.round, &settings, &mut NoopObserver).unwrap();
         let file = OutcomeFile::new(&schema(), outcome, loaded.warnings, loaded.overlaps, 0.0);
@@ -169,14 +170,8 @@ fn names_the_first_bad_file_whatever_the_number_of_readers() {
     }
     for n_readers in [1, 2, 5] {
         let shares = Shares { n_readers, keeper: BlockKeeper::in_memory() };
-        let error = load_files(
-            read_folder(&proxies).unwrap(),
-            &dir.path().join("roots"),
-            &schema(),
-            shares,
-        )
-        .err()
-        .unwrap();
+        let tables = RoundTables::in_folders(&proxies, &dir.path().join("roots")).unwrap();
+        let error = load_within(tables, &schema(), shares).err().unwrap();
         let text = error.to_string();
         assert!(text.contains("c3.csv, row 1, column `y`"), "{text}");
     }

@@ -1,7 +1,6 @@
 //! Parquet tables, decoded column by column.
 
 mod batch_writer;
-mod column;
 mod open_file;
 
 use std::io::Write;
@@ -14,15 +13,11 @@ use parquet::arrow::arrow_reader::{
 };
 
 pub(crate) use self::batch_writer::BatchWriter;
-use self::column::Column;
 pub(super) use self::open_file::OpenFile;
-use super::Cell;
+use super::batch::{Batch, MAX_BATCH_ROWS, check_types, column_names};
 use super::quiet::catch_panics;
 use crate::error::{Error, TableProblem};
 use crate::output_table::OutputColumn;
-
-/// Maximum number of rows decoded at a time.
-const MAX_BATCH_ROWS: usize = 4096;
 
 /// A Parquet file whose footer has been read.
 pub(super) struct Reader {
@@ -34,11 +29,7 @@ pub(super) fn open(path: &Path, file: OpenFile) -> Result<(Vec<String>, Reader),
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let builder =
         guard(path, || ParquetRecordBatchReaderBuilder::try_new_with_options(file, options))?;
-    let columns: Vec<String> =
-        builder.schema().fields().iter().map(|field| field.name().trim().to_string()).collect();
-    if columns.is_empty() {
-        return Err(TableProblem::empty().in_file(path));
-    }
+    let columns = column_names(path, builder.schema())?;
     Ok((columns, Reader { builder }))
 }
 
@@ -59,16 +50,7 @@ impl Reader {
         max_rows: usize,
         mut visit: impl FnMut(&Batch<'_>) -> Result<(), Error>,
     ) -> Result<u64, Error> {
-        for &i in chosen {
-            let field = self.builder.schema().field(i);
-            if !Column::can_hold(field.data_type()) {
-                let problem = TableProblem::new(format!(
-                    "type {} is not supported, only numbers, booleans and text. Convert or drop the column.",
-                    field.data_type()
-                ));
-                return Err(problem.in_column(path, field.name()));
-            }
-        }
+        check_types(path, self.builder.schema(), chosen)?;
         let mut reader =
             guard(path, || build(self.builder, chosen, max_rows.clamp(1, MAX_BATCH_ROWS)))?;
         // The projection keeps the file's order; `at[i]` is the index of the i-th chosen column in it.
@@ -76,37 +58,12 @@ impl Reader {
         let at: Vec<usize> = chosen.iter().map(|c| sorted.partition_point(|s| s < c)).collect();
         let mut first_row = 1;
         while let Some(batch) = next(path, &mut reader)? {
-            let columns = at
-                .iter()
-                .map(|&i| Column::of(batch.column(i).as_ref()))
-                .collect::<Option<Vec<_>>>()
+            let decoded = Batch::of(&batch, &at, first_row)
                 .ok_or_else(|| broken(path, "a column changes its type".into()))?;
-            let n_rows = batch.num_rows();
-            visit(&Batch { first_row, n_rows, columns })?;
-            first_row += n_rows as u64;
+            visit(&decoded)?;
+            first_row += batch.num_rows() as u64;
         }
         Ok(first_row - 1)
-    }
-}
-
-/// Some decoded rows.
-pub(crate) struct Batch<'a> {
-    /// The number of the first row, counted from 1.
-    pub(crate) first_row: u64,
-    pub(crate) n_rows: usize,
-    columns: Vec<Column<'a>>,
-}
-
-impl<'a> Batch<'a> {
-    /// The cells of row `i`, in the order of the chosen columns.
-    pub(crate) fn cells(&self, i: usize, cells: &mut Vec<Cell<'a>>) {
-        cells.clear();
-        cells.extend(self.columns.iter().map(|column| column.cell(i)));
-    }
-
-    /// Calls `put` with index and number of every cell. `false` if a cell may not be a number.
-    pub(crate) fn numbers(&self, column: usize, put: impl FnMut(usize, f64)) -> bool {
-        self.columns[column].numbers(put)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::error::Error;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -175,14 +176,15 @@ struct ProgressObserver<'a> {
 }
 
 impl Observer for ProgressObserver<'_> {
-    fn on_step(&mut self, step: Progress<'_>) {
+    fn on_step(&mut self, step: Progress<'_>) -> ControlFlow<()> {
         self.store.crash().at("mid_solve");
         if self.notified.is_some_and(|at| at.elapsed() < PROGRESS_INTERVAL) {
-            return;
+            return ControlFlow::Continue(());
         }
         self.notified = Some(Instant::now());
         let Progress { done, of, violation, rho, objective, .. } = step;
         let progress = SolveProgress { done, of, violation, rho, objective };
         self.hub.set_progress(self.round, Some(progress));
+        ControlFlow::Continue(())
     }
 }

@@ -21,12 +21,17 @@ pub(super) enum Column<'a> {
     Text(&'a StringArray),
     LargeText(&'a LargeStringArray),
     TextView(&'a StringViewArray),
+    /// Indices into distinct values: a pandas or polars category.
+    Dictionary(&'a dyn Array, Vec<usize>, Box<Column<'a>>),
     /// Integers and floats as 64-bit floats. Integers beyond 2^53 are rounded, as any feature would be.
     Number(&'a dyn Array, Cow<'a, [f64]>),
 }
 
 impl<'a> Column<'a> {
     pub(super) fn can_hold(kind: &DataType) -> bool {
+        if let DataType::Dictionary(_, values) = kind {
+            return Self::can_hold(values);
+        }
         kind.is_integer()
             || kind.is_floating()
             || matches!(
@@ -52,6 +57,7 @@ impl<'a> Column<'a> {
             DataType::Utf8 => return array.as_string_opt().map(Self::Text),
             DataType::LargeUtf8 => return array.as_string_opt().map(Self::LargeText),
             DataType::Utf8View => return array.as_string_view_opt().map(Self::TextView),
+            DataType::Dictionary(..) => return Self::of_dictionary(array),
             DataType::Int8 => floats::<Int8Type>(array, f64::from),
             DataType::Int16 => floats::<Int16Type>(array, f64::from),
             DataType::Int32 => floats::<Int32Type>(array, f64::from),
@@ -66,6 +72,16 @@ impl<'a> Column<'a> {
             _ => None,
         };
         Some(Self::Number(array, numbers?))
+    }
+
+    fn of_dictionary(array: &'a dyn Array) -> Option<Self> {
+        let dictionary = array.as_any_dictionary_opt()?;
+        let values = dictionary.values();
+        if values.is_empty() {
+            return Some(Self::Null);
+        }
+        let values = Box::new(Self::of(values.as_ref())?);
+        Some(Self::Dictionary(array, dictionary.normalized_keys(), values))
     }
 
     /// Calls `put` with index and number of every cell. Returns `false` without a call if some cell may not be a
@@ -86,6 +102,7 @@ impl<'a> Column<'a> {
             Self::Text(a) if a.is_valid(i) => Cell::of_text(a.value(i)),
             Self::LargeText(a) if a.is_valid(i) => Cell::of_text(a.value(i)),
             Self::TextView(a) if a.is_valid(i) => Cell::of_text(a.value(i)),
+            Self::Dictionary(a, ref keys, ref values) if a.is_valid(i) => values.cell(keys[i]),
             Self::Number(a, ref numbers) if a.is_valid(i) => Cell::of_number(numbers[i]),
             _ => Cell::Missing,
         }
