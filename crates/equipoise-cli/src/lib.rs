@@ -7,6 +7,7 @@
 //! verified);
 //! 2 bad usage or input.
 
+pub mod api;
 mod choice_args;
 mod cli;
 mod commands;

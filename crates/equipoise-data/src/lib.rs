@@ -42,9 +42,11 @@ pub use model::{Model, Prediction};
 pub use outcome::{About, OutcomeFile};
 pub use output_file::{check_output, write_atomically, write_json};
 pub use output_folder::OutputFolder;
-pub use output_table::{ColumnValues, OutputColumn, csv_bytes, write_table};
+pub use output_table::{ColumnValues, OutputColumn, csv_bytes, record_batch, write_table};
 pub use overlap::{Overlap, Overlaps};
-pub use proxy::{ProxyWriter, read_proxy, visit_open_proxy, visit_proxy, write_proxy};
+pub use proxy::{
+    ProxyWriter, proxy_columns, read_proxy, visit_open_proxy, visit_proxy, write_proxy,
+};
 pub use raw_rows::{EncodedTable, read_features_for_prediction, read_rows};
 pub use read_limits::ReadLimits;
 pub use round::{LoadedRound, RoundTables, load_round, load_tables};

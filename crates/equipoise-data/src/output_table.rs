@@ -1,7 +1,9 @@
 //! Writes tables as CSV or Parquet, by file extension.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use arrow_array::{ArrayRef, Float64Array, Int8Array, RecordBatch, StringArray, UInt64Array};
 use flate2::{Compression, GzBuilder};
 
 use crate::error::Error;
@@ -78,6 +80,21 @@ pub fn csv_bytes(columns: &[OutputColumn]) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     write_csv(&mut bytes, columns, common_length(columns)?)?;
     Ok(bytes)
+}
+
+/// The columns as one Arrow batch. Columns of unequal lengths are an error.
+pub fn record_batch(columns: &[OutputColumn]) -> std::io::Result<RecordBatch> {
+    let arrays = columns.iter().map(|column| (column.name.as_str(), array(&column.values), false));
+    RecordBatch::try_from_iter_with_nullable(arrays).map_err(std::io::Error::other)
+}
+
+fn array(values: &ColumnValues) -> ArrayRef {
+    match values {
+        ColumnValues::Numbers(values) => Arc::new(Float64Array::from(values.clone())),
+        ColumnValues::Codes(values) => Arc::new(Int8Array::from(values.clone())),
+        ColumnValues::Counts(values) => Arc::new(UInt64Array::from(values.clone())),
+        ColumnValues::Texts(values) => Arc::new(StringArray::from(values.clone())),
+    }
 }
 
 fn common_length(columns: &[OutputColumn]) -> std::io::Result<usize> {

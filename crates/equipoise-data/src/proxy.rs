@@ -31,15 +31,19 @@ pub fn write_proxy(path: &Path, rows: &Rows, schema: &Schema, force: bool) -> Re
             writer.finish()
         });
     }
+    write_table(path, &proxy_columns(rows, schema)?, force)
+}
+
+/// The columns of a proxy.
+pub fn proxy_columns(rows: &Rows, schema: &Schema) -> Result<Vec<OutputColumn>, Error> {
+    check_layout(rows, schema)?;
     let feature = |i| (0..rows.len()).map(|row| rows.x(row)[i]).collect();
     let groups = rows.groups().iter().map(|&group| group_code(group)).collect();
     let labels = (0..rows.len()).map(|i| if rows.is_positive(i) { 1 } else { -1 }).collect();
     let values = (0..rows.layout().n_x)
         .map(|i| ColumnValues::Numbers(feature(i)))
         .chain([ColumnValues::Codes(groups), ColumnValues::Codes(labels)]);
-    let columns: Vec<OutputColumn> =
-        columns(schema).into_iter().zip(values).map(|(n, v)| OutputColumn::new(n, v)).collect();
-    write_table(path, &columns, force)
+    Ok(columns(schema).into_iter().zip(values).map(|(n, v)| OutputColumn::new(n, v)).collect())
 }
 
 /// Encoded features, group, label.

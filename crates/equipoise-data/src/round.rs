@@ -92,11 +92,7 @@ pub fn load_tables(
     load_within(tables, schema, shares)
 }
 
-fn load_within(
-    tables: RoundTables,
-    schema: &Schema,
-    shares: Shares,
-) -> Result<LoadedRound, Error> {
+fn load_within(tables: RoundTables, schema: &Schema, shares: Shares) -> Result<LoadedRound, Error> {
     let RoundTables { proxies, roots, roots_name } = tables;
     let files: Vec<(String, PathBuf)> =
         proxies.iter().map(|(id, table)| (id.clone(), table.name().to_path_buf())).collect();

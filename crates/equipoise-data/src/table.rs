@@ -249,9 +249,7 @@ impl Table {
             Source::Csv(reader) => {
                 reader.visit(&file, chosen, |row, cells| visit_within(row, Part::Row(row, cells)))
             }
-            Source::Parquet(reader) => {
-                reader.visit_batches(&file, chosen, max_rows, visit_batch)
-            }
+            Source::Parquet(reader) => reader.visit_batches(&file, chosen, max_rows, visit_batch),
             Source::Memory(reader) => reader.visit_batches(&file, chosen, max_rows, visit_batch),
         }
     }

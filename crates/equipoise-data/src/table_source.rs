@@ -32,7 +32,8 @@ impl TableSource {
         }
     }
 
-    pub(crate) fn open(self) -> Result<Table, Error> {
+    /// Opens the table.
+    pub fn open(self) -> Result<Table, Error> {
         self.open_within(ReadLimits::NONE)
     }
 }

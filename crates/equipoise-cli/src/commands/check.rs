@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::Args;
 use equipoise_core::{
-    FairProxyTest, Fairness, Gap, Metrics, ProxyModels, Separation, check_fairness_is_measurable,
-    test_fair_proxy,
+    FairProxyTest, Fairness, Gap, Metrics, ProxyModels, Rows, Separation,
+    check_fairness_is_measurable, test_fair_proxy,
 };
 use equipoise_data::{Purpose, Schema, read_proxy, read_rows};
 use serde::Serialize;
@@ -49,7 +49,7 @@ pub(crate) struct CheckArgs {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+pub(crate) struct Document<'a> {
     /// Whether the proxy passes every test requested.
     fair: bool,
     proxy_rows: usize,
@@ -70,11 +70,78 @@ struct Document<'a> {
     theta: &'a [f64],
 }
 
+/// A proxy that was checked on a client's data.
+pub(crate) struct Checked {
+    fair: bool,
+    proxy_rows: usize,
+    data_rows: usize,
+    fairness: Fairness,
+    limits: Limits,
+    test: FairProxyTest,
+    models: ProxyModels,
+}
+
+/// What is accepted; `None` accepts everything.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) max_gap: Option<f64>,
+    pub(crate) epsilon: Option<f64>,
+}
+
+impl Limits {
+    pub(crate) fn check_range(&self) -> anyhow::Result<()> {
+        if let Some(max_gap) = self.max_gap.filter(|gap| !(0.0..=1.0).contains(gap)) {
+            bail!("--max-gap must be between 0 and 1, found {max_gap}");
+        }
+        Ok(())
+    }
+}
+
+impl Checked {
+    pub(crate) fn new(
+        proxy: &Rows,
+        data: &Rows,
+        fairness: Fairness,
+        limits: Limits,
+    ) -> anyhow::Result<Self> {
+        let epsilon = limits.epsilon.unwrap_or(f64::MAX);
+        let test = test_fair_proxy(proxy, data, fairness, epsilon).map_err(name_the_option)?;
+        let models = ProxyModels::measure(proxy, data, &test)?;
+        let is_within = limits.max_gap.is_none_or(|max| models.worst_gap(fairness) <= max);
+        Ok(Self {
+            fair: test.fair && is_within,
+            proxy_rows: proxy.len(),
+            data_rows: data.len(),
+            fairness,
+            limits,
+            test,
+            models,
+        })
+    }
+
+    pub(crate) fn document(&self) -> Document<'_> {
+        Document {
+            fair: self.fair,
+            proxy_rows: self.proxy_rows,
+            data_rows: self.data_rows,
+            fairness: self.fairness,
+            headline: Headline::of(&self.models.proxy, self.fairness),
+            max_gap: self.limits.max_gap,
+            epsilon: self.limits.epsilon,
+            separation: self.test.separation,
+            violation: self.test.violation,
+            proxy_model: &self.models.proxy,
+            unregularised: self.models.unregularised.as_ref(),
+            data_model: &self.models.data,
+            theta: &self.test.theta,
+        }
+    }
+}
+
 pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
     let fairness = args.fairness.fairness;
-    if let Some(max_gap) = args.max_gap.filter(|gap| !(0.0..=1.0).contains(gap)) {
-        bail!("--max-gap must be between 0 and 1, found {max_gap}");
-    }
+    let limits = Limits { max_gap: args.max_gap, epsilon: args.epsilon };
+    limits.check_range()?;
     let schema = Schema::read(&args.schema)?;
     let proxy = read_proxy(&args.proxy, &schema)?;
     let data = read_rows(&args.data, &schema, Purpose::Data)?;
@@ -82,27 +149,10 @@ pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
         .with_context(|| args.data.display().to_string())?;
     data.warnings.iter().for_each(|warning| output.warn(warning));
 
-    let epsilon = args.epsilon.unwrap_or(f64::MAX);
-    let test = test_fair_proxy(&proxy, &data.rows, fairness, epsilon).map_err(name_the_option)?;
-    let models = ProxyModels::measure(&proxy, &data.rows, &test)?;
-    let fair = test.fair && args.max_gap.is_none_or(|max| models.worst_gap(fairness) <= max);
-    let document = Document {
-        fair,
-        proxy_rows: proxy.len(),
-        data_rows: data.rows.len(),
-        fairness,
-        headline: Headline::of(&models.proxy, fairness),
-        max_gap: args.max_gap,
-        epsilon: args.epsilon,
-        separation: test.separation,
-        violation: test.violation,
-        proxy_model: &models.proxy,
-        unregularised: models.unregularised.as_ref(),
-        data_model: &models.data,
-        theta: &test.theta,
-    };
-    output.result(&document, || describe(&document, &models, &test))?;
-    Ok(Answer::holds(fair))
+    let checked = Checked::new(&proxy, &data.rows, fairness, limits)?;
+    let document = checked.document();
+    output.result(&document, || describe(&document, &checked.models, &checked.test))?;
+    Ok(Answer::holds(checked.fair))
 }
 
 /// Whether the proxy's labels are linearly separable, and what that implies.

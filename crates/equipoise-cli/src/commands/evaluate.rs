@@ -8,7 +8,7 @@ use equipoise_core::{
     Fairness, Judgement, Metrics, Requirements, Verdict, Warning, describe_verdict,
     warn_if_no_better_than_constant,
 };
-use equipoise_data::{Model, Purpose, read_rows};
+use equipoise_data::{EncodedTable, Model, Purpose, read_rows};
 use serde::Serialize;
 
 use crate::figures::{self, Headline};
@@ -46,7 +46,7 @@ pub(crate) struct EvaluateArgs {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+pub(crate) struct Document<'a> {
     rows: usize,
     fairness: Fairness,
     threshold: f64,
@@ -58,35 +58,75 @@ struct Document<'a> {
     metrics: &'a Metrics,
 }
 
-pub(crate) fn run(args: &EvaluateArgs, output: &Output) -> anyhow::Result<Answer> {
-    let threshold = args.threshold;
-    if !(threshold > 0.0 && threshold < 1.0) {
-        bail!("--threshold must be above 0 and below 1, found {threshold}");
+/// What a model is measured by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Options {
+    pub(crate) fairness: Fairness,
+    pub(crate) threshold: f64,
+    pub(crate) require: Requirements,
+}
+
+impl Options {
+    pub(crate) fn check_range(&self) -> anyhow::Result<()> {
+        let threshold = self.threshold;
+        if !(threshold > 0.0 && threshold < 1.0) {
+            bail!("--threshold must be above 0 and below 1, found {threshold}");
+        }
+        Ok(())
     }
+}
+
+/// A model that was measured on a table.
+pub(crate) struct Evaluated {
+    options: Options,
+    metrics: Metrics,
+    judgements: Vec<Judgement>,
+    warnings: Vec<Warning>,
+}
+
+impl Evaluated {
+    pub(crate) fn new(
+        model: &Model,
+        data: EncodedTable,
+        options: Options,
+    ) -> Result<Self, equipoise_data::Error> {
+        let scores = model.score(&data.rows)?;
+        let log_odds = (options.threshold / (1.0 - options.threshold)).ln();
+        let metrics = Metrics::of_scores(&scores, &data.rows, log_odds);
+        let constant = warn_if_no_better_than_constant(&scores, &data.rows, &metrics);
+        let warnings = constant.into_iter().chain(data.warnings).collect();
+        let judgements = metrics.judge(options.require, options.fairness);
+        Ok(Self { options, metrics, judgements, warnings })
+    }
+
+    pub(crate) fn document(&self) -> Document<'_> {
+        Document {
+            rows: self.metrics.rows,
+            fairness: self.options.fairness,
+            threshold: self.options.threshold,
+            headline: Headline::of(&self.metrics, self.options.fairness),
+            verdict: Verdict::of(&self.judgements),
+            judgements: &self.judgements,
+            warnings: &self.warnings,
+            metrics: &self.metrics,
+        }
+    }
+}
+
+pub(crate) fn run(args: &EvaluateArgs, output: &Output) -> anyhow::Result<Answer> {
+    let require = args.require.unwrap_or_default();
+    let options = Options { fairness: args.fairness, threshold: args.threshold, require };
+    options.check_range()?;
     let model = Model::read(&args.model)?;
     let data = read_rows(&args.data, model.schema(), Purpose::Data)?;
-    let scores = model.score(&data.rows).with_context(|| args.data.display().to_string())?;
-    let log_odds = (threshold / (1.0 - threshold)).ln();
-    let metrics = Metrics::of_scores(&scores, &data.rows, log_odds);
-    let constant = warn_if_no_better_than_constant(&scores, &data.rows, &metrics);
-    let warnings: Vec<Warning> = constant.into_iter().chain(data.warnings).collect();
-    warnings.iter().for_each(|warning| output.warn(warning));
-    let judgements = metrics.judge(args.require.unwrap_or_default(), args.fairness);
-    let verdict = Verdict::of(&judgements);
-    let document = Document {
-        rows: metrics.rows,
-        fairness: args.fairness,
-        threshold,
-        headline: Headline::of(&metrics, args.fairness),
-        verdict,
-        judgements: &judgements,
-        warnings: &warnings,
-        metrics: &metrics,
-    };
+    let evaluated =
+        Evaluated::new(&model, data, options).with_context(|| args.data.display().to_string())?;
+    evaluated.warnings.iter().for_each(|warning| output.warn(warning));
+    let document = evaluated.document();
     output.result(&document, || {
-        let sentence = describe_verdict(&judgements, "these rows");
+        let sentence = describe_verdict(&evaluated.judgements, "these rows");
         let sentence = sentence.map_or_else(String::new, |sentence| sentence + "\n\n");
-        sentence + &figures::describe(&metrics)
+        sentence + &figures::describe(&evaluated.metrics)
     })?;
-    Ok(Answer::holds(verdict != Verdict::Fail))
+    Ok(Answer::holds(document.verdict != Verdict::Fail))
 }

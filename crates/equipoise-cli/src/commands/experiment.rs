@@ -71,7 +71,8 @@ pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answ
             }
         })?
     };
-    let results = Results { experiment: &experiment, command: &command_line(invocation::command_line()) };
+    let results =
+        Results { experiment: &experiment, command: &command_line(invocation::command_line()) };
     let page = results.write(&args.output)?;
     let summaries = summarise(&experiment.grid, &settings.variants);
     let document = Document {

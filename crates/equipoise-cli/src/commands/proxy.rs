@@ -4,15 +4,17 @@ mod rate;
 mod summary;
 mod warnings;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
 use equipoise_core::{
-    Choice, Error, ProxyMethod, ProxyModels, ProxySettings, ProxyStart, Separation, Warning,
-    WarningCode, generate_proxy, test_fair_proxy,
+    Choice, Error, FairProxyTest, GeneratedProxy, ProxyMethod, ProxyModels, ProxySettings,
+    ProxyStart, Separation, Warning, WarningCode, generate_proxy, test_fair_proxy,
 };
-use equipoise_data::{Purpose, Schema, TableKind, check_output, read_rows, write_proxy};
+use equipoise_data::{
+    EncodedTable, Purpose, Schema, TableKind, check_output, read_rows, write_proxy,
+};
 
 use crate::choice_args::choice;
 use crate::commands::setting::name_the_option;
@@ -80,7 +82,7 @@ pub(crate) struct ProxyArgs {
 }
 
 impl ProxyArgs {
-    fn settings(&self) -> anyhow::Result<ProxySettings> {
+    pub(crate) fn settings(&self) -> anyhow::Result<ProxySettings> {
         let defaults = ProxySettings::new(self.fairness.fairness);
         // Only the paper's method works towards a violation, which is a covariance.
         let by_epsilon = if self.epsilon.is_some() { ProxyMethod::Paper } else { defaults.method };
@@ -103,6 +105,38 @@ impl ProxyArgs {
     }
 }
 
+/// Warnings about the data that a proxy is made of. Data of a single class or group is refused later, with the reason.
+pub(crate) fn warnings_about(data: &EncodedTable, settings: &ProxySettings) -> Vec<Warning> {
+    let is_refused = |w: &Warning| matches!(w.code, WarningCode::OneClass | WarningCode::OneGroup);
+    let of_table = data.warnings.iter().filter(|warning| !is_refused(warning)).cloned();
+    of_table.chain(warnings::about_data(&data.rows, settings)).collect()
+}
+
+/// A finished proxy and what was measured of it.
+pub(crate) struct MadeProxy<'a> {
+    pub(crate) generated: &'a GeneratedProxy,
+    pub(crate) test: &'a FairProxyTest,
+    pub(crate) models: &'a ProxyModels,
+}
+
+impl<'a> MadeProxy<'a> {
+    pub(crate) fn warnings(&self, settings: &ProxySettings, schema: &Schema) -> Vec<Warning> {
+        let is_blind = !schema.sensitive.as_feature;
+        let summary = &self.generated.summary;
+        warnings::about_proxy(summary, self.test, self.models, settings, is_blind)
+    }
+
+    pub(crate) fn summary(
+        &self,
+        path: &'a Path,
+        settings: &ProxySettings,
+        schema: &Schema,
+        warnings: &'a [Warning],
+    ) -> Summary<'a> {
+        Summary::new(path, self.generated, self.test, self.models, settings, schema, warnings)
+    }
+}
+
 pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     let settings = args.settings()?;
     TableKind::of(&args.output)?;
@@ -110,11 +144,7 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     refuse_input_as_output(&args.output, &[&args.data, &args.schema])?;
     let schema = Schema::read(&args.schema)?;
     let data = read_rows(&args.data, &schema, Purpose::Data)?;
-    // Data of a single class or group is refused below, with the reason.
-    let is_refused = |w: &Warning| matches!(w.code, WarningCode::OneClass | WarningCode::OneGroup);
-    let mut warnings: Vec<Warning> =
-        data.warnings.iter().filter(|warning| !is_refused(warning)).cloned().collect();
-    warnings.extend(warnings::about_data(&data.rows, &settings));
+    let mut warnings = warnings_about(&data, &settings);
     warnings.iter().for_each(|warning| output.warn(warning));
 
     let generated = {
@@ -140,9 +170,8 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     written?;
     output.note(format!("wrote {}", args.output.display()));
     let models = models?;
-    let is_blind = !schema.sensitive.as_feature;
-    let about_proxy =
-        warnings::about_proxy(&generated.summary, &test, &models, &settings, is_blind);
+    let made = MadeProxy { generated: &generated, test: &test, models: &models };
+    let about_proxy = made.warnings(&settings, &schema);
     about_proxy.iter().for_each(|warning| output.warn(warning));
     warnings.extend(about_proxy);
     if test.separation == Separation::None
@@ -154,8 +183,7 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
              closer; a smaller --epsilon leaves a margin.",
         );
     }
-    let summary =
-        Summary::new(&args.output, &generated, &test, &models, &settings, &schema, &warnings);
+    let summary = made.summary(&args.output, &settings, &schema, &warnings);
     output.result(&summary, || summary.describe())?;
     Ok(Answer::holds(test.separation == Separation::None && summary.is_fair() != Some(false)))
 }

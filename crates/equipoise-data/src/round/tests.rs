@@ -92,7 +92,8 @@ fn outcome(dir: &Path, shares: Shares, n_threads: usize) -> String {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
     pool.install(|| {
         let (proxies, roots) = (dir.join("proxies"), dir.join("roots"));
-        let loaded = load_within(RoundTables::in_folders(&proxies, &roots).unwrap(), &schema(), shares);
+        let loaded =
+            load_within(RoundTables::in_folders(&proxies, &roots).unwrap(), &schema(), shares);
         let loaded = loaded.unwrap();
         let settings = Settings::bilevel(Fairness::SP).validate().unwrap();
         let outcome = solve(&loaded.round, &settings, &mut NoopObserver).unwrap();

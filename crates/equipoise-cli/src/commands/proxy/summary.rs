@@ -15,7 +15,7 @@ use crate::formatting::{count, number, table};
 
 /// The summary, for JSON and as text.
 #[derive(Serialize)]
-pub(super) struct Summary<'a> {
+pub(crate) struct Summary<'a> {
     path: &'a Path,
     rows: usize,
     schema_digest: Digest,

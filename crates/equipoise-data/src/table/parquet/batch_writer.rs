@@ -1,15 +1,13 @@
 //! Writes a Parquet file row group by row group.
 
 use std::io::{self, Write};
-use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, Int8Array, RecordBatch, StringArray, UInt64Array};
 use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
-use crate::output_table::{ColumnValues, OutputColumn};
+use crate::output_table::{OutputColumn, record_batch};
 
 /// A Parquet writer. The same row groups give the same bytes: there are no dictionaries, whose hashing could also
 /// merge 0 and −0.
@@ -26,10 +24,7 @@ impl<W: Write + Send> BatchWriter<W> {
 
     /// Writes rows as one row group.
     pub(crate) fn write(&mut self, columns: &[OutputColumn]) -> io::Result<()> {
-        let batch = RecordBatch::try_from_iter_with_nullable(
-            columns.iter().map(|column| (column.name.as_str(), array(&column.values), false)),
-        )
-        .map_err(io::Error::other)?;
+        let batch = record_batch(columns)?;
         if let Some(out) = self.out.take() {
             let properties = WriterProperties::builder()
                 .set_compression(Compression::ZSTD(ZstdLevel::default()))
@@ -49,15 +44,6 @@ impl<W: Write + Send> BatchWriter<W> {
     pub(crate) fn finish(self) -> io::Result<()> {
         let writer = self.writer.ok_or_else(|| io::Error::other("no rows"))?;
         writer.close().map(|_| ()).map_err(io_error)
-    }
-}
-
-fn array(values: &ColumnValues) -> ArrayRef {
-    match values {
-        ColumnValues::Numbers(values) => Arc::new(Float64Array::from(values.clone())),
-        ColumnValues::Codes(values) => Arc::new(Int8Array::from(values.clone())),
-        ColumnValues::Counts(values) => Arc::new(UInt64Array::from(values.clone())),
-        ColumnValues::Texts(values) => Arc::new(StringArray::from(values.clone())),
     }
 }
 

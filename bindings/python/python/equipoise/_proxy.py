@@ -1,0 +1,173 @@
+"""The client's side: make a fair proxy of your rows, and check it."""
+
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from . import _core
+from ._errors import EquipoiseWarning, ProxyError
+from ._progress import Progress, reporting
+from ._rows import LabelledRows
+from ._schema import Schema, as_schema
+from ._tables import Kind, Table, column, from_columns, kind_of, to_kind, to_native
+
+
+class Proxy:
+    """A finished proxy: the table to send, and its quality.
+
+    `table` is of the same kind as the data. `summary` has the figures of the proxy's model on the data, how close its rows
+    come to real rows, and the warnings.
+    """
+
+    def __init__(self, native: _core.Proxy, kind: Kind) -> None:
+        self._native = native
+        self._kind = kind
+        self._output = native.table()
+        self.summary: dict[str, Any] = native.summary()
+
+    @property
+    def table(self) -> Table:
+        """The table to send: encoded features, group and label."""
+        return to_kind(self._output, self._kind)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the table to a .parquet, .csv or .csv.gz file, as the command `proxy` does."""
+        self._native.write(path, force)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._output.__arrow_c_stream__(requested_schema)
+
+    def __len__(self) -> int:
+        return int(self.summary["rows"])
+
+    def __repr__(self) -> str:
+        return f"<Proxy of {len(self)} rows; .table is what to send, .summary its quality>"
+
+
+class ProxyCheck(dict[str, Any]):
+    """The figures of a checked proxy. It is true if the proxy is fair."""
+
+    def __bool__(self) -> bool:
+        return bool(self["fair"])
+
+
+def make_proxy(
+    data: Table,
+    schema: Schema | str | os.PathLike[str],
+    *,
+    fairness: str,
+    method: str | None = None,
+    rows: int | None = None,
+    rate: float | str | None = None,
+    epsilon: float | None = None,
+    seed: int | None = None,
+    init: str | None = None,
+    lambda_: float | None = None,
+    progress: Progress = False,
+) -> Proxy:
+    """Make a proxy of your rows to send instead of them.
+
+    A model that anyone trains on the proxy is accurate on your data and fair by the criterion `fairness`: "sp", "eo",
+    "equalized-odds", "fpr", or a mixture such as "sp:0.5,eo:0.5". The options are those of the command `proxy`, and so is
+    the result, bit for bit.
+    """
+    options = {
+        "fairness": fairness,
+        "method": method,
+        "rows": rows,
+        "rate": rate,
+        "epsilon": epsilon,
+        "seed": seed,
+        "init": init,
+        "lambda_": lambda_,
+    }
+    with reporting(progress, "proxy") as report:
+        native = _core.make_proxy(to_native(data), as_schema(schema)._native, options, report)
+    kind = kind_of(data)
+    proxy = Proxy(native, kind)
+    for warning in proxy.summary["warnings"]:
+        warnings.warn(warning["message"], EquipoiseWarning, stacklevel=2)
+    return proxy
+
+
+def check(
+    proxy: Table,
+    data: Table,
+    schema: Schema | str | os.PathLike[str],
+    *,
+    fairness: str,
+    max_gap: float | None = None,
+    epsilon: float | None = None,
+) -> ProxyCheck:
+    """Check whether a proxy is fair on the data it was made of.
+
+    With `max_gap`, no two groups' rates may differ by more than that; with `epsilon`, the covariance of group and score
+    must be within it (Definition 1 of the paper). At least one of the two is needed.
+    """
+    if max_gap is None and epsilon is None:
+        raise ProxyError("check needs max_gap or epsilon: how unfair may the proxy be?")
+    native = as_schema(schema)._native
+    return ProxyCheck(_core.check_proxy(to_native(proxy), to_native(data), native, fairness, max_gap, epsilon))
+
+
+class FairProxy(BaseEstimator):  # type: ignore[misc]
+    """Resample rows into a fair proxy, with the interface of imbalanced-learn's samplers.
+
+    `fit_resample` returns encoded features of the same kind as `X`, and labels. Afterwards, `sensitive_features_` has the
+    group of each row, `schema_` the schema, `proxy_` the table to send and `summary_` its quality.
+    """
+
+    def __init__(
+        self,
+        *,
+        fairness: str = "sp",
+        method: str | None = None,
+        rows: int | None = None,
+        rate: float | str | None = None,
+        epsilon: float | None = None,
+        seed: int | None = None,
+        lambda_: float | None = None,
+        blind: bool = False,
+    ) -> None:
+        self.fairness = fairness
+        self.method = method
+        self.rows = rows
+        self.rate = rate
+        self.epsilon = epsilon
+        self.seed = seed
+        self.lambda_ = lambda_
+        self.blind = blind
+
+    def fit_resample(self, X: Table, y: Any, *, sensitive_features: Any) -> tuple[Any, Any]:
+        """Make a proxy of the rows and return its features and labels."""
+        check_classification_targets(y)
+        if type_of_target(y) != "binary":
+            raise ValueError(f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
+        rows = LabelledRows.of(X, y, sensitive_features)
+        schema = rows.infer(blind=self.blind)
+        proxy = make_proxy(
+            rows.mapping(),
+            schema,
+            fairness=self.fairness,
+            method=self.method,
+            rows=self.rows,
+            rate=self.rate,
+            epsilon=self.epsilon,
+            seed=self.seed,
+            lambda_=self.lambda_,
+        )
+        self.schema_ = schema
+        self.proxy_ = proxy
+        self.summary_ = proxy.summary
+        self.classes_ = rows.classes
+        groups = np.array(schema.groups, dtype=object)
+        native = schema._native
+        self.sensitive_features_ = groups[column(proxy._output, native.group_column())]
+        positive = column(proxy._output, schema.label) > 0
+        kind = kind_of(X)
+        features = {name: column(proxy._output, name) for name in native.encoded_names()}
+        return from_columns(features, kind), rows.classes[positive.astype(int)]

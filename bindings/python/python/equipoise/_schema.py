@@ -1,0 +1,147 @@
+"""Schemas: what all parties agree on before anyone encodes a row."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from . import _core
+from ._tables import Table, text_of, to_native
+
+
+class Schema:
+    """Columns, encodings, label and groups of a round.
+
+    Two parties with the same `digest` encode the same row to the same numbers. `notes` says what to review in an
+    inferred schema.
+    """
+
+    notes: list[str]
+
+    def __init__(self, toml: str, *, name: str = "the schema") -> None:
+        self._native = _core.Schema.from_toml(toml, name)
+        self.notes = []
+
+    @classmethod
+    def _of(cls, native: _core.Schema, notes: list[str] | None = None) -> "Schema":
+        schema = cls.__new__(cls)
+        schema._native = native
+        schema.notes = notes or []
+        return schema
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Schema":
+        """Read a schema file."""
+        return cls._of(_core.Schema.read(path))
+
+    @classmethod
+    def infer(
+        cls,
+        table: Table,
+        *,
+        label: str,
+        sensitive: str | Sequence[str] | Mapping[str, Any],
+        positive: Any = 1,
+        two_groups: bool = False,
+        blind: bool = False,
+        drop: Sequence[str] = (),
+        categorical: Sequence[str] = (),
+        numeric: Sequence[str] = (),
+        intercept: bool = True,
+    ) -> "Schema":
+        """Propose a schema for a table, to be reviewed and agreed on.
+
+        `positive` is the value of the label column that counts as positive. `sensitive` names one or several columns; a
+        mapping also gives the value of the reference group of each, or None for the most frequent value. With
+        `two_groups`, the reference group is compared with everyone else. With `blind`, the model may not use the group.
+        """
+        names = [sensitive] if isinstance(sensitive, str) else sensitive
+        pairs = list(names.items()) if isinstance(names, Mapping) else [(name, None) for name in names]
+        native, notes = _core.Schema.infer(
+            to_native(table),
+            label=(label, text_of(positive)),
+            sensitive=[(name, None if value is None else text_of(value)) for name, value in pairs],
+            two_groups=two_groups,
+            blind=blind,
+            drop=list(drop),
+            categorical=list(categorical),
+            numeric=list(numeric),
+            intercept=intercept,
+            codes=True,
+        )
+        return cls._of(native, notes)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the schema file. An existing file is replaced only with `force`."""
+        self._native.write(path, force)
+
+    def to_toml(self) -> str:
+        """The schema file as text."""
+        return self._native.to_toml()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the content, which all parties compare."""
+        return self._native.digest()
+
+    @property
+    def label(self) -> str:
+        """The label column."""
+        return self._native.label()[0]
+
+    @property
+    def positive(self) -> str:
+        """The value of the label column that counts as positive."""
+        return self._native.label()[1]
+
+    @property
+    def sensitive(self) -> list[str]:
+        """The columns that decide a row's group."""
+        return self._native.sensitive()
+
+    @property
+    def groups(self) -> list[str]:
+        """The names of the groups. A proxy has their numbers, from 0."""
+        return self._native.groups()[0]
+
+    @property
+    def reference(self) -> str:
+        """The group that reports compare the others with."""
+        names, reference = self._native.groups()
+        return names[reference]
+
+    @property
+    def blind(self) -> bool:
+        """Whether the model may not use the group."""
+        return self._native.blind()
+
+    @property
+    def features(self) -> dict[str, list[str] | None]:
+        """The feature columns, with their levels if they are categorical."""
+        return dict(self._native.features())
+
+    @property
+    def coefficients(self) -> list[str]:
+        """The names of the model's coefficients."""
+        return self._native.theta_names()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Schema) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __reduce__(self) -> Any:
+        return (Schema, (self.to_toml(),))
+
+    def __repr__(self) -> str:
+        features = len(self.features)
+        return f"<Schema {self.digest[:8]}: {features} features, label {self.label}, {len(self.groups)} groups>"
+
+
+def as_schema(schema: "Schema | str | os.PathLike[str] | None") -> Schema:
+    """The schema, or the one in a file."""
+    if isinstance(schema, Schema):
+        return schema
+    if isinstance(schema, (str, os.PathLike)):
+        return Schema.load(schema)
+    raise TypeError(f"schema must be a Schema or a path, not {type(schema).__name__}")

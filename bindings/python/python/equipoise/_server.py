@@ -1,0 +1,170 @@
+"""The server's side: from proxies and roots to one model."""
+
+import json
+import os
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core
+from ._errors import EquipoiseWarning, SolveError
+from ._model import Floats, Model
+from ._other_model import OtherModel
+from ._progress import Progress, reporting
+from ._report import Report
+from ._schema import Schema, as_schema
+from ._tables import Table, to_native
+
+Clients = Mapping[str, Table] | str | os.PathLike[str]
+
+
+class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Weight the clients' proxies using trusted root rows, and produce one model that is accurate and fair.
+
+    The parameters are the options of the command `defend`; those that are None keep the profile's value. `fit` takes one
+    proxy (encoded rows) and one root (raw rows) per client, as mappings from client to table, or two folders. The model
+    is the same as that of the command line, bit for bit.
+
+    With `estimator`, any scikit-learn classifier is trained as well: on all proxies, with the learned weights of the
+    clients as sample weights, and with a threshold for each group if the schema lets the model use the group. It then
+    makes the predictions. `estimator_figures_` compares it with the linear model on the root.
+
+    Attributes: `weights_` (by client), `coef_`, `intercept_`, `model_`, `verdict_`, `outcome_` (outcome.json), `audit_`
+    (by client), `warnings_`, `seconds_` (duration of the solve).
+    """
+
+    def __init__(
+        self,
+        schema: Schema | str | os.PathLike[str] | None = None,
+        *,
+        fairness: str = "sp",
+        defense: str | None = None,
+        require: str | None = None,
+        profile: str | None = None,
+        estimator: Any = None,
+        surrogate: str | None = None,
+        root_weighting: str | None = None,
+        inner: str | None = None,
+        lambda_: float | None = None,
+        iterations: int | None = None,
+        learning_rate: float | None = None,
+        inner_tolerance: float | None = None,
+        rho_start: float | None = None,
+        rho_max: float | None = None,
+        no_fallback: bool = False,
+        sweep: bool = False,
+        memory: int | None = None,
+        scratch: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.schema = schema
+        self.fairness = fairness
+        self.defense = defense
+        self.require = require
+        self.profile = profile
+        self.estimator = estimator
+        self.surrogate = surrogate
+        self.root_weighting = root_weighting
+        self.inner = inner
+        self.lambda_ = lambda_
+        self.iterations = iterations
+        self.learning_rate = learning_rate
+        self.inner_tolerance = inner_tolerance
+        self.rho_start = rho_start
+        self.rho_max = rho_max
+        self.no_fallback = no_fallback
+        self.sweep = sweep
+        self.memory = memory
+        self.scratch = scratch
+
+    def fit(self, proxies: Clients, root: Clients, *, progress: Progress = False) -> "FairServer":
+        """Run the defense on a round."""
+        schema = as_schema(self.schema)
+        native_proxies, native_roots = _native(proxies, schema), _native(root, schema)
+        with reporting(progress, "solve") as report:
+            defended = _core.defend(
+                native_proxies,
+                native_roots,
+                schema._native,
+                self._options(),
+                memory=self.memory,
+                scratch=self.scratch,
+                sweep=self.sweep,
+                progress=report,
+            )
+        self.schema_ = schema
+        self.model_ = Model._of(defended.model())
+        self.seconds_ = defended.seconds()
+        self.outcome_json_ = defended.outcome_json()
+        self._page = defended.page()
+        outcome: dict[str, Any] = json.loads(self.outcome_json_)
+        self.outcome_ = outcome
+        self.weights_: dict[str, float] = {client["id"]: client["weight"] for client in outcome["clients"]}
+        self.audit_ = {client["id"]: client["audit"] for client in outcome["clients"]}
+        self.verdict_: str = outcome["verdict"]
+        self.coef_, self.intercept_ = self.model_.coef_, self.model_.intercept_
+        self.classes_ = np.array([0, 1])
+        self.warnings_ = [warning["message"] for warning in outcome["warnings"]]
+        self._other: OtherModel | None = None
+        if self.estimator is not None:
+            self._other = OtherModel.fit(self.estimator, self, native_proxies, native_roots)
+            self.estimator_ = self._other.estimator
+            self.estimator_figures_ = self._other.figures
+            self.warnings_ += self._other.warnings
+        for message in self.warnings_:
+            warnings.warn(message, EquipoiseWarning, stacklevel=2)
+        return self
+
+    def decision_function(self, X: Table) -> Floats:
+        """The score of each raw row; above 0 it is selected."""
+        check_is_fitted(self)
+        return self.model_.decision_function(X) if self._other is None else self._other.decision_function(self, X)
+
+    def predict_proba(self, X: Table) -> Floats:
+        """The probabilities of the negative and of the positive label of each raw row."""
+        check_is_fitted(self)
+        return self.model_.predict_proba(X) if self._other is None else self._other.predict_proba(self, X)
+
+    def predict(self, X: Table) -> NDArray[np.int64]:
+        """1 for each raw row that is selected, 0 for the others."""
+        check_is_fitted(self)
+        if self._other is None:
+            return self.model_.predict(X)
+        return (self.decision_function(X) > 0.0).astype(np.int64)
+
+    def report(self) -> Report:
+        """The report of the round, which notebooks show inline."""
+        check_is_fitted(self)
+        return Report(self._page)
+
+    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write outcome.json, model.json, weights.csv and report.html to a new folder, as the command `defend` does."""
+        check_is_fitted(self)
+        _core.write_outcome(self.outcome_json_, self.schema_._native, folder, force)
+
+    def _options(self) -> dict[str, Any]:
+        options = (
+            "fairness defense require profile surrogate root_weighting inner lambda_ iterations learning_rate "
+            "inner_tolerance rho_start rho_max no_fallback"
+        )
+        return {name: getattr(self, name) for name in options.split()}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+
+def _native(clients: Clients, schema: Schema) -> Any:
+    """The tables of each client, or their folder."""
+    if isinstance(clients, (str, os.PathLike)):
+        return os.fspath(clients)
+    if not isinstance(clients, Mapping):
+        raise TypeError(
+            f"proxies and root must map each client to its table, or be a folder, not {type(clients).__name__}"
+        )
+    if not clients:
+        raise SolveError("there are no clients")
+    return [(str(client), to_native(table)) for client, table in clients.items()]

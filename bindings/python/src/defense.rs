@@ -1,0 +1,128 @@
+//! The server's side: from proxies and roots to a model.
+
+use std::path::PathBuf;
+
+use equipoise_cli::api;
+use equipoise_data::{
+    Memory, OutcomeFile, OutputFolder, RoundTables, TableSource, load_tables, read_folder,
+    write_atomically,
+};
+use equipoise_defend::{Context, files_of};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::error::{Stage, arguments, exception};
+use crate::model::Model;
+use crate::schema::Schema;
+use crate::table::sources;
+use crate::task;
+
+/// A solved round.
+#[pyclass(frozen, module = "equipoise._core")]
+pub(crate) struct Defended(equipoise_defend::Defended);
+
+#[pymethods]
+impl Defended {
+    /// `outcome.json`.
+    fn outcome_json(&self) -> String {
+        self.0.file.to_json()
+    }
+
+    /// The model.
+    fn model(&self) -> Model {
+        Model(self.0.model.clone())
+    }
+
+    /// `report.html`.
+    fn page(&self) -> &str {
+        &self.0.page
+    }
+
+    /// Duration of the solve.
+    fn seconds(&self) -> f64 {
+        self.0.seconds
+    }
+}
+
+/// Writes outcome.json, model.json, weights.csv and report.html to a folder. All of them follow from outcome.json.
+#[pyfunction]
+pub(crate) fn write_outcome(
+    py: Python<'_>,
+    outcome_json: &str,
+    schema: &Schema,
+    folder: PathBuf,
+    force: bool,
+) -> PyResult<()> {
+    let write = || -> anyhow::Result<()> {
+        let file = OutcomeFile::from_json(outcome_json, "the outcome".as_ref())?;
+        let folder = OutputFolder::create(&folder, force)?;
+        for (name, content) in files_of(&file, &schema.0)? {
+            write_atomically(&folder.path().join(name), false, |out| out.write_all(&content))?;
+        }
+        folder.commit()?;
+        Ok(())
+    };
+    write().map_err(|error| exception(py, &error, Stage::Solve))
+}
+
+/// The tables of a round: two folders, or the tables of each client.
+#[derive(FromPyObject)]
+pub(crate) enum Clients<'py> {
+    Folder(PathBuf),
+    Tables(Vec<(String, Bound<'py, PyAny>)>),
+}
+
+/// Runs the defense. Options are those of the command `defend`.
+#[pyfunction]
+#[pyo3(signature = (proxies, roots, schema, options, *, memory, scratch, sweep, progress))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn defend(
+    py: Python<'_>,
+    proxies: Clients<'_>,
+    roots: Clients<'_>,
+    schema: &Schema,
+    options: &Bound<'_, PyDict>,
+    memory: Option<usize>,
+    scratch: Option<PathBuf>,
+    sweep: bool,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Defended> {
+    let settings = api::solve_settings(&arguments(options)?)
+        .map_err(|error| exception(py, &error, Stage::Solve))?;
+    let tables = match (proxies, roots) {
+        (Clients::Folder(proxies), Clients::Folder(roots)) => {
+            RoundTables::in_folders(&proxies, &roots)
+        }
+        (proxies, roots) => {
+            RoundTables::new(tables_of(py, "proxy", proxies)?, tables_of(py, "root", roots)?)
+        }
+    };
+    let tables = tables.map_err(|error| exception(py, &error.into(), Stage::Solve))?;
+    let memory = match memory {
+        Some(bytes) => Memory::at_most(bytes, scratch.unwrap_or_else(std::env::temp_dir)),
+        None => Memory::unlimited(),
+    };
+    let schema = schema.0.clone();
+    let defended = task::run(py, Stage::Solve, progress, move |watcher| {
+        let loaded = load_tables(tables, &schema, &memory)?;
+        watcher.check()?;
+        let context = Context { sweep, ..Context::default() };
+        Ok(equipoise_defend::defend(&schema, &loaded, &settings, context, watcher)?)
+    })?;
+    Ok(Defended(defended))
+}
+
+fn tables_of(
+    py: Python<'_>,
+    role: &str,
+    clients: Clients<'_>,
+) -> PyResult<Vec<(String, TableSource)>> {
+    match clients {
+        Clients::Tables(tables) => sources(role, tables),
+        Clients::Folder(folder) => {
+            let files =
+                read_folder(&folder).map_err(|error| exception(py, &error.into(), Stage::Solve))?;
+            Ok(files.into_iter().map(|(client, path)| (client, (&path).into())).collect())
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Every Rust error becomes one of the exceptions in `equipoise._errors`.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// What failed, if the error itself does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Schema,
+    Table,
+    Proxy,
+    Solve,
+    Round,
+}
+
+/// The exception for an error.
+pub(crate) fn exception(py: Python<'_>, error: &anyhow::Error, stage: Stage) -> PyErr {
+    let message = in_python_terms(&equipoise_cli::api::describe(error));
+    let (row, column) = location(error);
+    let raise = || -> PyResult<PyErr> {
+        let class = py.import("equipoise._errors")?.getattr(class_of(error, stage))?;
+        let exception = class.call1((message,))?;
+        if exception.hasattr("row")? {
+            exception.setattr("row", row)?;
+            exception.setattr("column", column)?;
+        }
+        Ok(PyErr::from_value(exception))
+    };
+    raise().unwrap_or_else(|error| error)
+}
+
+/// The single place that says which error is which exception.
+fn class_of(error: &anyhow::Error, stage: Stage) -> &'static str {
+    use equipoise_core::Error as Core;
+    use equipoise_data::Error as Data;
+    let mut causes = error.chain();
+    let known = causes.find_map(|cause| {
+        let core = |error: &Core| match error {
+            Core::Setting { .. } => Some("SettingError"),
+            Core::FewProxyRows { .. } => Some("ProxyError"),
+            Core::Source(_) => Some("FileError"),
+            _ => None,
+        };
+        let data = |error: &Data| match error {
+            Data::Read { .. }
+            | Data::Write { .. }
+            | Data::Scratch { .. }
+            | Data::Exists(_)
+            | Data::NotOurFolder(_) => Some("FileError"),
+            Data::Table { .. } => Some("TableError"),
+            Data::TooLittleMemory { .. } => Some("SettingError"),
+            _ => None,
+        };
+        let cause_class = cause.downcast_ref::<Data>().and_then(data);
+        cause_class.or_else(|| cause.downcast_ref::<Core>().and_then(core))
+    });
+    known.unwrap_or(match stage {
+        Stage::Schema => "SchemaError",
+        Stage::Table => "TableError",
+        Stage::Proxy => "ProxyError",
+        Stage::Solve => "SolveError",
+        Stage::Round => "RoundError",
+    })
+}
+
+/// Row and column of an error in a table.
+fn location(error: &anyhow::Error) -> (Option<u64>, Option<String>) {
+    let table = error.chain().find_map(|cause| match cause.downcast_ref() {
+        Some(equipoise_data::Error::Table { row, column, .. }) => Some((*row, column.clone())),
+        _ => None,
+    });
+    table.unwrap_or_default()
+}
+
+/// Options of the command line are keywords here: `--root-weighting` is `root_weighting`.
+fn in_python_terms(message: &str) -> String {
+    let mut parts = message.split("--");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_option = |c: char| c.is_ascii_lowercase() || c == '-';
+        let end = part.find(|c| !is_option(c)).unwrap_or(part.len());
+        let (option, rest) = part.split_at(end);
+        if option.is_empty() {
+            text.push_str("--");
+        }
+        // `lambda` is a keyword of the language.
+        text += &option.replace('-', "_").replace("lambda", "lambda_");
+        text += rest;
+    }
+    text
+}
+
+/// Parses JSON into Python objects.
+pub(crate) fn json(py: Python<'_>, document: &serde_json::Value) -> PyResult<Py<PyAny>> {
+    let parsed = py.import("json")?.call_method1("loads", (document.to_string(),))?;
+    Ok(parsed.unbind())
+}
+
+/// Keyword options as arguments of a command: `True` is a flag, `False` and `None` are left out.
+pub(crate) fn arguments(options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
+    let mut arguments = Vec::new();
+    for (key, value) in options.iter() {
+        let option =
+            format!("--{}", key.extract::<String>()?.trim_end_matches('_').replace('_', "-"));
+        if value.is_none() || value.is(pyo3::types::PyBool::new(options.py(), false)) {
+            continue;
+        }
+        if value.is(pyo3::types::PyBool::new(options.py(), true)) {
+            arguments.push(option);
+        } else {
+            arguments.push(format!("{option}={}", value.str()?));
+        }
+    }
+    Ok(arguments)
+}

@@ -1,0 +1,40 @@
+//! The native half of the Python package `equipoise`: conversions, and calls into the other crates.
+//!
+//! Everything that a user sees is Python, in `python/equipoise`. This module takes and returns plain values: text, lists,
+//! tables, JSON documents. No figure is computed here.
+
+mod command;
+mod defense;
+mod error;
+mod gaps;
+mod logistic;
+mod model;
+mod output;
+mod proxy;
+mod schema;
+mod table;
+mod task;
+
+#[pyo3::pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::command::{call, main};
+    #[pymodule_export]
+    use super::defense::{Defended, defend, write_outcome};
+    #[pymodule_export]
+    use super::gaps::gap_figures;
+    #[pymodule_export]
+    use super::logistic::fit_logistic;
+    #[pymodule_export]
+    use super::model::Model;
+    #[pymodule_export]
+    use super::output::OutputTable;
+    #[pymodule_export]
+    use super::proxy::{Proxy, check_proxy, make_proxy};
+    #[pymodule_export]
+    use super::schema::Schema;
+
+    /// The version of the package and of the command.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,93 @@
+//! Models: predict, measure, save.
+
+use std::path::PathBuf;
+
+use equipoise_cli::api;
+use equipoise_core::Requirements;
+use equipoise_data::{Prediction, Purpose, read_features_for_prediction, read_rows};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::error::{Stage, exception, json};
+use crate::output::bytes;
+use crate::schema::Schema;
+use crate::table::source;
+use crate::task;
+
+/// θ and its schema.
+#[pyclass(frozen, module = "equipoise._core")]
+pub(crate) struct Model(pub(crate) equipoise_data::Model);
+
+/// Scores, probabilities and decisions, and the warnings about the rows.
+type Predictions<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Vec<String>);
+
+#[pymethods]
+impl Model {
+    /// Reads model.json.
+    #[staticmethod]
+    fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let model = equipoise_data::Model::read(&path);
+        model.map(Self).map_err(|error| exception(py, &error.into(), Stage::Schema))
+    }
+
+    /// Parses model.json. `name` is where it comes from, for messages.
+    #[staticmethod]
+    fn from_json(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
+        let model = equipoise_data::Model::from_json(text, name.as_ref());
+        model.map(Self).map_err(|error| exception(py, &error.into(), Stage::Schema))
+    }
+
+    fn to_json(&self) -> String {
+        self.0.to_json()
+    }
+
+    /// Writes model.json.
+    fn write(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+        self.0.write(&path, force).map_err(|error| exception(py, &error.into(), Stage::Solve))
+    }
+
+    fn schema(&self) -> Schema {
+        Schema(self.0.schema().clone())
+    }
+
+    /// The coefficients, one per name in the schema's `theta_names`.
+    fn theta(&self) -> Vec<f64> {
+        self.0.theta().to_vec()
+    }
+
+    /// Scores raw rows.
+    fn predict<'py>(&self, table: &Bound<'py, PyAny>) -> PyResult<Predictions<'py>> {
+        let (source, model) = (source("the table", table)?, self.0.clone());
+        let (predictions, warnings) = task::run(table.py(), Stage::Table, None, move |_| {
+            let data = read_features_for_prediction(source, model.schema())?;
+            let warnings: Vec<String> = data.warnings.iter().map(ToString::to_string).collect();
+            Ok((model.predict(&data.rows)?, warnings))
+        })?;
+        let py = table.py();
+        let numbers = |of: fn(&Prediction) -> f64| {
+            bytes(py, &predictions.iter().map(of).collect::<Vec<f64>>())
+        };
+        let selected: Vec<u8> = predictions.iter().map(|p| u8::from(p.selected)).collect();
+        Ok((numbers(|p| p.score), numbers(|p| p.probability), bytes(py, &selected), warnings))
+    }
+
+    /// Measures the model on raw rows: what the command `evaluate --json` prints.
+    fn evaluate(
+        &self,
+        table: &Bound<'_, PyAny>,
+        fairness: &str,
+        threshold: f64,
+        require: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let invalid = |error: &dyn std::fmt::Display| PyValueError::new_err(format!("{error}"));
+        let fairness = fairness.parse().map_err(|error| invalid(&error))?;
+        let require: Option<Requirements> =
+            require.map(str::parse).transpose().map_err(|error| invalid(&error))?;
+        let (source, model) = (source("the table", table)?, self.0.clone());
+        let document = task::run(table.py(), Stage::Table, None, move |_| {
+            let data = read_rows(source, model.schema(), Purpose::Data)?;
+            api::evaluate_model(&model, data, fairness, threshold, require.unwrap_or_default())
+        })?;
+        json(table.py(), &document)
+    }
+}

@@ -1,0 +1,95 @@
+//! Proxies: make and check them.
+
+use std::path::PathBuf;
+
+use equipoise_cli::api;
+use equipoise_core::{ProxyModels, Rows, generate_proxy, test_fair_proxy};
+use equipoise_data::{
+    Purpose, Schema as DataSchema, proxy_columns, read_proxy, read_rows, write_proxy,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::error::{Stage, arguments, exception, json};
+use crate::output::OutputTable;
+use crate::schema::Schema;
+use crate::table::source;
+use crate::task;
+
+/// A finished proxy.
+#[pyclass(frozen, module = "equipoise._core")]
+pub(crate) struct Proxy {
+    rows: Rows,
+    schema: DataSchema,
+    summary: serde_json::Value,
+}
+
+#[pymethods]
+impl Proxy {
+    /// The table to send.
+    fn table(&self, py: Python<'_>) -> PyResult<OutputTable> {
+        let columns = proxy_columns(&self.rows, &self.schema)
+            .map_err(|error| exception(py, &error.into(), Stage::Proxy))?;
+        OutputTable::new(&columns)
+    }
+
+    /// What the command `proxy --json` prints.
+    fn summary(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        json(py, &self.summary)
+    }
+
+    /// Writes the table to a file, in the format that its name ends with.
+    fn write(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+        py.detach(|| write_proxy(&path, &self.rows, &self.schema, force))
+            .map_err(|error| exception(py, &error.into(), Stage::Proxy))
+    }
+}
+
+/// Makes a proxy of raw rows. Options are those of the command `proxy`.
+#[pyfunction]
+pub(crate) fn make_proxy(
+    table: &Bound<'_, PyAny>,
+    schema: &Schema,
+    options: &Bound<'_, PyDict>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Proxy> {
+    let py = table.py();
+    let settings = api::proxy_settings(&arguments(options)?)
+        .map_err(|error| exception(py, &error, Stage::Proxy))?;
+    let (source, schema) = (source("the data", table)?, schema.0.clone());
+    task::run(py, Stage::Proxy, progress, move |watcher| {
+        let data = read_rows(source, &schema, Purpose::Data)?;
+        watcher.check()?;
+        let generated = generate_proxy(&data.rows, &settings, watcher)?;
+        let epsilon = settings.epsilon.unwrap_or(0.0);
+        let test = test_fair_proxy(&generated.rows, &data.rows, settings.fairness, epsilon)?;
+        watcher.check()?;
+        let models = ProxyModels::measure(&generated.rows, &data.rows, &test)?;
+        let summary = api::summarise_proxy(&data, &generated, &test, &models, &settings, &schema)?;
+        Ok(Proxy { rows: generated.rows, schema, summary })
+    })
+}
+
+/// Checks whether a proxy is fair on the data it was made of: what the command `check --json` prints.
+#[pyfunction]
+pub(crate) fn check_proxy(
+    proxy: &Bound<'_, PyAny>,
+    data: &Bound<'_, PyAny>,
+    schema: &Schema,
+    fairness: &str,
+    max_gap: Option<f64>,
+    epsilon: Option<f64>,
+) -> PyResult<Py<PyAny>> {
+    let py = data.py();
+    let fairness = fairness.parse().map_err(|error| PyValueError::new_err(format!("{error}")))?;
+    let (proxy, data) = (source("the proxy", proxy)?, source("the data", data)?);
+    let schema = schema.0.clone();
+    let document = task::run(py, Stage::Proxy, None, move |watcher| {
+        let proxy = read_proxy(proxy, &schema)?;
+        let data = read_rows(data, &schema, Purpose::Data)?;
+        watcher.check()?;
+        api::check_proxy(&proxy, &data.rows, fairness, max_gap, epsilon)
+    })?;
+    json(py, &document)
+}

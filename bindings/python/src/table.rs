@@ -1,0 +1,84 @@
+//! Tables from Python: a path, an Arrow stream, or columns of numbers and text.
+
+use std::ffi::CStr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use equipoise_data::{Table, TableSource};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::error::{Stage, exception};
+
+const STREAM: &CStr = c"arrow_array_stream";
+
+/// The table that an object stands for: a path, an object with `__arrow_c_stream__`, or a list of pairs of a name and
+/// values. `name` is what messages call a table in memory.
+pub(crate) fn source(name: &str, object: &Bound<'_, PyAny>) -> PyResult<TableSource> {
+    if let Ok(path) = object.extract::<PathBuf>() {
+        return Ok(TableSource::File(path));
+    }
+    let table = if object.hasattr("__arrow_c_stream__")? {
+        let reader = stream(object)?;
+        Table::of_batches(name, Box::new(reader))
+    } else {
+        let batch = columns(object)?;
+        let schema = batch.schema();
+        Table::of_batches(name, Box::new(RecordBatchIterator::new([Ok(batch)], schema)))
+    };
+    let table = table.map_err(|error| exception(object.py(), &error.into(), Stage::Table))?;
+    Ok(table.into())
+}
+
+/// The tables of several clients, each with its name. `role` says what they are: a proxy or a root.
+pub(crate) fn sources(
+    role: &str,
+    clients: Vec<(String, Bound<'_, PyAny>)>,
+) -> PyResult<Vec<(String, TableSource)>> {
+    let table = |(client, object): (String, Bound<'_, PyAny>)| {
+        let table = source(&format!("the {role} of client `{client}`"), &object)?;
+        Ok((client, table))
+    };
+    clients.into_iter().map(table).collect()
+}
+
+/// Imports a stream through the Arrow PyCapsule interface. Rows are read in place.
+#[allow(unsafe_code)]
+fn stream(object: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
+    let capsule = object.call_method0("__arrow_c_stream__")?;
+    let capsule = capsule.cast::<PyCapsule>()?;
+    let pointer = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
+    // SAFETY: a capsule of this name holds a valid stream, says the interface. `from_raw` moves the stream out and leaves a
+    // released one behind, which the capsule's destructor ignores.
+    let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+    RecordBatchStreamReader::try_new(stream)
+        .map_err(|error| PyTypeError::new_err(format!("the Arrow stream cannot be read: {error}")))
+}
+
+/// Copies columns: buffers of 64-bit floats, or lists of text and `None`.
+fn columns(object: &Bound<'_, PyAny>) -> PyResult<RecordBatch> {
+    let columns: Vec<(String, Bound<'_, PyAny>)> = object.extract()?;
+    let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len());
+    let mut fields = Vec::with_capacity(columns.len());
+    for (name, values) in columns {
+        let (kind, array): (DataType, ArrayRef) = match PyBuffer::<f64>::get(&values) {
+            Ok(buffer) => {
+                let numbers = buffer.to_vec(object.py())?;
+                (DataType::Float64, Arc::new(Float64Array::from(numbers)))
+            }
+            Err(_) => {
+                let texts: Vec<Option<String>> = values.extract()?;
+                (DataType::Utf8, Arc::new(StringArray::from(texts)))
+            }
+        };
+        fields.push(Field::new(name, kind, true));
+        arrays.push(array);
+    }
+    let schema = Arc::new(Schema::new(fields));
+    RecordBatch::try_new(schema, arrays).map_err(|error| PyTypeError::new_err(error.to_string()))
+}

@@ -1,0 +1,34 @@
+"""The package as a whole: the import, the command, the names."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import equipoise as eq
+
+
+def test_the_import_is_fast_and_loads_no_other_library() -> None:
+    program = """
+import sys, time
+start = time.perf_counter()
+import equipoise
+seconds = time.perf_counter() - start
+loaded = {name for name in ("numpy", "sklearn", "pandas", "polars", "pyarrow") if name in sys.modules}
+print(seconds, loaded)
+assert not loaded and seconds < 0.3
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_every_public_name_exists_and_is_documented() -> None:
+    for name in eq.__all__:
+        assert getattr(eq, name).__doc__, name
+    assert set(eq.__all__) <= set(dir(eq))
+
+
+def test_the_command_is_installed() -> None:
+    script = Path(sys.executable).parent / "equipoise"
+    done = subprocess.run([script, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"equipoise {eq.__version__}\n"
+    bad = subprocess.run([script, "defend"], capture_output=True, text=True)
+    assert bad.returncode == 2 and "Usage: equipoise defend" in bad.stderr

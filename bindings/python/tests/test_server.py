@@ -1,0 +1,91 @@
+"""FairServer: verdicts, reports, progress, other models."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import equipoise as eq
+
+
+@pytest.fixture(scope="module")
+def server(schema, proxies, roots) -> eq.FairServer:
+    return eq.FairServer(schema, require="gap=0.9,accuracy=0.99").fit(proxies, roots)
+
+
+def test_results_are_readable(server, everyone) -> None:
+    assert abs(sum(server.weights_.values()) - 1) < 1e-9
+    assert server.verdict_ == "fail"
+    assert set(server.audit_) == set(server.weights_)
+    assert server.outcome_["settings"]["requirements"] == "gap=0.9,accuracy=0.99"
+    report = server.report()
+    assert report._repr_html_().startswith("<iframe srcdoc=") and "</html>" in report.html
+    probabilities = server.predict_proba(everyone)
+    assert probabilities.shape == (len(everyone), 2)
+    np.testing.assert_array_equal(server.predict(everyone), probabilities[:, 1] > 0.5)
+    again = pickle.loads(pickle.dumps(server))
+    np.testing.assert_array_equal(again.predict(everyone), server.predict(everyone))
+    assert clone(server).require == server.require
+
+
+def test_reports_are_saved_once(server, tmp_path) -> None:
+    server.report().save(tmp_path / "report.html")
+    with pytest.raises(eq.FileError, match="already exists"):
+        server.report().save(tmp_path / "report.html")
+    server.save(tmp_path / "outcome")
+    assert (tmp_path / "outcome/report.html").read_text() == server.report().html
+
+
+def test_warnings_are_raised_and_progress_is_reported(schema, proxies, roots) -> None:
+    steps: list[tuple[int, int]] = []
+    with pytest.warns(eq.EquipoiseWarning):
+        server = eq.FairServer(schema).fit(proxies, {name: root[:8] for name, root in roots.items()})
+    assert server.warnings_
+    eq.FairServer(schema, profile="paper").fit(proxies, roots, progress=lambda done, of: steps.append((done, of)))
+    assert steps[-1] == (2000, 2000)
+    eq.FairServer(schema).fit(proxies, roots, progress=True)
+
+    def fail(done: int, of: int) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        eq.FairServer(schema).fit(proxies, roots, progress=fail)
+
+
+def test_other_models_are_trained_with_the_weights_and_measured(schema, proxies, roots, everyone, tmp_path) -> None:
+    server = eq.FairServer(schema, estimator=HistGradientBoostingClassifier(max_iter=30, random_state=0))
+    server.fit(proxies, roots)
+    linear = eq.FairServer(schema).fit(proxies, roots)
+    assert server.weights_ == linear.weights_ and server.model_ == linear.model_
+    figures = server.estimator_figures_
+    assert figures["linear"]["accuracy"].value == linear.outcome_["root_metrics"]["accuracy"]["value"]
+    measured = abs(linear.outcome_["root_metrics"]["gaps"]["sp"]["value"])
+    assert abs(figures["linear"]["gap"].value - measured) < 1e-12
+    assert (server.predict(everyone) != linear.predict(everyone)).any()
+    np.testing.assert_array_equal(server.predict(everyone), server.decision_function(everyone) > 0)
+    # The groups have about the same rate on the data, which the classifier alone would not give.
+    rates = [server.predict(everyone)[everyone["group"] == group].mean() for group in "AB"]
+    assert abs(rates[0] - rates[1]) < 0.1
+    folders = {}
+    for name, tables in [("proxies", proxies), ("roots", roots)]:
+        (tmp_path / name).mkdir()
+        for client, table in tables.items():
+            file = tmp_path / name / f"{client}.csv"
+            table.save(file) if name == "proxies" else table.to_csv(file, index=False)
+        folders[name] = tmp_path / name
+    from_files = clone(server).fit(folders["proxies"], folders["roots"])
+    np.testing.assert_array_equal(from_files.predict(everyone), server.predict(everyone))
+
+
+def test_a_less_fair_model_gives_a_warning(schema, proxies, roots) -> None:
+    stump = DecisionTreeClassifier(max_depth=None, random_state=0)
+    unfair = {name: root.assign(passed=(root["group"] == "A").astype(int)) for name, root in roots.items()}
+    server = eq.FairServer(schema, estimator=stump)
+    with pytest.warns(eq.EquipoiseWarning):
+        server.fit(proxies, unfair)
+    figures = server.estimator_figures_
+    said = any("less fair on the root" in text for text in server.warnings_)
+    assert said == (figures["estimator"]["gap"].value > figures["linear"]["gap"].value)

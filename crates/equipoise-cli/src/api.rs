@@ -1,0 +1,95 @@
+//! What the Python package shares with the commands: the same options give the same settings, and the same tables the
+//! same figures.
+
+use std::path::Path;
+
+use clap::Parser;
+use equipoise_core::{
+    CheckedSettings, FairProxyTest, Fairness, GeneratedProxy, ProxyModels, ProxySettings,
+    Requirements, Rows, check_fairness_is_measurable,
+};
+use equipoise_data::{EncodedTable, Model, Schema};
+use serde_json::{Value, to_value};
+
+use crate::commands::check::{Checked, Limits};
+use crate::commands::defend::settings_args::SettingsArgs;
+use crate::commands::evaluate::{Evaluated, Options};
+use crate::commands::proxy::{MadeProxy, ProxyArgs, warnings_about};
+use crate::failure::{usage_error, with_hint};
+
+#[derive(Parser)]
+struct SolveOptions {
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+#[derive(Parser)]
+struct ProxyOptions {
+    #[command(flatten)]
+    proxy: ProxyArgs,
+}
+
+/// An error as one message, with the hint of the command line.
+pub fn describe(error: &anyhow::Error) -> String {
+    with_hint(error).to_string()
+}
+
+/// The settings that options of `defend` stand for.
+pub fn solve_settings(options: &[String]) -> anyhow::Result<CheckedSettings> {
+    let options = ["defend"].into_iter().chain(options.iter().map(String::as_str));
+    SolveOptions::try_parse_from(options).map_err(|e| usage_error(&e))?.settings.resolve()
+}
+
+/// The settings that options of `proxy` stand for.
+pub fn proxy_settings(options: &[String]) -> anyhow::Result<ProxySettings> {
+    // The table and the files are not settings.
+    let files = ["proxy", "table", "--schema", "schema", "--output", "output"];
+    let options = files.into_iter().chain(options.iter().map(String::as_str));
+    ProxyOptions::try_parse_from(options).map_err(|e| usage_error(&e))?.proxy.settings()
+}
+
+/// The document that `proxy` prints about a proxy of `data`, its warnings included.
+pub fn summarise_proxy(
+    data: &EncodedTable,
+    generated: &GeneratedProxy,
+    test: &FairProxyTest,
+    models: &ProxyModels,
+    settings: &ProxySettings,
+    schema: &Schema,
+) -> anyhow::Result<Value> {
+    let made = MadeProxy { generated, test, models };
+    let mut warnings = warnings_about(data, settings);
+    warnings.extend(made.warnings(settings, schema));
+    let mut document = to_value(made.summary(Path::new(""), settings, schema, &warnings))?;
+    if let Some(keys) = document.as_object_mut() {
+        keys.remove("path");
+    }
+    Ok(document)
+}
+
+/// The document that `check` prints.
+pub fn check_proxy(
+    proxy: &Rows,
+    data: &Rows,
+    fairness: Fairness,
+    max_gap: Option<f64>,
+    epsilon: Option<f64>,
+) -> anyhow::Result<Value> {
+    let limits = Limits { max_gap, epsilon };
+    limits.check_range()?;
+    check_fairness_is_measurable(data, fairness)?;
+    Ok(to_value(Checked::new(proxy, data, fairness, limits)?.document())?)
+}
+
+/// The document that `evaluate` prints.
+pub fn evaluate_model(
+    model: &Model,
+    data: EncodedTable,
+    fairness: Fairness,
+    threshold: f64,
+    require: Requirements,
+) -> anyhow::Result<Value> {
+    let options = Options { fairness, threshold, require };
+    options.check_range()?;
+    Ok(to_value(Evaluated::new(model, data, options)?.document())?)
+}
