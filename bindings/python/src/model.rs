@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use equipoise_cli::api;
 use equipoise_core::Requirements;
-use equipoise_data::{Prediction, Purpose, read_features_for_prediction, read_rows};
+use equipoise_data::{
+    OutcomeFile, Prediction, Purpose, read_features_for_prediction, read_rows, write_atomically,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -69,6 +71,22 @@ impl Model {
         };
         let selected: Vec<u8> = predictions.iter().map(|p| u8::from(p.selected)).collect();
         Ok((numbers(|p| p.score), numbers(|p| p.probability), bytes(py, &selected), warnings))
+    }
+
+    /// Writes the file of the command `export --onnx`.
+    fn write_onnx(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        outcome_json: Option<&str>,
+        force: bool,
+    ) -> PyResult<()> {
+        let write = || -> anyhow::Result<()> {
+            let outcome = outcome_json.map(|text| OutcomeFile::from_json(text, "the outcome".as_ref()));
+            let bytes = api::onnx(&self.0, outcome.transpose()?.as_ref())?;
+            Ok(write_atomically(&path, force, |out| out.write_all(&bytes))?)
+        };
+        write().map_err(|error| exception(py, &error, Stage::Solve))
     }
 
     /// Measures the model on raw rows: what the command `evaluate --json` prints.

@@ -8,7 +8,7 @@ use equipoise_core::{
     CheckedSettings, FairProxyTest, Fairness, GeneratedProxy, ProxyModels, ProxySettings,
     Requirements, Rows, check_fairness_is_measurable,
 };
-use equipoise_data::{EncodedTable, Model, Schema};
+use equipoise_data::{EncodedTable, Model, OutcomeFile, Schema};
 use serde_json::{Value, to_value};
 
 use crate::commands::check::{Checked, Limits};
@@ -79,6 +79,11 @@ pub fn check_proxy(
     limits.check_range()?;
     check_fairness_is_measurable(data, fairness)?;
     Ok(to_value(Checked::new(proxy, data, fairness, limits)?.document())?)
+}
+
+/// The file that `export --onnx` writes.
+pub fn onnx(model: &Model, outcome: Option<&OutcomeFile>) -> anyhow::Result<Vec<u8>> {
+    crate::commands::export::onnx(model, outcome)
 }
 
 /// The document that `evaluate` prints.

@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    arena, audit, check, completions, data, defend, demo, evaluate, experiment, head, keygen,
+    arena, audit, check, completions, data, defend, demo, evaluate, experiment, export, head, keygen,
     model, predict, proxy, round, schema, serve, status, submit, validate_proxy, verify,
 };
 use crate::output::{Answer, Output};
@@ -48,6 +48,7 @@ pub(crate) enum Command {
     Defend(defend::DefendArgs),
     Evaluate(evaluate::EvaluateArgs),
     Predict(predict::PredictArgs),
+    Export(export::ExportArgs),
     Keygen(keygen::KeygenArgs),
     #[command(subcommand)]
     Round(round::RoundCommand),
@@ -78,6 +79,7 @@ impl Command {
             Self::Defend(args) => defend::run(&args, output),
             Self::Evaluate(args) => evaluate::run(&args, output),
             Self::Predict(args) => predict::run(&args, output),
+            Self::Export(args) => export::run(&args, output),
             Self::Keygen(args) => keygen::run(&args, output),
             Self::Round(command) => round::run(&command, output),
             Self::Serve(args) => serve::run(&args, output),

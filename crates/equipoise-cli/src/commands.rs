@@ -9,6 +9,7 @@ pub(crate) mod defend;
 pub(crate) mod demo;
 pub(crate) mod evaluate;
 pub(crate) mod experiment;
+pub(crate) mod export;
 pub(crate) mod head;
 pub(crate) mod keygen;
 pub(crate) mod model;

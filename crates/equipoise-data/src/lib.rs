@@ -15,6 +15,7 @@ mod error;
 mod folder;
 mod memory;
 mod model;
+mod onnx;
 mod outcome;
 mod output_file;
 mod output_folder;

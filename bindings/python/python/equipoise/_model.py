@@ -3,6 +3,7 @@
 import os
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,16 @@ class Model:
     def to_json(self) -> str:
         """The model file as text."""
         return self._native.to_json()
+
+    def to_onnx(
+        self, path: str | os.PathLike[str], *, outcome: str | os.PathLike[str] | None = None, force: bool = False
+    ) -> None:
+        """Write an ONNX file that starts from raw columns, as the command `export --onnx` does.
+
+        `outcome` is the outcome.json of this model; its figures are stored in the file's metadata.
+        """
+        text = None if outcome is None else Path(outcome).read_text(encoding="utf-8")
+        self._native.write_onnx(path, text, force)
 
     @property
     def schema(self) -> Schema:

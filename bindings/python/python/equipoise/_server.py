@@ -146,6 +146,11 @@ class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         _core.write_outcome(self.outcome_json_, self.schema_._native, folder, force)
 
+    def to_onnx(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the linear model as an ONNX file, with its figures in the metadata."""
+        check_is_fitted(self)
+        self.model_._native.write_onnx(path, self.outcome_json_, force)
+
     def _options(self) -> dict[str, Any]:
         options = (
             "fairness defense require profile surrogate root_weighting inner lambda_ iterations learning_rate "
