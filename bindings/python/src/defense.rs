@@ -88,7 +88,7 @@ pub(crate) fn defend(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Defended> {
     let settings = api::solve_settings(&arguments(options)?)
-        .map_err(|error| exception(py, &error, Stage::Solve))?;
+        .map_err(|error| exception(py, &error, Stage::Setting))?;
     let tables = match (proxies, roots) {
         (Clients::Folder(proxies), Clients::Folder(roots)) => {
             RoundTables::in_folders(&proxies, &roots)

@@ -1,7 +1,10 @@
 //! Every Rust error becomes one of the exceptions in `equipoise._errors`.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict};
 
 /// What failed, if the error itself does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +14,7 @@ pub(crate) enum Stage {
     Proxy,
     Solve,
     Round,
+    Setting,
 }
 
 /// The exception for an error.
@@ -60,6 +64,7 @@ fn class_of(error: &anyhow::Error, stage: Stage) -> &'static str {
         Stage::Proxy => "ProxyError",
         Stage::Solve => "SolveError",
         Stage::Round => "RoundError",
+        Stage::Setting => "SettingError",
     })
 }
 
@@ -90,6 +95,11 @@ fn in_python_terms(message: &str) -> String {
     text
 }
 
+/// A setting from its name, such as a fairness criterion.
+pub(crate) fn parse<T: FromStr<Err: Display>>(py: Python<'_>, text: &str) -> PyResult<T> {
+    text.parse().map_err(|error| exception(py, &anyhow::anyhow!("{error}"), Stage::Setting))
+}
+
 /// Parses JSON into Python objects.
 pub(crate) fn json(py: Python<'_>, document: &serde_json::Value) -> PyResult<Py<PyAny>> {
     let parsed = py.import("json")?.call_method1("loads", (document.to_string(),))?;
@@ -102,10 +112,10 @@ pub(crate) fn arguments(options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
     for (key, value) in options.iter() {
         let option =
             format!("--{}", key.extract::<String>()?.trim_end_matches('_').replace('_', "-"));
-        if value.is_none() || value.is(pyo3::types::PyBool::new(options.py(), false)) {
+        if value.is_none() || value.is(PyBool::new(options.py(), false)) {
             continue;
         }
-        if value.is(pyo3::types::PyBool::new(options.py(), true)) {
+        if value.is(PyBool::new(options.py(), true)) {
             arguments.push(option);
         } else {
             arguments.push(format!("{option}={}", value.str()?));

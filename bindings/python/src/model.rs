@@ -7,10 +7,9 @@ use equipoise_core::Requirements;
 use equipoise_data::{
     OutcomeFile, Prediction, Purpose, read_features_for_prediction, read_rows, write_atomically,
 };
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::error::{Stage, exception, json};
+use crate::error::{Stage, exception, json, parse};
 use crate::output::bytes;
 use crate::schema::Schema;
 use crate::table::source;
@@ -82,7 +81,8 @@ impl Model {
         force: bool,
     ) -> PyResult<()> {
         let write = || -> anyhow::Result<()> {
-            let outcome = outcome_json.map(|text| OutcomeFile::from_json(text, "the outcome".as_ref()));
+            let outcome =
+                outcome_json.map(|text| OutcomeFile::from_json(text, "the outcome".as_ref()));
             let bytes = api::onnx(&self.0, outcome.transpose()?.as_ref())?;
             Ok(write_atomically(&path, force, |out| out.write_all(&bytes))?)
         };
@@ -97,10 +97,9 @@ impl Model {
         threshold: f64,
         require: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let invalid = |error: &dyn std::fmt::Display| PyValueError::new_err(format!("{error}"));
-        let fairness = fairness.parse().map_err(|error| invalid(&error))?;
-        let require: Option<Requirements> =
-            require.map(str::parse).transpose().map_err(|error| invalid(&error))?;
+        let py = table.py();
+        let fairness = parse(py, fairness)?;
+        let require: Option<Requirements> = require.map(|text| parse(py, text)).transpose()?;
         let (source, model) = (source("the table", table)?, self.0.clone());
         let document = task::run(table.py(), Stage::Table, None, move |_| {
             let data = read_rows(source, model.schema(), Purpose::Data)?;

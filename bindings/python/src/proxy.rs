@@ -7,11 +7,10 @@ use equipoise_core::{ProxyModels, Rows, generate_proxy, test_fair_proxy};
 use equipoise_data::{
     Purpose, Schema as DataSchema, proxy_columns, read_proxy, read_rows, write_proxy,
 };
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::{Stage, arguments, exception, json};
+use crate::error::{Stage, arguments, exception, json, parse};
 use crate::output::OutputTable;
 use crate::schema::Schema;
 use crate::table::source;
@@ -56,7 +55,7 @@ pub(crate) fn make_proxy(
 ) -> PyResult<Proxy> {
     let py = table.py();
     let settings = api::proxy_settings(&arguments(options)?)
-        .map_err(|error| exception(py, &error, Stage::Proxy))?;
+        .map_err(|error| exception(py, &error, Stage::Setting))?;
     let (source, schema) = (source("the data", table)?, schema.0.clone());
     task::run(py, Stage::Proxy, progress, move |watcher| {
         let data = read_rows(source, &schema, Purpose::Data)?;
@@ -82,7 +81,7 @@ pub(crate) fn check_proxy(
     epsilon: Option<f64>,
 ) -> PyResult<Py<PyAny>> {
     let py = data.py();
-    let fairness = fairness.parse().map_err(|error| PyValueError::new_err(format!("{error}")))?;
+    let fairness = parse(py, fairness)?;
     let (proxy, data) = (source("the proxy", proxy)?, source("the data", data)?);
     let schema = schema.0.clone();
     let document = task::run(py, Stage::Proxy, None, move |watcher| {

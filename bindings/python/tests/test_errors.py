@@ -44,13 +44,13 @@ def test_unknown_keywords_and_values_are_named(clients, schema, proxies, roots) 
         eq.make_proxy(clients["north"], schema, fairnes="sp")
     with raises(TypeError, "defence"):
         eq.FairServer(schema, defence="trust")
-    with raises(eq.ProxyError, "fairness", "most"):
+    with raises(eq.SettingError, "fairness", "most"):
         eq.make_proxy(clients["north"], schema, fairness="most")
-    with raises(eq.SolveError, "defense", "wall"):
+    with raises(eq.SettingError, "defense", "wall"):
         eq.FairServer(schema, defense="wall").fit(proxies, roots)
-    with raises(eq.EquipoiseError, "lambda_ must be above 0, found -1"):
+    with raises(eq.SettingError, "lambda_ must be above 0, found -1"):
         eq.FairServer(schema, lambda_=-1).fit(proxies, roots)
-    with raises(eq.SolveError, "rho_max applies only to the defense bilevel"):
+    with raises(eq.SettingError, "rho_max applies only to the defense bilevel"):
         eq.FairServer(schema, rho_max=10.0).fit(proxies, roots)
     with raises(eq.EquipoiseError, "max_gap must be between 0 and 1"):
         eq.check(proxies["north"], clients["north"], schema, fairness="sp", max_gap=2)

@@ -19,7 +19,7 @@ n = 400_000
 columns = {f"f{i}": random.normal(size=n) for i in range(20)}
 columns["group"] = random.integers(0, 2, n).astype(float)
 columns["passed"] = (columns["f0"] + columns["group"] + random.normal(size=n) > 0.5).astype(float)
-schema = eq.Schema.infer(columns, label="passed", sensitive="group", numeric=["group"])
+schema = eq.Schema.infer(columns, label="passed", sensitive="group")
 """
 WORK = {
     "proxy": "eq.make_proxy(columns, schema, fairness='sp', method='paper')",

@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    arena, audit, check, completions, data, defend, demo, evaluate, experiment, export, head, keygen,
-    model, predict, proxy, round, schema, serve, status, submit, validate_proxy, verify,
+    arena, audit, check, completions, data, defend, demo, evaluate, experiment, export, head,
+    keygen, model, predict, proxy, round, schema, serve, status, submit, validate_proxy, verify,
 };
 use crate::output::{Answer, Output};
 

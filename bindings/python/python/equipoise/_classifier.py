@@ -16,7 +16,7 @@ from ._model import Floats
 from ._proxy import make_proxy
 from ._rows import LABEL, LabelledRows
 from ._server import FairServer
-from ._tables import Table, kind_of, to_columns
+from ._tables import Table, to_columns
 
 
 class OneShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -155,7 +155,7 @@ class OneShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check(self, X: Table, y: Any = None) -> Any:
         """Validates as scikit-learn does. Tables with text columns keep their kind, all others become numbers."""
-        has_text = kind_of(X) in ("pandas", "polars") and _has_text(X) if _is_table(X) else False
+        has_text = _has_text(X)
         options = {"skip_check_array": True} if has_text else {"dtype": np.float64}
         if y is None:
             return validate_data(self, X, reset=False, **options)
@@ -165,8 +165,8 @@ class OneShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
-        if type_of_target(y, input_name="y") not in ("binary",) and len(np.unique(y)) > 2:
-            kind = type_of_target(y)
+        kind = type_of_target(y, input_name="y")
+        if kind != "binary":
             raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
         return X, y
 
@@ -179,12 +179,14 @@ class OneShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return hasattr(self, "coef_")
 
 
-def _is_table(X: Any) -> bool:
-    return type(X).__module__.partition(".")[0] in ("pandas", "polars")
-
-
 def _has_text(X: Any) -> bool:
-    return any(not isinstance(values, np.ndarray) for _, values in to_columns(X))
+    """Whether a DataFrame has columns that are not numbers."""
+    library = type(X).__module__.partition(".")[0]
+    if library == "pandas" and hasattr(X, "dtypes"):
+        return any(getattr(dtype, "kind", "O") not in "fiub" for dtype in np.atleast_1d(X.dtypes))
+    if library == "polars" and hasattr(X, "schema"):
+        return any(not (dtype.is_numeric() or str(dtype) == "Boolean") for dtype in X.schema.values())
+    return False
 
 
 def _text_labels(name: str, values: Any, n_rows: int) -> NDArray[Any]:

@@ -51,6 +51,7 @@ fn every_command_prints_one_json_document() {
             "predict out/model.json test.csv -o s.parquet".into(),
             &["path", "rows", "selected", "positive"],
         ),
+        ("export --onnx out/model.json -o model.onnx".into(), &["path", "bytes", "outcome"]),
         ("data list".into(), &["datasets"]),
         ("completions bash".into(), &["shell", "script"]),
     ];
@@ -94,6 +95,7 @@ fn every_help_has_an_example_and_commands_are_in_the_order_of_a_round() {
         "defend",
         "evaluate",
         "predict",
+        "export",
         "keygen",
         "round",
         "round new",

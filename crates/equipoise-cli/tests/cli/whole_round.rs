@@ -69,6 +69,28 @@ fn a_round_from_schema_to_predictions() {
 }
 
 #[test]
+fn exports_store_the_figures_of_the_right_outcome() {
+    let world = World::with_proxies();
+    for defense in ["pooled", "root-only"] {
+        world.defend(&format!("--fairness sp --defense {defense} -o {defense}")).expect(0);
+    }
+    let export = "export --onnx pooled/model.json";
+    world.run(&format!("{export} -o a.onnx")).expect(0);
+    world.run(&format!("{export} --outcome pooled/outcome.json -o b.onnx")).expect(0);
+    let bytes = |name: &str| std::fs::read(world.path(name)).unwrap();
+    assert_eq!(bytes("a.onnx"), bytes("b.onnx"));
+    let text = String::from_utf8_lossy(&bytes("a.onnx")).into_owned();
+    for part in ["equipoise.schema_digest", "equipoise.figures", "balanced_accuracy"] {
+        assert!(text.contains(part), "{part}");
+    }
+    world.run(&format!("{export} -o a.onnx")).expect(2).says(&["a.onnx", "already exists"]);
+    let other = world.run(&format!("{export} --outcome root-only/outcome.json -o c.onnx"));
+    other.expect(2).says(&["belongs to another model"]);
+    world.run("export pooled/model.json -o c.onnx").expect(2).says(&["--onnx"]);
+    assert!(!world.path("c.onnx").exists());
+}
+
+#[test]
 fn predict_needs_no_label_and_ignores_other_columns() {
     let world = World::with_proxies();
     world.defend("--fairness sp --defense pooled -o out").expect(0);
