@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
-use clap::{ArgGroup, Args};
+use clap::Args;
 use equipoise_data::{Model, OutcomeFile, check_output, write_atomically};
 use serde_json::json;
 
@@ -17,12 +17,11 @@ use crate::output::{Answer, Output};
 /// model on the root are in the file's metadata.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  equipoise export --onnx outcome/model.json -o model.onnx")]
-#[command(group = ArgGroup::new("format").required(true))]
 pub(crate) struct ExportArgs {
     /// The model (model.json)
     model: PathBuf,
     /// Write ONNX
-    #[arg(long, group = "format")]
+    #[arg(long)]
     onnx: bool,
     /// The outcome of the model [default: outcome.json in the model's folder, if it is there]
     #[arg(long, value_name = "FILE")]
@@ -36,6 +35,7 @@ pub(crate) struct ExportArgs {
 }
 
 pub(crate) fn run(args: &ExportArgs, output: &Output) -> anyhow::Result<Answer> {
+    ensure!(args.onnx, "choose a format: add --onnx");
     check_output(&args.output, args.force)?;
     refuse_input_as_output(&args.output, &[&args.model])?;
     let model = Model::read(&args.model)?;
