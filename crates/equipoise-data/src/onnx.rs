@@ -4,6 +4,9 @@
 //! without surrounding blanks. A missing number is NaN; a missing text is empty. A runtime cannot refuse a row, so a row
 //! that `predict` would refuse has the score NaN and is not selected. The exception is a categorical column of text:
 //! `predict` recognises more spellings of a missing value.
+//!
+//! The outputs, also `[rows, 1]`, are `score`, `probability` and `selected`, with an underscore after the name if a column
+//! has it.
 
 mod graph;
 mod protobuf;
@@ -38,16 +41,14 @@ impl Model {
         let coefficients = graph.numbers(coefficients, &[coefficients.len() as u64, 1]);
         let product = graph.node("MatMul", &[row, coefficients], &[]);
         let intercept = graph.numbers(&[intercept], &[1, 1]);
-        let score = graph.named_node("Add", &[product, intercept], "score");
-        graph.named_node("Sigmoid", std::slice::from_ref(&score), "probability");
+        let score = graph.output("score", Kind::Number);
+        graph.add("Add", &[product, intercept], &[], &score);
+        let probability = graph.output("probability", Kind::Number);
+        graph.add("Sigmoid", std::slice::from_ref(&score), &[], &probability);
         let zero = graph.numbers(&[0.0], &[1, 1]);
         let is_above = graph.node("Greater", &[score, zero], &[]);
-        graph.named_cast(&is_above, Kind::Integer, "selected");
-        for (name, kind) in
-            [("score", Kind::Number), ("probability", Kind::Number), ("selected", Kind::Integer)]
-        {
-            graph.output(name, kind);
-        }
+        let selected = graph.output("selected", Kind::Integer);
+        graph.add_cast(&is_above, Kind::Integer, &selected);
         let mut entries = vec![
             ("equipoise.schema".to_owned(), schema.to_toml()),
             ("equipoise.schema_digest".to_owned(), schema.digest().to_string()),

@@ -7,6 +7,7 @@ _Interval = tuple[float, float, float]
 _Progress = Callable[[int, int], object]
 
 VERSION: str
+__all__: list[str]
 
 def main(arguments: list[str], executable: str, prefix: list[str]) -> None: ...
 def call(arguments: list[str]) -> tuple[Any, bool, list[str]]: ...

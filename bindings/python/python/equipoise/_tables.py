@@ -13,7 +13,7 @@ from ._errors import TableError
 # columns, a two-dimensional NumPy array, or a path. The libraries are optional, so their types cannot be named here.
 Table: TypeAlias = Any
 
-Kind = Literal["path", "pandas", "polars", "pyarrow", "numpy", "mapping", "arrow"]
+Kind: TypeAlias = Literal["path", "pandas", "polars", "pyarrow", "numpy", "mapping", "arrow"]
 
 # What the native module accepts: a path, an object with an Arrow stream, or columns.
 Native: TypeAlias = Any

@@ -13,7 +13,7 @@ use crate::output::{Answer, Output};
 /// Export a model for other programs
 ///
 /// --onnx writes an ONNX file that starts from raw columns, with scaling and one-hot encoding inside, in 64-bit floats.
-/// Its outputs are score, probability and selected (1 or 0). The schema and, if an outcome is known, the figures of the
+/// Its outputs are score, probability and selected (1 or 0), with an underscore after the name if a column has it. The schema and, if an outcome is known, the figures of the
 /// model on the root are in the file's metadata.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  equipoise export --onnx outcome/model.json -o model.onnx")]

@@ -49,9 +49,14 @@ impl Graph {
         }
     }
 
-    /// An output of shape `[rows, 1]`.
-    pub(super) fn output(&mut self, name: &str, kind: Kind) {
-        self.outputs.push(column_info(name, kind));
+    /// An output of shape `[rows, 1]`, with an underscore after its name if an input has it. All inputs come first.
+    pub(super) fn output(&mut self, name: &str, kind: Kind) -> Name {
+        let mut name = name.to_owned();
+        while self.inputs.iter().any(|(input, _)| *input == name) {
+            name.push('_');
+        }
+        self.outputs.push(column_info(&name, kind));
+        name
     }
 
     /// Constant numbers.
@@ -87,23 +92,25 @@ impl Graph {
         output
     }
 
-    /// Adds an operation whose result is an output.
-    pub(super) fn named_node(&mut self, operator: &str, inputs: &[Name], output: &str) -> Name {
-        self.add(operator, inputs, &[], output);
-        output.to_owned()
-    }
-
     /// Converts the elements of a tensor.
     pub(super) fn cast(&mut self, input: &Name, kind: Kind) -> Name {
-        self.node("Cast", std::slice::from_ref(input), &[("to", kind.code())])
+        let output = self.new_name();
+        self.add_cast(input, kind, &output);
+        output
     }
 
-    /// Converts the elements of a tensor, as an output.
-    pub(super) fn named_cast(&mut self, input: &Name, kind: Kind, output: &str) {
+    pub(super) fn add_cast(&mut self, input: &Name, kind: Kind, output: &str) {
         self.add("Cast", std::slice::from_ref(input), &[("to", kind.code())], output);
     }
 
-    fn add(&mut self, operator: &str, inputs: &[Name], attributes: &[(&str, u64)], output: &str) {
+    /// Adds an operation whose result has a name already.
+    pub(super) fn add(
+        &mut self,
+        operator: &str,
+        inputs: &[Name],
+        attributes: &[(&str, u64)],
+        output: &str,
+    ) {
         /// `AttributeProto.INT`.
         const INT: u64 = 2;
         let node = inputs.iter().fold(Message::default(), |node, input| node.bytes(1, input));
