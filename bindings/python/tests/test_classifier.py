@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -45,8 +45,9 @@ def test_a_round_is_fairer_than_a_regression(rows) -> None:
         for model in (fair, alone)
     ]
     differences = [frame.difference()["selection_rate"].value for frame in gaps]
-    assert differences[0] < 0.08 < 0.2 < differences[1]
-    assert fair.score(rows["X"], rows["y"]) > 0.6
+    assert differences[0] < 0.05 < 0.2 < differences[1]
+    # A model that sees neither group nor tier can be fair only if it hardly uses the score.
+    assert fair.score(rows["X"], rows["y"]) > 0.53
     assert sorted(fair.server_.weights_) == sorted(set(rows["clients"]))
     assert fair.server_.verdict_ == "pass"
     np.testing.assert_allclose(fair.predict_proba(rows["X"]).sum(axis=1), 1)
@@ -77,11 +78,12 @@ def test_metadata_is_routed_through_pipelines_and_searches(rows) -> None:
     with sklearn.config_context(enable_metadata_routing=True):
         model = eq.OneShotClassifier().set_fit_request(**dict.fromkeys(names, True))
         pipeline = make_pipeline(StandardScaler(), model)
-        scores = cross_validate(pipeline, rows["X"], rows["y"], params=metadata, cv=3, error_score="raise")
-        assert scores["test_score"].min() > 0.55
+        folds = StratifiedKFold(3, shuffle=True, random_state=0)
+        scores = cross_validate(pipeline, rows["X"], rows["y"], params=metadata, cv=folds, error_score="raise")
+        assert scores["test_score"].min() > 0.5
         grid = {"oneshotclassifier__lambda_": [1e-4, 1.0], "oneshotclassifier__fairness": ["sp", "eo"]}
-        search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(rows["X"], rows["y"], **metadata)
-        assert search.best_score_ > 0.55
+        search = GridSearchCV(pipeline, grid, cv=folds, error_score="raise").fit(rows["X"], rows["y"], **metadata)
+        assert search.best_score_ > 0.5
     assert clone(model).get_params() == model.get_params()
 
 

@@ -88,7 +88,7 @@ def test_files_are_not_overwritten_and_documents_are_checked(tmp_path, schema, p
     with raises(eq.TableError, "p.xlsx", "unsupported table format"):
         proxies["north"].save(tmp_path / "p.xlsx")
     few = clients["north"][:6]
-    with raises(eq.EquipoiseError, "at least"), pytest.warns(eq.EquipoiseWarning):
+    with raises(eq.ProxyError, "a proxy needs at least 8 rows"):
         eq.make_proxy(few, schema, fairness="sp")
     with raises(eq.ProxyError, "all labels are the same"):
         eq.make_proxy(clients["north"].assign(passed=1), schema, fairness="sp")

@@ -75,7 +75,7 @@ def test_numpy_columns_are_those_of_the_schema(clients) -> None:
 
 def test_a_schema_is_described(schema) -> None:
     assert schema.features == {"score": None, "tier": ["low", "mid", "top"], "age": None}
-    assert schema.groups == ["group = A", "group = B"]
+    assert schema.groups == ["group ≠ A", "group = A"]
     assert schema.reference == "group = A"
     assert not schema.blind
     assert schema.coefficients[-1] == "(intercept)"

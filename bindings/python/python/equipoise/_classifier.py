@@ -1,7 +1,7 @@
 """A whole round behind the interface of a scikit-learn classifier."""
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,18 @@ class OneShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     fitted `FairServer`, with `weights_`, `verdict_` and `report()`.
     """
 
+    if TYPE_CHECKING:
+        # scikit-learn makes these methods.
+        def set_fit_request(
+            self,
+            *,
+            clients: bool | str | None = ...,
+            root: bool | str | None = ...,
+            sensitive_features: bool | str | None = ...,
+        ) -> "OneShotClassifier": ...
+
+        def set_score_request(self, *, sample_weight: bool | str | None = ...) -> "OneShotClassifier": ...
+
     def __init__(
         self,
         *,
@@ -62,7 +74,7 @@ class OneShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         root: Any = None,
     ) -> "OneShotClassifier":
         """Run a round. `clients` names the client of each row, and `root` marks the rows that the server trusts."""
-        X, y = self._check(X, y)
+        X, y = self._check_fit(X, y)
         self.classes_, positive = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y has only one class, {self.classes_[0]!r}: no model can be fitted")
@@ -131,7 +143,7 @@ class OneShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Table) -> Floats:
         """The score of each row; above 0 it is in the second class."""
         check_is_fitted(self)
-        X = self._check(X)
+        X = self._check_rows(X)
         if hasattr(self, "server_"):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", EquipoiseWarning)
@@ -153,22 +165,23 @@ class OneShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes: NDArray[Any] = self.classes_[selected.astype(int)]
         return classes
 
-    def _check(self, X: Table, y: Any = None) -> Any:
-        """Validates as scikit-learn does. Tables with text columns keep their kind, all others become numbers."""
-        has_text = _has_text(X)
-        options = {"skip_check_array": True} if has_text else {"dtype": np.float64}
-        if y is None:
-            return validate_data(self, X, reset=False, **options)
-        if has_text:
-            validate_data(self, X, skip_check_array=True)
-            y = column_or_1d(y, warn=True)
-        else:
+    def _check_fit(self, X: Table, y: Any) -> Any:
+        """Validates rows and labels as scikit-learn does."""
+        if y is None or not _has_text(X):
             X, y = validate_data(self, X, y, dtype=np.float64)
+        else:
+            X = self._check_rows(X, reset=True)
+            y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         kind = type_of_target(y, input_name="y")
         if kind != "binary":
             raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
         return X, y
+
+    def _check_rows(self, X: Table, *, reset: bool = False) -> Any:
+        """Validates rows. Tables with text columns keep their kind, all others become numbers."""
+        options = {"skip_check_array": True} if _has_text(X) else {"dtype": np.float64}
+        return validate_data(self, X, reset=reset, **options)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

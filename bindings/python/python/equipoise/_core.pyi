@@ -7,7 +7,22 @@ _Interval = tuple[float, float, float]
 _Progress = Callable[[int, int], object]
 
 VERSION: str
-__all__: list[str]
+__all__ = [
+    "Defended",
+    "Model",
+    "OutputTable",
+    "Proxy",
+    "Schema",
+    "VERSION",
+    "call",
+    "check_proxy",
+    "defend",
+    "fit_logistic",
+    "gap_figures",
+    "main",
+    "make_proxy",
+    "write_outcome",
+]
 
 def main(arguments: list[str], executable: str, prefix: list[str]) -> None: ...
 def call(arguments: list[str]) -> tuple[Any, bool, list[str]]: ...

@@ -4,7 +4,7 @@ import json
 import os
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,11 +32,24 @@ class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     With `estimator`, any scikit-learn classifier is trained as well: on all proxies, with the learned weights of the
     clients as sample weights, and with a threshold for each group if the schema lets the model use the group. It then
-    makes the predictions. `estimator_figures_` compares it with the linear model on the root.
+    makes the predictions. `estimator_figures_` compares it with the linear model on the root; `thresholds_` has the
+    probability above which each group is selected.
 
     Attributes: `weights_` (by client), `coef_`, `intercept_`, `model_`, `verdict_`, `outcome_` (outcome.json), `audit_`
     (by client), `warnings_`, `seconds_` (duration of the solve).
     """
+
+    if TYPE_CHECKING:
+        # scikit-learn makes these methods.
+        def set_fit_request(
+            self,
+            *,
+            progress: bool | str | None = ...,
+            proxies: bool | str | None = ...,
+            root: bool | str | None = ...,
+        ) -> "FairServer": ...
+
+        def set_score_request(self, *, sample_weight: bool | str | None = ...) -> "FairServer": ...
 
     def __init__(
         self,
@@ -114,6 +127,7 @@ class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._other = OtherModel.fit(self.estimator, self, native_proxies, native_roots)
             self.estimator_ = self._other.estimator
             self.estimator_figures_ = self._other.figures
+            self.thresholds_ = dict(zip(schema.groups, self._other.thresholds.tolist(), strict=True))
             self.warnings_ += self._other.warnings
         for message in self.warnings_:
             warnings.warn(message, EquipoiseWarning, stacklevel=2)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from ._errors import TableError
 # columns, a two-dimensional NumPy array, or a path. The libraries are optional, so their types cannot be named here.
 Table: TypeAlias = Any
 
-Kind: TypeAlias = Literal["path", "pandas", "polars", "pyarrow", "numpy", "mapping", "arrow"]
+# One of: path, pandas, polars, pyarrow, numpy, mapping, arrow.
+Kind: TypeAlias = str
 
 # What the native module accepts: a path, an object with an Arrow stream, or columns.
 Native: TypeAlias = Any
