@@ -48,7 +48,9 @@ pub use raw_rows::{EncodedTable, read_features_for_prediction, read_rows};
 pub use read_limits::ReadLimits;
 pub use round::{LoadedRound, load_round};
 pub use schema::{
-    Encoding, Feature, Group, InferOptions, Inferred, Label, Schema, SchemaProblem, Sensitive,
-    infer,
+    AgreedRoles, ColumnKind, DEFAULT_MIN_ROWS, DescribeOptions, Described, DescribedColumn,
+    Description, Encoding, Feature, Fill, Group, GroupRows, InferOptions, Inferred, Label, Moments,
+    RoleColumn, Schema, SchemaProblem, Sensitive, Unknown, ValueRows, agree_on_roles, describe,
+    infer, infer_union, merge,
 };
 pub use table::{Cell, Table, TableKind, open_table};

@@ -65,6 +65,7 @@ fn read(
         WarningCode::OneGroup => with_groups,
         _ => with_labels,
     }));
+    warnings.extend(warning::unknown_levels(&file, schema, &reading.unknown));
     Ok(EncodedTable { rows, warnings })
 }
 
@@ -85,6 +86,8 @@ struct Reading {
     positive: Vec<bool>,
     sensitive_values: Distinct,
     label_values: Distinct,
+    /// Values of each feature that count as other.
+    unknown: Vec<u64>,
 }
 
 impl Reading {
@@ -98,13 +101,15 @@ impl Reading {
             positive: Vec::new(),
             sensitive_values: Distinct::new(MAX_NAMED),
             label_values: Distinct::new(MAX_NAMED),
+            unknown: vec![0; schema.features.len()],
         }
     }
 
     /// Adds the cells of `chosen_columns`. A problem comes with the index of its cell.
     fn add(&mut self, cells: &[Cell<'_>]) -> Result<(), (usize, TableProblem)> {
         for (i, cell) in cells[..self.n_features].iter().enumerate() {
-            self.encoder.feature(i, *cell, &mut self.x).map_err(|problem| (i, problem))?;
+            let is_known = self.encoder.feature(i, *cell, &mut self.x).map_err(|p| (i, p))?;
+            self.unknown[i] += u64::from(!is_known);
         }
         let label_at = self.n_features + self.n_sensitive;
         let sensitive = &cells[self.n_features..label_at];

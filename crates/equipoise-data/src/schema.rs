@@ -4,13 +4,18 @@
 //! parties with the same [`Schema::digest`] encode the same row to the same numbers.
 
 mod check;
+mod describe;
+mod description;
 mod digest;
 mod encode;
 mod feature;
+mod fill;
 mod group_counts;
 mod infer;
+mod merge;
 mod sensitive;
 mod statistics;
+mod survey;
 
 use std::path::Path;
 
@@ -18,9 +23,15 @@ use equipoise_core::Layout;
 use serde::{Deserialize, Serialize};
 
 pub use check::SchemaProblem;
+pub use describe::{DEFAULT_MIN_ROWS, DescribeOptions, Described, describe};
+pub use description::{
+    ColumnKind, DescribedColumn, Description, GroupRows, Moments, RoleColumn, ValueRows,
+};
 pub(crate) use encode::Encoder;
-pub use feature::{Encoding, Feature};
-pub use infer::{InferOptions, Inferred, infer};
+pub use feature::{Encoding, Feature, Unknown};
+pub use fill::Fill;
+pub use infer::{InferOptions, Inferred, infer, infer_union};
+pub use merge::{AgreedRoles, agree_on_roles, merge};
 pub use sensitive::{Group, Sensitive};
 
 use crate::digest::Digest;

@@ -60,3 +60,18 @@ pub(crate) fn many_values<'a>(
         warning(file, code, message)
     })
 }
+
+/// A warning about values that are not levels of their features and count as other. It counts them and does not name
+/// them, because warnings about a root are published.
+pub(crate) fn unknown_levels(file: &Path, schema: &Schema, counts: &[u64]) -> Option<Warning> {
+    let of_feature = schema.features.iter().zip(counts).filter(|(_, count)| **count > 0);
+    let counts: Vec<String> =
+        of_feature.map(|(feature, count)| format!("`{}` ({count})", feature.column)).collect();
+    (!counts.is_empty()).then(|| {
+        let message = format!(
+            "values that are not in the schema count as other, with 0 in every encoded column of the feature: {}",
+            counts.join(", ")
+        );
+        warning(file, WarningCode::UnknownLevels, message)
+    })
+}

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::Args;
 use equipoise_core::{
-    FairProxyTest, Fairness, Gap, Metrics, ProxyModels, Separation, check_fairness_is_measurable,
-    test_fair_proxy,
+    FairProxyTest, Fairness, Gap, Metrics, ProxyModels, Separation, Warning,
+    check_fairness_is_measurable, test_fair_proxy,
 };
 use equipoise_data::{Purpose, Schema, read_proxy, read_rows};
 use serde::Serialize;
@@ -60,6 +60,7 @@ struct Document<'a> {
     max_gap: Option<f64>,
     epsilon: Option<f64>,
     separation: Separation,
+    warnings: &'a [Warning],
     /// The covariance of the model without regularisation, in size.
     violation: f64,
     /// On the client's data: the proxy's model as a server fits it, without regularisation, and the model of the data.
@@ -95,6 +96,7 @@ pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
         max_gap: args.max_gap,
         epsilon: args.epsilon,
         separation: test.separation,
+        warnings: &data.warnings,
         violation: test.violation,
         proxy_model: &models.proxy,
         unregularised: models.unregularised.as_ref(),

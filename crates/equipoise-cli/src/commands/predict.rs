@@ -51,6 +51,7 @@ pub(crate) fn run(args: &PredictArgs, output: &Output) -> anyhow::Result<Answer>
         "rows": predictions.len(),
         "selected": selected,
         "positive": label.positive,
+        "warnings": data.warnings,
     });
     output.result(&document, || {
         format!(

@@ -127,7 +127,7 @@ fn feature(Feature { column, encoding }: &Feature) -> Result<(), SchemaProblem> 
                 _ => Ok(()),
             }
         }
-        Encoding::Categorical { levels, fill } => {
+        Encoding::Categorical { levels, fill, .. } => {
             if levels.is_empty() {
                 return problem(format!(
                     "column `{column}`: has no levels. List the values that may occur."

@@ -4,7 +4,7 @@
 //! digits of its bits; a list as its length, then its items. This is easy to reproduce in any language and does not
 //! depend on how a library prints numbers.
 
-use super::{Encoding, Feature, Schema, Sensitive};
+use super::{Encoding, Feature, Schema, Sensitive, Unknown};
 use crate::digest::{Digest, Hasher};
 use crate::value::Value;
 
@@ -40,8 +40,11 @@ impl Items {
                 }
             }
             // Levels are hashed as spelled, because they are part of the encoded names.
-            Encoding::Categorical { levels, fill } => {
-                self.text("categorical");
+            Encoding::Categorical { levels, fill, unknown } => {
+                self.text(match unknown {
+                    Unknown::Error => "categorical",
+                    Unknown::Other => "categorical or other",
+                });
                 self.texts(levels);
                 match fill {
                     Some(fill) => {

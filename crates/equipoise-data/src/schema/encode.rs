@@ -1,6 +1,6 @@
 //! Encodes raw cells as numbers.
 
-use super::{Encoding, Feature, Schema};
+use super::{Encoding, Feature, Schema, Unknown};
 use crate::error::{TableProblem, list};
 use crate::table::Cell;
 use crate::value::Value;
@@ -23,7 +23,7 @@ struct GroupEncoder {
 
 enum FeatureEncoder {
     Numeric { center: f64, scale: f64, fill: Option<f64> },
-    Categorical { levels: Vec<String>, values: Vec<Value>, fill: Option<usize> },
+    Categorical { levels: Vec<String>, values: Vec<Value>, fill: Option<usize>, unknown: Unknown },
 }
 
 impl Encoder {
@@ -43,13 +43,13 @@ impl Encoder {
         }
     }
 
-    /// Appends the numbers of feature `i`.
+    /// Appends the numbers of feature `i`. Returns whether the schema knows the value; if not, it counts as other.
     pub(crate) fn feature(
         &self,
         i: usize,
         cell: Cell<'_>,
         x: &mut Vec<f64>,
-    ) -> Result<(), TableProblem> {
+    ) -> Result<bool, TableProblem> {
         self.features[i].encode(cell, x)
     }
 
@@ -106,18 +106,18 @@ impl FeatureEncoder {
             Encoding::Numeric { center, scale, fill } => {
                 Self::Numeric { center: *center, scale: *scale, fill: *fill }
             }
-            Encoding::Categorical { levels, fill } => {
+            Encoding::Categorical { levels, fill, unknown } => {
                 let values: Vec<Value> = levels.iter().map(|level| Value::of_text(level)).collect();
                 let fill = fill.as_ref().and_then(|fill| {
                     let fill = Value::of_text(fill);
                     values.iter().position(|value| *value == fill)
                 });
-                Self::Categorical { levels: levels.clone(), values, fill }
+                Self::Categorical { levels: levels.clone(), values, fill, unknown: *unknown }
             }
         }
     }
 
-    fn encode(&self, cell: Cell<'_>, x: &mut Vec<f64>) -> Result<(), TableProblem> {
+    fn encode(&self, cell: Cell<'_>, x: &mut Vec<f64>) -> Result<bool, TableProblem> {
         match self {
             Self::Numeric { center, scale, fill } => {
                 let number = match (cell, fill) {
@@ -133,21 +133,23 @@ impl FeatureEncoder {
                 }
                 x.push(scaled);
             }
-            Self::Categorical { levels, values, fill } => {
+            Self::Categorical { levels, values, fill, unknown } => {
                 let level = match (cell, fill) {
-                    (Cell::Missing, Some(fill)) => *fill,
+                    (Cell::Missing, Some(fill)) => Some(*fill),
                     (Cell::Missing, None) => return Err(missing()),
-                    _ => values.iter().position(|value| value.is(cell)).ok_or_else(|| {
-                        TableProblem::new(format!(
-                            "`{cell}` is not one of the levels {}. Correct the value, or agree on a schema that includes it.",
-                            list(levels)
-                        ))
-                    })?,
+                    _ => values.iter().position(|value| value.is(cell)),
                 };
-                x.extend((0..levels.len()).map(|i| f64::from(i == level)));
+                if level.is_none() && *unknown == Unknown::Error {
+                    return Err(TableProblem::new(format!(
+                        "`{cell}` is not one of the levels {}. Correct the value, or agree on a schema that includes it.",
+                        list(levels)
+                    )));
+                }
+                x.extend((0..levels.len()).map(|i| f64::from(Some(i) == level)));
+                return Ok(level.is_some());
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use equipoise_data::{Digest, Encoding, Feature, Group, Schema, Sensitive};
+use equipoise_data::{Digest, Encoding, Feature, Group, Schema, Sensitive, Unknown};
 use serde::Serialize;
 
 use crate::formatting::{count, number, table};
@@ -105,12 +105,15 @@ fn feature_row(feature: &Feature) -> Vec<String> {
             };
             ("numeric", details, fill.map(number))
         }
-        Encoding::Categorical { levels, fill } => {
+        Encoding::Categorical { levels, fill, .. } => {
             ("categorical", count(levels.len(), "level"), fill.clone())
         }
     };
     if let Some(fill) = fill {
         details += &format!(", missing → {fill}");
+    }
+    if let Encoding::Categorical { unknown: Unknown::Other, .. } = &feature.encoding {
+        details += ", unknown → other (all 0)";
     }
     let names = feature.encoded_names();
     let mut encoded = names[..names.len().min(MAX_NAMES)].join(", ");
