@@ -33,6 +33,7 @@ mod random;
 mod reproducibility;
 mod resume;
 mod sandbox;
+mod schemas;
 mod server;
 mod slow_peers;
 #[path = "../shared/stored_files.rs"]

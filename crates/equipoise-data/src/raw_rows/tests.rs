@@ -237,3 +237,21 @@ fn rejects_an_infinite_parquet_number_with_its_location() {
         assert!(text.contains(part), "{text}");
     }
 }
+
+#[test]
+fn unknown_levels_are_zero_in_every_column_and_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bank.csv");
+    std::fs::write(&path, TABLE.replace(",2.0,", ",9,").replace("1.0,x", "1.0,y")).unwrap();
+    let text = read_rows(&path, &schema(), Purpose::Data).unwrap_err().to_string();
+    assert!(text.contains("row 2, column `tier`: `9` is not one of the levels"), "{text}");
+    let other = SCHEMA.replace("fill = \"x\"", "fill = \"x\"\nunknown = \"other\"");
+    let other = Schema::from_toml(&other, Path::new("schema.toml")).unwrap();
+    let table = read_rows(&path, &other, Purpose::Data).unwrap();
+    assert_eq!(table.rows.x(0)[1..4], [1.0, 0.0, 0.0]);
+    assert_eq!(table.rows.x(1)[1..4], [0.0, 0.0, 0.0]);
+    assert_eq!(table.rows.x(2)[1..4], [0.0, 0.0, 1.0], "missing values are filled, not unknown");
+    let codes: Vec<WarningCode> = table.warnings.iter().map(|w| w.code).collect();
+    assert_eq!(codes, [WarningCode::UnknownLevels]);
+    assert!(table.warnings[0].message.ends_with("`tier` (2)"), "{}", table.warnings[0]);
+}

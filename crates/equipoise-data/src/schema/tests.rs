@@ -103,6 +103,25 @@ fn the_digest_is_pinned() {
 }
 
 #[test]
+fn unknown_levels_are_part_of_the_digest_only_if_they_are_other() {
+    let with =
+        |unknown: &str| parse(&LAW.replace("fill = \"2\"", &format!("fill = \"2\"\n{unknown}")));
+    let (error, other) =
+        (with("unknown = \"error\"").unwrap(), with("unknown = \"other\"").unwrap());
+    assert_eq!(error, law());
+    assert_eq!(error.digest(), law().digest());
+    assert_eq!(parse(&other.to_toml()).unwrap(), other);
+    let json = serde_json::to_string(&other).unwrap();
+    assert_eq!(serde_json::from_str::<Schema>(&json).unwrap(), other);
+    assert_eq!(other.layout(), law().layout());
+    // Computed independently, as above.
+    assert_eq!(
+        other.digest().to_string(),
+        "5a7f7833dd130541f36582f5767b43d549b2e3de5aaef2ad2141cf298b454843"
+    );
+}
+
+#[test]
 fn mistakes_are_reported_with_the_file() {
     for (from, to, parts) in [
         ("version = 1", "version = 2\nnew = 1", &["version 2", "newer"][..]),
@@ -121,6 +140,8 @@ fn mistakes_are_reported_with_the_file() {
         ("fill = 36", "fill = \"36\"", &["`lsat`", "must be a number"]),
         ("fill = \"2\"", "fill = 2", &["`tier`", "one of its levels"]),
         ("fill = \"2\"", "fill = true", &["a number or a level"]),
+        ("fill = \"2\"", "unknown = \"ignore\"", &["ignore", "`error`", "`other`"]),
+        ("fill = 36", "unknown = \"other\"", &["`lsat`", "cannot have `unknown`"]),
         ("fill = \"2\"", "fill = \"7\"", &["`tier`", "`7`", "not one of its levels"]),
         ("fill = 36", "fill = inf", &["`lsat`", "inf"]),
         ("scale = 5.5", "scale = 0", &["`lsat`", "scale is 0"]),
