@@ -289,7 +289,7 @@ fn several_tables_are_read_as_one() {
     let extra = second.replace("empty", "extra,empty").replace("\n", "\n1,");
     fails(&extra, &["b.csv, column `extra`", "a.csv has no such column", "--drop extra"]);
     fails(&second.replace(",50,", ",1e400,"), &["b.csv, row 1, column `lsat`", "finite"]);
-    let names: String = (0..101).map(|i| format!(",,{i}x,1,1,1,30,White,A,{i}\n")).collect();
+    let names: String = (0..101).map(|i| format!(",,{i}x,1,1,30,White,A,{i}\n")).collect();
     let many = format!("{}\n{names}", second.lines().next().unwrap());
     fails(&many.replace(",,", ",7,"), &["a.csv and 1 more, column `region`", "more than 100"]);
 }

@@ -2,7 +2,7 @@
 
 use super::Of;
 use crate::error::{Error, list};
-use crate::schema::description::{ColumnKind, DescribedColumn};
+use crate::schema::description::{ColumnKind, DescribedColumn, ValueRows};
 use crate::schema::infer::InferOptions;
 use crate::value::finite_number;
 
@@ -68,7 +68,8 @@ pub(super) fn resolve(
     Ok(())
 }
 
-/// A column that is text for some clients and a number for others was probably recorded in two ways.
+/// A column that is text for some clients and a number for others was probably recorded in two ways, unless some client
+/// has both.
 fn refuse_mixture(column: &str, described: &[Of<'_>]) -> Result<(), Error> {
     let has_values = |found: &DescribedColumn| {
         found.withheld > 0 || found.values.as_ref().is_none_or(|values| !values.is_empty())
@@ -77,6 +78,13 @@ fn refuse_mixture(column: &str, described: &[Of<'_>]) -> Result<(), Error> {
     let (text, numbers) = (of(ColumnKind::Categorical), of(ColumnKind::Numeric));
     if text.is_empty() || numbers.is_empty() {
         return Ok(());
+    }
+    let is_number = |level: &ValueRows| finite_number(&level.value).is_some();
+    let has_numbers = |found: &DescribedColumn| {
+        found.kind == ColumnKind::Categorical && found.values.iter().flatten().any(is_number)
+    };
+    if described.iter().any(|(_, found)| has_numbers(found)) {
+        return need_levels(column, described);
     }
     Err(Error::Invalid(format!(
         "column `{column}`: {} have text{}, {} have only numbers. Correct the tables and describe them again. If the \
