@@ -28,6 +28,10 @@ pub enum ColumnValues {
     Counts(Vec<u64>),
     /// Text.
     Texts(Vec<String>),
+    /// Like `Numbers`, but some cells are empty: null in Parquet.
+    NumbersOrEmpty(Vec<Option<f64>>),
+    /// Like `Codes`, but some cells are empty: null in Parquet.
+    CodesOrEmpty(Vec<Option<i8>>),
 }
 
 impl OutputColumn {
@@ -45,7 +49,13 @@ impl ColumnValues {
             Self::Codes(values) => values.len(),
             Self::Counts(values) => values.len(),
             Self::Texts(values) => values.len(),
+            Self::NumbersOrEmpty(values) => values.len(),
+            Self::CodesOrEmpty(values) => values.len(),
         }
+    }
+
+    pub(crate) fn can_have_empty_cells(&self) -> bool {
+        matches!(self, Self::NumbersOrEmpty(_) | Self::CodesOrEmpty(_))
     }
 
     /// Whether there are no rows.

@@ -9,6 +9,7 @@ mod encode;
 mod feature;
 mod group_counts;
 mod infer;
+mod label_counts;
 mod sensitive;
 mod statistics;
 
@@ -21,6 +22,7 @@ pub use check::SchemaProblem;
 pub(crate) use encode::Encoder;
 pub use feature::{Encoding, Feature};
 pub use infer::{InferOptions, Inferred, infer};
+pub use label_counts::LabelValues;
 pub use sensitive::{Group, Sensitive};
 
 use crate::digest::Digest;
@@ -59,8 +61,11 @@ pub struct Schema {
 pub struct Label {
     /// The column.
     pub column: String,
-    /// The value that counts as +1; every other counts as −1.
+    /// The value that counts as +1.
     pub positive: String,
+    /// The values that count as −1; any other is refused. Empty: every value except the positive one counts as −1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub negative: Vec<String>,
 }
 
 impl Schema {

@@ -1,20 +1,26 @@
 //! Proposes a schema for a table, to be reviewed, corrected and agreed on.
 
+mod number_cells;
+
 use std::collections::HashSet;
 use std::path::PathBuf;
 
 use super::group_counts::GroupCounts;
+use super::label_counts::LabelCounts;
 use super::statistics::{MAX_LEVELS, Statistics};
 use super::{Encoding, Feature, Label, Schema, Sensitive, VERSION};
 use crate::error::{Error, Purpose, TableProblem, list};
 use crate::table::Table;
 use crate::value::Value;
+use number_cells::NumberCells;
 
 /// What cannot be inferred from the table.
 #[derive(Debug, Clone, Default)]
 pub struct InferOptions {
     /// Label column and its positive value.
     pub label: (String, String),
+    /// Every label except the positive one counts as negative. If not set, a label has two values.
+    pub label_rest_negative: bool,
     /// Sensitive columns, each with the value of the reference group. Without a value, the most frequent one.
     pub sensitive: Vec<(String, Option<String>)>,
     /// Compare the reference group with all others together, as two groups.
@@ -74,16 +80,21 @@ pub fn infer(table: Table, options: &InferOptions) -> Result<Inferred, Error> {
     let mut statistics: Vec<Statistics> =
         columns.iter().map(|column| Statistics::new(options.required_value(column))).collect();
     let mut groups = GroupCounts::new(&columns, options);
+    let mut labels = LabelCounts::new(&columns, options);
+    let mut numbers = NumberCells::new(&columns, options);
     let n_rows = table.visit(&chosen, |row, cells| {
         for (statistics, cell) in statistics.iter_mut().zip(cells) {
             statistics.add(row, *cell);
         }
         groups.add(cells);
+        labels.add(cells);
+        numbers.add(row, cells);
         Ok(())
     })?;
     if n_rows == 0 {
         return Err(TableProblem::no_rows(Purpose::Data).in_file(&file));
     }
+    numbers.none_in(&file)?;
     let mut proposal = Proposal {
         file,
         options,
@@ -96,7 +107,8 @@ pub fn infer(table: Table, options: &InferOptions) -> Result<Inferred, Error> {
     }
     let sensitive = groups.propose(options, &mut proposal.notes);
     let sensitive = sensitive.map_err(|problem| Error::in_document(&proposal.file, problem))?;
-    proposal.finish(sensitive)
+    let label = labels.propose(&proposal.file, options)?;
+    proposal.finish(label, sensitive)
 }
 
 struct Proposal<'a> {
@@ -142,9 +154,6 @@ impl Proposal<'_> {
         }
         let forced = self.options.numeric.iter().any(|c| c == column);
         match (&statistics.first_text, &statistics.first_infinite) {
-            (Some((row, value)), _) if forced => {
-                Err(TableProblem::not_a_number(value).in_cell(&self.file, *row, column))
-            }
             (Some(_), _) => Ok(false),
             (None, Some((row, value))) => {
                 Err(TableProblem::not_finite(value).in_cell(&self.file, *row, column))
@@ -217,15 +226,12 @@ impl Proposal<'_> {
         });
     }
 
-    fn finish(self, sensitive: Sensitive) -> Result<Inferred, Error> {
+    fn finish(self, label: Label, sensitive: Sensitive) -> Result<Inferred, Error> {
         let schema = Schema {
             version: VERSION,
             intercept: self.options.intercept,
             ignore: self.ignore,
-            label: Label {
-                column: self.options.label.0.clone(),
-                positive: self.options.label.1.trim().to_string(),
-            },
+            label,
             sensitive,
             features: self.features,
         };
