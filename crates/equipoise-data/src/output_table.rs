@@ -140,6 +140,26 @@ mod tests {
     }
 
     #[test]
+    fn empty_cells_are_missing_when_read_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let columns = [
+            OutputColumn::new("score", ColumnValues::NumbersOrEmpty(vec![Some(0.5), None])),
+            OutputColumn::new("code", ColumnValues::CodesOrEmpty(vec![None, Some(-1)])),
+        ];
+        for name in ["t.csv", "t.csv.gz", "t.parquet"] {
+            let path = dir.path().join(name);
+            write_table(&path, &columns, false).unwrap();
+            let mut cells = Vec::new();
+            let visit = |_: u64, row: &[Cell<'_>]| {
+                cells.extend(row.iter().map(Cell::number));
+                Ok(())
+            };
+            open_table(&path).unwrap().visit(&[0, 1], visit).unwrap();
+            assert_eq!(cells, [Some(0.5), None, None, Some(-1.0)], "{name}");
+        }
+    }
+
+    #[test]
     fn columns_of_different_lengths_and_unknown_kinds_leave_no_file() {
         let dir = tempfile::tempdir().unwrap();
         let mut uneven = columns();

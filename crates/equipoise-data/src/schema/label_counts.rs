@@ -93,7 +93,9 @@ impl Display for LabelValues {
         let digits = listed.iter().map(|(_, n)| n.to_string().len()).max().unwrap_or(0);
         for (value, n) in listed {
             let role = if *value == self.positive { "  (positive)" } else { "" };
-            writeln!(f, "  {value:width$}  {n:>digits$} {}{role}", rows(*n))?;
+            let rows = if *n == 1 { "row" } else { "rows" };
+            let line = format!("  {value:width$}  {n:>digits$} {rows:4}{role}");
+            writeln!(f, "{}", line.trim_end())?;
         }
         if n_values > listed.len() {
             writeln!(f, "  and {more}{} others", n_values - listed.len())?;
@@ -105,8 +107,4 @@ impl Display for LabelValues {
             self.positive
         )
     }
-}
-
-fn rows(n: u64) -> &'static str {
-    if n == 1 { "row " } else { "rows" }
 }

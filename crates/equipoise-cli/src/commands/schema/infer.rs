@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use equipoise_data::{
-    Digest, InferOptions, Schema, check_output, infer, open_table, write_atomically,
+    Digest, InferOptions, Schema, TableFile, check_output, infer, open_table, write_atomically,
 };
 use serde::Serialize;
 
 use super::show;
+use crate::delimiter_args::DelimiterArgs;
 use crate::files::refuse_input_as_output;
 use crate::output::{Answer, Output};
 
@@ -25,9 +26,18 @@ Example:
 pub(crate) struct InferArgs {
     /// Table of raw rows (.csv, .csv.gz or .parquet)
     data: PathBuf,
+    #[command(flatten)]
+    delimiter: DelimiterArgs,
     /// Label column and its positive value
+    ///
+    /// The column's other value is the negative one, and tables with further values will be refused.
     #[arg(long, value_name = "COL=POSITIVE", value_parser = parse_pair)]
     label: (String, String),
+    /// Confirm that every label except the positive one counts as negative
+    ///
+    /// Needed if the label column has more than two values.
+    #[arg(long)]
+    label_rest_negative: bool,
     /// Sensitive column and the value of its reference group [default value: the most frequent]
     ///
     /// Every value of the column is a group. Give the option several times for groups by combinations of values, such as
@@ -75,6 +85,7 @@ pub(crate) fn run(args: &InferArgs, output: &Output) -> anyhow::Result<Answer> {
     }
     let options = InferOptions {
         label: args.label.clone(),
+        label_rest_negative: args.label_rest_negative,
         sensitive: args.sensitive.clone(),
         two_groups: args.two_groups,
         blind: args.blind,
@@ -84,7 +95,10 @@ pub(crate) fn run(args: &InferArgs, output: &Output) -> anyhow::Result<Answer> {
         numeric: args.numeric.clone(),
         codes: true,
     };
-    let inferred = infer(open_table(&args.data)?, &options)?;
+    let named = args.sensitive.iter().map(|(column, _)| column).chain([&args.label.0]);
+    let columns = named.map(String::as_str).collect();
+    let file = TableFile { columns, ..args.delimiter.of(&args.data) };
+    let inferred = infer(open_table(file)?, &options)?;
     let toml = inferred.schema.to_toml();
     if let Some(path) = &args.output {
         write_atomically(path, args.force, |out| out.write_all(toml.as_bytes()))?;
