@@ -100,9 +100,7 @@ fn data_hint(error: &equipoise_data::Error) -> Option<String> {
     use equipoise_data::Error;
     match error {
         Error::Scratch { .. } => Some("--scratch sets the folder, --memory the limit".to_owned()),
-        Error::TooLittleMemory { .. } => {
-            Some("raise --memory, or omit it for no limit".to_owned())
-        }
+        Error::TooLittleMemory { .. } => Some("raise --memory, or omit it for no limit".to_owned()),
         Error::ManyLabels { .. } => {
             let command = command_line(std::env::args_os());
             Some(format!("to confirm: {command} --label-rest-negative"))

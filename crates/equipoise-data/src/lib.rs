@@ -48,7 +48,7 @@ pub use raw_rows::{EncodedTable, RowsToScore, UnscorableRow, read_rows, read_row
 pub use read_limits::ReadLimits;
 pub use round::{LoadedRound, load_round};
 pub use schema::{
-    Encoding, Feature, Group, InferOptions, Inferred, Label, LabelValues, Schema, SchemaProblem, Sensitive,
-    infer,
+    Encoding, Feature, Group, InferOptions, Inferred, Label, LabelValues, Schema, SchemaProblem,
+    Sensitive, infer,
 };
 pub use table::{Cell, Delimiter, Table, TableFile, TableKind, open_table};

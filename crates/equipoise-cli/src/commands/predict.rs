@@ -96,8 +96,7 @@ fn columns(predictions: &[Prediction], unscorable: &[UnscorableRow]) -> Vec<Outp
     }
     let mut reasons = vec![String::new(); n_rows];
     unscorable.iter().for_each(|row| reasons[row.row as usize - 1] = row.reason());
-    let numbers =
-        |values: Vec<f64>| ColumnValues::NumbersOrEmpty(with_gaps(values, &reasons));
+    let numbers = |values: Vec<f64>| ColumnValues::NumbersOrEmpty(with_gaps(values, &reasons));
     vec![
         row,
         OutputColumn::new("score", numbers(score)),

@@ -250,8 +250,11 @@ fn every_delimiter_gives_the_same_results() {
             assert_eq!(world.read("other.csv"), world.read("comma-scores.csv"), "{name}");
             assert_eq!(run(&format!("evaluate out/model.json test-{name}.csv")), evaluated);
         }
-        std::fs::rename(world.path(&format!("roots/east-{name}.csv")), world.path("roots/east.csv"))
-            .unwrap();
+        std::fs::rename(
+            world.path(&format!("roots/east-{name}.csv")),
+            world.path("roots/east.csv"),
+        )
+        .unwrap();
         world.defend(&format!("--fairness sp -o out-{name}")).expect(0);
         let model = |folder: &str| world.read(&format!("{folder}/model.json"));
         assert_eq!(model(&format!("out-{name}")), model("out"));

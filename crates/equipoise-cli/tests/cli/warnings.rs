@@ -7,7 +7,8 @@ fn accepts_a_label_with_three_values_if_that_is_confirmed() {
     let world = World::new();
     let more = world.read("data.csv") + "400,50,1,coast,A,perhaps\n";
     world.write("three.csv", &more);
-    let infer = "schema infer three.csv --label passed=1 --sensitive group=A --drop id -o three.toml";
+    let infer =
+        "schema infer three.csv --label passed=1 --sensitive group=A --drop id -o three.toml";
     let refused = world.run(infer).expect(2).says(&[
         "three.csv, column `passed`: the label has 3 values",
         "\n  perhaps    1 row\n",

@@ -20,7 +20,9 @@ pub(crate) fn number_with_comma(text: &str) -> Option<TableProblem> {
         ),
         (Some(decimal), Some(thousands)) => (
             "has a comma, either a decimal comma or one between thousands",
-            format!("Write numbers with a decimal point, such as {decimal}, or without commas, such as {thousands}."),
+            format!(
+                "Write numbers with a decimal point, such as {decimal}, or without commas, such as {thousands}."
+            ),
         ),
         (None, None) => return None,
     };

@@ -139,8 +139,7 @@ fn an_unknown_label_is_refused_if_the_schema_knows_the_negative_ones() {
     assert_eq!(table.rows, run(TABLE).unwrap().rows);
     std::fs::write(&path, TABLE.replace("Black,1.0", "Black,2")).unwrap();
     let message = read_rows(&path, &strict, Purpose::Data).unwrap_err().to_string();
-    let expected =
-        "row 4, column `pass`: `2` is no label: the schema has `1` and `0`. Correct the value, or \
+    let expected = "row 4, column `pass`: `2` is no label: the schema has `1` and `0`. Correct the value, or \
                     agree on a schema that lists it under `negative`.";
     assert!(message.ends_with(expected), "{message}");
     // A label is not needed for a score.
@@ -160,7 +159,8 @@ fn rows_that_cannot_be_scored_do_not_stop_the_others() {
     let path = dir.path().join("new.csv");
     std::fs::write(&path, TABLE.replace("White,1,1,1,40", "White,1,7,1,abc")).unwrap();
     let table = read_rows_to_score(&path, &schema()).unwrap();
-    let reason = "`lsat`: `abc` is not a number; `tier`: `7` is not one of the levels `1`, `2`, `x`";
+    let reason =
+        "`lsat`: `abc` is not a number; `tier`: `7` is not one of the levels `1`, `2`, `x`";
     assert_eq!(table.unscorable.len(), 1);
     assert_eq!((table.unscorable[0].row, table.unscorable[0].reason().as_str()), (1, reason));
     let all = run(TABLE).unwrap().rows;

@@ -53,8 +53,7 @@ pub fn read_rows_to_score<'a>(
     let mut unscorable = Vec::new();
     let reading = read(table, schema, &columns, Purpose::Prediction, |row, problems| {
         let named = |(at, problem): (usize, TableProblem)| (columns[at].to_owned(), problem);
-        unscorable
-            .push(UnscorableRow { row, problems: problems.into_iter().map(named).collect() });
+        unscorable.push(UnscorableRow { row, problems: problems.into_iter().map(named).collect() });
     })?;
     let rows = reading.rows(schema)?;
     let (labels, groups) = (&reading.label_values, &reading.sensitive_values);

@@ -113,7 +113,10 @@ fn negative_labels_are_optional_and_part_of_the_digest() {
     assert_eq!(parse(&two.to_toml()).unwrap(), two);
     assert_eq!(two.digest(), with(r#"["late", " 0.0"]"#).unwrap().digest());
     // Computed independently, from the description at the top of digest.rs.
-    assert_eq!(two.digest().to_string(), "d0dc21b0f9cab09c4183a448428b208d9902f0ceb47830e9c03ec8408bafdc1e");
+    assert_eq!(
+        two.digest().to_string(),
+        "d0dc21b0f9cab09c4183a448428b208d9902f0ceb47830e9c03ec8408bafdc1e"
+    );
     assert_ne!(two.digest(), with(r#"["0"]"#).unwrap().digest());
     for (negative, says) in
         [(r#"["1.0"]"#, "`1.0` appears twice"), (r#"["0", "0"]"#, "twice"), (r#"["?"]"#, "missing")]

@@ -148,11 +148,7 @@ column `grade`: the label has 3 values, but a model predicts one of two:
 If every value except `A` counts as negative, confirm that with --label-rest-negative.";
     fails(TABLE, &strict, &["bank.csv, ", expected]);
     let rows: String = (0..3000).map(|i| format!("{},White,{}\n", i % 1500, i % 7)).collect();
-    let many = InferOptions {
-        label: ("income".into(), "7".into()),
-        drop: vec![],
-        ..strict
-    };
+    let many = InferOptions { label: ("income".into(), "7".into()), drop: vec![], ..strict };
     let parts = ["more than 1000 values", "  0  2 rows\n", "and more than 990 others"];
     fails(&format!("income,race,age\n{rows}1,Black,3\n"), &many, &parts);
 }

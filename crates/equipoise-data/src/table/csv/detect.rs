@@ -4,8 +4,8 @@
 //! that the table should have is right, otherwise the one that splits the rows into as many cells as the header. If
 //! that leaves several, the file is ambiguous: guessing could mix up columns.
 
-use super::super::Delimiter;
 use crate::error::TableProblem;
+use crate::table::Delimiter;
 
 /// Records that are looked at.
 const MAX_RECORDS: usize = 1000;
@@ -28,8 +28,7 @@ pub(super) fn detect(
         if let Some(found) = left.iter().copied().find(has_columns) {
             return Ok(found);
         }
-        let n_matching =
-            |d: Delimiter| rows.iter().filter(|row| row.of(d) == header.of(d)).count();
+        let n_matching = |d: Delimiter| rows.iter().filter(|row| row.of(d) == header.of(d)).count();
         let most = left.iter().map(|&d| n_matching(d)).max();
         left.retain(|&d| Some(n_matching(d)) == most);
     }

@@ -103,7 +103,8 @@ fn rejects_open_quotes_and_nul_bytes() {
 
 #[test]
 fn other_delimiters_are_detected_or_given() {
-    let expected = (vec!["a".to_owned(), "b".to_owned()], vec![vec!["1,5".to_owned(), "x|y".into()]]);
+    let expected =
+        (vec!["a".to_owned(), "b".to_owned()], vec![vec!["1,5".to_owned(), "x|y".into()]]);
     assert_eq!(run(b"a;b\n1,5;x|y\n").unwrap(), expected);
     assert_eq!(run(b"\xef\xbb\xbfa\tb\r\n1,5\t\"x|y\"\r\n").unwrap(), expected);
     fails(b"a;b\n1,5;x|y;z\n", &["line 2 has 3 cells", "unquoted semicolon"]);
