@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use super::group_counts::GroupCounts;
-use super::label_counts::LabelCounts;
+use super::label_counts::{self, LabelCounts};
 use super::statistics::{MAX_LEVELS, Statistics};
 use super::{Encoding, Feature, Label, Schema, Sensitive, VERSION};
 use crate::error::{Error, Purpose, TableProblem, list};
@@ -107,7 +107,7 @@ pub fn infer(table: Table, options: &InferOptions) -> Result<Inferred, Error> {
     }
     let sensitive = groups.propose(options, &mut proposal.notes);
     let sensitive = sensitive.map_err(|problem| Error::in_document(&proposal.file, problem))?;
-    let label = labels.propose(&proposal.file, options)?;
+    let label = label_counts::propose(labels.values(), &proposal.file, options)?;
     proposal.finish(label, sensitive)
 }
 

@@ -22,8 +22,8 @@ pub(super) struct LabelCounts {
     position: Option<usize>,
     /// By the value's text, in which equal values are spelled the same.
     counts: HashMap<String, u64>,
-    /// Rows with further values.
-    n_uncounted: u64,
+    /// Whether there are further values.
+    is_more: bool,
 }
 
 /// The values of a label column that has more than two.
@@ -39,7 +39,7 @@ impl LabelCounts {
     /// Counts the label column among `columns`, which are the cells to come.
     pub(super) fn new(columns: &[String], options: &InferOptions) -> Self {
         let position = columns.iter().position(|column| *column == options.label.0);
-        Self { position, counts: HashMap::new(), n_uncounted: 0 }
+        Self { position, counts: HashMap::new(), is_more: false }
     }
 
     pub(super) fn add(&mut self, cells: &[Cell<'_>]) {
@@ -50,37 +50,37 @@ impl LabelCounts {
         } else if self.counts.len() < MAX_VALUES {
             self.counts.insert(value, 1);
         } else {
-            self.n_uncounted += 1;
+            self.is_more = true;
         }
     }
 
-    /// The label of a schema: with its negative value, or with every other value as negative if that is confirmed.
-    pub(super) fn propose(&self, file: &Path, options: &InferOptions) -> Result<Label, Error> {
-        let (column, positive) = (options.label.0.clone(), options.label.1.trim().to_owned());
-        if options.label_rest_negative {
-            return Ok(Label { column, positive, negative: Vec::new() });
-        }
-        let is_positive = Value::of_text(&positive).to_string();
-        let others = self.counts.keys().filter(|value| **value != is_positive);
-        let negative: Vec<String> = others.cloned().collect();
-        if negative.len() > 1 {
-            let values = LabelValues {
-                positive: is_positive,
-                counts: self.sorted(),
-                is_more: self.n_uncounted > 0,
-            };
-            return Err(Error::ManyLabels { file: file.to_path_buf(), column, values });
-        }
-        Ok(Label { column, positive, negative })
+    pub(super) fn values(&self) -> (Vec<(Value, u64)>, bool) {
+        let counts = self.counts.iter().map(|(text, &n)| (Value::of_text(text), n));
+        (counts.collect(), self.is_more)
     }
+}
 
-    /// The most frequent first.
-    fn sorted(&self) -> Vec<(String, u64)> {
-        let mut counts: Vec<(String, u64)> = self.counts.clone().into_iter().collect();
-        let value = |text: &str| Value::of_text(text);
-        counts.sort_by(|(a, n), (b, m)| m.cmp(n).then_with(|| value(a).order(&value(b))));
-        counts
+/// The label of a schema, from the values of its column and how often each occurs: with the negative value, or with every
+/// other value as negative if that is confirmed.
+pub(super) fn propose(
+    (mut counts, is_more): (Vec<(Value, u64)>, bool),
+    file: &Path,
+    options: &InferOptions,
+) -> Result<Label, Error> {
+    let (column, positive) = (options.label.0.clone(), options.label.1.trim().to_owned());
+    if options.label_rest_negative {
+        return Ok(Label { column, positive, negative: Vec::new() });
     }
+    let positive_value = Value::of_text(&positive);
+    let others = counts.iter().map(|(value, _)| value).filter(|value| **value != positive_value);
+    let negative: Vec<String> = others.map(Value::to_string).collect();
+    if negative.len() <= 1 && !is_more {
+        return Ok(Label { column, positive, negative });
+    }
+    counts.sort_by(|(a, n), (b, m)| m.cmp(n).then_with(|| a.order(b)));
+    let counts = counts.iter().map(|(value, n)| (value.to_string(), *n)).collect();
+    let values = LabelValues { positive: positive_value.to_string(), counts, is_more };
+    Err(Error::ManyLabels { file: file.to_path_buf(), column, values })
 }
 
 impl Display for LabelValues {
