@@ -12,6 +12,7 @@ mod feature;
 mod fill;
 mod group_counts;
 mod infer;
+mod label_counts;
 mod merge;
 mod sensitive;
 mod statistics;
@@ -31,6 +32,7 @@ pub(crate) use encode::Encoder;
 pub use feature::{Encoding, Feature, Unknown};
 pub use fill::Fill;
 pub use infer::{InferOptions, Inferred, infer, infer_union};
+pub use label_counts::LabelValues;
 pub use merge::{AgreedRoles, agree_on_roles, merge};
 pub use sensitive::{Group, Sensitive};
 
@@ -70,8 +72,11 @@ pub struct Schema {
 pub struct Label {
     /// The column.
     pub column: String,
-    /// The value that counts as +1; every other counts as −1.
+    /// The value that counts as +1.
     pub positive: String,
+    /// The values that count as −1; any other is refused. Empty: every value except the positive one counts as −1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub negative: Vec<String>,
 }
 
 impl Schema {

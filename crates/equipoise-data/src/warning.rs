@@ -45,12 +45,15 @@ pub(crate) fn many_values<'a>(
     labels: &'a Distinct,
     groups: &'a Distinct,
 ) -> impl Iterator<Item = Warning> + 'a {
+    let label_has_rest = label.negative.is_empty();
     let label = ("label", &label.column, labels, label.positive.as_str(), "negative");
     let group = sensitive.privileged().map(|value| {
         let column = ("sensitive", &sensitive.columns[0], groups, value, "unprivileged");
         (WarningCode::ManySensitiveValues, column)
     });
-    let columns = [(WarningCode::ManyLabelValues, label)].into_iter().chain(group);
+    // The schema may list all labels.
+    let label = label_has_rest.then_some((WarningCode::ManyLabelValues, label));
+    let columns = label.into_iter().chain(group);
     let many = columns.filter(|(_, column)| column.2.len() > 2);
     many.map(move |(code, (role, column, seen, value, rest))| {
         let values = list(&seen.names());

@@ -12,6 +12,7 @@ use equipoise_data::{Purpose, Schema, read_proxy, read_rows};
 use serde::Serialize;
 
 use crate::commands::setting::name_the_option;
+use crate::delimiter_args::DelimiterArgs;
 use crate::fairness_args::FairnessArgs;
 use crate::figures::{Headline, compare_with_data};
 use crate::formatting::{count, number};
@@ -35,6 +36,8 @@ pub(crate) struct CheckArgs {
     /// Table of the client's raw rows
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
+    #[command(flatten)]
+    delimiter: DelimiterArgs,
     /// The schema that all parties agreed on
     #[arg(long, value_name = "FILE")]
     schema: PathBuf,
@@ -78,7 +81,7 @@ pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
     }
     let schema = Schema::read(&args.schema)?;
     let proxy = read_proxy(&args.proxy, &schema)?;
-    let data = read_rows(&args.data, &schema, Purpose::Data)?;
+    let data = read_rows(args.delimiter.of(&args.data), &schema, Purpose::Data)?;
     check_fairness_is_measurable(&data.rows, fairness)
         .with_context(|| args.data.display().to_string())?;
     data.warnings.iter().for_each(|warning| output.warn(warning));

@@ -39,6 +39,8 @@ mod slow_peers;
 #[path = "../shared/stored_files.rs"]
 mod stored_files;
 mod strangers;
+mod tables;
+mod unscored_rows;
 mod upload_races;
 mod verdicts;
 mod verify;

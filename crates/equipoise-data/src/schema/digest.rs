@@ -21,6 +21,7 @@ pub(super) fn digest(schema: &Schema) -> Digest {
     items.sensitive(&schema.sensitive);
     items.text(&schema.features.len().to_string());
     schema.features.iter().for_each(|feature| items.feature(feature));
+    items.negative_labels(&schema.label.negative);
     items.0.finish()
 }
 
@@ -78,6 +79,16 @@ impl Items {
         }
         if !sensitive.as_feature {
             self.text("blind");
+        }
+    }
+
+    /// In any order. A schema without them has the digest that it always had.
+    fn negative_labels(&mut self, labels: &[String]) {
+        if !labels.is_empty() {
+            self.text("negative labels");
+            let mut values: Vec<Value> = labels.iter().map(|label| Value::of_text(label)).collect();
+            values.sort_by(Value::order);
+            self.texts(&values.iter().map(Value::to_string).collect::<Vec<_>>());
         }
     }
 

@@ -1,6 +1,7 @@
 //! Proposes a schema for a table, to be reviewed, corrected and agreed on.
 
 use super::fill::{self, Fill};
+use super::label_counts;
 use super::statistics::{MAX_LEVELS, Statistics};
 use super::survey::{Roles, Survey};
 use super::{Encoding, Feature, Label, Schema, Sensitive, Unknown, VERSION};
@@ -13,6 +14,8 @@ use crate::value::Value;
 pub struct InferOptions {
     /// Label column and its positive value.
     pub label: (String, String),
+    /// Every label except the positive one counts as negative. If not set, a label has two values.
+    pub label_rest_negative: bool,
     /// Sensitive columns, each with the value of the reference group. Without a value, the most frequent one.
     pub sensitive: Vec<(String, Option<String>)>,
     /// Compare the reference group with all others together, as two groups.
@@ -91,7 +94,8 @@ pub(super) fn propose(survey: &Survey, options: &InferOptions) -> Result<Inferre
     }
     let sensitive = survey.groups.propose(options, &mut proposal.notes);
     let sensitive = sensitive.map_err(|problem| Error::in_document(&survey.source, problem))?;
-    proposal.finish(sensitive)
+    let label = label_counts::propose(survey.labels.values(), &survey.source, options)?;
+    proposal.finish(label, sensitive)
 }
 
 struct Proposal<'a> {
@@ -251,15 +255,12 @@ impl Proposal<'_> {
         self.notes.push(format!("column `{column}` {found}, so it is listed under `ignore`"));
     }
 
-    fn finish(self, sensitive: Sensitive) -> Result<Inferred, Error> {
+    fn finish(self, label: Label, sensitive: Sensitive) -> Result<Inferred, Error> {
         let schema = Schema {
             version: VERSION,
             intercept: self.options.intercept,
             ignore: self.ignore,
-            label: Label {
-                column: self.options.label.0.clone(),
-                positive: self.options.label.1.trim().to_string(),
-            },
+            label,
             sensitive,
             features: self.features,
         };

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use super::description::{ColumnKind, DescribedColumn, Description};
 use super::group_counts::GroupCounts;
 use super::infer::{InferOptions, Inferred, propose};
+use super::label_counts::LabelCounts;
 use super::statistics::Statistics;
 use super::survey::Survey;
 use crate::distinct::Distinct;
@@ -41,9 +42,16 @@ pub fn merge(descriptions: &[Description], options: &InferOptions) -> Result<Inf
         client.groups.iter().for_each(|group| groups.add_count(group.values.clone(), group.rows));
         groups.add_withheld(client.withheld_groups);
     }
+    let mut labels = LabelCounts::new(&columns, &options.label.0);
+    for (_, found) in described(&clients, &options.label.0) {
+        for level in found.values.iter().flatten() {
+            labels.add_count(Value::of_text(&level.value).to_string(), level.rows);
+        }
+    }
     let n_rows = clients.iter().map(|client| client.rows).sum();
     let source = PathBuf::from("the descriptions");
-    let mut merged = propose(&Survey { source, columns, statistics, groups, n_rows }, &options)?;
+    let mut merged =
+        propose(&Survey { source, columns, statistics, labels, groups, n_rows }, &options)?;
     merged.notes.splice(0..0, notes);
     Ok(merged)
 }
@@ -105,14 +113,15 @@ fn check_labels(clients: &[&Description], options: &InferOptions) -> Result<Vec<
     };
     let all = names(&mut labels.iter());
     let has_many = |label: &Of<'_>| names(&mut [*label].iter()).len() > 2;
-    if all.len() > 2 && !labels.iter().any(has_many) {
+    let is_confirmed = options.label_rest_negative;
+    if all.len() > 2 && !is_confirmed && !labels.iter().any(has_many) {
         let of_client = |label: &Of<'_>| {
             format!("client `{}` has {}", label.0, list(&names(&mut [*label].iter())))
         };
         let found: Vec<String> = labels.iter().map(of_client).collect();
         return Err(Error::Invalid(format!(
             "label column `{column}`: the clients have different values: {}. All but `{positive}` would count as negative. \
-             Spell the two values the same in all tables, and describe those again.",
+             Spell the two values the same in all tables and describe those again, or confirm this with --label-rest-negative.",
             found.join("; ")
         )));
     }

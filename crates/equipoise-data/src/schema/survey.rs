@@ -1,12 +1,16 @@
 //! What one or more tables hold, column by column: enough to propose a schema for them or to describe them.
 
+mod number_cells;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::group_counts::GroupCounts;
-use super::statistics::{MAX_LEVELS, Place, Statistics};
+use super::label_counts::LabelCounts;
+use super::statistics::{MAX_LEVELS, Statistics};
 use crate::error::{Error, Purpose, TableProblem};
 use crate::table::Table;
+use number_cells::NumberCells;
 
 /// The columns that have a role or were named by the user.
 #[derive(Clone, Copy)]
@@ -62,12 +66,13 @@ impl Roles<'_> {
     }
 }
 
-/// Statistics of all columns that are not dropped, and of the groups.
+/// Statistics of all columns that are not dropped, of the labels and of the groups.
 pub(super) struct Survey {
     /// What errors about all rows name.
     pub(super) source: PathBuf,
     pub(super) columns: Vec<String>,
     pub(super) statistics: Vec<Statistics>,
+    pub(super) labels: LabelCounts,
     pub(super) groups: GroupCounts,
     pub(super) n_rows: u64,
 }
@@ -88,6 +93,7 @@ impl Survey {
         let mut survey = Self {
             source: name_of(&files),
             statistics: statistics.collect(),
+            labels: LabelCounts::new(&columns, roles.label.0),
             groups: GroupCounts::new(&columns, roles.sensitive),
             columns,
             n_rows: 0,
@@ -118,36 +124,31 @@ impl Survey {
             ));
             return Err(problem.in_column(&file, column));
         }
+        let mut numbers = NumberCells::new(&self.columns, roles);
         let n_rows = table.visit(&chosen, |row, cells| {
             for (statistics, cell) in self.statistics.iter_mut().zip(cells) {
                 statistics.add(index, row, *cell);
             }
+            self.labels.add(cells);
             self.groups.add(cells);
+            numbers.add(row, cells);
             Ok(())
         })?;
         if n_rows == 0 {
             return Err(TableProblem::no_rows(Purpose::Data).in_file(&file));
         }
         self.n_rows += n_rows;
-        Ok(())
+        numbers.none_in(&file)
     }
 
-    /// Refuses text in columns that the user calls numeric, and infinite numbers.
+    /// Refuses infinite numbers, unless text makes their column categorical.
     fn check_numbers(&self, files: &[PathBuf], roles: &Roles<'_>) -> Result<(), Error> {
         let features = self.columns.iter().zip(&self.statistics);
         for (column, statistics) in features.filter(|(column, _)| roles.is_feature(column)) {
-            if roles.categorical.contains(column) || statistics.distinct.is_constant() {
-                continue;
-            }
-            let at = |place: &Place, problem: TableProblem| {
-                Err(problem.in_cell(&files[place.table], place.row, column))
-            };
-            match (&statistics.first_text, &statistics.first_infinite) {
-                (Some(place), _) if roles.numeric.contains(column) => {
-                    return at(place, TableProblem::not_a_number(&place.text));
-                }
-                (None, Some(place)) => return at(place, TableProblem::not_finite(&place.text)),
-                _ => {}
+            let is_numeric = !statistics.has_text && !roles.categorical.contains(column);
+            if let Some(place) = statistics.first_infinite.as_ref().filter(|_| is_numeric) {
+                let problem = TableProblem::not_finite(&place.text);
+                return Err(problem.in_cell(&files[place.table], place.row, column));
             }
         }
         Ok(())

@@ -122,6 +122,30 @@ fn unknown_levels_are_part_of_the_digest_only_if_they_are_other() {
 }
 
 #[test]
+fn negative_labels_are_optional_and_part_of_the_digest() {
+    let with = |negative: &str| {
+        parse(&LAW.replace("positive = \"1\"", &format!("positive = \"1\"\nnegative = {negative}")))
+    };
+    assert_eq!(with("[]").unwrap(), law());
+    assert!(!law().to_toml().contains("negative"));
+    let two = with(r#"["0", "late"]"#).unwrap();
+    assert_eq!(parse(&two.to_toml()).unwrap(), two);
+    assert_eq!(two.digest(), with(r#"["late", " 0.0"]"#).unwrap().digest());
+    // Computed independently, from the description at the top of digest.rs.
+    assert_eq!(
+        two.digest().to_string(),
+        "d0dc21b0f9cab09c4183a448428b208d9902f0ceb47830e9c03ec8408bafdc1e"
+    );
+    assert_ne!(two.digest(), with(r#"["0"]"#).unwrap().digest());
+    for (negative, says) in
+        [(r#"["1.0"]"#, "`1.0` appears twice"), (r#"["0", "0"]"#, "twice"), (r#"["?"]"#, "missing")]
+    {
+        let message = with(negative).unwrap_err().to_string();
+        assert!(message.contains("`pass_bar`") && message.contains(says), "{message}");
+    }
+}
+
+#[test]
 fn mistakes_are_reported_with_the_file() {
     for (from, to, parts) in [
         ("version = 1", "version = 2\nnew = 1", &["version 2", "newer"][..]),

@@ -16,6 +16,14 @@ pub(super) struct ColumnArgs {
     pub(super) numeric: Vec<String>,
 }
 
+/// The label and the sensitive columns, which a table must have.
+pub(super) fn names_of<'a>(
+    label: &'a str,
+    sensitive: &'a [(String, Option<String>)],
+) -> Vec<&'a str> {
+    sensitive.iter().map(|(column, _)| column.as_str()).chain([label]).collect()
+}
+
 /// A column, or a column and a value.
 pub(super) fn parse_column(text: &str) -> Result<(String, Option<String>), String> {
     if text.contains('=') {

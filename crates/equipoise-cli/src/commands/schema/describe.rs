@@ -6,11 +6,12 @@ use anyhow::ensure;
 use clap::Args;
 use equipoise_data::{
     ColumnKind, DEFAULT_MIN_ROWS, DescribeOptions, DescribedColumn, Description, TableKind,
-    check_output, describe, open_table, write_atomically,
+    check_output, describe, write_atomically,
 };
 use serde::Serialize;
 
-use super::column_args::{ColumnArgs, parse_column};
+use super::column_args::{ColumnArgs, names_of, parse_column};
+use crate::delimiter_args::DelimiterArgs;
 use crate::files::refuse_input_as_output;
 use crate::formatting::{count, table};
 use crate::output::{Answer, Output};
@@ -32,6 +33,8 @@ Example:
 pub(crate) struct DescribeArgs {
     /// Table of raw rows (.csv, .csv.gz or .parquet)
     data: PathBuf,
+    #[command(flatten)]
+    delimiter: DelimiterArgs,
     /// Label column and its positive value
     ///
     /// The value may be left to `merge`.
@@ -85,7 +88,8 @@ pub(crate) fn run(args: &DescribeArgs, output: &Output) -> anyhow::Result<Answer
         numeric: args.columns.numeric.clone(),
         min_rows: args.min_rows,
     };
-    let described = describe(open_table(&args.data)?, &options)?;
+    let columns = names_of(&args.label.0, &args.sensitive);
+    let described = describe(args.delimiter.open(&args.data, &columns)?, &options)?;
     let json = described.description.to_json();
     if let Some(path) = &args.output {
         write_atomically(path, args.force, |out| out.write_all(json.as_bytes()))?;

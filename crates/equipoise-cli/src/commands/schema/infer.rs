@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use equipoise_data::{infer_union, open_table};
+use equipoise_data::infer_union;
 
-use super::column_args::{parse_column, parse_pair};
+use super::column_args::{names_of, parse_column, parse_pair};
 use super::proposal::ProposalArgs;
+use crate::delimiter_args::DelimiterArgs;
 use crate::output::{Answer, Output};
 
 /// Infer a schema from one or more tables
@@ -26,7 +27,11 @@ pub(crate) struct InferArgs {
     /// Tables of raw rows (.csv, .csv.gz or .parquet)
     #[arg(required = true)]
     data: Vec<PathBuf>,
+    #[command(flatten)]
+    delimiter: DelimiterArgs,
     /// Label column and its positive value
+    ///
+    /// The column's other value is the negative one, and tables with further values will be refused.
     #[arg(long, value_name = "COL=POSITIVE", value_parser = parse_pair)]
     label: (String, String),
     /// Sensitive column and the value of its reference group [default value: the most frequent]
@@ -42,6 +47,8 @@ pub(crate) struct InferArgs {
 pub(crate) fn run(args: &InferArgs, output: &Output) -> anyhow::Result<Answer> {
     args.proposal.check_output(&args.data)?;
     let options = args.proposal.options(args.label.clone(), args.sensitive.clone());
-    let tables = args.data.iter().map(|path| open_table(path)).collect::<Result<_, _>>()?;
+    let columns = names_of(&args.label.0, &args.sensitive);
+    let tables = args.data.iter().map(|path| args.delimiter.open(path, &columns));
+    let tables = tables.collect::<Result<_, _>>()?;
     args.proposal.present(&infer_union(tables, &options)?, output)
 }

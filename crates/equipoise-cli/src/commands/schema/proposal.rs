@@ -17,6 +17,11 @@ use crate::output::{Answer, Output};
 /// How the schema is proposed, and where it goes.
 #[derive(Debug, Args)]
 pub(super) struct ProposalArgs {
+    /// Confirm that every label except the positive one counts as negative
+    ///
+    /// Needed if the label column has more than two values.
+    #[arg(long)]
+    label_rest_negative: bool,
     /// Compare the reference group with everyone else, as two groups
     #[arg(long)]
     two_groups: bool,
@@ -76,6 +81,7 @@ impl ProposalArgs {
     ) -> InferOptions {
         InferOptions {
             label,
+            label_rest_negative: self.label_rest_negative,
             sensitive,
             two_groups: self.two_groups,
             blind: self.blind,

@@ -16,6 +16,7 @@ id,grade,race,lsat,fulltime,tier,region,constant,empty
 fn options() -> InferOptions {
     InferOptions {
         label: ("grade".into(), "A".into()),
+        label_rest_negative: true,
         sensitive: vec![("race".into(), Some("White".into()))],
         two_groups: true,
         drop: vec!["id".into()],
@@ -103,7 +104,59 @@ fn options_override_the_inferred_kind() {
     assert!(inferred.notes.iter().any(|n| n.contains("row 3 has `abc`")), "{:?}", inferred.notes);
     let mut numeric = options();
     numeric.numeric = vec!["lsat".into()];
-    fails(&mixed, &numeric, &["bank.csv", "row 3", "`lsat`", "`abc` is not a number"]);
+    let remedy = "leave out --numeric lsat, which makes the column categorical";
+    fails(&mixed, &numeric, &["bank.csv", "row 3", "`lsat`", "`abc` is not a number", remedy]);
+    let more = mixed.replace("1,A,White,30", "1,A,White,inf").replace("White,,0", "White,x,0");
+    fails(&more, &numeric, &["bank.csv: 3 cells cannot be used", "is not a finite", remedy]);
+}
+
+#[test]
+fn numbers_with_a_decimal_comma_are_not_categories() {
+    let commas = TABLE.replace(',', ";").replace(";30;", ";30,5;").replace(";50;", ";5,0;");
+    fails(
+        &commas,
+        &options(),
+        &[
+            "bank.csv: 2 cells cannot be used",
+            "    1  lsat    30,5   has a decimal comma\n    3  lsat    5,0    has a",
+            "such as 30.5. If they are not numbers, use --categorical lsat.",
+        ],
+    );
+    let categorical = InferOptions { categorical: vec!["lsat".into()], ..options() };
+    let inferred = run(&commas, &categorical).unwrap();
+    assert_eq!(encoding(&inferred, "lsat").clone(), {
+        let levels = ["40", "30,5", "5,0"].map(String::from).into();
+        Encoding::Categorical { levels, fill: None, unknown: Unknown::Error }
+    });
+    // Other text makes the column categorical anyway.
+    let text = commas.replace(";40;", ";forty;");
+    assert!(matches!(
+        encoding(&run(&text, &options()).unwrap(), "lsat"),
+        Encoding::Categorical { .. }
+    ));
+    let numeric = InferOptions { numeric: vec!["lsat".into()], ..options() };
+    fails(&text, &numeric, &["3 cells", "forty", "is not a number", "has a decimal comma"]);
+}
+
+#[test]
+fn a_label_has_two_values_unless_more_are_confirmed() {
+    let two = TABLE.replace("C,White", "B,White");
+    let strict = InferOptions { label_rest_negative: false, ..options() };
+    let label = run(&two, &strict).unwrap().schema.label;
+    assert_eq!((label.positive.as_str(), &label.negative[..]), ("A", &["B".to_owned()][..]));
+    assert!(run(&two, &options()).unwrap().schema.label.negative.is_empty());
+    assert!(run(TABLE, &options()).unwrap().schema.label.negative.is_empty());
+    let expected = "\
+column `grade`: the label has 3 values, but a model predicts one of two:
+  A  2 rows  (positive)
+  B  1 row
+  C  1 row
+If every value except `A` counts as negative, confirm that with --label-rest-negative.";
+    fails(TABLE, &strict, &["bank.csv, ", expected]);
+    let rows: String = (0..3000).map(|i| format!("{},White,{}\n", i % 1500, i % 7)).collect();
+    let many = InferOptions { label: ("income".into(), "7".into()), drop: vec![], ..strict };
+    let parts = ["more than 1000 values", "  0  2 rows\n", "and more than 990 others"];
+    fails(&format!("income,race,age\n{rows}1,Black,3\n"), &many, &parts);
 }
 
 #[test]
@@ -172,6 +225,7 @@ fn a_rare_positive_value_is_found_among_very_many() {
     let table = format!("income,race,age\n{rows}1,Black,3\n");
     let options = InferOptions {
         label: ("income".into(), "499.0".into()),
+        label_rest_negative: true,
         sensitive: vec![("race".into(), Some("White".into()))],
         two_groups: true,
         ..InferOptions::default()
