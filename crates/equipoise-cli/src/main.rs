@@ -7,6 +7,7 @@
 mod choice_args;
 mod cli;
 mod commands;
+mod delimiter_args;
 mod failure;
 mod fairness_args;
 mod figures;

@@ -49,6 +49,8 @@ pub enum WarningCode {
     OneClass,
     /// All rows belong to the same group.
     OneGroup,
+    /// Rows have values that are not levels of their feature; the schema counts them as other.
+    UnknownLevels,
     /// A client on the roster submitted nothing.
     NoSubmission,
     /// Two clients submitted the same table.
@@ -124,6 +126,7 @@ impl WarningCode {
             | Self::ManySensitiveValues
             | Self::OneClass
             | Self::OneGroup
+            | Self::UnknownLevels
             | Self::RepeatedRows
             | Self::FewDataRows
             | Self::StartsFromData

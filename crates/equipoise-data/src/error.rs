@@ -2,10 +2,16 @@
 //!
 //! Rows are counted from 1, without the header, in both CSV and Parquet.
 
+mod bad_cells;
+mod number_with_comma;
 mod table;
 
 use std::path::{Path, PathBuf};
 
+use crate::schema::LabelValues;
+
+pub use bad_cells::BadCells;
+pub(crate) use number_with_comma::number_with_comma;
 pub use table::TableProblem;
 
 /// Why a file could not be read or written: what, where, and what to do.
@@ -39,6 +45,24 @@ pub enum Error {
         column: Option<String>,
         /// What is wrong.
         problem: TableProblem,
+    },
+    /// Several cells of a table are invalid.
+    #[error("{file}: {cells}")]
+    Cells {
+        /// The file.
+        file: PathBuf,
+        /// The first of the cells, and how many there are.
+        cells: BadCells,
+    },
+    /// The label has more than two values, and nobody confirmed that all but one are negative.
+    #[error("{file}, column `{column}`: {values}")]
+    ManyLabels {
+        /// The file.
+        file: PathBuf,
+        /// The label column.
+        column: String,
+        /// The values.
+        values: LabelValues,
     },
     /// The scratch file for rows that do not fit in memory could not be written or read.
     #[error(

@@ -34,7 +34,7 @@ mod warning;
 
 pub use digest::{Digest, DigestProblem, Hasher, hex};
 pub use distinct_row_counter::DistinctRowCounter;
-pub use error::{Error, Purpose, TableProblem};
+pub use error::{BadCells, Error, Purpose, TableProblem};
 pub use folder::{Client, match_clients, read_folder, read_roots};
 pub use memory::Memory;
 pub use model::{Model, Prediction};
@@ -44,11 +44,13 @@ pub use output_folder::OutputFolder;
 pub use output_table::{ColumnValues, OutputColumn, csv_bytes, write_table};
 pub use overlap::{Overlap, Overlaps};
 pub use proxy::{ProxyWriter, read_proxy, visit_open_proxy, visit_proxy, write_proxy};
-pub use raw_rows::{EncodedTable, read_features_for_prediction, read_rows};
+pub use raw_rows::{EncodedTable, RowsToScore, UnscorableRow, read_rows, read_rows_to_score};
 pub use read_limits::ReadLimits;
 pub use round::{LoadedRound, load_round};
 pub use schema::{
-    Encoding, Feature, Group, InferOptions, Inferred, Label, Schema, SchemaProblem, Sensitive,
-    infer,
+    AgreedRoles, ColumnKind, DEFAULT_MIN_ROWS, DescribeOptions, Described, DescribedColumn,
+    Description, Encoding, Feature, Fill, Group, GroupRows, InferOptions, Inferred, Label,
+    LabelValues, Moments, RoleColumn, Schema, SchemaProblem, Sensitive, Unknown, ValueRows,
+    agree_on_roles, describe, infer, infer_union, merge,
 };
-pub use table::{Cell, Table, TableKind, open_table};
+pub use table::{Cell, Delimiter, Table, TableFile, TableKind, open_table};

@@ -28,6 +28,10 @@ pub enum ColumnValues {
     Counts(Vec<u64>),
     /// Text.
     Texts(Vec<String>),
+    /// Like `Numbers`, but some cells are empty: null in Parquet.
+    NumbersOrEmpty(Vec<Option<f64>>),
+    /// Like `Codes`, but some cells are empty: null in Parquet.
+    CodesOrEmpty(Vec<Option<i8>>),
 }
 
 impl OutputColumn {
@@ -45,7 +49,13 @@ impl ColumnValues {
             Self::Codes(values) => values.len(),
             Self::Counts(values) => values.len(),
             Self::Texts(values) => values.len(),
+            Self::NumbersOrEmpty(values) => values.len(),
+            Self::CodesOrEmpty(values) => values.len(),
         }
+    }
+
+    pub(crate) fn can_have_empty_cells(&self) -> bool {
+        matches!(self, Self::NumbersOrEmpty(_) | Self::CodesOrEmpty(_))
     }
 
     /// Whether there are no rows.
@@ -126,6 +136,26 @@ mod tests {
             assert_eq!(table.visit(&[0, 1, 2, 3], visit).unwrap(), 2, "{name}");
             assert_eq!(texts, ["a, b", "c"]);
             assert_eq!(numbers, [12.0, 0.1, -1.0, 7.0, -1e-300, 1.0]);
+        }
+    }
+
+    #[test]
+    fn empty_cells_are_missing_when_read_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let columns = [
+            OutputColumn::new("score", ColumnValues::NumbersOrEmpty(vec![Some(0.5), None])),
+            OutputColumn::new("code", ColumnValues::CodesOrEmpty(vec![None, Some(-1)])),
+        ];
+        for name in ["t.csv", "t.csv.gz", "t.parquet"] {
+            let path = dir.path().join(name);
+            write_table(&path, &columns, false).unwrap();
+            let mut cells = Vec::new();
+            let visit = |_: u64, row: &[Cell<'_>]| {
+                cells.extend(row.iter().map(Cell::number));
+                Ok(())
+            };
+            open_table(&path).unwrap().visit(&[0, 1], visit).unwrap();
+            assert_eq!(cells, [Some(0.5), None, None, Some(-1.0)], "{name}");
         }
     }
 

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::Args;
 use equipoise_core::{
-    FairProxyTest, Fairness, Gap, Metrics, ProxyModels, Separation, check_fairness_is_measurable,
-    test_fair_proxy,
+    FairProxyTest, Fairness, Gap, Metrics, ProxyModels, Separation, Warning,
+    check_fairness_is_measurable, test_fair_proxy,
 };
 use equipoise_data::{Purpose, Schema, read_proxy, read_rows};
 use serde::Serialize;
 
 use crate::commands::setting::name_the_option;
+use crate::delimiter_args::DelimiterArgs;
 use crate::fairness_args::FairnessArgs;
 use crate::figures::{Headline, compare_with_data};
 use crate::formatting::{count, number};
@@ -35,6 +36,8 @@ pub(crate) struct CheckArgs {
     /// Table of the client's raw rows
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
+    #[command(flatten)]
+    delimiter: DelimiterArgs,
     /// The schema that all parties agreed on
     #[arg(long, value_name = "FILE")]
     schema: PathBuf,
@@ -60,6 +63,7 @@ struct Document<'a> {
     max_gap: Option<f64>,
     epsilon: Option<f64>,
     separation: Separation,
+    warnings: &'a [Warning],
     /// The covariance of the model without regularisation, in size.
     violation: f64,
     /// On the client's data: the proxy's model as a server fits it, without regularisation, and the model of the data.
@@ -77,7 +81,7 @@ pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
     }
     let schema = Schema::read(&args.schema)?;
     let proxy = read_proxy(&args.proxy, &schema)?;
-    let data = read_rows(&args.data, &schema, Purpose::Data)?;
+    let data = read_rows(args.delimiter.of(&args.data), &schema, Purpose::Data)?;
     check_fairness_is_measurable(&data.rows, fairness)
         .with_context(|| args.data.display().to_string())?;
     data.warnings.iter().for_each(|warning| output.warn(warning));
@@ -95,6 +99,7 @@ pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
         max_gap: args.max_gap,
         epsilon: args.epsilon,
         separation: test.separation,
+        warnings: &data.warnings,
         violation: test.violation,
         proxy_model: &models.proxy,
         unregularised: models.unregularised.as_ref(),

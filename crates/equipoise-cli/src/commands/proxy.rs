@@ -16,6 +16,7 @@ use equipoise_data::{Purpose, Schema, TableKind, check_output, read_rows, write_
 
 use crate::choice_args::choice;
 use crate::commands::setting::name_the_option;
+use crate::delimiter_args::DelimiterArgs;
 use crate::fairness_args::FairnessArgs;
 use crate::files::refuse_input_as_output;
 use crate::output::{Answer, Output};
@@ -35,6 +36,8 @@ Example:
 pub(crate) struct ProxyArgs {
     /// Table of the client's raw rows (.csv, .csv.gz or .parquet)
     data: PathBuf,
+    #[command(flatten)]
+    delimiter: DelimiterArgs,
     /// The schema that all parties agreed on
     #[arg(long, value_name = "FILE")]
     schema: PathBuf,
@@ -109,7 +112,7 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     check_output(&args.output, args.force)?;
     refuse_input_as_output(&args.output, &[&args.data, &args.schema])?;
     let schema = Schema::read(&args.schema)?;
-    let data = read_rows(&args.data, &schema, Purpose::Data)?;
+    let data = read_rows(args.delimiter.of(&args.data), &schema, Purpose::Data)?;
     // Data of a single class or group is refused below, with the reason.
     let is_refused = |w: &Warning| matches!(w.code, WarningCode::OneClass | WarningCode::OneGroup);
     let mut warnings: Vec<Warning> =

@@ -6,11 +6,16 @@ use crate::world::World;
 fn every_command_prints_one_json_document() {
     let world = World::with_proxies();
     let sp = "--schema schema.toml --fairness sp";
-    let cases: [(String, &[&str]); 9] = [
+    let cases: [(String, &[&str]); 11] = [
         (
             "schema infer data.csv --label passed=1 --sensitive group=A".into(),
             &["path", "digest", "schema", "notes"],
         ),
+        (
+            "schema describe east.csv --label passed=1 --sensitive group=A -o e.json".into(),
+            &["path", "description", "notes"],
+        ),
+        ("schema merge e.json".into(), &["path", "digest", "schema", "notes"]),
         ("schema show schema.toml".into(), &["digest", "encoded", "theta", "schema"]),
         (
             format!("proxy east.csv {sp} --rows 50 --epsilon 0.1 -o p.csv"),
@@ -49,7 +54,7 @@ fn every_command_prints_one_json_document() {
         ),
         (
             "predict out/model.json test.csv -o s.parquet".into(),
-            &["path", "rows", "selected", "positive"],
+            &["path", "rows", "selected", "positive", "warnings"],
         ),
         ("data list".into(), &["datasets"]),
         ("completions bash".into(), &["shell", "script"]),
@@ -88,6 +93,8 @@ fn every_help_has_an_example_and_commands_are_in_the_order_of_a_round() {
         "",
         "schema",
         "schema infer",
+        "schema describe",
+        "schema merge",
         "schema show",
         "proxy",
         "check",

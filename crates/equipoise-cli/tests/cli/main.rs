@@ -33,11 +33,14 @@ mod random;
 mod reproducibility;
 mod resume;
 mod sandbox;
+mod schemas;
 mod server;
 mod slow_peers;
 #[path = "../shared/stored_files.rs"]
 mod stored_files;
 mod strangers;
+mod tables;
+mod unscored_rows;
 mod upload_races;
 mod verdicts;
 mod verify;

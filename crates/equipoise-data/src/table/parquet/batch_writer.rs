@@ -26,10 +26,10 @@ impl<W: Write + Send> BatchWriter<W> {
 
     /// Writes rows as one row group.
     pub(crate) fn write(&mut self, columns: &[OutputColumn]) -> io::Result<()> {
-        let batch = RecordBatch::try_from_iter_with_nullable(
-            columns.iter().map(|column| (column.name.as_str(), array(&column.values), false)),
-        )
-        .map_err(io::Error::other)?;
+        let array =
+            |c: &OutputColumn| (c.name.clone(), array(&c.values), c.values.can_have_empty_cells());
+        let batch = RecordBatch::try_from_iter_with_nullable(columns.iter().map(array))
+            .map_err(io::Error::other)?;
         if let Some(out) = self.out.take() {
             let properties = WriterProperties::builder()
                 .set_compression(Compression::ZSTD(ZstdLevel::default()))
@@ -58,6 +58,8 @@ fn array(values: &ColumnValues) -> ArrayRef {
         ColumnValues::Codes(values) => Arc::new(Int8Array::from(values.clone())),
         ColumnValues::Counts(values) => Arc::new(UInt64Array::from(values.clone())),
         ColumnValues::Texts(values) => Arc::new(StringArray::from(values.clone())),
+        ColumnValues::NumbersOrEmpty(values) => Arc::new(Float64Array::from(values.clone())),
+        ColumnValues::CodesOrEmpty(values) => Arc::new(Int8Array::from(values.clone())),
     }
 }
 
