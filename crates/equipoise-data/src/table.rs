@@ -19,8 +19,10 @@ pub use cell::Cell;
 use crate::error::{Error, TableProblem, list};
 use crate::read_limits::ReadLimits;
 
-pub(crate) use self::csv::write as write_csv;
-pub(crate) use self::parquet::{Batch, BatchWriter, write as write_parquet};
+pub(crate) use self::csv::{raw_records, write as write_csv};
+pub(crate) use self::parquet::{
+    Batch, BatchWriter, copy_rows as copy_parquet_rows, write as write_parquet,
+};
 
 /// The table formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

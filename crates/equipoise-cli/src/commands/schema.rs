@@ -5,6 +5,8 @@ mod show;
 
 use clap::Subcommand;
 
+pub(crate) use infer::{parse_pair, parse_sensitive};
+
 use crate::output::{Answer, Output};
 
 /// Infer or show a schema

@@ -1,5 +1,7 @@
 //! CSV tables: UTF-8, separated by commas, with a header, and as many cells in every row as in the header.
 
+mod records;
+
 use std::io::{Read, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -7,7 +9,7 @@ use std::path::Path;
 use csv::{ByteRecord, ErrorKind};
 use rayon::prelude::*;
 
-use super::Cell;
+use super::{Cell, Table};
 use super::counted::{Counted, RecordBytes, exceeded_limit};
 use crate::error::{Error, TableProblem};
 use crate::output_table::{ColumnValues, OutputColumn};
@@ -65,6 +67,11 @@ impl Reader {
         }
         Ok(row)
     }
+}
+
+/// The bytes of every record of a CSV text, the header first.
+pub(crate) fn raw_records(text: &[u8], table: &Table) -> Result<Vec<Range<usize>>, Error> {
+    records::records(text, b',', table.file())
 }
 
 fn translate(path: &Path, error: csv::Error) -> Error {

@@ -108,7 +108,7 @@ pub(crate) fn run(args: &InferArgs, output: &Output) -> anyhow::Result<Answer> {
 }
 
 /// A column, or a column and a value.
-fn parse_sensitive(text: &str) -> Result<(String, Option<String>), String> {
+pub(crate) fn parse_sensitive(text: &str) -> Result<(String, Option<String>), String> {
     if text.contains('=') {
         return parse_pair(text).map(|(column, value)| (column, Some(value)));
     }
@@ -119,7 +119,7 @@ fn parse_sensitive(text: &str) -> Result<(String, Option<String>), String> {
 }
 
 /// Splits at the first `=`.
-fn parse_pair(text: &str) -> Result<(String, String), String> {
+pub(crate) fn parse_pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((column, value)) if !column.trim().is_empty() && !value.trim().is_empty() => {
             Ok((column.trim().to_string(), value.trim().to_string()))
