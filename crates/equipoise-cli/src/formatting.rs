@@ -45,9 +45,12 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
 
 /// Bytes in the largest unit of which there is at least one: `1.5 GiB`, `64 MiB`.
 pub(crate) fn bytes(n: u64) -> String {
-    const UNITS: [(u64, &str); 4] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    const UNITS: [(u64, &str); 4] =
+        [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match UNITS.into_iter().find(|(unit, _)| n >= *unit) {
-        Some((unit, name)) if n.is_multiple_of(unit) || n / unit >= 100 => format!("{} {name}", n / unit),
+        Some((unit, name)) if n.is_multiple_of(unit) || n / unit >= 100 => {
+            format!("{} {name}", n / unit)
+        }
         Some((unit, name)) => format!("{:.1} {name}", n as f64 / unit as f64),
         None => format!("{n} bytes"),
     }
@@ -108,8 +111,10 @@ mod tests {
 
     #[test]
     fn bytes_have_a_unit() {
-        let cases = [(0, "0 bytes"), (1023, "1023 bytes"), (1 << 10, "1 KiB"), (3 << 29, "1.5 GiB")];
-        for (n, text) in cases.into_iter().chain([(64 << 20, "64 MiB"), (252 << 30 | 1, "252 GiB")]) {
+        let cases =
+            [(0, "0 bytes"), (1023, "1023 bytes"), (1 << 10, "1 KiB"), (3 << 29, "1.5 GiB")];
+        for (n, text) in cases.into_iter().chain([(64 << 20, "64 MiB"), (252 << 30 | 1, "252 GiB")])
+        {
             assert_eq!(bytes(n), text);
         }
     }

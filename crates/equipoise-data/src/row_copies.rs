@@ -31,7 +31,8 @@ pub fn copy_rows(table: &Table, n_rows: usize, copies: &[RowCopy]) -> Result<(),
     }
     let text = read_text(file, kind)?;
     let records = raw_records(&text, table)?;
-    let Some((header, rows)) = records.split_first().filter(|(_, rows)| rows.len() == n_rows) else {
+    let Some((header, rows)) = records.split_first().filter(|(_, rows)| rows.len() == n_rows)
+    else {
         return Err(changed(file));
     };
     // The header ends at a line break, unless there are no rows.

@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use equipoise_core::{
     CheckedSettings, ClientAudit, Defense, Metrics, NoopObserver, Observer, Outcome, Rows,
-    Settings, Termination, Warning, WarningCode, audit, compare_with_pooled, compare_with_root_only,
-    cost_of_blindness, solve, sweep,
+    Settings, Termination, Warning, WarningCode, audit, compare_with_pooled,
+    compare_with_root_only, cost_of_blindness, solve, sweep,
 };
 use equipoise_data::{About, LoadedRound, Model, OutcomeFile, Schema, write_atomically};
 use equipoise_report::{Measured, OutcomeReport};

@@ -111,8 +111,10 @@ impl Dataset {
             }
         }
         let is_new = !folder.is_dir();
-        let _new_folder =
-            is_new.then(|| NewFolders::create(folder)).transpose().map_err(Error::folder(folder))?;
+        let _new_folder = is_new
+            .then(|| NewFolders::create(folder))
+            .transpose()
+            .map_err(Error::folder(folder))?;
         let downloaded = self.download(&file, settings, on_bytes);
         if downloaded.is_err() && is_new {
             // Removes an empty folder only.

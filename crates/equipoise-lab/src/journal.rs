@@ -133,7 +133,10 @@ impl Journal {
                 Ok(path.clone())
             };
             let staged = Staged::create(create).map_err(failed)?;
-            (file.ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))?, Some((staged, folders)))
+            (
+                file.ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))?,
+                Some((staged, folders)),
+            )
         };
         match file.try_lock() {
             Ok(()) => {}

@@ -9,9 +9,7 @@ use std::path::PathBuf;
 use anyhow::{anyhow, bail};
 use clap::Args;
 use equipoise_core::{Defense, Error, Termination, Verdict, Warning, can_sweep};
-use equipoise_data::{
-    About, LoadedRound, OutputFolder, Schema, load_round, load_round_of_present,
-};
+use equipoise_data::{About, LoadedRound, OutputFolder, Schema, load_round, load_round_of_present};
 use equipoise_defend::{Context, absence_warning, defend};
 
 use crate::output::{Answer, Output};

@@ -122,7 +122,9 @@ impl Document {
 
 fn describe_instructions(used: &str) -> String {
     match used {
-        "none" => "none that are used: solves take several times as long, with the same result".to_owned(),
+        "none" => {
+            "none that are used: solves take several times as long, with the same result".to_owned()
+        }
         used => format!("{used} in use"),
     }
 }

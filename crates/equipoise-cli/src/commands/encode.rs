@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use equipoise_core::Warning;
-use equipoise_data::{
-    Digest, Purpose, Schema, TableKind, check_output, read_rows, write_proxy,
-};
+use equipoise_data::{Digest, Purpose, Schema, TableKind, check_output, read_rows, write_proxy};
 use serde::Serialize;
 
 use crate::files::refuse_input_as_output;

@@ -86,8 +86,8 @@ pub(crate) fn run(args: &SplitArgs, output: &Output) -> anyhow::Result<Answer> {
     let (schema, toml) = args.schema.resolve(&args.data, output)?;
     let table = read_rows(&args.data, &schema, Purpose::Data)?;
     table.warnings.iter().for_each(|warning| output.warn(warning));
-    let rehearsal = Rehearsal::new(&table.rows, &settings)
-        .with_context(|| args.data.display().to_string())?;
+    let rehearsal =
+        Rehearsal::new(&table.rows, &settings).with_context(|| args.data.display().to_string())?;
 
     let kind = TableKind::of(&args.data)?;
     let folder = OutputFolder::create(&args.output, false)?;

@@ -6,7 +6,7 @@ use crate::world::World;
 fn every_command_prints_one_json_document() {
     let world = World::with_proxies();
     let sp = "--schema schema.toml --fairness sp";
-    let cases: [(String, &[&str]); 9] = [
+    let cases: [(String, &[&str]); 12] = [
         (
             "schema infer data.csv --label passed=1 --sensitive group=A".into(),
             &["path", "digest", "schema", "notes"],
@@ -51,6 +51,18 @@ fn every_command_prints_one_json_document() {
             "predict out/model.json test.csv -o s.parquet".into(),
             &["path", "rows", "selected", "positive"],
         ),
+        (
+            "split data.csv --schema schema.toml --clients 2 --root 0.05 -o split".into(),
+            &["path", "schema_digest", "fairness", "seed", "clients", "commands"],
+        ),
+        (
+            "encode east.csv --schema schema.toml -o encoded.csv".into(),
+            &["path", "rows", "columns", "schema_digest", "warnings"],
+        ),
+        (
+            "doctor".into(),
+            &["version", "processor", "memory", "temporary_folder", "sandbox", "folders"],
+        ),
         ("data list".into(), &["datasets"]),
         ("completions bash".into(), &["shell", "script"]),
     ];
@@ -86,11 +98,13 @@ fn every_help_has_an_example_and_commands_are_in_the_order_of_a_round() {
     let world = World::new();
     let commands = [
         "",
+        "split",
         "schema",
         "schema infer",
         "schema show",
         "proxy",
         "check",
+        "encode",
         "defend",
         "evaluate",
         "predict",
@@ -113,6 +127,7 @@ fn every_help_has_an_example_and_commands_are_in_the_order_of_a_round() {
         "data",
         "data list",
         "data fetch",
+        "doctor",
         "completions",
     ];
     for command in commands {

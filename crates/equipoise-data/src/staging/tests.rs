@@ -54,7 +54,8 @@ fn new_folders_are_removed_only_while_they_are_empty() {
 #[test]
 fn steps_can_be_nested_and_survive_a_panic() {
     assert_eq!(uninterrupted(|| uninterrupted(|| 7)), 7);
-    let panicked = std::panic::catch_unwind(|| uninterrupted(|| std::panic::resume_unwind(Box::new(1))));
+    let panicked =
+        std::panic::catch_unwind(|| uninterrupted(|| std::panic::resume_unwind(Box::new(1))));
     assert!(panicked.is_err());
     assert_eq!(uninterrupted(|| 8), 8);
 }

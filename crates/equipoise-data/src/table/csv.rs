@@ -9,8 +9,8 @@ use std::path::Path;
 use csv::{ByteRecord, ErrorKind};
 use rayon::prelude::*;
 
-use super::{Cell, Table};
 use super::counted::{Counted, RecordBytes, exceeded_limit};
+use super::{Cell, Table};
 use crate::error::{Error, TableProblem};
 use crate::output_table::{ColumnValues, OutputColumn};
 use crate::read_limits::ReadLimits;

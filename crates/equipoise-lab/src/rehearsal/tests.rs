@@ -7,7 +7,8 @@ use super::*;
 /// Rows with a feature, of which every fifth is in the first group and every third of that group positive.
 fn table(n_rows: usize) -> Rows {
     let group: Vec<u8> = (0..n_rows).map(|i| u8::from(i % 5 != 0)).collect();
-    let positive: Vec<bool> = (0..n_rows).map(|i| i % 5 != 0 && i % 2 == 0 || i % 15 == 0).collect();
+    let positive: Vec<bool> =
+        (0..n_rows).map(|i| i % 5 != 0 && i % 2 == 0 || i % 15 == 0).collect();
     let x: Vec<f64> = (0..n_rows).map(|i| ((i * 7919) % 101) as f64 / 50.0 - 1.0).collect();
     Rows::new(Layout::two_groups(1, true), &x, &group, &positive).unwrap()
 }
@@ -98,7 +99,10 @@ fn settings_out_of_range_name_the_option() {
         (RehearsalSettings { test_share: 1.5, ..settings() }, "--test must be above 0"),
         (RehearsalSettings { test_share: f64::NAN, ..settings() }, "--test must be above 0"),
         (RehearsalSettings { root_share: 0.0, ..settings() }, "--root must be above 0"),
-        (RehearsalSettings { test_share: 0.9, root_share: 0.1, ..settings() }, "--root must be below"),
+        (
+            RehearsalSettings { test_share: 0.9, root_share: 0.1, ..settings() },
+            "--root must be below",
+        ),
         (RehearsalSettings { n_unreliable: 5, ..settings() }, "--unreliable must be below"),
         (RehearsalSettings { n_clients: 400, ..settings() }, "too few for 400 clients"),
     ];

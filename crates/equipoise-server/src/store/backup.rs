@@ -160,8 +160,7 @@ impl Staging {
         };
         let path = parent.join(format!(".{name}.{}", std::process::id()));
         // It will contain the server's private key.
-        let create =
-            || DirBuilder::new().mode(FOLDER_MODE).create(&path).map(|()| path.clone());
+        let create = || DirBuilder::new().mode(FOLDER_MODE).create(&path).map(|()| path.clone());
         let staged = Staged::create(create).map_err(StoreError::file(&path))?;
         Ok(Self { path, parent, _until_dropped: staged })
     }

@@ -46,10 +46,7 @@ mod tests {
     fn finds_the_files_of_both_versions() {
         let two = files("0::/user.slice/a.scope\n");
         let names: Vec<String> = two.iter().map(|file| file.display().to_string()).collect();
-        assert_eq!(
-            names,
-            ["user.slice/a.scope/memory.max", "user.slice/memory.max", "memory.max"]
-        );
+        assert_eq!(names, ["user.slice/a.scope/memory.max", "user.slice/memory.max", "memory.max"]);
         let one = files("9:name=systemd:/\n4:cpu,memory:/box\n1:cpu:/\n");
         let names: Vec<String> = one.iter().map(|file| file.display().to_string()).collect();
         assert_eq!(names, ["memory/box/memory.limit_in_bytes", "memory/memory.limit_in_bytes"]);

@@ -9,11 +9,7 @@ use super::translate;
 use crate::error::Error;
 
 /// The bytes of every record, the header first, without line breaks around it.
-pub(super) fn records(
-    text: &[u8],
-    delimiter: u8,
-    file: &Path,
-) -> Result<Vec<Range<usize>>, Error> {
+pub(super) fn records(text: &[u8], delimiter: u8, file: &Path) -> Result<Vec<Range<usize>>, Error> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)

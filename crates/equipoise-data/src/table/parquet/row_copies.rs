@@ -55,7 +55,8 @@ fn write(copy: &RowCopy, batches: &[RecordBatch]) -> Result<(), Error> {
         for batch in batches {
             let end = start + batch.num_rows();
             let (here, later) = rows.split_at(rows.partition_point(|&row| row < end));
-            let indices = UInt32Array::from_iter_values(here.iter().map(|&row| (row - start) as u32));
+            let indices =
+                UInt32Array::from_iter_values(here.iter().map(|&row| (row - start) as u32));
             writer.write(&take_record_batch(batch, &indices).map_err(std::io::Error::other)?)?;
             (rows, start) = (later, end);
         }
