@@ -122,9 +122,7 @@ impl Document {
 
 fn describe_instructions(used: &str) -> String {
     match used {
-        "none" => {
-            "none that are used: solves take several times as long, with the same result".to_owned()
-        }
+        "none" => "none: solves take several times as long, with the same result".to_owned(),
         used => format!("{used} in use"),
     }
 }
