@@ -50,7 +50,9 @@ fn set_of(signals: impl Iterator<Item = c_int>) -> sigset_t {
     #[allow(unsafe_code)]
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
-        signals.for_each(|signal| drop(libc::sigaddset(set.as_mut_ptr(), signal)));
+        for signal in signals {
+            libc::sigaddset(set.as_mut_ptr(), signal);
+        }
         set.assume_init()
     }
 }
