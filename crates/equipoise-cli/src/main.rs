@@ -2,7 +2,7 @@
 //!
 //! Exit codes: 0 success; 1 the command ran, but the answer is "no" (not fair, a requirement missed, not converged, not
 //! verified);
-//! 2 bad usage or input.
+//! 2 bad usage or input. A signal such as Ctrl-C ends the program as shells expect, with 128 plus its number: 130.
 
 mod choice_args;
 mod cli;
@@ -13,6 +13,7 @@ mod fairness_args;
 mod figures;
 mod files;
 mod formatting;
+mod interruption;
 mod output;
 mod progress;
 mod round_client;
@@ -23,6 +24,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Parser;
+use equipoise_data::uninterrupted;
 
 use crate::cli::Cli;
 use crate::output::{Answer, Output};
@@ -33,7 +35,13 @@ fn main() -> ExitCode {
         Err(error) => return failure::report_usage(&error),
     };
     let output = Output { json: cli.global.json, quiet: cli.global.quiet };
-    match start_threads(cli.global.threads).and_then(|()| cli.command.run(&output)) {
+    if cli.command.may_be_interrupted() {
+        interruption::watch();
+    }
+    let answer = start_threads(cli.global.threads).and_then(|()| cli.command.run(&output));
+    // If a signal has arrived, its thread ends the process, and an error that its cleanup caused is not reported.
+    uninterrupted(|| ());
+    match answer {
         Ok(Answer::Done) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
         Err(error) => failure::report(&error, &output),

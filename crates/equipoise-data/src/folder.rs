@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use equipoise_core::{Rows, TableRole, Warning};
 
-use crate::error::{Error, Purpose, list};
+use crate::error::{Error, Purpose};
 use crate::raw_rows::{EncodedTable, read_rows};
 use crate::schema::Schema;
 use crate::table::split_name;
@@ -62,6 +62,14 @@ pub fn read_folder(dir: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
 
 /// Reads a folder of roots (tables of raw rows), sorted by client.
 pub fn read_roots(dir: &Path, schema: &Schema) -> Result<Vec<Client>, Error> {
+    read_root_files(read_folder(dir)?, schema)
+}
+
+/// Reads some roots of a folder.
+pub(crate) fn read_root_files(
+    files: Vec<(String, PathBuf)>,
+    schema: &Schema,
+) -> Result<Vec<Client>, Error> {
     let client = |(id, path): (String, PathBuf)| {
         let EncodedTable { rows, mut warnings } = read_rows(&path, schema, Purpose::Root)?;
         for warning in &mut warnings {
@@ -69,7 +77,7 @@ pub fn read_roots(dir: &Path, schema: &Schema) -> Result<Vec<Client>, Error> {
         }
         Ok(Client { id, rows, warnings })
     };
-    read_folder(dir)?.into_iter().map(client).collect()
+    files.into_iter().map(client).collect()
 }
 
 /// Checks that proxies and roots, each sorted by client as [`read_folder`] returns them, belong to the same clients.
@@ -77,19 +85,17 @@ pub fn match_clients(
     proxies: &[(String, PathBuf)],
     roots: &[(String, PathBuf)],
 ) -> Result<(), Error> {
-    let missing = |from: &[(String, PathBuf)], of: &[(String, PathBuf)]| -> Vec<String> {
-        let is_missing = |id: &&String| from.binary_search_by(|(other, _)| other.cmp(id)).is_err();
-        of.iter().map(|(id, _)| id).filter(is_missing).cloned().collect()
-    };
-    let unmatched: String = [("root", missing(roots, proxies)), ("proxy", missing(proxies, roots))]
-        .iter()
-        .filter(|(_, clients)| !clients.is_empty())
-        .map(|(what, clients)| format!(" Without a {what}: {}.", list(clients)))
-        .collect();
-    if unmatched.is_empty() {
+    let (without_root, without_proxy) = (missing(roots, proxies), missing(proxies, roots));
+    if without_root.is_empty() && without_proxy.is_empty() {
         return Ok(());
     }
-    Err(Error::Invalid(format!("every client needs both a proxy and a root.{unmatched}")))
+    Err(Error::Unmatched { without_root, without_proxy })
+}
+
+/// The clients of `of` that `from` lacks.
+pub(crate) fn missing(from: &[(String, PathBuf)], of: &[(String, PathBuf)]) -> Vec<String> {
+    let is_missing = |id: &&String| from.binary_search_by(|(other, _)| other.cmp(id)).is_err();
+    of.iter().map(|(id, _)| id).filter(is_missing).cloned().collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@
 //!
 //! Start with [`Schema`], then [`read_rows`] (raw rows), [`read_proxy`] and [`visit_proxy`] (encoded rows) and
 //! [`load_round`] (a folder of proxies and one of roots). Files are written by [`write_atomically`] and
-//! [`OutputFolder`], so that a reader never sees half a file. No maths, network or printing here.
+//! [`OutputFolder`], so that a reader never sees half a file, and [`Staged`] keeps an interrupted program from leaving
+//! one behind. No maths, network or printing here.
 
 mod digest;
 mod distinct;
@@ -24,9 +25,11 @@ mod proxy;
 mod raw_rows;
 mod read_limits;
 mod round;
+mod row_copies;
 mod row_sketch;
 mod schema;
 mod scratch_file;
+mod staging;
 mod stamp;
 mod table;
 mod value;
@@ -46,11 +49,13 @@ pub use overlap::{Overlap, Overlaps};
 pub use proxy::{ProxyWriter, read_proxy, visit_open_proxy, visit_proxy, write_proxy};
 pub use raw_rows::{EncodedTable, RowsToScore, UnscorableRow, read_rows, read_rows_to_score};
 pub use read_limits::ReadLimits;
-pub use round::{LoadedRound, load_round};
+pub use round::{LoadedRound, load_round, load_round_of_present};
+pub use row_copies::{RowCopy, copy_rows};
 pub use schema::{
     AgreedRoles, ColumnKind, DEFAULT_MIN_ROWS, DescribeOptions, Described, DescribedColumn,
     Description, Encoding, Feature, Fill, Group, GroupRows, InferOptions, Inferred, Label,
     LabelValues, Moments, RoleColumn, Schema, SchemaProblem, Sensitive, Unknown, ValueRows,
     agree_on_roles, describe, infer, infer_union, merge,
 };
+pub use staging::{NewFolders, Staged, remove_staged, uninterrupted};
 pub use table::{Cell, Delimiter, Table, TableFile, TableKind, open_table};

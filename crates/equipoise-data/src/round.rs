@@ -10,7 +10,7 @@ use equipoise_core::{
 };
 
 use crate::error::Error;
-use crate::folder::{match_clients, read_folder, read_roots};
+use crate::folder::{match_clients, missing, read_folder, read_root_files};
 use crate::memory::{Memory, Shares};
 use crate::overlap::{Overlaps, find_overlaps};
 use crate::proxy::visit_proxy;
@@ -39,16 +39,44 @@ pub fn load_round(
     schema: &Schema,
     memory: &Memory,
 ) -> Result<LoadedRound, Error> {
-    let files = read_folder(proxies_dir)?;
-    match_clients(&files, &read_folder(root_dir)?)?;
+    let (proxies, roots) = (read_folder(proxies_dir)?, read_folder(root_dir)?);
+    match_clients(&proxies, &roots)?;
+    load_matched(proxies, roots, root_dir, schema, memory)
+}
+
+/// Like [`load_round`], but a client with a root and no proxy is absent: its root is not used, as in a network round to
+/// which it did not submit. Returns the absent clients too. A proxy without a root is still an error, because nobody
+/// trusts a sample of that client: a network round has a root for every client on its roster and accepts no others.
+pub fn load_round_of_present(
+    proxies_dir: &Path,
+    root_dir: &Path,
+    schema: &Schema,
+    memory: &Memory,
+) -> Result<(LoadedRound, Vec<String>), Error> {
+    let (proxies, mut roots) = (read_folder(proxies_dir)?, read_folder(root_dir)?);
+    let absent = missing(&proxies, &roots);
+    roots.retain(|(id, _)| !absent.contains(id));
+    match_clients(&proxies, &roots)?;
+    Ok((load_matched(proxies, roots, root_dir, schema, memory)?, absent))
+}
+
+/// Loads proxies and roots of the same clients.
+fn load_matched(
+    files: Vec<(String, PathBuf)>,
+    roots: Vec<(String, PathBuf)>,
+    root_dir: &Path,
+    schema: &Schema,
+    memory: &Memory,
+) -> Result<LoadedRound, Error> {
     let n_threads = rayon::current_num_threads();
     let plan = SamplePlan::new(schema.layout(), files.len());
     let shares = memory.share_out(schema.layout().n(), files.len(), n_threads, &plan)?;
-    load_files(files, root_dir, schema, shares)
+    load_files(files, roots, root_dir, schema, shares)
 }
 
 fn load_files(
     files: Vec<(String, PathBuf)>,
+    roots: Vec<(String, PathBuf)>,
     root_dir: &Path,
     schema: &Schema,
     shares: Shares,
@@ -56,7 +84,7 @@ fn load_files(
     let plan = SamplePlan::new(schema.layout(), files.len());
     let (proxies, sketches): (Vec<_>, Vec<_>) =
         pack_proxies(&files, schema, &plan, &shares)?.into_iter().unzip();
-    let roots = read_roots(root_dir, schema)?;
+    let roots = read_root_files(roots, schema)?;
 
     let mut warnings = Vec::new();
     for ((id, file), proxy) in files.iter().zip(&proxies) {

@@ -24,8 +24,10 @@ pub use file::TableFile;
 use crate::error::{Error, TableProblem, list};
 use crate::read_limits::ReadLimits;
 
-pub(crate) use self::csv::write as write_csv;
-pub(crate) use self::parquet::{Batch, BatchWriter, write as write_parquet};
+pub(crate) use self::csv::{raw_records, write as write_csv};
+pub(crate) use self::parquet::{
+    Batch, BatchWriter, copy_rows as copy_parquet_rows, write as write_parquet,
+};
 
 /// The table formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -192,6 +194,14 @@ impl Table {
     /// The file.
     pub fn file(&self) -> &Path {
         &self.file
+    }
+
+    /// What separates the cells of a CSV file.
+    pub(crate) fn delimiter(&self) -> Option<Delimiter> {
+        match &self.source {
+            Source::Csv(reader) => Some(reader.delimiter()),
+            Source::Parquet(_) => None,
+        }
     }
 
     /// The column names: trimmed, distinct and not empty.

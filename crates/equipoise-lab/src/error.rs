@@ -37,6 +37,26 @@ pub enum Error {
         /// The value found.
         found: f64,
     },
+    /// A table has too few rows for so many clients.
+    #[error(
+        "the table has {n_rows} rows, too few for {n_clients} clients: each needs at least one row to train, to test and for its root. Use fewer --clients."
+    )]
+    TooManyClients {
+        /// Rows of the table.
+        n_rows: usize,
+        /// Clients.
+        n_clients: usize,
+    },
+    /// A client would have training rows of only one label or group.
+    #[error(
+        "client {client} would have only training rows {which}, of which no proxy can be made. Use fewer --clients, or a smaller --test and --root."
+    )]
+    OneSidedClient {
+        /// The client.
+        client: String,
+        /// What its rows have in common.
+        which: String,
+    },
     /// There is no dataset of this name.
     #[error("there is no dataset `{0}`. Choose law-school, dutch, synthetic or csv.")]
     UnknownDataset(String),

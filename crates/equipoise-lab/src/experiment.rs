@@ -21,6 +21,7 @@ pub use settings::ExperimentSettings;
 pub use summary::{CellSummary, Spread, summarise, write_results_csv};
 
 use equipoise_core::Rows;
+use equipoise_data::NewFolders;
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -74,7 +75,7 @@ pub fn run_experiment(
     let cells = FinishedCells::open(folder, &header, &OUTPUTS, &requested, on_cell)?;
     // Create the folder of tables now, because it is better to fail before the work than after it.
     let tables = folder.join("tables");
-    std::fs::create_dir_all(&tables).map_err(Error::folder(&tables))?;
+    let _until_written = NewFolders::create_all(&tables).map_err(Error::folder(&tables))?;
     let run = Run { populations, cells };
     for stage in &stages {
         stage.par_iter().try_for_each(|unit| run.unit(unit))?;

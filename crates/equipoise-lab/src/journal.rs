@@ -1,6 +1,6 @@
 //! `results.jsonl`: settings and row digests, then a line per finished cell. An interrupted run resumes from it.
 
-use equipoise_data::Digest;
+use equipoise_data::{Digest, NewFolders, Staged, uninterrupted};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -101,6 +101,8 @@ impl<'a, C: Line> FinishedCells<'a, C> {
 struct Journal {
     path: PathBuf,
     file: File,
+    /// A new journal and its folder, until the first cell is saved: before that, an interruption leaves nothing to resume.
+    new: Option<(Staged<PathBuf>, NewFolders)>,
 }
 
 /// The first line of every journal starts with this.
@@ -119,9 +121,23 @@ impl Journal {
         {
             return Err(Error::Foreign { folder: folder.display().to_string(), name });
         }
-        std::fs::create_dir_all(folder).map_err(Error::folder(folder))?;
-        let mut file =
-            OpenOptions::new().create(true).read(true).append(true).open(&path).map_err(failed)?;
+        let folders = NewFolders::create_all(folder).map_err(Error::folder(folder))?;
+        let mut options = OpenOptions::new();
+        let options = options.create(true).read(true).append(true);
+        let (mut file, new) = if path.exists() {
+            (options.open(&path).map_err(failed)?, None)
+        } else {
+            let mut file = None;
+            let create = || {
+                file = Some(options.open(&path)?);
+                Ok(path.clone())
+            };
+            let staged = Staged::create(create).map_err(failed)?;
+            (
+                file.ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))?,
+                Some((staged, folders)),
+            )
+        };
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -157,12 +173,16 @@ impl Journal {
             file.set_len(0).map_err(failed)?;
             file.write_all(header.as_bytes()).map_err(failed)?;
         }
-        Ok((Self { path, file }, cells))
+        Ok((Self { path, file, new }, cells))
     }
 
     fn append(&mut self, cell: &impl Serialize) -> Result<(), Error> {
-        let written =
-            self.file.write_all(to_line(cell).as_bytes()).and_then(|()| self.file.flush());
+        let line = to_line(cell);
+        // An interruption leaves whole lines.
+        let written = uninterrupted(|| {
+            self.new = None;
+            self.file.write_all(line.as_bytes()).and_then(|()| self.file.flush())
+        });
         written.map_err(|source| Error::Journal(self.path.clone(), source))
     }
 }

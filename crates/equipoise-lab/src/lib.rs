@@ -11,6 +11,7 @@ mod experiment;
 mod fetch;
 mod journal;
 mod population;
+mod rehearsal;
 mod results;
 mod rival;
 mod scenario;
@@ -32,6 +33,7 @@ pub use experiment::{
 pub use fetch::{FetchProblem, FetchSettings, Fetched, OnBytes};
 pub use journal::OnCell;
 pub use population::{COLUMNS, LABEL, Person, SENSITIVE, make_population};
+pub use rehearsal::{Rehearsal, RehearsalClient, RehearsalSettings};
 pub use results::Results;
 pub use rival::{Rival, RivalInput, RivalModel};
 pub use scenario::{

@@ -137,7 +137,7 @@ pub struct Members {
     pub train: Vec<usize>,
     /// Test rows.
     pub test: Vec<usize>,
-    /// Root rows, a part of the training rows.
+    /// Root rows: in a scenario a part of the training rows, in a rehearsal none of them.
     pub root: Vec<usize>,
 }
 
@@ -171,14 +171,12 @@ impl Split {
         let mut rng = ChaCha8Rng::seed_from_u64(settings.seed);
         let mut order: Vec<usize> = (0..population.len()).collect();
         order.shuffle(&mut rng);
-        let width = settings.n_clients.to_string().len();
         let mut clients = Vec::with_capacity(settings.n_clients);
-        for (number, own) in even_parts(&order, settings.n_clients).enumerate() {
-            let id = format!("c{:0width$}", number + 1);
+        let parts = even_parts(&order, settings.n_clients);
+        for (id, own) in client_ids(settings.n_clients).zip(parts) {
             clients.push(split_client(id, population, own, settings, &mut rng)?);
         }
-        let mut by_unfairness: Vec<usize> = (0..clients.len()).collect();
-        by_unfairness.sort_by(|&a, &b| clients[b].unfairness.total_cmp(&clients[a].unfairness));
+        let by_unfairness = most_unfair_first(clients.iter().map(|client| client.unfairness));
         let fair = vec![OnceLock::new(); clients.len()];
         Ok(Self { settings: *settings, clients, by_unfairness, fair })
     }
@@ -299,6 +297,31 @@ impl Scenario {
     }
 }
 
+/// c1, c2, …, of equal length, so that they sort by number.
+pub(crate) fn client_ids(n_clients: usize) -> impl Iterator<Item = String> {
+    let width = n_clients.to_string().len();
+    (1..=n_clients).map(move |number| format!("c{number:0width$}"))
+}
+
+/// The positions of clients from the most unfair to the fairest. Equal clients keep their order.
+pub(crate) fn most_unfair_first(unfairness: impl Iterator<Item = f64>) -> Vec<usize> {
+    let unfairness: Vec<f64> = unfairness.collect();
+    let mut order: Vec<usize> = (0..unfairness.len()).collect();
+    order.sort_by(|&a, &b| unfairness[b].total_cmp(&unfairness[a]));
+    order
+}
+
+/// The [`unfairness`] on `test` of a model trained on `train`.
+pub(crate) fn own_unfairness(
+    train: &Rows,
+    test: &Rows,
+    lambda: f64,
+    fairness: Fairness,
+) -> Result<f64, Error> {
+    let model = fit_logistic(train, lambda, &InnerSettings::default())?;
+    Ok(unfairness(&Metrics::of(&model, test)?, fairness))
+}
+
 /// `parts` slices whose lengths differ by at most one.
 fn even_parts(order: &[usize], parts: usize) -> impl Iterator<Item = &[usize]> {
     (0..parts).map(move |k| &order[k * order.len() / parts..(k + 1) * order.len() / parts])
@@ -319,8 +342,7 @@ fn split_client(
     let members = Members { train: train.to_vec(), test: test.to_vec(), root: root.to_vec() };
     let (train, test) = (population.select(train), population.select(test));
     let root = population.select(&members.root);
-    let model = fit_logistic(&train, settings.lambda, &InnerSettings::default())?;
-    let unfairness = unfairness(&Metrics::of(&model, &test)?, settings.fairness);
+    let unfairness = own_unfairness(&train, &test, settings.lambda, settings.fairness)?;
     let proxy = train.clone();
     Ok(ScenarioClient {
         id,

@@ -1,7 +1,7 @@
 //! Sources of an experiment's rows: a known dataset, the synthetic population, or the user's own table.
 
 use equipoise_core::Rows;
-use equipoise_data::{Digest, Hasher, Purpose, Schema, infer, open_table, read_rows};
+use equipoise_data::{Digest, Hasher, Purpose, Schema, Staged, infer, open_table, read_rows};
 use std::path::PathBuf;
 
 use crate::dataset::{Dataset, Preprocessing};
@@ -41,7 +41,8 @@ impl Sources {
     fn load_synthetic(&self, preprocessing: Preprocessing) -> Result<Rows, Error> {
         let people = make_population(self.n_people, POPULATION_SEED);
         let everyone: Vec<usize> = (0..people.len()).collect();
-        let folder = tempfile::tempdir().map_err(Error::folder(&std::env::temp_dir()))?;
+        let folder =
+            Staged::create(tempfile::tempdir).map_err(Error::folder(&std::env::temp_dir()))?;
         let file = folder.path().join("population.csv");
         write_people(&file, &people, &everyone)?;
         let mut options = infer_options(preprocessing != Preprocessing::Paper);

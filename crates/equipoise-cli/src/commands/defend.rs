@@ -6,11 +6,11 @@ pub(crate) mod settings_args;
 
 use std::path::PathBuf;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use clap::Args;
 use equipoise_core::{Defense, Error, Termination, Verdict, Warning, can_sweep};
-use equipoise_data::{About, OutputFolder, Schema, load_round};
-use equipoise_defend::{Context, defend};
+use equipoise_data::{About, LoadedRound, OutputFolder, Schema, load_round, load_round_of_present};
+use equipoise_defend::{Context, absence_warning, defend};
 
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
@@ -36,6 +36,12 @@ pub(crate) struct DefendArgs {
     /// The schema that all parties agreed on
     #[arg(long, value_name = "FILE")]
     schema: PathBuf,
+    /// Go on without clients that have a root but no proxy, as a network round does, and name them in the outcome
+    ///
+    /// Their roots are not used. A proxy without a root is still an error: nobody trusts a sample of that client, so it could
+    /// not take part in a network round either.
+    #[arg(long)]
+    allow_missing: bool,
     #[command(flatten)]
     settings: settings_args::SettingsArgs,
     #[command(flatten)]
@@ -62,10 +68,11 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     // Fail before the solve, not after it, if the folder cannot be written.
     drop(OutputFolder::create(&args.output, args.force)?);
     let schema = Schema::read(&args.schema)?;
-    let loaded = load_round(&args.proxies, &args.root, &schema, &args.memory.resolve())?;
+    let (loaded, absent) = load(args, &schema)?;
     let defended = {
         let mut bar = Bar::new(output);
-        let context = Context { about: about(), sweep: args.sweep, ..Context::default() };
+        let warnings = absent.iter().map(|client| absence_warning(client)).collect();
+        let context = Context { warnings, about: about(), sweep: args.sweep, ..Context::default() };
         defend(&schema, &loaded, &settings, context, &mut bar)
     };
     let defended = defended.map_err(|error| {
@@ -96,6 +103,24 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     output.result(&document, || report::text(&defended.file))?;
     let is_stationary = outcome.termination != Termination::IterationLimit;
     Ok(Answer::holds(is_stationary && outcome.verdict != Verdict::Fail))
+}
+
+/// The round, and the clients that are absent from it.
+fn load(args: &DefendArgs, schema: &Schema) -> anyhow::Result<(LoadedRound, Vec<String>)> {
+    let memory = args.memory.resolve();
+    let loaded = match args.allow_missing {
+        true => load_round_of_present(&args.proxies, &args.root, schema, &memory),
+        false => load_round(&args.proxies, &args.root, schema, &memory)
+            .map(|loaded| (loaded, Vec::new())),
+    };
+    loaded.map_err(|error| match &error {
+        equipoise_data::Error::Unmatched { without_root, .. }
+            if without_root.is_empty() && !args.allow_missing =>
+        {
+            anyhow!("{error} If they did not submit, use --allow-missing to go on without them.")
+        }
+        _ => error.into(),
+    })
 }
 
 /// Who runs this and when. The round has no name here.

@@ -1,5 +1,6 @@
 //! `equipoise proxy`: generates the dataset that a client submits instead of its data.
 
+mod closeness;
 mod rate;
 mod summary;
 mod warnings;

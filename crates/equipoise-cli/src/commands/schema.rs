@@ -9,6 +9,8 @@ mod show;
 
 use clap::Subcommand;
 
+pub(crate) use column_args::{names_of, parse_column, parse_pair};
+
 use crate::output::{Answer, Output};
 
 /// Infer, agree on or show a schema
@@ -16,7 +18,7 @@ use crate::output::{Answer, Output};
 /// A schema names the label, the sensitive attribute and the features, and defines how each value becomes a number.
 /// All clients and the coordinator must use the same schema. Compare the digests to make sure.
 ///
-/// Whoever holds all tables runs `infer`. Clients who may not share rows each run `describe`, and one of them runs `merge`
+/// If one person holds all tables, run `infer`. Clients who may not share rows each run `describe`, and one of them runs `merge`
 /// on the descriptions.
 ///
 /// Each feature in the file has a `column` and a `kind`. A numeric one has `center` and `scale`, a categorical one `levels`.

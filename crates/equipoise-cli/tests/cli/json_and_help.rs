@@ -6,7 +6,7 @@ use crate::world::World;
 fn every_command_prints_one_json_document() {
     let world = World::with_proxies();
     let sp = "--schema schema.toml --fairness sp";
-    let cases: [(String, &[&str]); 11] = [
+    let cases: [(String, &[&str]); 14] = [
         (
             "schema infer data.csv --label passed=1 --sensitive group=A".into(),
             &["path", "digest", "schema", "notes"],
@@ -56,6 +56,18 @@ fn every_command_prints_one_json_document() {
             "predict out/model.json test.csv -o s.parquet".into(),
             &["path", "rows", "selected", "positive", "warnings"],
         ),
+        (
+            "split data.csv --schema schema.toml --clients 2 --root 0.05 -o split".into(),
+            &["path", "schema_digest", "fairness", "seed", "clients", "commands"],
+        ),
+        (
+            "encode east.csv --schema schema.toml -o encoded.csv".into(),
+            &["path", "rows", "columns", "schema_digest", "warnings"],
+        ),
+        (
+            "doctor".into(),
+            &["version", "processor", "memory", "temporary_folder", "sandbox", "folders"],
+        ),
         ("data list".into(), &["datasets"]),
         ("completions bash".into(), &["shell", "script"]),
     ];
@@ -91,6 +103,7 @@ fn every_help_has_an_example_and_commands_are_in_the_order_of_a_round() {
     let world = World::new();
     let commands = [
         "",
+        "split",
         "schema",
         "schema infer",
         "schema describe",
@@ -98,6 +111,7 @@ fn every_help_has_an_example_and_commands_are_in_the_order_of_a_round() {
         "schema show",
         "proxy",
         "check",
+        "encode",
         "defend",
         "evaluate",
         "predict",
@@ -120,6 +134,7 @@ fn every_help_has_an_example_and_commands_are_in_the_order_of_a_round() {
         "data",
         "data list",
         "data fetch",
+        "doctor",
         "completions",
     ];
     for command in commands {

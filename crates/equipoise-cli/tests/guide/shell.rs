@@ -48,7 +48,10 @@ impl Shell {
             let line = self.output.recv_timeout(TIMEOUT);
             let line = line.unwrap_or_else(|_| panic!("no end of `{command}`: {printed}"));
             if let Some(code) = line.strip_prefix(END) {
-                assert!(["0", "1"].contains(&code.trim()), "`{command}` exits with{code}: {printed}");
+                assert!(
+                    ["0", "1"].contains(&code.trim()),
+                    "`{command}` exits with{code}: {printed}"
+                );
                 // The end follows an empty line of its own, in case the output does not end with a line break.
                 return printed.strip_suffix("\n").unwrap_or(&printed).to_owned();
             }

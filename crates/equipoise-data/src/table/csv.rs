@@ -1,6 +1,7 @@
 //! CSV tables: UTF-8, with a header, and as many cells in every row as in the header.
 
 mod detect;
+mod records;
 
 use std::io::{Chain, Cursor, Read, Write};
 use std::ops::Range;
@@ -10,7 +11,7 @@ use csv::{ByteRecord, ErrorKind};
 use rayon::prelude::*;
 
 use super::counted::{Counted, RecordBytes, exceeded_limit};
-use super::{Cell, Delimiter, TableFile, signature};
+use super::{Cell, Delimiter, Table, TableFile, signature};
 use crate::error::{Error, TableProblem};
 use crate::output_table::{ColumnValues, OutputColumn};
 use crate::read_limits::ReadLimits;
@@ -80,6 +81,10 @@ pub(super) fn open(
 }
 
 impl Reader {
+    pub(super) fn delimiter(&self) -> Delimiter {
+        self.delimiter
+    }
+
     pub(super) fn visit(
         mut self,
         path: &Path,
@@ -143,6 +148,12 @@ fn has_nul(record: &ByteRecord) -> bool {
 /// The line on which a record begins.
 fn line(record: &ByteRecord) -> u64 {
     record.position().map_or(0, csv::Position::line)
+}
+
+/// The bytes of every record of a CSV text, the header first.
+pub(crate) fn raw_records(text: &[u8], table: &Table) -> Result<Vec<Range<usize>>, Error> {
+    let delimiter = table.delimiter().unwrap_or(Delimiter::Comma);
+    records::records(text, delimiter.byte(), table.file())
 }
 
 fn translate(path: &Path, error: csv::Error) -> Error {

@@ -3,6 +3,7 @@
 mod batch_writer;
 mod column;
 mod open_file;
+mod row_copies;
 
 use std::io::Write;
 use std::path::Path;
@@ -16,6 +17,7 @@ use parquet::arrow::arrow_reader::{
 pub(crate) use self::batch_writer::BatchWriter;
 use self::column::Column;
 pub(super) use self::open_file::OpenFile;
+pub(crate) use self::row_copies::copy_rows;
 use super::Cell;
 use super::quiet::catch_panics;
 use crate::error::{Error, TableProblem};

@@ -17,7 +17,7 @@ pub(super) struct ColumnArgs {
 }
 
 /// The label and the sensitive columns, which a table must have.
-pub(super) fn names_of<'a>(
+pub(crate) fn names_of<'a>(
     label: &'a str,
     sensitive: &'a [(String, Option<String>)],
 ) -> Vec<&'a str> {
@@ -25,7 +25,7 @@ pub(super) fn names_of<'a>(
 }
 
 /// A column, or a column and a value.
-pub(super) fn parse_column(text: &str) -> Result<(String, Option<String>), String> {
+pub(crate) fn parse_column(text: &str) -> Result<(String, Option<String>), String> {
     if text.contains('=') {
         return parse_pair(text).map(|(column, value)| (column, Some(value)));
     }
@@ -36,7 +36,7 @@ pub(super) fn parse_column(text: &str) -> Result<(String, Option<String>), Strin
 }
 
 /// Splits at the first `=`.
-pub(super) fn parse_pair(text: &str) -> Result<(String, String), String> {
+pub(crate) fn parse_pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((column, value)) if !column.trim().is_empty() && !value.trim().is_empty() => {
             Ok((column.trim().to_string(), value.trim().to_string()))
