@@ -42,13 +42,14 @@ pub(super) fn without_missing_paper(mut table: Table) -> Table {
             && table.rows.iter().all(|row| row[column].text == missing)
     };
     let kept: Vec<bool> = (0..table.columns.len()).map(|column| !is_missing(column)).collect();
-    fn keep<T>(items: &mut Vec<T>, kept: &[bool]) {
-        let mut at = kept.iter();
-        items.retain(|_| at.next().copied().unwrap_or(true));
-    }
     keep(&mut table.columns, &kept);
     table.rows.iter_mut().for_each(|row| keep(row, &kept));
     table
+}
+
+fn keep<T>(items: &mut Vec<T>, kept: &[bool]) {
+    let mut at = kept.iter();
+    items.retain(|_| at.next().copied().unwrap_or(true));
 }
 
 /// "20 %", "0.25 %".
