@@ -1,5 +1,7 @@
 //! `results.jsonl`: settings and row digests, then a line per finished cell. An interrupted run resumes from it.
 
+mod changes;
+
 use equipoise_data::{Digest, NewFolders, Staged, uninterrupted};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,6 +22,9 @@ pub(crate) trait Line: Serialize + DeserializeOwned {
     type Key: PartialEq;
 
     fn key(&self) -> &Self::Key;
+
+    /// Whether it could not be run.
+    fn failed(&self) -> bool;
 }
 
 /// The first line, which identifies the run: everything that the bits of a cell depend on.
@@ -152,22 +157,23 @@ impl Journal {
         let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
         let is_ours =
             if whole.is_empty() { header.starts_with(&text) } else { whole.starts_with(&header) };
-        if !is_ours {
-            // A journal without a finished cell may be replaced.
-            let has_no_cell = whole.starts_with(PREFIX) && whole.lines().count() == 1;
-            if !has_no_cell {
-                return Err(Error::OtherExperiment(folder.display().to_string()));
-            }
+        if !is_ours && !is_without_results::<C>(whole) {
+            let folder = folder.display().to_string();
+            let old = whole.lines().next().unwrap_or_default();
+            return Err(match changes::between(old, &header) {
+                Some(changes) => Error::OtherExperiment { folder, changes },
+                None => Error::OtherJournal(folder),
+            });
         }
         let mut cells: Vec<C> = Vec::new();
-        for (number, line) in whole.lines().enumerate().skip(1) {
-            let cell: C = serde_json::from_str(line)
-                .map_err(|source| Error::JournalLine(path.clone(), number + 1, source))?;
-            if !cells.iter().any(|known| known.key() == cell.key()) {
-                cells.push(cell);
-            }
-        }
         if is_ours && !whole.is_empty() {
+            for (number, line) in whole.lines().enumerate().skip(1) {
+                let cell: C = serde_json::from_str(line)
+                    .map_err(|source| Error::JournalLine(path.clone(), number + 1, source))?;
+                if !cells.iter().any(|known| known.key() == cell.key()) {
+                    cells.push(cell);
+                }
+            }
             file.set_len(whole.len() as u64).map_err(failed)?;
         } else {
             file.set_len(0).map_err(failed)?;
@@ -185,6 +191,12 @@ impl Journal {
         });
         written.map_err(|source| Error::Journal(self.path.clone(), source))
     }
+}
+
+/// Whether this is a journal in which no cell could be run. It may be replaced.
+fn is_without_results<C: Line>(journal: &str) -> bool {
+    let mut cells = journal.lines().skip(1).map(serde_json::from_str::<C>);
+    journal.starts_with(PREFIX) && cells.all(|cell| cell.is_ok_and(|cell| cell.failed()))
 }
 
 /// A line of JSON. Plain data always serialises.

@@ -28,7 +28,8 @@ pub use demo::{Demo, DemoSettings};
 pub use error::Error;
 pub use experiment::{
     Ablation, Cell, CellKey, CellSummary, Change, DefenseResult, Experiment, ExperimentSettings,
-    Reference, ReferenceResult, Spread, Variant, run_experiment, summarise, write_results_csv,
+    FailedCells, RECOMMENDED_ROOT_SHARE, Reference, ReferenceResult, Spread, Variant,
+    run_experiment, summarise, write_results_csv,
 };
 pub use fetch::{FetchProblem, FetchSettings, Fetched, OnBytes};
 pub use journal::OnCell;
@@ -37,7 +38,7 @@ pub use rehearsal::{Rehearsal, RehearsalClient, RehearsalSettings};
 pub use results::Results;
 pub use rival::{Rival, RivalInput, RivalModel};
 pub use scenario::{
-    Generator, Members, OnClient, ProxySize, Scenario, ScenarioClient, ScenarioKind,
+    Distribution, Generator, Members, OnClient, ProxySize, Scenario, ScenarioClient, ScenarioKind,
     ScenarioSettings, Split, unfairness,
 };
 pub use source::{OWN_TABLE, SYNTHETIC, Sources, dataset_title};

@@ -53,12 +53,32 @@ impl Sources {
 
     fn load_own_table(&self) -> Result<Rows, Error> {
         let schema = Schema::read(self.schema.as_ref().ok_or(Error::NoSchema)?)?;
-        let file = self
-            .data
-            .iter()
-            .find(|path| path.is_file() || path.extension().is_some())
-            .ok_or(Error::NoOwnTable)?;
+        let file = self.own_table().ok_or(Error::NoOwnTable)?;
         Ok(read_rows(file, &schema, Purpose::Data)?.rows)
+    }
+
+    /// The user's own table: the first location that is a file or looks like one.
+    fn own_table(&self) -> Option<&PathBuf> {
+        self.data.iter().find(|path| path.is_file() || path.extension().is_some())
+    }
+
+    /// The file name of the user's own table.
+    pub(crate) fn own_table_name(&self) -> Option<String> {
+        Some(self.own_table()?.file_name()?.to_string_lossy().into_owned())
+    }
+}
+
+/// Rejects a number of people that the dataset does not have.
+pub(crate) fn check_n_people(
+    dataset: &str,
+    rows: &Rows,
+    n_people: Option<usize>,
+) -> Result<(), Error> {
+    match n_people {
+        Some(people) if people > rows.len() => {
+            Err(Error::FewPeople { dataset: dataset.to_owned(), rows: rows.len(), people })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -5,7 +5,7 @@ use equipoise_report::{Block, Cell, Column, Section, Table};
 
 use super::Results;
 use super::figures::Combination;
-use super::wording::{fixed, measure, number, share, title, variant_name};
+use super::wording::{fixed, measure, number, share, variant_name};
 use crate::dataset::Preprocessing;
 use crate::experiment::{Ablation, Change, Figures};
 use crate::scenario::ProxySize;
@@ -80,7 +80,7 @@ impl Results<'_> {
         let numbers =
             [measure(combination.1), "±", "Accuracy", "Balanced", "Unreliable clients' weight"];
         Some(Table {
-            caption: format!("{name}: {}", title(combination)),
+            caption: format!("{name}: {}", self.title(combination)),
             columns: Column::list(["Value", "Unreliable"], numbers),
             rows,
         })
