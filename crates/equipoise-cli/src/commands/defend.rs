@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 use equipoise_core::{Defense, Error, Termination, Verdict, Warning, can_sweep};
-use equipoise_data::{About, OutputFolder, Schema, load_round};
+use equipoise_data::{About, OutputFolder, Schema, check_origins, load_round, read_folder};
 use equipoise_defend::{Context, defend};
 
 use crate::output::{Answer, Output};
@@ -62,7 +62,9 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     // Fail before the solve, not after it, if the folder cannot be written.
     drop(OutputFolder::create(&args.output, args.force)?);
     let schema = Schema::read(&args.schema)?;
-    let loaded = load_round(&args.proxies, &args.root, &schema, &args.memory.resolve())?;
+    let about_origins = check_origins(&read_folder(&args.proxies)?, &schema, settings.fairness)?;
+    let mut loaded = load_round(&args.proxies, &args.root, &schema, &args.memory.resolve())?;
+    loaded.warnings.splice(0..0, about_origins);
     let defended = {
         let mut bar = Bar::new(output);
         let context = Context { about: about(), sweep: args.sweep, ..Context::default() };
