@@ -44,8 +44,8 @@ pub use output_folder::OutputFolder;
 pub use output_table::{ColumnValues, OutputColumn, csv_bytes, write_table};
 pub use overlap::{Overlap, Overlaps};
 pub use proxy::{
-    ProxyOrigin, ProxyWriter, check_origins, read_proxy, visit_open_proxy, visit_proxy, write_proxy,
-    write_proxy_of,
+    ProxyOrigin, ProxyWriter, check_origins, read_proxy, visit_open_proxy, visit_proxy,
+    write_proxy, write_proxy_of,
 };
 pub use raw_rows::{EncodedTable, read_features_for_prediction, read_rows};
 pub use read_limits::ReadLimits;

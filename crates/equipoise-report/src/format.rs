@@ -178,26 +178,29 @@ mod tests {
     fn auto_keeps_four_significant_digits() {
         let texts = [0.0, 0.25, -1.5, 12.3456, 1234.0, 123_456.7, 1e-7, -2.5e9]
             .map(|x| Format::Auto.write(Some(x)));
-        let expected = [
-            "0",
-            "0.25",
-            "\u{2212}1.5",
-            "12.35",
-            "1,234",
-            "123,457",
-            "10⁻⁷",
-            "\u{2212}2.5×10⁹",
-        ];
+        let expected =
+            ["0", "0.25", "\u{2212}1.5", "12.35", "1,234", "123,457", "10⁻⁷", "\u{2212}2.5×10⁹"];
         assert_eq!(texts, expected);
     }
 
     #[test]
     fn durations_have_two_or_three_digits_and_a_suitable_unit() {
-        let texts = [0.0, 0.0004, 0.012_45, 0.9949, 0.9951, 3.44, 9.96, 59.4, 59.6, 61.2, 3599.6, 12_345.0]
-            .map(duration);
+        let texts =
+            [0.0, 0.0004, 0.012_45, 0.9949, 0.9951, 3.44, 9.96, 59.4, 59.6, 61.2, 3599.6, 12_345.0]
+                .map(duration);
         let expected = [
-            "below 1 ms", "below 1 ms", "12 ms", "995 ms", "1.0 s", "3.4 s", "10 s", "59 s", "1 min 0 s",
-            "1 min 1 s", "1 h 0 min", "3 h 25 min",
+            "below 1 ms",
+            "below 1 ms",
+            "12 ms",
+            "995 ms",
+            "1.0 s",
+            "3.4 s",
+            "10 s",
+            "59 s",
+            "1 min 0 s",
+            "1 min 1 s",
+            "1 h 0 min",
+            "3 h 25 min",
         ];
         assert_eq!(texts, expected);
         assert_eq!(duration(f64::NAN), "–");

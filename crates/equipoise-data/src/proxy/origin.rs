@@ -45,7 +45,10 @@ impl ProxyOrigin {
         }
         let table = open_table(path)?;
         Ok(Self {
-            client: table.property(CLIENT).filter(|name| Self::is_valid_name(name)).map(str::to_owned),
+            client: table
+                .property(CLIENT)
+                .filter(|name| Self::is_valid_name(name))
+                .map(str::to_owned),
             schema_sha256: table.property(SCHEMA).and_then(|text| Digest::from_str(text).ok()),
             fairness: table.property(FAIRNESS).and_then(|text| Fairness::from_str(text).ok()),
         })
@@ -105,8 +108,7 @@ pub fn check_origins(
         // The reader of the rows reports a file that is broken.
         let Ok(origin) = ProxyOrigin::read(path) else { continue };
         origin.check_schema(path, schema)?;
-        let found =
-            [origin.warn_of_client(path, client), origin.warn_of_criterion(path, fairness)];
+        let found = [origin.warn_of_client(path, client), origin.warn_of_criterion(path, fairness)];
         warnings.extend(found.into_iter().flatten().map(|warning| Warning {
             client: Some(client.clone()),
             table: Some(TableRole::Proxy),

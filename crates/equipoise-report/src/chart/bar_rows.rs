@@ -80,7 +80,7 @@ pub(super) fn draw_rows(
     for row in rows {
         let bars_height = BAR_STEP * row.bars.len() as f64;
         let bars_top = bottom + ROW_GAP / 2.0 + if narrow { NAME_HEIGHT } else { 0.0 };
-        let name_middle = if narrow { bars_top - 8.0 } else { bars_top + bars_height / 2.0 };
+        let name_middle = if narrow { bars_top - 9.5 } else { bars_top + bars_height / 2.0 };
         placed_names.push((name_middle + 4.5, &row.name));
         let bar_top = |i: usize| bars_top + BAR_STEP * i as f64 + 2.0;
         placed_bars.extend(row.bars.iter().enumerate().map(|(i, bar)| (bar_top(i), bar)));

@@ -92,12 +92,7 @@ const OF_OUTER_SOLVER: [&str; 3] = ["Outer solver", "Step size (Adam only)", "Th
 const OBJECTIVE: &str = "Objective of the result";
 const RHO: &str = "ρ of the result";
 
-fn table(
-    caption: &str,
-    first: &str,
-    second: Column,
-    rows: Vec<(&str, String)>,
-) -> Table {
+fn table(caption: &str, first: &str, second: Column, rows: Vec<(&str, String)>) -> Table {
     Table {
         caption: caption.to_owned(),
         columns: vec![Column::text(first), second],

@@ -103,7 +103,7 @@ pub(super) fn warning(markup: &mut Markup, label: &str, text: &str) {
     markup.element("p", &[("class", &"notice warning"), ("role", &"note")], |markup| {
         markup.leaf("strong", &[], label);
         markup.text(" ");
-        markup.text(text);
+        markup.text_with_names(text);
     });
 }
 
@@ -141,8 +141,12 @@ pub(super) fn table(
     columns: &[&str],
     rows: impl FnOnce(&mut Markup),
 ) {
-    let scroll: Attributes<'_> =
-        &[("class", &"scroll stacked"), ("tabindex", &"0"), ("role", &"region"), ("aria-label", &caption)];
+    let scroll: Attributes<'_> = &[
+        ("class", &"scroll stacked"),
+        ("tabindex", &"0"),
+        ("role", &"region"),
+        ("aria-label", &caption),
+    ];
     markup.element("div", scroll, |markup| {
         markup.element("table", &[], |markup| {
             markup.element("caption", &[], |markup| markup.leaf("span", &[], caption));

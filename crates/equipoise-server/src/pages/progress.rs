@@ -22,10 +22,8 @@ pub(super) fn write_progress(markup: &mut Markup, info: &RoundInfo) {
         ];
         markup.leaf("progress", bar, "");
         markup.element("dl", &[("class", &"figures four")], |markup| {
-            let steps =
-                progress.map_or("starting".to_owned(), |p| {
-                    format!("{} of {}", count(p.done), count(p.of))
-                });
+            let steps = progress
+                .map_or("starting".to_owned(), |p| format!("{} of {}", count(p.done), count(p.of)));
             let tiles = [
                 ("Step", "step", steps, "the maximum; the solver stops early if it converges"),
                 ("Penalty ρ", "rho", number(progress.map(|p| p.rho)), "weight of the violation"),

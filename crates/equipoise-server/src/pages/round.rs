@@ -4,12 +4,12 @@ use equipoise_core::Fairness;
 use equipoise_report::Markup;
 
 use super::frame::{Frame, figure, row, section, table, text_cell};
+use super::numbers::grouped;
 use super::participation::write_participation;
 use super::progress::write_progress;
 use super::results::write_results;
 use super::steps::write_steps;
 use super::time::{absolute, relative};
-use super::numbers::grouped;
 use super::view::RoundView;
 
 pub(crate) fn round(view: &RoundView) -> String {

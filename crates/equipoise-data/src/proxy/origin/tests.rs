@@ -11,6 +11,7 @@ fn schema(center: f64) -> Schema {
     let text = format!(
         r#"
         version = 1
+        intercept = true
         label = {{ column = "pass", positive = "1" }}
         sensitive = {{ column = "race", privileged = "White" }}
         feature = [{{ column = "lsat", kind = "numeric", center = {center}, scale = 1 }}]"#
@@ -81,7 +82,8 @@ fn another_schema_is_refused_and_another_client_or_criterion_is_a_warning() {
     // The columns are the same, so nothing else would notice.
     assert!(read_proxy(&path, &other).is_ok());
     let error = check("north", &other, Criterion::Sp).unwrap_err().to_string();
-    for part in ["north.parquet", &used.digest().to_string(), &other.digest().to_string(), "again"] {
+    for part in ["north.parquet", &used.digest().to_string(), &other.digest().to_string(), "again"]
+    {
         assert!(error.contains(part), "{error}");
     }
     let codes = |warnings: Vec<Warning>| warnings.iter().map(|w| w.code).collect::<Vec<_>>();
