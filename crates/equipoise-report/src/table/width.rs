@@ -15,14 +15,15 @@ pub(super) enum Fit {
 }
 
 /// Room for a table on a phone of 400 px, and in the column of a desktop.
-const NARROW: f64 = 344.0;
+const NARROW: f64 = 330.0;
 const WIDE: f64 = 820.0;
 /// As in the style sheet.
 const TABLE_FONT_SIZE: f64 = 14.7;
 const PADDING: f64 = 14.0;
-/// Text is not squeezed into less than this, nor row names, although it could be broken.
+/// Text is not squeezed into less than this, although it could be broken.
 const MIN_TEXT: f64 = 130.0;
-const MIN_NAME: f64 = 90.0;
+/// Row names have at least this, as in the style sheet.
+const MIN_NAME: f64 = 108.0;
 
 impl Fit {
     pub(super) fn class(self) -> &'static str {
@@ -52,8 +53,9 @@ impl Table {
                 whole = whole.max(scaled(text));
             }
             let wanted = match column.numeric {
+                _ if i == 0 => word.max(MIN_NAME),
                 true => word,
-                false => word.max(whole.min(if i == 0 { MIN_NAME } else { MIN_TEXT })),
+                false => word.max(whole.min(MIN_TEXT)),
             };
             wanted + PADDING
         };
@@ -96,7 +98,7 @@ mod tests {
         assert_eq!(table(2, &interval).fit(), Fit::Narrow);
         assert_eq!(table(4, &interval).fit(), Fit::Wide);
         assert_eq!(table(8, &interval).fit(), Fit::Dense);
-        assert_eq!(table(8, "1").fit(), Fit::Narrow);
+        assert_eq!(table(7, "1").fit(), Fit::Narrow);
     }
 
     #[test]
