@@ -75,6 +75,10 @@ pub enum WarningCode {
     RootOnlyNoWorse,
     /// One client has nearly all the weight, although the root does not show that others are worse.
     OneClientDominates,
+    /// A proxy was made for another fairness criterion.
+    OtherCriterion,
+    /// A proxy was made by another client than the one whose file it is.
+    OtherClient,
     /// The client's data has so few rows that its proxy says much about each of them.
     FewDataRows,
     /// The proxy starts from the client's own rows.
@@ -128,6 +132,8 @@ impl WarningCode {
             | Self::OneGroup
             | Self::UnknownLevels
             | Self::RepeatedRows
+            | Self::OtherCriterion
+            | Self::OtherClient
             | Self::FewDataRows
             | Self::StartsFromData
             | Self::CopiedRows

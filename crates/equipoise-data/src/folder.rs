@@ -60,6 +60,11 @@ pub fn read_folder(dir: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
     Ok(clients.into_iter().collect())
 }
 
+/// The client whose table this is: the file's name without its extension. `None` if the name is not that of a table.
+pub fn client_of(path: &Path) -> Option<String> {
+    split_name(path).map(|(client, _)| client)
+}
+
 /// Reads a folder of roots (tables of raw rows), sorted by client.
 pub fn read_roots(dir: &Path, schema: &Schema) -> Result<Vec<Client>, Error> {
     read_root_files(read_folder(dir)?, schema)

@@ -38,7 +38,7 @@ mod warning;
 pub use digest::{Digest, DigestProblem, Hasher, hex};
 pub use distinct_row_counter::DistinctRowCounter;
 pub use error::{BadCells, Error, Purpose, TableProblem};
-pub use folder::{Client, match_clients, read_folder, read_roots};
+pub use folder::{Client, client_of, match_clients, read_folder, read_roots};
 pub use memory::Memory;
 pub use model::{Model, Prediction};
 pub use outcome::{About, OutcomeFile};
@@ -46,7 +46,10 @@ pub use output_file::{check_output, write_atomically, write_json};
 pub use output_folder::OutputFolder;
 pub use output_table::{ColumnValues, OutputColumn, csv_bytes, write_table};
 pub use overlap::{Overlap, Overlaps};
-pub use proxy::{ProxyWriter, read_proxy, visit_open_proxy, visit_proxy, write_proxy};
+pub use proxy::{
+    ProxyOrigin, ProxyWriter, check_origins, read_proxy, visit_open_proxy, visit_proxy,
+    write_proxy, write_proxy_of,
+};
 pub use raw_rows::{EncodedTable, RowsToScore, UnscorableRow, read_rows, read_rows_to_score};
 pub use read_limits::ReadLimits;
 pub use round::{LoadedRound, load_round, load_round_of_present};

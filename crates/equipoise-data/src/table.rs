@@ -233,6 +233,14 @@ impl Table {
         Delimiter::ALL.into_iter().find(|other| column.contains(char::from(other.byte())))
     }
 
+    /// A text that the file stores about itself under this name, outside of the rows. Only Parquet has these.
+    pub(crate) fn property(&self, name: &str) -> Option<&str> {
+        match &self.source {
+            Source::Csv(_) => None,
+            Source::Parquet(reader) => reader.property(name),
+        }
+    }
+
     /// The number of rows according to the file's metadata, if it has any: a claim, not a count.
     pub fn claimed_rows(&self) -> Option<u64> {
         match &self.source {

@@ -19,7 +19,7 @@ mod wording;
 
 pub(crate) use wording::share;
 
-use equipoise_report::{Block, Figure, Page, Section};
+use equipoise_report::{Block, Figure, Page, Section, count};
 
 use crate::experiment::Experiment;
 use crate::source::OWN_TABLE;
@@ -103,7 +103,7 @@ impl<'a> Results<'a> {
             note: note.to_owned(),
         };
         let mut figures = vec![
-            figure("Rounds", self.experiment.grid.len().to_string(), "in the grid, over all seeds"),
+            figure("Rounds", count(self.experiment.grid.len()), "in the grid, over all seeds"),
             figure("Unreliable clients", shares.join(", "), "shares tried"),
             figure("Root", share(settings.root_share), "of each client's training rows"),
         ];

@@ -140,7 +140,7 @@ fn shared_rows_are_listed_below_the_weights() {
     checked(&html);
     assert!(html.contains("5 pairs of clients share at least a tenth"));
     assert!(html.contains("bank 3 and bank 5") && html.contains("are estimated"));
-    assert!(html.contains("about 1204") && html.contains("about 38.1\u{202f}%"));
+    assert!(html.contains("about 1,204") && html.contains("about 38.1\u{202f}%"));
     assert!(html.contains("there are 4 more"));
     file.more_overlaps = 0;
     file.overlaps[0].estimated = false;

@@ -8,7 +8,7 @@ use equipoise_core::{
     FairProxyTest, Fairness, Gap, Metrics, ProxyModels, Separation, Warning,
     check_fairness_is_measurable, test_fair_proxy,
 };
-use equipoise_data::{Purpose, Schema, read_proxy, read_rows};
+use equipoise_data::{ProxyOrigin, Purpose, Schema, read_proxy, read_rows};
 use serde::Serialize;
 
 use crate::commands::setting::name_the_option;
@@ -72,6 +72,7 @@ struct Document<'a> {
     data_model: &'a Metrics,
     /// The model without regularisation, or the direction in which it diverges.
     theta: &'a [f64],
+    warnings: &'a [&'a Warning],
 }
 
 pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
@@ -80,11 +81,15 @@ pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
         bail!("--max-gap must be between 0 and 1, found {max_gap}");
     }
     let schema = Schema::read(&args.schema)?;
+    let origin = ProxyOrigin::read(&args.proxy)?;
+    origin.check_schema(&args.proxy, &schema)?;
     let proxy = read_proxy(&args.proxy, &schema)?;
     let data = read_rows(args.delimiter.of(&args.data), &schema, Purpose::Data)?;
     check_fairness_is_measurable(&data.rows, fairness)
         .with_context(|| args.data.display().to_string())?;
-    data.warnings.iter().for_each(|warning| output.warn(warning));
+    let other_criterion = origin.warn_of_criterion(&args.proxy, fairness);
+    let warnings: Vec<&Warning> = data.warnings.iter().chain(&other_criterion).collect();
+    warnings.iter().for_each(|warning| output.warn(warning));
 
     let epsilon = args.epsilon.unwrap_or(f64::MAX);
     let test = test_fair_proxy(&proxy, &data.rows, fairness, epsilon).map_err(name_the_option)?;
@@ -105,6 +110,7 @@ pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
         unregularised: models.unregularised.as_ref(),
         data_model: &models.data,
         theta: &test.theta,
+        warnings: &warnings,
     };
     output.result(&document, || describe(&document, &models, &test))?;
     Ok(Answer::holds(fair))

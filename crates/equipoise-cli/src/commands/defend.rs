@@ -9,7 +9,10 @@ use std::path::PathBuf;
 use anyhow::{anyhow, bail};
 use clap::Args;
 use equipoise_core::{Defense, Error, Termination, Verdict, Warning, can_sweep};
-use equipoise_data::{About, LoadedRound, OutputFolder, Schema, load_round, load_round_of_present};
+use equipoise_data::{
+    About, LoadedRound, OutputFolder, Schema, check_origins, load_round, load_round_of_present,
+    read_folder,
+};
 use equipoise_defend::{Context, absence_warning, defend};
 
 use crate::output::{Answer, Output};
@@ -71,7 +74,9 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     // Fail before the solve, not after it, if the folder cannot be written.
     drop(OutputFolder::create(&args.output, args.force)?);
     let schema = Schema::read(&args.schema)?;
-    let (loaded, absent) = load(args, &schema)?;
+    let about_origins = check_origins(&read_folder(&args.proxies)?, &schema, settings.fairness)?;
+    let (mut loaded, absent) = load(args, &schema)?;
+    loaded.warnings.splice(0..0, about_origins);
     let defended = {
         let mut bar = Bar::new(output);
         let warnings = absent.iter().map(|client| absence_warning(client)).collect();

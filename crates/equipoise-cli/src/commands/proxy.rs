@@ -1,6 +1,7 @@
 //! `equipoise proxy`: generates the dataset that a client submits instead of its data.
 
 mod closeness;
+mod origin;
 mod rate;
 mod summary;
 mod warnings;
@@ -13,7 +14,7 @@ use equipoise_core::{
     Choice, Error, ProxyMethod, ProxyModels, ProxySettings, ProxyStart, Separation, Warning,
     WarningCode, generate_proxy, test_fair_proxy,
 };
-use equipoise_data::{Purpose, Schema, TableKind, check_output, read_rows, write_proxy};
+use equipoise_data::{Purpose, Schema, TableKind, check_output, read_rows, write_proxy_of};
 
 use crate::choice_args::choice;
 use crate::commands::setting::name_the_option;
@@ -75,6 +76,12 @@ pub(crate) struct ProxyArgs {
     /// Regularisation strength of the proxy's model [default: 1e-4]
     #[arg(long, value_name = "L", allow_negative_numbers = true)]
     lambda: Option<f64>,
+    /// Your name in the round, stored in the file [default: the file's name without its extension]
+    ///
+    /// A Parquet proxy says who made it, with which schema and for which criterion, so that `submit`, `check` and
+    /// `defend` notice if it is mistaken for another. CSV files have no place for this.
+    #[arg(long, value_name = "NAME")]
+    client: Option<String>,
     /// File to write the proxy to; its name without the extension is the client's id
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -113,6 +120,7 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     check_output(&args.output, args.force)?;
     refuse_input_as_output(&args.output, &[&args.data, &args.schema])?;
     let schema = Schema::read(&args.schema)?;
+    let origin = origin::of(args, &schema)?;
     let data = read_rows(args.delimiter.of(&args.data), &schema, Purpose::Data)?;
     // Data of a single class or group is refused below, with the reason.
     let is_refused = |w: &Warning| matches!(w.code, WarningCode::OneClass | WarningCode::OneGroup);
@@ -138,7 +146,7 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
         settings.epsilon.unwrap_or(0.0),
     )?;
     let (written, models) = rayon::join(
-        || write_proxy(&args.output, &generated.rows, &schema, args.force),
+        || write_proxy_of(&args.output, &generated.rows, &schema, &origin, args.force),
         || ProxyModels::measure(&generated.rows, &data.rows, &test),
     );
     written?;

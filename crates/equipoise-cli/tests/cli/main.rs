@@ -28,6 +28,7 @@ mod mutant;
 mod mutants;
 mod new_rounds;
 mod operations;
+mod origins;
 mod permissions;
 mod pinned_keys;
 mod proxies;

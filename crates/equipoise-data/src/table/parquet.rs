@@ -53,6 +53,12 @@ impl Reader {
         of_file.max(of_groups.fold(0, u64::saturating_add))
     }
 
+    /// A text stored with the table under this name. The last one counts, as in most readers.
+    pub(super) fn property(&self, name: &str) -> Option<&str> {
+        let stored = self.builder.metadata().file_metadata().key_value_metadata()?;
+        stored.iter().rev().find(|property| property.key == name)?.value.as_deref()
+    }
+
     /// Calls `visit` with at most `max_rows` rows at a time and returns the number of rows.
     pub(super) fn visit_batches(
         self,

@@ -1,7 +1,7 @@
 //! Ablations: a table each, and a conclusion.
 
 use equipoise_core::{Choice, RootWeighting};
-use equipoise_report::{Block, Cell, Column, Section, Table};
+use equipoise_report::{Block, Cell, Column, Section, Table, count};
 
 use super::Results;
 use super::figures::Combination;
@@ -205,7 +205,7 @@ fn value_name(change: Change) -> String {
         Change::Preprocessing(Preprocessing::OneHot) => "intercept, one-hot codes".to_owned(),
         Change::Preprocessing(Preprocessing::Inferred) => "as inferred".to_owned(),
         Change::RootShare(root) => share(root),
-        Change::ProxySize(ProxySize::Rows(rows)) => format!("{rows} rows"),
+        Change::ProxySize(ProxySize::Rows(rows)) => format!("{} rows", count(rows)),
         Change::ProxySize(ProxySize::Share(times)) => format!("{times} ×"),
         Change::Lambda(lambda) => format!("λ = {lambda}"),
     }

@@ -48,14 +48,18 @@
     }
   };
 
-  const number = (value) => (Number.isFinite(value) ? String(Number(value.toPrecision(4))) : "–");
+  const number = (value) => {
+    if (!Number.isFinite(value)) return "–";
+    const rounded = Number(value.toPrecision(4));
+    return Math.abs(rounded) < 1000 ? String(rounded) : rounded.toLocaleString("en");
+  };
 
   const showProgress = (progress) => {
     const put = (name, text) => {
       const element = document.querySelector(`[data-live="${name}"]`);
       if (element) element.textContent = text;
     };
-    put("step", `${progress.done} of ${progress.of}`);
+    put("step", `${number(progress.done)} of ${number(progress.of)}`);
     for (const name of ["rho", "objective", "violation"]) put(name, number(progress[name]));
     const bar = document.querySelector("progress");
     if (bar) {
