@@ -25,8 +25,8 @@ mod models;
 use std::path::PathBuf;
 
 use equipoise_core::{
-    Client, Condition, Defense, Estimate, Fairness, InnerSettings, Metrics, NoopObserver, ProxySettings,
-    Round, Rows, Settings, fit_logistic, generate_proxy, solve,
+    Client, Condition, Defense, Estimate, Fairness, InnerSettings, Metrics, NoopObserver,
+    ProxySettings, Round, Rows, Settings, fit_logistic, generate_proxy, solve,
 };
 use equipoise_lab::{DATASETS, GroupView, Preprocessing, ScenarioKind, ScenarioSettings, Split};
 use models::{Answer, mean_model};

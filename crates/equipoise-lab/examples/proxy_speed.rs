@@ -47,7 +47,16 @@ fn main() -> Answer<()> {
     std::fs::create_dir_all(folder)?;
     println!(
         "{:26} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>9}",
-        "seconds", "read", "model", "target", "rows", "refit", "close", "test", "write", "all",
+        "seconds",
+        "read",
+        "model",
+        "target",
+        "rows",
+        "refit",
+        "close",
+        "test",
+        "write",
+        "all",
         "processor"
     );
     for case in CASES.iter().filter(|case| case.name.contains(&name)) {

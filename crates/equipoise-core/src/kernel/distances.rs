@@ -20,12 +20,7 @@ widest! {
 }
 
 #[inline(always)]
-fn lower_with<V: Lanes>(
-    point: &[f64],
-    panels: &[Quad],
-    except: Option<usize>,
-    nearest: &mut f64,
-) {
+fn lower_with<V: Lanes>(point: &[f64], panels: &[Quad], except: Option<usize>, nearest: &mut f64) {
     let n = point.len();
     let mut first = 0;
     for group in panels.chunks(GROUP * n) {

@@ -143,8 +143,7 @@ mod tests {
         let n = 14;
         let value = |r: usize| ((r * 7) as f64 * 0.61).sin();
         let rows = (0..ROWS * 4).map(|q| Quad(std::array::from_fn(|l| value(4 * q + l))));
-        let waiting =
-            Waiting { count: ROWS, scales: [0.3, -1.1, 2.0, 0.7], rows: rows.collect() };
+        let waiting = Waiting { count: ROWS, scales: [0.3, -1.1, 2.0, 0.7], rows: rows.collect() };
         let quads = (0..n).map(|i| i / 4 + 1).sum();
         let (mut wide, mut plain) = (vec![Quad([0.1; 4]); quads], vec![Quad([0.1; 4]); quads]);
         add_rows(&waiting, n, &mut wide);
