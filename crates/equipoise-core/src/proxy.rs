@@ -155,6 +155,10 @@ pub struct ProxySummary {
     pub start_theta: Vec<f64>,
     /// Method `target`: the largest difference between a coefficient of the model and of the target.
     pub target_error: Option<f64>,
+    /// Method `target`: the size of the target's worst gap on the client's data, by decisions. The proxy's model has it
+    /// too. It is the remaining share of the gap, as closely as rates of so many people, or one model, can come to it.
+    #[serde(default)]
+    pub promised_gap: Option<f64>,
     /// How close the proxy rows are to rows of the data.
     pub closeness: Closeness,
 }

@@ -84,6 +84,7 @@ pub(super) fn generate(
             theta,
             start_theta,
             target_error: None,
+            promised_gap: None,
         },
         rows,
     })

@@ -6,7 +6,7 @@ use super::blocks::scores;
 use super::exact_rows::{ExactRows, make_exact};
 use super::relabel::draw_labels;
 use super::smoothed_rows::{MIN_GROUP_ROWS, SampledRows, SmoothedModel};
-use super::target::{DATA_RIDGE, fair_target};
+use super::target::{DATA_RIDGE, fair_target, worst_gap};
 use super::{GeneratedProxy, ProxySettings, ProxyStart, ProxySummary, measure_some};
 use crate::error::Error;
 use crate::fairness::Covariance;
@@ -84,6 +84,7 @@ pub(super) fn generate(
             theta,
             start_theta,
             target_error: Some(target_error),
+            promised_gap: Some(worst_gap(data, &target, settings.fairness)),
         },
         rows,
     })
