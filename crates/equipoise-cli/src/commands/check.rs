@@ -63,7 +63,6 @@ struct Document<'a> {
     max_gap: Option<f64>,
     epsilon: Option<f64>,
     separation: Separation,
-    warnings: &'a [Warning],
     /// The covariance of the model without regularisation, in size.
     violation: f64,
     /// On the client's data: the proxy's model as a server fits it, without regularisation, and the model of the data.
@@ -104,7 +103,6 @@ pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
         max_gap: args.max_gap,
         epsilon: args.epsilon,
         separation: test.separation,
-        warnings: &data.warnings,
         violation: test.violation,
         proxy_model: &models.proxy,
         unregularised: models.unregularised.as_ref(),
