@@ -79,8 +79,8 @@ impl ProxyOrigin {
     pub fn warn_of_criterion(&self, path: &Path, fairness: Fairness) -> Option<Warning> {
         let made_for = self.fairness.filter(|made_for| made_for.name() != fairness.name())?;
         let message = format!(
-            "the proxy was made for {made_for}, not for {fairness}, and need not be fair by the latter. Ask the client \
-             to make it again with --fairness {}",
+            "the proxy was made for {made_for}, not for {fairness}, and need not be fair by the latter. It should be \
+             made again with --fairness {}",
             fairness.name()
         );
         Some(warning(path, WarningCode::OtherCriterion, message))

@@ -87,7 +87,8 @@
 
   const relative = (seconds) => {
     const size = Math.abs(seconds);
-    const [n, unit] = size < 5400 ? [size / 60, "minute"] : size < 129600 ? [size / 3600, "hour"] : [size / 86400, "day"];
+    const [n, unit] = size < 5400 ? [size / 60, "minute"] : size < 129600 ? [size / 3600, "hour"]
+      : size < 63072000 ? [size / 86400, "day"] : [size / 31557600, "year"];
     if (size < 60) return seconds > 0 ? "in less than a minute" : "just now";
     const text = `${Math.round(n)} ${unit}${Math.round(n) === 1 ? "" : "s"}`;
     return seconds > 0 ? `in ${text}` : `${text} ago`;
