@@ -118,6 +118,8 @@ MIN_MEMORY = 8 * 10**9
 LARGE_SECONDS = 180
 LARGE_BYTES = 4 * 2**30
 LARGE_GROWTH = 0.2
+# Time and memory that the default defense may take there, as a multiple of those of bilevel.
+LARGE_TRUST_FACTOR = 2
 # Growth is also measured with few clients, between these numbers of rows.
 GROWTH_ROWS = (100_000, 10_000_000)
 

@@ -4,7 +4,7 @@ import statistics
 
 from .environment import say
 from .machine import memory_bytes
-from .plan import MIN_MEMORY, GROWTH_ROWS, LARGE_GROWTH
+from .plan import MIN_MEMORY, GROWTH_ROWS, LARGE_GROWTH, OURS_GAUSS_NEWTON
 from .wording import claim, growth, seconds, table
 
 REPEATS, BUDGET = 5, 15
@@ -37,7 +37,7 @@ def measure(env, options):
             sizes = {**held(options), axis: value}
             say("scaling: " + ", ".join(f"{size:,} {name}" for name, size in sizes.items()))
             threads = sorted({1, env.threads})
-            answers = env.example("scaling", *sizes.values(), REPEATS, BUDGET, *threads)
+            answers = env.example("scaling", OURS_GAUSS_NEWTON, *sizes.values(), REPEATS, BUDGET, *threads)
             for answer in answers:
                 answer.update(axis=axis, value=value, median=statistics.median(answer["seconds"]))
                 points.append(answer)

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use equipoise_cli::api;
 use equipoise_data::{
-    Memory, OutcomeFile, OutputFolder, RoundTables, TableSource, load_tables, read_folder,
-    write_atomically,
+    Memory, OutcomeFile, OutputFolder, RoundTables, TableSource, check_origins, load_tables,
+    read_folder, write_atomically,
 };
 use equipoise_defend::{Context, files_of};
 use pyo3::prelude::*;
@@ -89,22 +89,23 @@ pub(crate) fn defend(
 ) -> PyResult<Defended> {
     let settings = api::solve_settings(&arguments(options)?)
         .map_err(|error| exception(py, &error, Stage::Setting))?;
-    let tables = match (proxies, roots) {
-        (Clients::Folder(proxies), Clients::Folder(roots)) => {
-            RoundTables::in_folders(&proxies, &roots)
-        }
-        (proxies, roots) => {
-            RoundTables::new(tables_of(py, "proxy", proxies)?, tables_of(py, "root", roots)?)
-        }
-    };
-    let tables = tables.map_err(|error| exception(py, &error.into(), Stage::Solve))?;
+    let (proxies, roots) = (tables_of(py, "proxy", proxies)?, tables_of(py, "root", roots)?);
+    let files: Vec<(String, PathBuf)> = proxies
+        .iter()
+        .filter(|(_, table)| matches!(table, TableSource::File { .. }))
+        .map(|(client, table)| (client.clone(), table.name().to_path_buf()))
+        .collect();
+    let tables = RoundTables::new(proxies, roots)
+        .map_err(|error| exception(py, &error.into(), Stage::Solve))?;
     let memory = match memory {
         Some(bytes) => Memory::at_most(bytes, scratch.unwrap_or_else(std::env::temp_dir)),
         None => Memory::unlimited(),
     };
     let schema = schema.0.clone();
     let defended = task::run(py, Stage::Solve, progress, move |watcher| {
-        let loaded = load_tables(tables, &schema, &memory)?;
+        let about_origins = check_origins(&files, &schema, settings.fairness)?;
+        let mut loaded = load_tables(tables, &schema, &memory)?;
+        loaded.warnings.splice(0..0, about_origins);
         watcher.check()?;
         let context = Context { sweep, ..Context::default() };
         Ok(equipoise_defend::defend(&schema, &loaded, &settings, context, watcher)?)

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use equipoise_core::Choice;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
@@ -51,7 +52,8 @@ fn class_of(error: &anyhow::Error, stage: Stage) -> &'static str {
             | Data::Scratch { .. }
             | Data::Exists(_)
             | Data::NotOurFolder(_) => Some("FileError"),
-            Data::Table { .. } => Some("TableError"),
+            Data::Table { .. } | Data::Cells { .. } => Some("TableError"),
+            Data::ManyLabels { .. } => Some("SchemaError"),
             Data::TooLittleMemory { .. } => Some("SettingError"),
             _ => None,
         };
@@ -93,6 +95,15 @@ fn in_python_terms(message: &str) -> String {
         text += rest;
     }
     text
+}
+
+/// One of a few named values.
+pub(crate) fn chosen<T: Choice>(py: Python<'_>, setting: &str, name: &str) -> PyResult<T> {
+    T::ALL.iter().copied().find(|choice| choice.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = T::ALL.iter().map(Choice::name).collect();
+        let message = format!("{setting} must be one of {}, found {name}", names.join(", "));
+        exception(py, &anyhow::anyhow!(message), Stage::Setting)
+    })
 }
 
 /// A setting from its name, such as a fairness criterion.

@@ -4,15 +4,13 @@ use std::path::PathBuf;
 
 use equipoise_cli::api;
 use equipoise_core::Requirements;
-use equipoise_data::{
-    OutcomeFile, Prediction, Purpose, read_features_for_prediction, read_rows, write_atomically,
-};
+use equipoise_data::{OutcomeFile, Prediction, Purpose, read_rows, write_atomically};
 use pyo3::prelude::*;
 
 use crate::error::{Stage, exception, json, parse};
 use crate::output::bytes;
 use crate::schema::Schema;
-use crate::table::source;
+use crate::table::{rows_to_score, source};
 use crate::task;
 
 /// θ and its schema.
@@ -60,7 +58,7 @@ impl Model {
     fn predict<'py>(&self, table: &Bound<'py, PyAny>) -> PyResult<Predictions<'py>> {
         let (source, model) = (source("the table", table)?, self.0.clone());
         let (predictions, warnings) = task::run(table.py(), Stage::Table, None, move |_| {
-            let data = read_features_for_prediction(source, model.schema())?;
+            let data = rows_to_score(source, model.schema())?;
             let warnings: Vec<String> = data.warnings.iter().map(ToString::to_string).collect();
             Ok((model.predict(&data.rows)?, warnings))
         })?;

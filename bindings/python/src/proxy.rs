@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use equipoise_cli::api;
-use equipoise_core::{ProxyModels, Rows, generate_proxy, test_fair_proxy};
+use equipoise_core::{Fairness, ProxyModels, Rows, generate_proxy, test_fair_proxy};
 use equipoise_data::{
-    Purpose, Schema as DataSchema, proxy_columns, read_proxy, read_rows, write_proxy,
+    Purpose, Schema as DataSchema, proxy_columns, read_proxy, read_rows, write_proxy_of,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -21,6 +21,7 @@ use crate::task;
 pub(crate) struct Proxy {
     rows: Rows,
     schema: DataSchema,
+    fairness: Fairness,
     summary: serde_json::Value,
 }
 
@@ -40,7 +41,8 @@ impl Proxy {
 
     /// Writes the table to a file, in the format that its name ends with.
     fn write(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
-        py.detach(|| write_proxy(&path, &self.rows, &self.schema, force))
+        let origin = api::proxy_origin(&path, &self.schema, self.fairness);
+        py.detach(|| write_proxy_of(&path, &self.rows, &self.schema, &origin, force))
             .map_err(|error| exception(py, &error.into(), Stage::Proxy))
     }
 }
@@ -66,7 +68,8 @@ pub(crate) fn make_proxy(
         watcher.check()?;
         let models = ProxyModels::measure(&generated.rows, &data.rows, &test)?;
         let summary = api::summarise_proxy(&data, &generated, &test, &models, &settings, &schema)?;
-        Ok(Proxy { rows: generated.rows, schema, summary })
+        let fairness = settings.fairness;
+        Ok(Proxy { rows: generated.rows, schema, fairness, summary })
     })
 }
 
@@ -88,7 +91,7 @@ pub(crate) fn check_proxy(
         let proxy = read_proxy(proxy, &schema)?;
         let data = read_rows(data, &schema, Purpose::Data)?;
         watcher.check()?;
-        api::check_proxy(&proxy, &data.rows, fairness, max_gap, epsilon)
+        api::check_proxy(&proxy, &data, fairness, max_gap, epsilon)
     })?;
     json(py, &document)
 }

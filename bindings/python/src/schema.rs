@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use equipoise_data::{Encoding, InferOptions, infer, write_atomically};
 use pyo3::prelude::*;
 
-use crate::error::{Stage, exception};
-use crate::table::source;
+use crate::error::{Stage, chosen, exception};
+use crate::table::{rows_to_score, source};
 use crate::task;
 
 /// What all parties agree on: columns, encodings, label and groups.
@@ -33,7 +33,7 @@ impl Schema {
 
     /// Proposes a schema for a table, with notes on it.
     #[staticmethod]
-    #[pyo3(signature = (table, *, label, sensitive, two_groups, blind, drop, categorical, numeric, intercept, codes))]
+    #[pyo3(signature = (table, *, label, sensitive, two_groups, blind, drop, categorical, numeric, intercept, codes, label_rest_negative, fill, unknown))]
     #[allow(clippy::too_many_arguments)]
     fn infer(
         table: &Bound<'_, PyAny>,
@@ -46,7 +46,13 @@ impl Schema {
         numeric: Vec<String>,
         intercept: bool,
         codes: bool,
+        label_rest_negative: bool,
+        fill: Vec<String>,
+        unknown: Option<String>,
     ) -> PyResult<Infer> {
+        let py = table.py();
+        let fill = fill.iter().map(|name| chosen(py, "fill", name)).collect::<PyResult<_>>()?;
+        let unknown = unknown.map(|name| chosen(py, "unknown", &name)).transpose()?;
         let source = source("the table", table)?;
         let options = InferOptions {
             label,
@@ -58,9 +64,12 @@ impl Schema {
             categorical,
             numeric,
             codes,
+            label_rest_negative,
+            fill,
+            unknown,
         };
         let inferred = task::run(table.py(), Stage::Schema, None, move |_| {
-            Ok(infer(source.open()?, &options)?)
+            Ok(infer(source.open(&[])?, &options)?)
         })?;
         Ok((Self(inferred.schema), inferred.notes))
     }
@@ -156,9 +165,8 @@ impl Schema {
     fn encode_features<'py>(&self, table: &Bound<'py, PyAny>) -> PyResult<Encoded<'py>> {
         let (source, schema) = (source("the table", table)?, self.0.clone());
         let py = table.py();
-        let rows = task::run(py, Stage::Table, None, move |_| {
-            Ok(equipoise_data::read_features_for_prediction(source, &schema)?.rows)
-        })?;
+        let rows =
+            task::run(py, Stage::Table, None, move |_| Ok(rows_to_score(source, &schema)?.rows))?;
         Ok(encoded(py, &rows))
     }
 }

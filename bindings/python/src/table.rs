@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray};
 use arrow_schema::{DataType, Field, Schema};
-use equipoise_data::{Table, TableSource};
+use equipoise_data::{RowsToScore, Table, TableSource, read_rows_to_score};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -21,7 +21,7 @@ const STREAM: &CStr = c"arrow_array_stream";
 /// values. `name` is what messages call a table in memory.
 pub(crate) fn source(name: &str, object: &Bound<'_, PyAny>) -> PyResult<TableSource> {
     if let Ok(path) = object.extract::<PathBuf>() {
-        return Ok(TableSource::File(path));
+        return Ok((&path).into());
     }
     let table = if object.hasattr("__arrow_c_stream__")? {
         let reader = stream(object)?;
@@ -33,6 +33,25 @@ pub(crate) fn source(name: &str, object: &Bound<'_, PyAny>) -> PyResult<TableSou
     };
     let table = table.map_err(|error| exception(object.py(), &error.into(), Stage::Table))?;
     Ok(table.into())
+}
+
+/// Raw rows to be scored, all of them: an estimator must not return fewer predictions than it got rows.
+pub(crate) fn rows_to_score(
+    table: TableSource,
+    schema: &equipoise_data::Schema,
+) -> Result<RowsToScore, equipoise_data::Error> {
+    let name = table.name().to_path_buf();
+    let data = read_rows_to_score(table, schema)?;
+    let first = data.unscorable.first().and_then(|row| Some((row.row, row.problems.first()?)));
+    match first {
+        Some((row, (column, problem))) => Err(equipoise_data::Error::Table {
+            file: name,
+            row: Some(row),
+            column: Some(column.clone()),
+            problem: problem.clone(),
+        }),
+        None => Ok(data),
+    }
 }
 
 /// The tables of several clients, each with its name. `role` says what they are: a proxy or a root.

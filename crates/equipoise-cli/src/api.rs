@@ -6,15 +6,15 @@ use std::path::Path;
 use clap::Parser;
 use equipoise_core::{
     CheckedSettings, FairProxyTest, Fairness, GeneratedProxy, ProxyModels, ProxySettings,
-    Requirements, Rows, check_fairness_is_measurable,
+    Requirements, Rows, Warning, check_fairness_is_measurable,
 };
-use equipoise_data::{EncodedTable, Model, OutcomeFile, Schema};
+use equipoise_data::{EncodedTable, Model, OutcomeFile, ProxyOrigin, Schema};
 use serde_json::{Value, to_value};
 
 use crate::commands::check::{Checked, Limits};
 use crate::commands::defend::settings_args::SettingsArgs;
 use crate::commands::evaluate::{Evaluated, Options};
-use crate::commands::proxy::{MadeProxy, ProxyArgs, warnings_about};
+use crate::commands::proxy::{MadeProxy, ProxyArgs, origin, warnings_about};
 use crate::failure::{usage_error, with_hint};
 
 #[derive(Parser)]
@@ -67,18 +67,24 @@ pub fn summarise_proxy(
     Ok(document)
 }
 
+/// What `proxy` stores in a file about the origin of its rows.
+pub fn proxy_origin(path: &Path, schema: &Schema, fairness: Fairness) -> ProxyOrigin {
+    origin::at(path, schema, fairness)
+}
+
 /// The document that `check` prints.
 pub fn check_proxy(
     proxy: &Rows,
-    data: &Rows,
+    data: &EncodedTable,
     fairness: Fairness,
     max_gap: Option<f64>,
     epsilon: Option<f64>,
 ) -> anyhow::Result<Value> {
     let limits = Limits { max_gap, epsilon };
     limits.check_range()?;
-    check_fairness_is_measurable(data, fairness)?;
-    Ok(to_value(Checked::new(proxy, data, fairness, limits)?.document())?)
+    check_fairness_is_measurable(&data.rows, fairness)?;
+    let warnings: Vec<&Warning> = data.warnings.iter().collect();
+    Ok(to_value(Checked::new(proxy, &data.rows, fairness, limits)?.document(&warnings))?)
 }
 
 /// The file that `export --onnx` writes.

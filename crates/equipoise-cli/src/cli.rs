@@ -3,8 +3,9 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    arena, audit, check, completions, data, defend, demo, evaluate, experiment, export, head,
-    keygen, model, predict, proxy, round, schema, serve, status, submit, validate_proxy, verify,
+    arena, audit, check, completions, data, defend, demo, doctor, encode, evaluate, experiment,
+    export, head, keygen, model, predict, proxy, round, schema, serve, split, status, submit,
+    validate_proxy, verify,
 };
 use crate::output::{Answer, Output};
 
@@ -41,10 +42,12 @@ pub(crate) struct GlobalArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(demo::DemoArgs),
+    Split(split::SplitArgs),
     #[command(subcommand)]
     Schema(schema::SchemaCommand),
     Proxy(proxy::ProxyArgs),
     Check(check::CheckArgs),
+    Encode(encode::EncodeArgs),
     Defend(defend::DefendArgs),
     Evaluate(evaluate::EvaluateArgs),
     Predict(predict::PredictArgs),
@@ -66,16 +69,25 @@ pub(crate) enum Command {
     Data(data::DataCommand),
     Experiment(experiment::ExperimentArgs),
     Arena(arena::ArenaArgs),
+    Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
 }
 
 impl Command {
+    /// Whether a signal removes unfinished files and ends the program. The server handles signals itself, and the
+    /// validator's process has no files of its own.
+    pub(crate) fn may_be_interrupted(&self) -> bool {
+        !matches!(self, Self::Serve(_) | Self::ValidateProxy(_))
+    }
+
     pub(crate) fn run(self, output: &Output) -> anyhow::Result<Answer> {
         match self {
             Self::Demo(args) => demo::run(&args, output),
+            Self::Split(args) => split::run(&args, output),
             Self::Schema(command) => schema::run(&command, output),
             Self::Proxy(args) => proxy::run(&args, output),
             Self::Check(args) => check::run(&args, output),
+            Self::Encode(args) => encode::run(&args, output),
             Self::Defend(args) => defend::run(&args, output),
             Self::Evaluate(args) => evaluate::run(&args, output),
             Self::Predict(args) => predict::run(&args, output),
@@ -94,6 +106,7 @@ impl Command {
             Self::Data(command) => data::run(&command, output),
             Self::Experiment(args) => experiment::run(&args, output),
             Self::Arena(args) => arena::run(&args, output),
+            Self::Doctor(args) => doctor::run(&args, output),
             Self::Completions(args) => completions::run(&args, output),
         }
     }
@@ -102,6 +115,8 @@ impl Command {
 const EXAMPLES: &str = "\
 Examples:
   equipoise demo           # start here: a whole round on synthetic data
+  equipoise split people.csv --label hired=yes --sensitive sex=male \\
+      -o rehearsal         # then: rehearse a round with your own table
   equipoise serve --dev    # a round over the network, on one machine
 
 A whole round, step by step:

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::invocation::Invocation;
 use crate::output::{Output, print_json, print_to_stderr};
 use crate::round_client::RefusedByServer;
-use crate::shell::quoted;
+use crate::shell::{command_line, quoted};
 
 /// Exit code for bad usage or input.
 const BAD_INPUT: u8 = 2;
@@ -88,7 +88,7 @@ fn message(error: &anyhow::Error) -> String {
 fn hint(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|cause| {
         let hint = cause.downcast_ref().and_then(core_hint);
-        let hint = hint.or_else(|| cause.downcast_ref().and_then(data_hint)).map(str::to_owned);
+        let hint = hint.map(str::to_owned).or_else(|| cause.downcast_ref().and_then(data_hint));
         let refused = || cause.downcast_ref::<RefusedByServer>()?.body.hint.clone();
         hint.or_else(|| cause.downcast_ref().and_then(lab_hint)).or_else(refused)
     })
@@ -113,11 +113,15 @@ fn core_hint(error: &equipoise_core::Error) -> Option<&'static str> {
     }
 }
 
-fn data_hint(error: &equipoise_data::Error) -> Option<&'static str> {
+fn data_hint(error: &equipoise_data::Error) -> Option<String> {
     use equipoise_data::Error;
     match error {
-        Error::Scratch { .. } => Some("--scratch sets the folder, --memory the limit"),
-        Error::TooLittleMemory { .. } => Some("raise --memory, or omit it for no limit"),
+        Error::Scratch { .. } => Some("--scratch sets the folder, --memory the limit".to_owned()),
+        Error::TooLittleMemory { .. } => Some("raise --memory, or omit it for no limit".to_owned()),
+        Error::ManyLabels { .. } => {
+            let command = command_line(crate::invocation::command_line());
+            Some(format!("to confirm: {command} --label-rest-negative"))
+        }
         _ => None,
     }
 }

@@ -5,17 +5,19 @@
 //!
 //! Exit codes: 0 success; 1 the command ran, but the answer is "no" (not fair, a requirement missed, not converged, not
 //! verified);
-//! 2 bad usage or input.
+//! 2 bad usage or input. A signal such as Ctrl-C ends the program as shells expect, with 128 plus its number: 130.
 
 pub mod api;
 mod choice_args;
 mod cli;
 mod commands;
+mod delimiter_args;
 mod failure;
 mod fairness_args;
 mod figures;
 mod files;
 mod formatting;
+mod interruption;
 mod invocation;
 mod output;
 mod progress;
@@ -27,6 +29,7 @@ use std::ffi::OsString;
 
 use anyhow::Context;
 use clap::Parser;
+use equipoise_data::uninterrupted;
 use serde_json::Value;
 
 use crate::cli::Cli;
@@ -42,7 +45,13 @@ pub fn run(invocation: Invocation) -> u8 {
     };
     invocation::set(invocation);
     let output = Output::new(cli.global.json, cli.global.quiet);
-    match start_threads(cli.global.threads).and_then(|()| cli.command.run(&output)) {
+    if cli.command.may_be_interrupted() {
+        interruption::watch();
+    }
+    let answer = start_threads(cli.global.threads).and_then(|()| cli.command.run(&output));
+    // If a signal has arrived, its thread ends the process, and an error that its cleanup caused is not reported.
+    uninterrupted(|| ());
+    match answer {
         Ok(Answer::Done) => 0,
         Ok(Answer::No) => 1,
         Err(error) => failure::report(&error, &output),

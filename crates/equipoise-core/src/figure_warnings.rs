@@ -9,11 +9,9 @@ pub use constant::warn_if_no_better_than_constant;
 
 use crate::comparison::Comparison;
 use crate::fairness::Condition;
-use crate::interval::Estimate;
+use crate::interval::{Estimate, rows_per_group};
 use crate::outcome::Outcome;
-use crate::verdict::{
-    Judgement, Requirement, Verdict, about, kind_of_rows, list, pair_variance, rows_needed,
-};
+use crate::verdict::{Judgement, Requirement, Verdict, about, kind_of_rows, list, pair_variances};
 use crate::warning::{Warning, WarningCode};
 use constant::no_better_than_constant;
 
@@ -133,7 +131,7 @@ impl Outcome {
         if uncertainty <= MAX_UNCERTAINTY {
             return None;
         }
-        let rows = rows_needed(MAX_UNCERTAINTY, pair_variance(&self.root_metrics, gap))?;
+        let rows = rows_per_group(0.0, pair_variances(&self.root_metrics, gap), MAX_UNCERTAINTY)?;
         let message = format!(
             "the root is too small to tell whether the model is fair: the gap in {} is {}, and with so few rows even a \
              fair model could not be told from one with a gap of {uncertainty:.2}. About {} {} per group would be \

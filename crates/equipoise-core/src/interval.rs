@@ -31,7 +31,7 @@ pub use distribution::{normal_cdf, normal_quantile, student_t_cdf, student_t_qua
 pub use mean::{Moments, PooledDispersion, calibration, mean_difference};
 pub use paired::{paired_mean, paired_rates};
 pub use rate::{Count, balanced_accuracy, rate_difference, rate_ratio};
-pub use rows_needed::rows_per_group;
+pub use rows_needed::{rows_per_group, rows_to_exclude};
 pub use worst_gap::{GapCell, Location, WorstGap};
 
 /// The 97.5 % quantile of the standard normal distribution.

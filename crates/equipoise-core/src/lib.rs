@@ -102,8 +102,10 @@ pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic, fit_weighted_logis
 pub use interval::{
     Auc, Count, Estimate, GapCell, Location, Moments, PooledDispersion, WorstGap,
     balanced_accuracy, calibration, mean_difference, normal_cdf, normal_quantile, paired_mean,
-    paired_rates, rate_difference, rate_ratio, rows_per_group, student_t_cdf, student_t_quantile,
+    paired_rates, rate_difference, rate_ratio, rows_per_group, rows_to_exclude, student_t_cdf,
+    student_t_quantile,
 };
+pub use kernel::lanes::vector_instructions;
 pub use metrics::{Gap, Gaps, GroupMetrics, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
 pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};

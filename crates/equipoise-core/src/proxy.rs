@@ -24,6 +24,7 @@ mod target;
 mod target_proxy;
 
 pub use closeness::{Closeness, Distances, measure_closeness};
+use closeness::{MAX_MEASURED_ROWS, measure_some};
 #[cfg(test)]
 pub(crate) use fair_test::fit_unregularised;
 pub use fair_test::{FairProxyTest, Separation, test_fair_proxy};
@@ -69,6 +70,18 @@ pub struct ProxySettings {
     pub steps_per_rho: usize,
     /// Seed of the sample from the smoothed model and of the labels. Default: 1.
     pub seed: u64,
+    /// Maximum number of rows on each side whose closest record is searched for. Default: 2000. With 0, closeness is not
+    /// measured: for experiments, in which the search would take most of the time.
+    #[serde(default = "max_measured_rows", skip_serializing_if = "is_max_measured_rows")]
+    pub closeness_rows: usize,
+}
+
+fn max_measured_rows() -> usize {
+    MAX_MEASURED_ROWS
+}
+
+fn is_max_measured_rows(rows: &usize) -> bool {
+    *rows == MAX_MEASURED_ROWS
 }
 
 /// How a proxy is made.
@@ -142,6 +155,10 @@ pub struct ProxySummary {
     pub start_theta: Vec<f64>,
     /// Method `target`: the largest difference between a coefficient of the model and of the target.
     pub target_error: Option<f64>,
+    /// Method `target`: the size of the target's worst gap on the client's data, by decisions. The proxy's model has it
+    /// too. It is the remaining share of the gap, as closely as rates of so many people, or one model, can come to it.
+    #[serde(default)]
+    pub promised_gap: Option<f64>,
     /// How close the proxy rows are to rows of the data.
     pub closeness: Closeness,
 }
@@ -166,6 +183,7 @@ impl ProxySettings {
             lambda: 1e-4,
             steps_per_rho: 50,
             seed: 1,
+            closeness_rows: MAX_MEASURED_ROWS,
         }
     }
 

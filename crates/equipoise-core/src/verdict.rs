@@ -13,14 +13,15 @@ mod tests;
 pub use requirements::{Requirement, Requirements};
 pub use sentence::describe_verdict;
 
-pub(crate) use rows_needed::{MAX_VARIANCE, pair_variance, practical_rows_needed, rows_needed};
+pub(crate) use rows_needed::pair_variances;
 pub(crate) use sentence::{about, kind_of_rows, list};
 
 use serde::{Deserialize, Serialize};
 
 use crate::fairness::{Condition, Fairness};
-use crate::interval::Estimate;
+use crate::interval::{Estimate, rows_per_group, rows_to_exclude};
 use crate::metrics::{Gap, GroupMetrics, Metrics};
+use rows_needed::{MAX_VARIANCE, is_practical};
 
 /// Whether a model meets its requirements, or one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -142,10 +143,11 @@ fn judge_gap(metrics: &Metrics, fairness: Fairness, bound: f64) -> Judgement {
                 group.map_or(0, |group| group.counts(gap.condition).n)
             };
             let found = gap.groups.iter().map(rows_of).min().unwrap_or(0);
-            practical_rows_needed(gap.size() - bound, pair_variance(metrics, gap), found)
+            rows_per_group(gap.value, pair_variances(metrics, gap), bound)
+                .filter(|&rows| is_practical(rows, found))
         }
         // Enough for a fair model to pass, whatever the rates.
-        _ => rows_needed(bound, 2.0 * MAX_VARIANCE),
+        _ => rows_per_group(0.0, (MAX_VARIANCE, MAX_VARIANCE), bound),
     };
     Judgement {
         requirement: Requirement::Gap,
@@ -174,7 +176,8 @@ fn judge_share(
         _ => Verdict::Unknown,
     };
     let rows = |figure: Estimate| {
-        practical_rows_needed(figure.value - bound, variance(figure.value), found)
+        rows_to_exclude(figure.value - bound, variance(figure.value))
+            .filter(|&rows| is_practical(rows, found))
     };
     Judgement {
         requirement,

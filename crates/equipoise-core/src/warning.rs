@@ -49,6 +49,8 @@ pub enum WarningCode {
     OneClass,
     /// All rows belong to the same group.
     OneGroup,
+    /// Rows have values that are not levels of their feature; the schema counts them as other.
+    UnknownLevels,
     /// A client on the roster submitted nothing.
     NoSubmission,
     /// Two clients submitted the same table.
@@ -73,6 +75,10 @@ pub enum WarningCode {
     RootOnlyNoWorse,
     /// One client has nearly all the weight, although the root does not show that others are worse.
     OneClientDominates,
+    /// A proxy was made for another fairness criterion.
+    OtherCriterion,
+    /// A proxy was made by another client than the one whose file it is.
+    OtherClient,
     /// The client's data has so few rows that its proxy says much about each of them.
     FewDataRows,
     /// The proxy starts from the client's own rows.
@@ -124,7 +130,10 @@ impl WarningCode {
             | Self::ManySensitiveValues
             | Self::OneClass
             | Self::OneGroup
+            | Self::UnknownLevels
             | Self::RepeatedRows
+            | Self::OtherCriterion
+            | Self::OtherClient
             | Self::FewDataRows
             | Self::StartsFromData
             | Self::CopiedRows

@@ -2,10 +2,16 @@
 //!
 //! Rows are counted from 1, without the header, in both CSV and Parquet.
 
+mod bad_cells;
+mod number_with_comma;
 mod table;
 
 use std::path::{Path, PathBuf};
 
+use crate::schema::LabelValues;
+
+pub use bad_cells::BadCells;
+pub(crate) use number_with_comma::number_with_comma;
 pub use table::TableProblem;
 
 /// Why a file could not be read or written: what, where, and what to do.
@@ -40,6 +46,24 @@ pub enum Error {
         /// What is wrong.
         problem: TableProblem,
     },
+    /// Several cells of a table are invalid.
+    #[error("{file}: {cells}")]
+    Cells {
+        /// The file.
+        file: PathBuf,
+        /// The first of the cells, and how many there are.
+        cells: BadCells,
+    },
+    /// The label has more than two values, and nobody confirmed that all but one are negative.
+    #[error("{file}, column `{column}`: {values}")]
+    ManyLabels {
+        /// The file.
+        file: PathBuf,
+        /// The label column.
+        column: String,
+        /// The values.
+        values: LabelValues,
+    },
     /// The scratch file for rows that do not fit in memory could not be written or read.
     #[error(
         "{folder}: cannot use the scratch file for rows that do not fit in memory ({} written so far): {source}. Use another folder with enough space, or allow more memory.",
@@ -71,6 +95,18 @@ pub enum Error {
     /// to do.
     #[error("{0}")]
     Invalid(String),
+    /// Some clients have a proxy but no root, or a root but no proxy.
+    #[error(
+        "every client needs both a proxy and a root.{}{}",
+        without("root", without_root),
+        without("proxy", without_proxy)
+    )]
+    Unmatched {
+        /// Clients with a proxy only.
+        without_root: Vec<String>,
+        /// Clients with a root only.
+        without_proxy: Vec<String>,
+    },
     /// The roots of all clients together cannot measure fairness.
     #[error("{folder}, column `{column}`: {source}")]
     Root {
@@ -131,6 +167,14 @@ pub(crate) fn list(items: &[String]) -> String {
     let shown: Vec<String> = items.iter().take(SHOWN).map(|item| format!("`{item}`")).collect();
     let more = if items.len() > SHOWN { " and more" } else { "" };
     format!("{}{more}", shown.join(", "))
+}
+
+/// " Without a root: `north`."
+fn without(what: &str, clients: &[String]) -> String {
+    match clients {
+        [] => String::new(),
+        _ => format!(" Without a {what}: {}.", list(clients)),
+    }
 }
 
 /// ", row 3, column `age`".

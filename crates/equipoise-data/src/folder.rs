@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use equipoise_core::{Rows, TableRole, Warning};
 
-use crate::error::{Error, Purpose, list};
+use crate::error::{Error, Purpose};
 use crate::raw_rows::{EncodedTable, read_rows};
 use crate::schema::Schema;
 use crate::table::split_name;
@@ -61,6 +61,11 @@ pub fn read_folder(dir: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
     Ok(clients.into_iter().collect())
 }
 
+/// The client whose table this is: the file's name without its extension. `None` if the name is not that of a table.
+pub fn client_of(path: &Path) -> Option<String> {
+    split_name(path).map(|(client, _)| client)
+}
+
 /// Reads the roots (tables of raw rows) of some clients.
 pub fn read_roots(
     roots: Vec<(String, TableSource)>,
@@ -78,19 +83,17 @@ pub fn read_roots(
 
 /// Checks that proxies and roots, each sorted by client as [`read_folder`] returns them, belong to the same clients.
 pub fn match_clients<T>(proxies: &[(String, T)], roots: &[(String, T)]) -> Result<(), Error> {
-    let missing = |from: &[(String, T)], of: &[(String, T)]| -> Vec<String> {
-        let is_missing = |id: &&String| from.binary_search_by(|(other, _)| other.cmp(id)).is_err();
-        of.iter().map(|(id, _)| id).filter(is_missing).cloned().collect()
-    };
-    let unmatched: String = [("root", missing(roots, proxies)), ("proxy", missing(proxies, roots))]
-        .iter()
-        .filter(|(_, clients)| !clients.is_empty())
-        .map(|(what, clients)| format!(" Without a {what}: {}.", list(clients)))
-        .collect();
-    if unmatched.is_empty() {
+    let (without_root, without_proxy) = (missing(roots, proxies), missing(proxies, roots));
+    if without_root.is_empty() && without_proxy.is_empty() {
         return Ok(());
     }
-    Err(Error::Invalid(format!("every client needs both a proxy and a root.{unmatched}")))
+    Err(Error::Unmatched { without_root, without_proxy })
+}
+
+/// The clients of `of` that `from` lacks.
+pub(crate) fn missing<T>(from: &[(String, T)], of: &[(String, T)]) -> Vec<String> {
+    let is_missing = |id: &&String| from.binary_search_by(|(other, _)| other.cmp(id)).is_err();
+    of.iter().map(|(id, _)| id).filter(is_missing).cloned().collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@
 //!
 //! Start with [`Schema`], then [`read_rows`] (raw rows), [`read_proxy`] and [`visit_proxy`] (encoded rows) and
 //! [`load_round`] (a folder of proxies and one of roots). Files are written by [`write_atomically`] and
-//! [`OutputFolder`], so that a reader never sees half a file. No maths, network or printing here.
+//! [`OutputFolder`], so that a reader never sees half a file, and [`Staged`] keeps an interrupted program from leaving
+//! one behind. No maths, network or printing here.
 
 mod digest;
 mod distinct;
@@ -25,9 +26,11 @@ mod proxy;
 mod raw_rows;
 mod read_limits;
 mod round;
+mod row_copies;
 mod row_sketch;
 mod schema;
 mod scratch_file;
+mod staging;
 mod stamp;
 mod table;
 mod table_source;
@@ -36,8 +39,8 @@ mod warning;
 
 pub use digest::{Digest, DigestProblem, Hasher, hex};
 pub use distinct_row_counter::DistinctRowCounter;
-pub use error::{Error, Purpose, TableProblem};
-pub use folder::{Client, match_clients, read_folder, read_roots};
+pub use error::{BadCells, Error, Purpose, TableProblem};
+pub use folder::{Client, client_of, match_clients, read_folder, read_roots};
 pub use memory::Memory;
 pub use model::{Model, Prediction};
 pub use outcome::{About, OutcomeFile};
@@ -46,14 +49,19 @@ pub use output_folder::OutputFolder;
 pub use output_table::{ColumnValues, OutputColumn, csv_bytes, record_batch, write_table};
 pub use overlap::{Overlap, Overlaps};
 pub use proxy::{
-    ProxyWriter, proxy_columns, read_proxy, visit_open_proxy, visit_proxy, write_proxy,
+    ProxyOrigin, ProxyWriter, check_origins, proxy_columns, read_proxy, visit_open_proxy,
+    visit_proxy, write_proxy, write_proxy_of,
 };
-pub use raw_rows::{EncodedTable, read_features_for_prediction, read_rows};
+pub use raw_rows::{EncodedTable, RowsToScore, UnscorableRow, read_rows, read_rows_to_score};
 pub use read_limits::ReadLimits;
-pub use round::{LoadedRound, RoundTables, load_round, load_tables};
+pub use round::{LoadedRound, RoundTables, load_round, load_round_of_present, load_tables};
+pub use row_copies::{RowCopy, copy_rows};
 pub use schema::{
-    Encoding, Feature, Group, InferOptions, Inferred, Label, Schema, SchemaProblem, Sensitive,
-    infer,
+    AgreedRoles, ColumnKind, DEFAULT_MIN_ROWS, DescribeOptions, Described, DescribedColumn,
+    Description, Encoding, Feature, Fill, Group, GroupRows, InferOptions, Inferred, Label,
+    LabelValues, Moments, RoleColumn, Schema, SchemaProblem, Sensitive, Unknown, ValueRows,
+    agree_on_roles, describe, infer, infer_union, merge,
 };
-pub use table::{Cell, Table, TableKind, open_table};
+pub use staging::{NewFolders, Staged, remove_staged, uninterrupted};
+pub use table::{Cell, Delimiter, Table, TableFile, TableKind, open_table};
 pub use table_source::TableSource;

@@ -13,7 +13,7 @@ mod protobuf;
 
 use crate::error::Error;
 use crate::model::Model;
-use crate::schema::{Encoding, Feature, Schema};
+use crate::schema::{Encoding, Feature, Schema, Unknown};
 use crate::value::finite_number;
 use graph::{Graph, Kind, Name};
 
@@ -73,7 +73,7 @@ fn encoded_feature(graph: &mut Graph, feature: &Feature) -> Result<Name, Error> 
             let centred = graph.node("Sub", &[value, center], &[]);
             Ok(graph.node("Div", &[centred, scale], &[]))
         }
-        Encoding::Categorical { levels, fill, .. } => {
+        Encoding::Categorical { levels, fill, unknown } => {
             let kind = kind_of(levels.iter());
             let mut value = graph.input(&feature.column, kind)?;
             if let Some(fill) = fill {
@@ -92,6 +92,9 @@ fn encoded_feature(graph: &mut Graph, feature: &Feature) -> Result<Name, Error> 
             let levels = constants(graph, kind, &levels, &[1, n_levels]);
             let is_level = graph.node("Equal", &[value, levels], &[]);
             let indicators = graph.cast(&is_level, Kind::Number);
+            if *unknown == Unknown::Other {
+                return Ok(indicators);
+            }
             // A row without a level gets NaN.
             let ones = graph.numbers(&vec![1.0; n_levels as usize], &[n_levels, 1]);
             let n_found = graph.node("MatMul", &[indicators.clone(), ones], &[]);

@@ -5,11 +5,13 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use tempfile::NamedTempFile;
 
 use crate::error::Error;
+use crate::staging::Staged;
 
 /// Writes a file atomically: `write` fills a temporary file in the same folder, which is synced and renamed. If
-/// anything fails, the temporary file is removed and an existing file is untouched. An existing file is replaced
+/// anything fails, or the program is interrupted, the temporary file is removed and an existing file is untouched. An existing file is replaced
 /// only with `force`.
 pub fn write_atomically<T>(
     path: &Path,
@@ -19,19 +21,21 @@ pub fn write_atomically<T>(
     let folder = parent(path)?;
     check_target(path, force)?;
     let failed = |source| Error::Write { file: path.to_path_buf(), source };
-    let mut temporary = builder(0o666)
-        .tempfile_in(&folder)
+    let mut temporary = Staged::create(|| builder(0o666).tempfile_in(&folder))
         // The full error would name the temporary file.
         .map_err(|error| failed(error.kind().into()))?;
-    let mut out = BufWriter::new(temporary.as_file_mut());
+    let mut out = BufWriter::new(temporary.item_mut().as_file_mut());
     let result = write(&mut out).map_err(failed)?;
     out.flush().map_err(failed)?;
     drop(out);
-    temporary.as_file().sync_all().map_err(failed)?;
-    let persisted = if force { temporary.persist(path) } else { temporary.persist_noclobber(path) };
-    persisted.map_err(|error| match error.error.kind() {
+    temporary.item_mut().as_file().sync_all().map_err(failed)?;
+    let persist = |file: NamedTempFile| match force {
+        true => file.persist(path).map_err(|error| error.error),
+        false => file.persist_noclobber(path).map_err(|error| error.error),
+    };
+    temporary.finish(persist).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Error::Exists(path.to_path_buf()),
-        _ => failed(error.error),
+        _ => failed(error),
     })?;
     sync_folder(&folder);
     Ok(result)

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use crate::error::Error;
 use crate::output_file::{builder, parent, sync_folder};
+use crate::staging::Staged;
 
 /// Everything that an output folder of this program may hold at its top level, besides a folder per defense. A folder
 /// that holds anything else is someone's work and is never replaced.
@@ -30,10 +31,10 @@ const OUR_NAMES: [&str; 11] = [
 const MARKERS: [&str; 2] = ["outcome.json", "demo.json"];
 
 /// A folder under construction, next to its final location. It is removed if dropped without
-/// [`commit`](Self::commit).
+/// [`commit`](Self::commit), or if the program is interrupted.
 #[derive(Debug)]
 pub struct OutputFolder {
-    temporary: TempDir,
+    temporary: Staged<TempDir>,
     target: PathBuf,
     force: bool,
 }
@@ -44,8 +45,7 @@ impl OutputFolder {
     pub fn create(path: &Path, force: bool) -> Result<Self, Error> {
         let folder = parent(path)?;
         check_target(path, force)?;
-        let temporary = builder(0o777)
-            .tempdir_in(&folder)
+        let temporary = Staged::create(|| builder(0o777).tempdir_in(&folder))
             .map_err(|source| Error::Write { file: path.to_path_buf(), source })?;
         Ok(Self { temporary, target: path.to_path_buf(), force })
     }
@@ -57,29 +57,34 @@ impl OutputFolder {
 
     /// Moves the folder to its final location and returns that.
     pub fn commit(self) -> Result<PathBuf, Error> {
-        // Check again: the target may have changed since.
-        check_target(&self.target, self.force)?;
-        let target = self.target;
-        let failed = |source| Error::Write { file: target.clone(), source };
-        let folder = parent(&target)?;
-        if target.symlink_metadata().is_ok() {
-            let backup = builder(0o700).tempdir_in(&folder).map_err(failed)?;
-            let old = backup.path().join("old");
-            fs::rename(&target, &old).map_err(failed)?;
-            if let Err(error) = fs::rename(self.temporary.path(), &target) {
-                // Report the rename that failed, whether or not this one succeeds.
-                let _ = fs::rename(&old, &target);
-                return Err(failed(error));
-            }
-            backup.close().map_err(failed)?;
-        } else {
-            fs::rename(self.temporary.path(), &target).map_err(failed)?;
-        }
-        sync_folder(&folder);
-        // The folder was moved: there is nothing left to remove.
-        let _ = self.temporary.keep();
+        let Self { temporary, target, force } = self;
+        temporary.finish(|folder| move_into_place(folder, &target, force))?;
         Ok(target)
     }
+}
+
+fn move_into_place(temporary: TempDir, target: &Path, force: bool) -> Result<(), Error> {
+    // Check again: the target may have changed since.
+    check_target(target, force)?;
+    let failed = |source| Error::Write { file: target.to_path_buf(), source };
+    let folder = parent(target)?;
+    if target.symlink_metadata().is_ok() {
+        let backup = builder(0o700).tempdir_in(&folder).map_err(failed)?;
+        let old = backup.path().join("old");
+        fs::rename(target, &old).map_err(failed)?;
+        if let Err(error) = fs::rename(temporary.path(), target) {
+            // Report the rename that failed, whether or not this one succeeds.
+            let _ = fs::rename(&old, target);
+            return Err(failed(error));
+        }
+        backup.close().map_err(failed)?;
+    } else {
+        fs::rename(temporary.path(), target).map_err(failed)?;
+    }
+    sync_folder(&folder);
+    // The folder was moved: there is nothing left to remove.
+    let _ = temporary.keep();
+    Ok(())
 }
 
 fn check_target(path: &Path, force: bool) -> Result<(), Error> {

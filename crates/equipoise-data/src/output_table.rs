@@ -30,6 +30,10 @@ pub enum ColumnValues {
     Counts(Vec<u64>),
     /// Text.
     Texts(Vec<String>),
+    /// Like `Numbers`, but some cells are empty: null in Parquet.
+    NumbersOrEmpty(Vec<Option<f64>>),
+    /// Like `Codes`, but some cells are empty: null in Parquet.
+    CodesOrEmpty(Vec<Option<i8>>),
 }
 
 impl OutputColumn {
@@ -47,7 +51,13 @@ impl ColumnValues {
             Self::Codes(values) => values.len(),
             Self::Counts(values) => values.len(),
             Self::Texts(values) => values.len(),
+            Self::NumbersOrEmpty(values) => values.len(),
+            Self::CodesOrEmpty(values) => values.len(),
         }
+    }
+
+    pub(crate) fn can_have_empty_cells(&self) -> bool {
+        matches!(self, Self::NumbersOrEmpty(_) | Self::CodesOrEmpty(_))
     }
 
     /// Whether there are no rows.
@@ -84,8 +94,10 @@ pub fn csv_bytes(columns: &[OutputColumn]) -> std::io::Result<Vec<u8>> {
 
 /// The columns as one Arrow batch. Columns of unequal lengths are an error.
 pub fn record_batch(columns: &[OutputColumn]) -> std::io::Result<RecordBatch> {
-    let arrays = columns.iter().map(|column| (column.name.as_str(), array(&column.values), false));
-    RecordBatch::try_from_iter_with_nullable(arrays).map_err(std::io::Error::other)
+    let array =
+        |c: &OutputColumn| (c.name.clone(), array(&c.values), c.values.can_have_empty_cells());
+    RecordBatch::try_from_iter_with_nullable(columns.iter().map(array))
+        .map_err(std::io::Error::other)
 }
 
 fn array(values: &ColumnValues) -> ArrayRef {
@@ -94,6 +106,8 @@ fn array(values: &ColumnValues) -> ArrayRef {
         ColumnValues::Codes(values) => Arc::new(Int8Array::from(values.clone())),
         ColumnValues::Counts(values) => Arc::new(UInt64Array::from(values.clone())),
         ColumnValues::Texts(values) => Arc::new(StringArray::from(values.clone())),
+        ColumnValues::NumbersOrEmpty(values) => Arc::new(Float64Array::from(values.clone())),
+        ColumnValues::CodesOrEmpty(values) => Arc::new(Int8Array::from(values.clone())),
     }
 }
 
@@ -143,6 +157,26 @@ mod tests {
             assert_eq!(table.visit(&[0, 1, 2, 3], visit).unwrap(), 2, "{name}");
             assert_eq!(texts, ["a, b", "c"]);
             assert_eq!(numbers, [12.0, 0.1, -1.0, 7.0, -1e-300, 1.0]);
+        }
+    }
+
+    #[test]
+    fn empty_cells_are_missing_when_read_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let columns = [
+            OutputColumn::new("score", ColumnValues::NumbersOrEmpty(vec![Some(0.5), None])),
+            OutputColumn::new("code", ColumnValues::CodesOrEmpty(vec![None, Some(-1)])),
+        ];
+        for name in ["t.csv", "t.csv.gz", "t.parquet"] {
+            let path = dir.path().join(name);
+            write_table(&path, &columns, false).unwrap();
+            let mut cells = Vec::new();
+            let visit = |_: u64, row: &[Cell<'_>]| {
+                cells.extend(row.iter().map(Cell::number));
+                Ok(())
+            };
+            open_table(&path).unwrap().visit(&[0, 1], visit).unwrap();
+            assert_eq!(cells, [Some(0.5), None, None, Some(-1.0)], "{name}");
         }
     }
 

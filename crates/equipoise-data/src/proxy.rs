@@ -1,6 +1,7 @@
 //! Proxies: tables of encoded rows. One column per encoded feature, then the index of the group and the label as −1
 //! or 1. Values round-trip bit for bit.
 
+mod origin;
 mod reader;
 mod writer;
 
@@ -14,12 +15,24 @@ use crate::output_table::{ColumnValues, OutputColumn, write_table};
 use crate::schema::Schema;
 use crate::table::TableKind;
 
+pub use origin::{ProxyOrigin, check_origins};
 pub(crate) use reader::CHUNK_ROWS;
 pub use reader::{read_proxy, visit_open_proxy, visit_proxy};
 pub use writer::ProxyWriter;
 
 /// Writes a proxy in the format that the file extension names. The same rows give the same bytes.
 pub fn write_proxy(path: &Path, rows: &Rows, schema: &Schema, force: bool) -> Result<(), Error> {
+    write_proxy_of(path, rows, schema, &ProxyOrigin::default(), force)
+}
+
+/// Writes a proxy that says where it comes from, if the format can: see [`ProxyOrigin`].
+pub fn write_proxy_of(
+    path: &Path,
+    rows: &Rows,
+    schema: &Schema,
+    origin: &ProxyOrigin,
+    force: bool,
+) -> Result<(), Error> {
     check_layout(rows, schema)?;
     if rows.is_empty() {
         return Err(TableProblem::no_rows(Purpose::Proxy).in_file(path));
@@ -27,6 +40,7 @@ pub fn write_proxy(path: &Path, rows: &Rows, schema: &Schema, force: bool) -> Re
     if TableKind::of(path)? == TableKind::Parquet {
         return write_atomically(path, force, |out| {
             let mut writer = ProxyWriter::new(out, schema);
+            writer.set_origin(origin);
             writer.push(rows)?;
             writer.finish()
         });

@@ -1,13 +1,17 @@
 //! Tables of raw rows, encoded with the schema while they are read.
 
-use equipoise_core::{Rows, Warning, WarningCode};
+mod to_score;
+
+use equipoise_core::{Rows, Warning};
 
 use crate::distinct::Distinct;
-use crate::error::{Error, Purpose, TableProblem};
+use crate::error::{BadCells, Error, Purpose, TableProblem};
 use crate::schema::{Encoder, Schema};
 use crate::table::{Cell, Table};
 use crate::table_source::TableSource;
 use crate::warning::{self, MAX_NAMED};
+
+pub use to_score::{RowsToScore, UnscorableRow, read_rows_to_score};
 
 /// Encoded rows and warnings about them.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,59 +23,52 @@ pub struct EncodedTable {
 }
 
 /// Reads and encodes a table of raw rows with labels. The columns may come in any order; each must be in
-/// the schema, `ignore` included.
+/// the schema, `ignore` included. The error lists the cells that cannot be encoded.
 pub fn read_rows(
     table: impl Into<TableSource>,
     schema: &Schema,
     purpose: Purpose,
 ) -> Result<EncodedTable, Error> {
-    let table = table.into().open()?;
+    let columns = chosen_columns(schema, true, true);
+    let table = table.into().open(&columns)?;
     refuse_extra_columns(&table, schema)?;
-    read(table, schema, purpose, true)
+    let path = table.file().to_path_buf();
+    let mut bad = BadCells::default();
+    let reading = read(table, schema, &columns, purpose, |row, problems| {
+        for (column, problem) in problems {
+            bad.add(row, columns[column], problem);
+        }
+    })?;
+    bad.none_in(&path)?;
+    let rows = reading.rows(schema)?;
+    let (labels, groups) = (&reading.label_values, &reading.sensitive_values);
+    let mut warnings: Vec<Warning> = warning::many_values(&path, schema, labels, groups).collect();
+    warnings.extend(warning::one_sided(&path, schema, &rows.cell_counts()));
+    warnings.extend(warning::unknown_levels(&path, schema, &reading.unknown));
+    Ok(EncodedTable { rows, warnings })
 }
 
-/// Reads and encodes raw rows to be scored. The label column is ignored and may be absent; all rows get a
-/// meaningless negative label. If the model is blind, sensitive columns are ignored too, and all rows are in the first
-/// group. Columns that are not in the schema are allowed.
-pub fn read_features_for_prediction(
-    table: impl Into<TableSource>,
-    schema: &Schema,
-) -> Result<EncodedTable, Error> {
-    read(table.into().open()?, schema, Purpose::Prediction, false)
-}
-
+/// Reads and encodes the rows that can be encoded, and calls `on_bad` with the number of each other row, its problems
+/// and the indices of their columns.
 fn read(
     table: Table,
     schema: &Schema,
+    columns: &[&str],
     purpose: Purpose,
-    with_labels: bool,
-) -> Result<EncodedTable, Error> {
+    mut on_bad: impl FnMut(u64, Vec<(usize, TableProblem)>),
+) -> Result<Reading, Error> {
     let file = table.file().to_path_buf();
-    // A blind model needs no groups for its predictions.
-    let with_groups = with_labels || schema.sensitive.as_feature;
-    let columns = chosen_columns(schema, with_groups, with_labels);
     let chosen =
         columns.iter().map(|column| table.position(column)).collect::<Result<Vec<_>, _>>()?;
-
-    let mut reading = Reading::new(schema, with_groups);
+    let mut reading = Reading::new(schema, columns);
     let n_rows = table.visit(&chosen, |row, cells| {
-        reading.add(cells).map_err(|(column, problem)| problem.in_cell(&file, row, columns[column]))
+        reading.add(cells).unwrap_or_else(|problems| on_bad(row, problems));
+        Ok(())
     })?;
     if n_rows == 0 {
         return Err(TableProblem::no_rows(purpose).in_file(&file));
     }
-
-    let rows = Rows::new(schema.layout(), &reading.x, &reading.groups, &reading.positive)?;
-    let mut warnings: Vec<Warning> = Vec::new();
-    let (labels, groups) = (&reading.label_values, &reading.sensitive_values);
-    warnings.extend(warning::many_values(&file, schema, labels, groups));
-    // Rows to be scored have no labels, and no groups if the model is blind.
-    let one_sided = warning::one_sided(&file, schema, &rows.cell_counts()).into_iter();
-    warnings.extend(one_sided.filter(|w| match w.code {
-        WarningCode::OneGroup => with_groups,
-        _ => with_labels,
-    }));
-    Ok(EncodedTable { rows, warnings })
+    Ok(reading)
 }
 
 /// Features in the schema's order, then the sensitive columns, then the label.
@@ -91,47 +88,70 @@ struct Reading {
     positive: Vec<bool>,
     sensitive_values: Distinct,
     label_values: Distinct,
+    /// Values of each feature that count as other.
+    unknown: Vec<u64>,
 }
 
 impl Reading {
-    fn new(schema: &Schema, with_groups: bool) -> Self {
+    /// For the cells of `columns`, which are those of [`chosen_columns`].
+    fn new(schema: &Schema, columns: &[&str]) -> Self {
+        let sensitive = &schema.sensitive.columns;
         Self {
             encoder: Encoder::new(schema),
             n_features: schema.features.len(),
-            n_sensitive: if with_groups { schema.sensitive.columns.len() } else { 0 },
+            n_sensitive: sensitive.iter().filter(|name| columns.contains(&name.as_str())).count(),
             x: Vec::new(),
             groups: Vec::new(),
             positive: Vec::new(),
             sensitive_values: Distinct::new(MAX_NAMED),
             label_values: Distinct::new(MAX_NAMED),
+            unknown: vec![0; schema.features.len()],
         }
     }
 
-    /// Adds the cells of `chosen_columns`. A problem comes with the index of its cell.
-    fn add(&mut self, cells: &[Cell<'_>]) -> Result<(), (usize, TableProblem)> {
+    /// Adds a row, or returns what is wrong with its cells, each with the cell's index.
+    fn add(&mut self, cells: &[Cell<'_>]) -> Result<(), Vec<(usize, TableProblem)>> {
+        let start = self.x.len();
+        let (mut problems, mut unknown) = (Vec::new(), Vec::new());
         for (i, cell) in cells[..self.n_features].iter().enumerate() {
-            self.encoder.feature(i, *cell, &mut self.x).map_err(|problem| (i, problem))?;
+            match self.encoder.feature(i, *cell, &mut self.x) {
+                Ok(true) => {}
+                Ok(false) => unknown.push(i),
+                Err(problem) => problems.push((i, problem)),
+            }
         }
         let label_at = self.n_features + self.n_sensitive;
         let sensitive = &cells[self.n_features..label_at];
         let group = match sensitive {
             [] => 0,
-            _ => self.encoder.group(sensitive).map_err(|(at, p)| (self.n_features + at, p))?,
+            _ => self.encoder.group(sensitive).unwrap_or_else(|(at, problem)| {
+                problems.push((self.n_features + at, problem));
+                0
+            }),
         };
+        // Rows to be scored have no label.
+        let positive = cells.get(label_at).is_some_and(|label| {
+            self.encoder.positive(*label).unwrap_or_else(|problem| {
+                problems.push((label_at, problem));
+                false
+            })
+        });
+        if !problems.is_empty() {
+            self.x.truncate(start);
+            return Err(problems);
+        }
+        unknown.into_iter().for_each(|i: usize| self.unknown[i] += 1);
         self.groups.push(group);
+        self.positive.push(positive);
         if let [value] = sensitive {
             self.sensitive_values.add(*value);
         }
-
-        let positive = match cells.get(label_at) {
-            Some(label) => {
-                self.label_values.add(*label);
-                self.encoder.positive(*label).map_err(|problem| (label_at, problem))?
-            }
-            None => false,
-        };
-        self.positive.push(positive);
+        cells[label_at..].iter().for_each(|label| self.label_values.add(*label));
         Ok(())
+    }
+
+    fn rows(&self, schema: &Schema) -> Result<Rows, Error> {
+        Ok(Rows::new(schema.layout(), &self.x, &self.groups, &self.positive)?)
     }
 }
 

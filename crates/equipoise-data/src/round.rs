@@ -10,7 +10,7 @@ use equipoise_core::{
 };
 
 use crate::error::Error;
-use crate::folder::{match_clients, read_folder, read_roots};
+use crate::folder::{match_clients, missing, read_folder, read_roots};
 use crate::memory::{Memory, Shares};
 use crate::overlap::{Overlaps, find_overlaps};
 use crate::proxy::visit_proxy;
@@ -59,13 +59,18 @@ impl RoundTables {
 
     /// The tables in a folder of proxies and a folder of roots, one file per client in each.
     pub fn in_folders(proxies: &Path, roots: &Path) -> Result<Self, Error> {
-        let sources = |dir| -> Result<Vec<(String, TableSource)>, Error> {
-            let files = read_folder(dir)?.into_iter();
-            Ok(files.map(|(id, path)| (id, TableSource::File(path))).collect())
-        };
-        let tables = Self::new(sources(proxies)?, sources(roots)?)?;
-        Ok(Self { roots_name: roots.to_path_buf(), ..tables })
+        Ok(Self::new(files_in(proxies)?, files_in(roots)?)?.with_roots_in(roots))
     }
+
+    fn with_roots_in(self, folder: &Path) -> Self {
+        Self { roots_name: folder.to_path_buf(), ..self }
+    }
+}
+
+/// The tables of a folder, one file per client.
+fn files_in(folder: &Path) -> Result<Vec<(String, TableSource)>, Error> {
+    let files = read_folder(folder)?.into_iter();
+    Ok(files.map(|(id, path)| (id, (&path).into())).collect())
 }
 
 /// Reads a folder of proxies (encoded rows) and a folder of roots (raw rows), one file per client in each. The memory
@@ -77,6 +82,22 @@ pub fn load_round(
     memory: &Memory,
 ) -> Result<LoadedRound, Error> {
     load_tables(RoundTables::in_folders(proxies_dir, root_dir)?, schema, memory)
+}
+
+/// Like [`load_round`], but a client with a root and no proxy is absent: its root is not used, as in a network round to
+/// which it did not submit. Returns the absent clients too. A proxy without a root is still an error, because nobody
+/// trusts a sample of that client: a network round has a root for every client on its roster and accepts no others.
+pub fn load_round_of_present(
+    proxies_dir: &Path,
+    root_dir: &Path,
+    schema: &Schema,
+    memory: &Memory,
+) -> Result<(LoadedRound, Vec<String>), Error> {
+    let (proxies, mut roots) = (files_in(proxies_dir)?, files_in(root_dir)?);
+    let absent = missing(&proxies, &roots);
+    roots.retain(|(id, _)| !absent.contains(id));
+    let tables = RoundTables::new(proxies, roots)?.with_roots_in(root_dir);
+    Ok((load_tables(tables, schema, memory)?, absent))
 }
 
 /// Reads the tables of a round, as [`load_round`] does.

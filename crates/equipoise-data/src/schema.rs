@@ -4,13 +4,19 @@
 //! parties with the same [`Schema::digest`] encode the same row to the same numbers.
 
 mod check;
+mod describe;
+mod description;
 mod digest;
 mod encode;
 mod feature;
+mod fill;
 mod group_counts;
 mod infer;
+mod label_counts;
+mod merge;
 mod sensitive;
 mod statistics;
+mod survey;
 
 use std::path::Path;
 
@@ -18,9 +24,16 @@ use equipoise_core::Layout;
 use serde::{Deserialize, Serialize};
 
 pub use check::SchemaProblem;
+pub use describe::{DEFAULT_MIN_ROWS, DescribeOptions, Described, describe};
+pub use description::{
+    ColumnKind, DescribedColumn, Description, GroupRows, Moments, RoleColumn, ValueRows,
+};
 pub(crate) use encode::Encoder;
-pub use feature::{Encoding, Feature};
-pub use infer::{InferOptions, Inferred, infer};
+pub use feature::{Encoding, Feature, Unknown};
+pub use fill::Fill;
+pub use infer::{InferOptions, Inferred, infer, infer_union};
+pub use label_counts::LabelValues;
+pub use merge::{AgreedRoles, agree_on_roles, merge};
 pub use sensitive::{Group, Sensitive};
 
 use crate::digest::Digest;
@@ -59,8 +72,11 @@ pub struct Schema {
 pub struct Label {
     /// The column.
     pub column: String,
-    /// The value that counts as +1; every other counts as −1.
+    /// The value that counts as +1.
     pub positive: String,
+    /// The values that count as −1; any other is refused. Empty: every value except the positive one counts as −1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub negative: Vec<String>,
 }
 
 impl Schema {

@@ -7,25 +7,32 @@ mod batch;
 mod cell;
 mod counted;
 mod csv;
+mod delimiter;
+mod file;
 mod memory;
 mod parquet;
 mod quiet;
+mod signature;
 mod suggest;
 
 use std::fs::File;
-use std::io::{Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatchReader;
 
 pub use cell::Cell;
+pub use delimiter::Delimiter;
+pub use file::TableFile;
 
 use crate::error::{Error, TableProblem, list};
 use crate::read_limits::ReadLimits;
 
 pub(crate) use self::batch::Batch;
-pub(crate) use self::csv::write as write_csv;
-pub(crate) use self::parquet::{BatchWriter, write as write_parquet};
+pub(crate) use self::csv::{raw_records, write as write_csv};
+pub(crate) use self::parquet::{
+    BatchWriter, copy_rows as copy_parquet_rows, write as write_parquet,
+};
 
 /// The table formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,33 +123,60 @@ enum Source {
     Memory(memory::Reader),
 }
 
-/// Opens a table by its extension and reads its header.
-pub fn open_table(path: &Path) -> Result<Table, Error> {
-    open_table_within(path, ReadLimits::NONE)
+/// Opens a table of raw rows by its extension and reads its header. The delimiter of a CSV file is detected unless it is
+/// given.
+pub fn open_table<'a>(file: impl Into<TableFile<'a>>) -> Result<Table, Error> {
+    let table: TableFile<'a> = file.into();
+    if TableKind::of(table.path)? == TableKind::Parquet && table.delimiter.is_some() {
+        let problem = "a Parquet file has no delimiter. Leave out --delimiter.";
+        return Err(TableProblem::new(problem).in_file(table.path));
+    }
+    let find_delimiter = |bytes| csv::find_delimiter(&table, bytes);
+    read_header(table.path, open_file(table.path)?, ReadLimits::NONE, find_delimiter)
 }
 
-pub(crate) fn open_table_within(path: &Path, limits: ReadLimits) -> Result<Table, Error> {
+/// Opens a table of encoded rows, which come from this program, and so are separated by commas. Guessing the delimiter
+/// would only give untrusted files more ways to be read.
+pub(crate) fn open_encoded_table(path: &Path, limits: ReadLimits) -> Result<Table, Error> {
     TableKind::of(path)?;
-    let file =
-        File::open(path).map_err(|source| Error::Read { file: path.to_path_buf(), source })?;
-    read_header(path, file, limits)
+    read_encoded_header(path, open_file(path)?, limits)
 }
 
-/// Reads the header of an open file. The path gives the format and appears in errors. Only calls on the open file
-/// itself are made from here on, because a sandboxed reader may make no others, not even `stat`.
-pub(crate) fn read_header(path: &Path, file: File, limits: ReadLimits) -> Result<Table, Error> {
+/// Like [`open_encoded_table`], for an open file. The path gives the format and appears in errors. Only calls on the
+/// open file itself are made from here on, because a sandboxed reader may make no others, not even `stat`.
+pub(crate) fn read_encoded_header(
+    path: &Path,
+    file: File,
+    limits: ReadLimits,
+) -> Result<Table, Error> {
+    read_header(path, file, limits, |bytes| Ok((Delimiter::Comma, bytes)))
+}
+
+fn open_file(path: &Path) -> Result<File, Error> {
+    File::open(path).map_err(|source| Error::Read { file: path.to_path_buf(), source })
+}
+
+fn read_header(
+    path: &Path,
+    mut file: File,
+    limits: ReadLimits,
+    find_delimiter: impl FnOnce(csv::Bytes) -> Result<(Delimiter, csv::Bytes), Error>,
+) -> Result<Table, Error> {
     let kind = TableKind::of(path)?;
     let length = length(&file);
     if length == Some(0) {
         return Err(TableProblem::empty().in_file(path));
     }
+    let open_csv = |bytes: csv::Bytes| {
+        let (delimiter, bytes) = find_delimiter(bytes)?;
+        csv::open(path, bytes, delimiter, &limits).map(|(c, r)| (c, Source::Csv(r)))
+    };
     let (columns, source) = match kind {
-        TableKind::Csv => {
-            csv::open(path, Box::new(file), &limits).map(|(c, r)| (c, Source::Csv(r)))?
-        }
+        TableKind::Csv => open_csv(Box::new(file))?,
         TableKind::CsvGz => {
-            let plain = flate2::read::MultiGzDecoder::new(std::io::BufReader::new(file));
-            csv::open(path, Box::new(plain), &limits).map(|(c, r)| (c, Source::Csv(r)))?
+            let start = signature::gzip_start(path, &mut file)?;
+            let bytes = std::io::BufReader::new(start.chain(file));
+            open_csv(Box::new(flate2::read::MultiGzDecoder::new(bytes)))?
         }
         TableKind::Parquet => {
             let file = parquet::OpenFile::new(file, length.unwrap_or(0));
@@ -184,6 +218,14 @@ impl Table {
         &self.file
     }
 
+    /// What separates the cells of a CSV file.
+    pub(crate) fn delimiter(&self) -> Option<Delimiter> {
+        match &self.source {
+            Source::Csv(reader) => Some(reader.delimiter()),
+            Source::Parquet(_) | Source::Memory(_) => None,
+        }
+    }
+
     /// The column names: trimmed, distinct and not empty.
     pub fn columns(&self) -> &[String] {
         &self.columns
@@ -197,9 +239,28 @@ impl Table {
                 close => format!(" Did you mean {}?", list(close)),
             };
             let columns = list(&self.columns);
-            let problem = format!("the table has no such column.{suggestion} It has {columns}.");
+            let hint = |other: Delimiter| {
+                format!(" Is the delimiter a {0}? Then use --delimiter {0}.", other.name())
+            };
+            let hint = self.other_delimiter().map(hint).unwrap_or_default();
+            let problem =
+                format!("the table has no such column.{suggestion} It has {columns}.{hint}");
             TableProblem::new(problem).in_column(&self.file, column)
         })
+    }
+
+    /// A delimiter in the header of a CSV file that has a single column because it was split at another one.
+    pub(crate) fn other_delimiter(&self) -> Option<Delimiter> {
+        let (Source::Csv(_), [column]) = (&self.source, &self.columns[..]) else { return None };
+        Delimiter::ALL.into_iter().find(|other| column.contains(char::from(other.byte())))
+    }
+
+    /// A text that the file stores about itself under this name, outside of the rows. Only Parquet has these.
+    pub(crate) fn property(&self, name: &str) -> Option<&str> {
+        match &self.source {
+            Source::Csv(_) | Source::Memory(_) => None,
+            Source::Parquet(reader) => reader.property(name),
+        }
     }
 
     /// The number of rows according to the file's metadata, if it has any: a claim, not a count.

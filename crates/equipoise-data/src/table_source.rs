@@ -4,13 +4,18 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::read_limits::ReadLimits;
-use crate::table::{Table, open_table_within};
+use crate::table::{Delimiter, Table, TableFile, open_encoded_table, open_table};
 
 /// A file, or an open table.
 #[derive(Debug)]
 pub enum TableSource {
     /// A file, whose extension names its format.
-    File(PathBuf),
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What separates the cells of a CSV file. `None`: it is detected.
+        delimiter: Option<Delimiter>,
+    },
     /// An open table.
     Open(Box<Table>),
 }
@@ -19,28 +24,39 @@ impl TableSource {
     /// The file, or the name of the table, for messages.
     pub fn name(&self) -> &Path {
         match self {
-            Self::File(path) => path,
+            Self::File { path, .. } => path,
             Self::Open(table) => table.file(),
         }
     }
 
-    /// Opens the table, of which at most `limits` will be read.
-    pub(crate) fn open_within(self, limits: ReadLimits) -> Result<Table, Error> {
+    /// Opens a table of raw rows. The columns that it should have help to detect the delimiter of a CSV file.
+    pub fn open(self, columns: &[&str]) -> Result<Table, Error> {
         match self {
-            Self::File(path) => open_table_within(&path, limits),
-            Self::Open(table) => Ok(table.within(limits)),
+            Self::File { path, delimiter } => {
+                open_table(TableFile { path: &path, delimiter, columns: columns.to_vec() })
+            }
+            Self::Open(table) => Ok(*table),
         }
     }
 
-    /// Opens the table.
-    pub fn open(self) -> Result<Table, Error> {
-        self.open_within(ReadLimits::NONE)
+    /// Opens a table of encoded rows, of which at most `limits` will be read.
+    pub(crate) fn open_encoded(self, limits: ReadLimits) -> Result<Table, Error> {
+        match self {
+            Self::File { path, .. } => open_encoded_table(&path, limits),
+            Self::Open(table) => Ok(table.within(limits)),
+        }
     }
 }
 
 impl<P: AsRef<Path> + ?Sized> From<&P> for TableSource {
     fn from(path: &P) -> Self {
-        Self::File(path.as_ref().to_path_buf())
+        Self::File { path: path.as_ref().to_path_buf(), delimiter: None }
+    }
+}
+
+impl From<TableFile<'_>> for TableSource {
+    fn from(file: TableFile<'_>) -> Self {
+        Self::File { path: file.path.to_path_buf(), delimiter: file.delimiter }
     }
 }
 

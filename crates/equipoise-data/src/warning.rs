@@ -45,12 +45,15 @@ pub(crate) fn many_values<'a>(
     labels: &'a Distinct,
     groups: &'a Distinct,
 ) -> impl Iterator<Item = Warning> + 'a {
+    let label_has_rest = label.negative.is_empty();
     let label = ("label", &label.column, labels, label.positive.as_str(), "negative");
     let group = sensitive.privileged().map(|value| {
         let column = ("sensitive", &sensitive.columns[0], groups, value, "unprivileged");
         (WarningCode::ManySensitiveValues, column)
     });
-    let columns = [(WarningCode::ManyLabelValues, label)].into_iter().chain(group);
+    // The schema may list all labels.
+    let label = label_has_rest.then_some((WarningCode::ManyLabelValues, label));
+    let columns = label.into_iter().chain(group);
     let many = columns.filter(|(_, column)| column.2.len() > 2);
     many.map(move |(code, (role, column, seen, value, rest))| {
         let values = list(&seen.names());
@@ -58,5 +61,20 @@ pub(crate) fn many_values<'a>(
             "{role} column `{column}` has more than two values: {values}; everything but `{value}` counts as {rest}"
         );
         warning(file, code, message)
+    })
+}
+
+/// A warning about values that are not levels of their features and count as other. It counts them and does not name
+/// them, because warnings about a root are published.
+pub(crate) fn unknown_levels(file: &Path, schema: &Schema, counts: &[u64]) -> Option<Warning> {
+    let of_feature = schema.features.iter().zip(counts).filter(|(_, count)| **count > 0);
+    let counts: Vec<String> =
+        of_feature.map(|(feature, count)| format!("`{}` ({count})", feature.column)).collect();
+    (!counts.is_empty()).then(|| {
+        let message = format!(
+            "values that are not in the schema count as other, with 0 in every encoded column of the feature: {}",
+            counts.join(", ")
+        );
+        warning(file, WarningCode::UnknownLevels, message)
     })
 }

@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use equipoise_core::{
     CheckedSettings, ClientAudit, Defense, Metrics, NoopObserver, Observer, Outcome, Rows,
-    Settings, Termination, Warning, audit, compare_with_pooled, compare_with_root_only,
-    cost_of_blindness, solve, sweep,
+    Settings, Termination, Warning, WarningCode, audit, compare_with_pooled,
+    compare_with_root_only, cost_of_blindness, solve, sweep,
 };
 use equipoise_data::{About, LoadedRound, Model, OutcomeFile, Schema, write_atomically};
 use equipoise_report::{Measured, OutcomeReport};
@@ -124,6 +124,13 @@ pub fn defend(
     let metrics = report.measured[0].metrics.clone();
     let page = report.render();
     Ok(Defended { file, model, page, metrics, seconds })
+}
+
+/// A warning that a client is absent: the server has its root, but it sent no proxy.
+pub fn absence_warning(client: &str) -> Warning {
+    let message =
+        format!("client `{client}` is on the roster but did not submit. The outcome excludes it");
+    Warning { client: Some(client.to_owned()), ..Warning::new(WarningCode::NoSubmission, message) }
 }
 
 /// Adds the audit of every client.

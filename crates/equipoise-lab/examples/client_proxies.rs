@@ -9,9 +9,12 @@
 //! - `below`: by how many points the balanced accuracy of `trust` is below that of `central`, as mean and maximum over the
 //!   seeds;
 //! - `refit`: the largest difference between a coefficient of a refitted model and of the target, over all proxies;
-//! - `change`: the largest change of a client's gap, on its own data, by refitting;
+//! - `promise`: the largest difference, over all proxies, between the gap of a refitted model on the client's own data
+//!   and the gap that the generator promises;
 //! - `goal`: how far the gap of a proxy's model on the client's own data is from the remaining share of the gap of the
-//!   client's own model, as mean and maximum over all proxies. Rates move in steps of one row of a group.
+//!   client's own model, as mean and maximum over all proxies;
+//! - `step`: half a row of each of the two smallest groups, as mean and maximum. Rates move in steps of one row, so a goal
+//!   is missed by up to this if each group's rate is the closest to its own goal.
 //!
 //! DATA is the folder of the paper's datasets. NAME selects the lines that contain it. CLIENTS is K, RATE the setting
 //! `towards_label_rate`.
@@ -22,8 +25,8 @@ mod models;
 use std::path::PathBuf;
 
 use equipoise_core::{
-    Client, Defense, Estimate, Fairness, InnerSettings, Metrics, NoopObserver, ProxySettings,
-    Round, Rows, Settings, fit_logistic, generate_proxy, solve,
+    Client, Condition, Defense, Estimate, Fairness, InnerSettings, Metrics, NoopObserver,
+    ProxySettings, Round, Rows, Settings, fit_logistic, generate_proxy, solve,
 };
 use equipoise_lab::{DATASETS, GroupView, Preprocessing, ScenarioKind, ScenarioSettings, Split};
 use models::{Answer, mean_model};
@@ -41,7 +44,7 @@ fn main() -> Answer<()> {
     let n_clients: usize = args.next().map_or(Ok(5), |text| text.parse())?;
     let towards_label_rate: f64 = args.next().map_or(Ok(0.0), |text| text.parse())?;
     println!(
-        "{:38} {:>18} {:>18} {:>18} {:>18} {:>11} {:>6} {:>6} {:>13}",
+        "{:38} {:>18} {:>18} {:>18} {:>18} {:>11} {:>6} {:>7} {:>13} {:>13}",
         "accuracy / balanced / worst gap",
         "fair",
         "raw",
@@ -49,8 +52,9 @@ fn main() -> Answer<()> {
         "trust",
         "below",
         "refit",
-        "change",
-        "goal"
+        "promise",
+        "goal",
+        "step"
     );
     for dataset in DATASETS {
         for fairness in CRITERIA {
@@ -79,9 +83,10 @@ struct Figures {
     central: [f64; 3],
     trust: [f64; 3],
     refit_error: f64,
-    gap_change: f64,
+    broken_promise: f64,
     /// For each client.
     goal_misses: Vec<f64>,
+    steps: Vec<f64>,
 }
 
 fn measure(
@@ -114,14 +119,17 @@ fn measure(
         })
         .collect::<Result<Vec<_>, equipoise_core::Error>>()?;
 
-    let (mut refit_error, mut gap_change, mut goal_misses) = (0f64, 0f64, Vec::new());
+    let (mut refit_error, mut broken_promise) = (0f64, 0f64);
+    let (mut goal_misses, mut steps) = (Vec::new(), Vec::new());
     for (client, (made, refitted)) in reliable.iter().zip(&made) {
         let summary = &made.summary;
         let gap = |theta: &[f64]| figures(theta, &client.train, fairness).map(|f| f[2]);
         refit_error = refit_error.max(summary.target_error.unwrap_or(f64::INFINITY));
-        gap_change = gap_change.max((gap(refitted)? - gap(&summary.theta)?).abs());
+        let promised = summary.promised_gap.unwrap_or(f64::INFINITY);
+        broken_promise = broken_promise.max((gap(refitted)? - promised).abs());
         let goal = settings.remaining_gap * gap(&summary.start_theta)?;
         goal_misses.push((gap(refitted)? - goal).abs());
+        steps.push(step(&client.train, fairness));
     }
     let fair: Vec<Vec<f64>> = made.iter().map(|(_, theta)| theta.clone()).collect();
     let raw: Vec<Vec<f64>> =
@@ -144,9 +152,25 @@ fn measure(
         central: figures(&central.summary.theta, &test, fairness)?,
         trust: figures(&trust.theta, &test, fairness)?,
         refit_error,
-        gap_change,
+        broken_promise,
         goal_misses,
+        steps,
     })
+}
+
+/// Half a row of each of the two smallest groups under a condition, for the condition with the smallest ones.
+fn step(rows: &Rows, fairness: Fairness) -> f64 {
+    let of = |(condition, _): (Condition, f64)| {
+        let count = |cell: &[usize; 2]| -> usize {
+            let labels = [false, true].into_iter().zip(cell);
+            labels.filter(|(label, _)| condition.includes(*label)).map(|(_, n)| n).sum()
+        };
+        let mut counts: Vec<usize> = rows.cell_counts().iter().map(count).collect();
+        counts.retain(|n| *n > 0);
+        counts.sort_unstable();
+        counts.iter().take(2).map(|n| 0.5 / *n as f64).sum::<f64>()
+    };
+    fairness.conditions().map(of).fold(0.0, f64::max)
 }
 
 fn figures(theta: &[f64], rows: &Rows, fairness: Fairness) -> Answer<[f64; 3]> {
@@ -162,12 +186,11 @@ fn line(figures: &[Figures]) -> String {
         format!("{:5.2}/{:5.2}/{:.4}", 100.0 * mean(0), 100.0 * mean(1), mean(2))
     };
     let worst = |of: fn(&Figures) -> f64| figures.iter().map(of).fold(0.0, f64::max);
-    let misses: Vec<f64> = figures.iter().flat_map(|f| f.goal_misses.iter().copied()).collect();
-    let goal = format!(
-        "{:.4}/{:.4}",
-        misses.iter().sum::<f64>() / misses.len() as f64,
-        misses.iter().copied().fold(0.0, f64::max)
-    );
+    let mean_and_worst = |of: fn(&Figures) -> &[f64]| {
+        let all: Vec<f64> = figures.iter().flat_map(|f| of(f).iter().copied()).collect();
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        format!("{mean:.4}/{:.4}", all.iter().copied().fold(0.0, f64::max))
+    };
     let below: Vec<f64> = figures.iter().map(|f| 100.0 * (f.central[1] - f.trust[1])).collect();
     let below = format!(
         "{:5.2}/{:5.2}",
@@ -175,12 +198,14 @@ fn line(figures: &[Figures]) -> String {
         below.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     );
     format!(
-        "{:>18} {:>18} {:>18} {:>18} {below:>11} {:6.0e} {:6.0e} {goal:>13}",
+        "{:>18} {:>18} {:>18} {:>18} {below:>11} {:6.0e} {:7.0e} {:>13} {:>13}",
         three(|f| f.fair),
         three(|f| f.raw),
         three(|f| f.central),
         three(|f| f.trust),
         worst(|f| f.refit_error),
-        worst(|f| f.gap_change),
+        worst(|f| f.broken_promise),
+        mean_and_worst(|f| &f.goal_misses),
+        mean_and_worst(|f| &f.steps),
     )
 }

@@ -1,9 +1,10 @@
 //! Rounds with four groups, blind models and populations of three groups: `group_rounds DATA [FIRST_SEED] [SEEDS] [FILTER]`.
 //!
 //! With 40 % of the clients unreliable, prints the mean accuracy, balanced accuracy and worst gap on the test rows of the
-//! reliable clients, for each defense and for the fair model of all training rows together (which nobody has in
-//! practice), and in how many rounds the gap of `trust` is at most half of that of all proxies pooled, and of all training
-//! rows pooled.
+//! reliable clients, for each defense and for two models that nobody has in practice (the mean of the reliable clients'
+//! models, and the fair model of all training rows), and in how many rounds the gap of each is at most half of that of
+//! all proxies pooled. Then the gaps of each round, with the standard error of trust's and the weight it gives to unreliable
+//! clients. Synthetic populations are measured on a million fresh rows as well: there, the gap has hardly any error.
 //!
 //! DATA is the folder of the paper's datasets.
 #![allow(clippy::print_stdout)]
@@ -13,13 +14,13 @@ mod models;
 use std::path::PathBuf;
 
 use equipoise_core::{
-    Defense, Fairness, Groups, InnerSettings, Layout, Metrics, NoopObserver, ProxySettings, Rows,
-    Settings, fit_logistic, generate_proxy, solve,
+    Defense, Fairness, Groups, InnerSettings, Layout, Metrics, NoopObserver, Rows, Settings,
+    fit_logistic, solve,
 };
 use equipoise_lab::{
     DATASETS, Generator, GroupView, Preprocessing, ScenarioKind, ScenarioSettings, Split,
 };
-use models::Answer;
+use models::{Answer, mean_model};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -34,7 +35,8 @@ fn main() -> Answer<()> {
     let seeds: u64 = args.next().map_or(Ok(10), |text| text.parse())?;
     let filter = args.next().unwrap_or_default();
     println!(
-        "accuracy / balanced / worst gap; raw: pooled training rows; central: fair model of them"
+        "accuracy/balanced/worst gap; reliable: mean of the reliable clients' models; central: fair model of all training \
+         rows; raw: model of them"
     );
     for fairness in ["sp", "eo", "equalized-odds"] {
         let fairness: Fairness = fairness.parse()?;
@@ -43,7 +45,9 @@ fn main() -> Answer<()> {
                 let name = format!("{} {}, {}", dataset.title, fairness.name(), view.title());
                 if name.contains(&filter) {
                     let rows = dataset.load_view(&folder, Preprocessing::OneHot, view)?;
-                    report(&name, fairness, first..first + seeds, &|_| Ok(rows.clone()))?;
+                    report(&name, fairness, first..first + seeds, &|_| {
+                        Ok(Population { rows: rows.clone(), fresh: None })
+                    })?;
                 }
             }
         }
@@ -52,7 +56,8 @@ fn main() -> Answer<()> {
             let name = format!("Synthetic {}, {view}", fairness.name());
             if name.contains(&filter) {
                 report(&name, fairness, first..first + seeds, &|seed| {
-                    three_groups(40_000, seed, !blind)
+                    let [rows, fresh] = three_groups([40_000, FRESH_ROWS], seed, !blind)?;
+                    Ok(Population { rows, fresh: Some(fresh) })
                 })?;
             }
         }
@@ -60,77 +65,152 @@ fn main() -> Answer<()> {
     Ok(())
 }
 
-type Figures = (f64, f64, f64);
+/// The models of a round, in the order of [`Round::models`].
+const NAMES: [&str; 6] = ["pooled", "bilevel", "trust", "reliable", "central", "raw"];
+const POOLED: usize = 0;
+const TRUST: usize = 2;
+const RAW: usize = 5;
+
+/// Fresh rows of a synthetic population. The error of a gap on them is about .001.
+const FRESH_ROWS: usize = 1_000_000;
+
+/// The rows of a population, and a large fresh sample of it if it is synthetic.
+struct Population {
+    rows: Rows,
+    fresh: Option<Rows>,
+}
 
 fn report(
     name: &str,
     fairness: Fairness,
     seeds: std::ops::Range<u64>,
-    population: &dyn Fn(u64) -> Answer<Rows>,
+    population: &dyn Fn(u64) -> Answer<Population>,
 ) -> Answer<()> {
-    let n = (seeds.end - seeds.start) as f64;
     let rounds = seeds
+        .clone()
         .map(|seed| measure(&population(seed)?, fairness, seed))
         .collect::<Answer<Vec<_>>>()?;
-    let mean = |of: &dyn Fn(&Round) -> Figures| {
-        let sum =
-            rounds.iter().map(of).fold((0.0, 0.0, 0.0), |s, f| (s.0 + f.0, s.1 + f.1, s.2 + f.2));
-        format!("{:5.2}/{:5.2}/{:.4}", 100.0 * sum.0 / n, 100.0 * sum.1 / n, sum.2 / n)
-    };
-    let halves = |of: fn(&Round) -> Figures| {
-        rounds.iter().filter(|round| round.defenses[2].2 <= 0.5 * of(round).2).count()
-    };
-    println!(
-        "{name}: of {n} rounds, trust halves the gap of all proxies pooled in {}, of all rows in {}",
-        halves(|round| round.defenses[0]),
-        halves(|round| round.raw)
-    );
-    for (i, defense) in DEFENSES.iter().enumerate() {
-        println!("  {:10} {}", defense.to_string(), mean(&|round| round.defenses[i]));
+    let measured_on: &[fn(&Round) -> &[Figures; 6]] =
+        &[|r| &r.test, |r| r.fresh.as_ref().unwrap_or(&r.test)];
+    let is_synthetic = rounds.iter().all(|round| round.fresh.is_some());
+    for (on, of) in
+        ["test rows", "fresh rows"].iter().zip(measured_on).take(1 + usize::from(is_synthetic))
+    {
+        let n = rounds.len();
+        let halved = |model: usize, other: usize| {
+            rounds.iter().filter(|round| of(round)[model].gap <= 0.5 * of(round)[other].gap).count()
+        };
+        println!(
+            "{name}, {on}: of {n} rounds, trust halves the gap of all proxies pooled in {}, of all rows in {}",
+            halved(TRUST, POOLED),
+            halved(TRUST, RAW)
+        );
+        for (model, name) in NAMES.iter().enumerate() {
+            let mean = |figure: fn(&Figures) -> f64| {
+                rounds.iter().map(|round| figure(&of(round)[model])).sum::<f64>() / n as f64
+            };
+            println!(
+                "  {name:10} {:5.2}/{:5.2}/{:.4}, halves pooled in {}",
+                100.0 * mean(|f| f.accuracy),
+                100.0 * mean(|f| f.balanced),
+                mean(|f| f.gap),
+                halved(model, POOLED)
+            );
+        }
+        for (seed, round) in seeds.clone().zip(&rounds) {
+            let gaps: Vec<String> = NAMES
+                .iter()
+                .zip(of(round))
+                .map(|(name, f)| format!("{name} {:.4}", f.gap))
+                .collect();
+            println!(
+                "    seed {seed}: {}; error of trust's {:.4}; unreliable weight {:.3}",
+                gaps.join(", "),
+                of(round)[TRUST].error,
+                round.unreliable_weight
+            );
+        }
     }
-    println!("  {:10} {}", "raw", mean(&|round| round.raw));
-    println!("  {:10} {}", "central", mean(&|round| round.central));
     Ok(())
 }
 
-struct Round {
-    defenses: [Figures; 3],
-    raw: Figures,
-    central: Figures,
+#[derive(Clone, Copy)]
+struct Figures {
+    accuracy: f64,
+    balanced: f64,
+    /// Size of the worst gap.
+    gap: f64,
+    /// The gap's standard error.
+    error: f64,
 }
 
-fn measure(population: &Rows, fairness: Fairness, seed: u64) -> Answer<Round> {
+struct Round {
+    test: [Figures; 6],
+    fresh: Option<[Figures; 6]>,
+    unreliable_weight: f64,
+}
+
+fn measure(population: &Population, fairness: Fairness, seed: u64) -> Answer<Round> {
     let kind = ScenarioKind::Realistic;
     let settings = ScenarioSettings {
         generator: Generator::Target,
         ..ScenarioSettings::new(kind, fairness, 0.4, seed)
     };
-    let scenario = Split::new(population, &settings)?.scenario(kind, 0.4, &mut |_, _| ())?;
-    let test = scenario.test_rows()?;
-    let figures = |theta: &[f64]| -> Answer<Figures> {
-        let metrics = Metrics::of(theta, &test)?;
-        let value = |figure: Option<equipoise_core::Estimate>| figure.map_or(f64::NAN, |e| e.value);
-        let gap = metrics.gap(fairness).map_or(f64::NAN, |gap| gap.size());
-        Ok((value(metrics.accuracy), value(metrics.balanced_accuracy), gap))
-    };
+    let split = Split::new(&population.rows, &settings)?;
+    let scenario = split.scenario(kind, 0.4, &mut |_, _| ())?;
     let round = scenario.round()?;
-    let mut defenses = [(0.0, 0.0, 0.0); 3];
-    for (found, defense) in defenses.iter_mut().zip(DEFENSES) {
+    let (mut models, mut weights) = (Vec::new(), Vec::new());
+    for defense in DEFENSES {
         let settings = Settings { defense, ..Settings::new(fairness) }.validate()?;
-        *found = figures(&solve(&round, &settings, &mut NoopObserver)?.theta)?;
+        let outcome = solve(&round, &settings, &mut NoopObserver)?;
+        weights = outcome.weights();
+        models.push(outcome.theta);
     }
+    let settings = Settings::new(fairness);
+    let reliable = scenario.clients.iter().filter(|client| client.reliable);
+    let reliable = reliable
+        .map(|client| fit_logistic(&client.proxy, settings.lambda, &settings.inner))
+        .collect::<Result<Vec<_>, _>>()?;
     let train: Vec<&Rows> = scenario.clients.iter().map(|client| &client.train).collect();
-    let train = Rows::concat(&train)?;
-    let central = generate_proxy(&train, &ProxySettings::new(fairness), &mut NoopObserver)?;
+    models.push(mean_model(&reliable));
+    models.push(split.central_fair_model()?);
+    models.push(fit_logistic(&Rows::concat(&train)?, 1e-4, &InnerSettings::default())?);
+    let on = |rows: &Rows| -> Answer<[Figures; 6]> {
+        let mut found = [Figures { accuracy: 0.0, balanced: 0.0, gap: 0.0, error: 0.0 }; 6];
+        for (found, theta) in found.iter_mut().zip(&models) {
+            *found = figures(theta, rows, fairness)?;
+        }
+        Ok(found)
+    };
     Ok(Round {
-        defenses,
-        raw: figures(&fit_logistic(&train, 1e-4, &InnerSettings::default())?)?,
-        central: figures(&central.summary.theta)?,
+        test: on(&scenario.test_rows()?)?,
+        fresh: population.fresh.as_ref().map(on).transpose()?,
+        // Trust is the last of the defenses.
+        unreliable_weight: scenario.unreliable_weight(&weights),
     })
 }
 
-/// A random population of three groups, of which each has other features, base rates and treatment.
-fn three_groups(n_rows: usize, seed: u64, as_feature: bool) -> Answer<Rows> {
+fn figures(theta: &[f64], rows: &Rows, fairness: Fairness) -> Answer<Figures> {
+    let metrics = Metrics::of(theta, rows)?;
+    let value = |figure: Option<equipoise_core::Estimate>| figure.map_or(f64::NAN, |e| e.value);
+    let gap = metrics.gap(fairness).ok_or("the gap cannot be measured")?;
+    let of_pair = metrics.groups.iter().filter(|group| gap.groups.contains(&group.name));
+    let variance: f64 = of_pair
+        .map(|group| {
+            let (counts, rate) = (group.counts(gap.condition), value(group.rate(gap.condition)));
+            rate * (1.0 - rate) / counts.n as f64
+        })
+        .sum();
+    Ok(Figures {
+        accuracy: value(metrics.accuracy),
+        balanced: value(metrics.balanced_accuracy),
+        gap: gap.size(),
+        error: variance.sqrt(),
+    })
+}
+
+/// Two samples of a random population of three groups, of which each has other features, base rates and treatment.
+fn three_groups(n_rows: [usize; 2], seed: u64, as_feature: bool) -> Answer<[Rows; 2]> {
     const N_X: usize = 6;
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let normal = |rng: &mut ChaCha8Rng| -> f64 { StandardNormal.sample(rng) };
@@ -139,25 +219,29 @@ fn three_groups(n_rows: usize, seed: u64, as_feature: bool) -> Answer<Rows> {
         (0..3).map(|_| (0..N_X).map(|_| 0.3 * normal(&mut rng)).collect()).collect();
     let treatment: Vec<f64> =
         (0..3).map(|g| 0.6 * g as f64 - 0.6 + 0.2 * normal(&mut rng)).collect();
-    let (mut x, mut groups, mut positive) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..n_rows {
-        let drawn: f64 = rng.random();
-        let group = if drawn < 0.55 {
-            2
-        } else if drawn < 0.8 {
-            1
-        } else {
-            0
-        };
-        let row: Vec<f64> = shifts[group].iter().map(|shift| shift + normal(&mut rng)).collect();
-        let score: f64 = row.iter().zip(&direction).map(|(a, b)| a * b).sum();
-        let chance = 1.0 / (1.0 + (-(1.5 * score + treatment[group])).exp());
-        positive.push(rng.random::<f64>() < chance);
-        groups.push(group as u8);
-        x.extend(row);
-    }
     let names = ["first", "second", "third"].map(str::to_owned);
-    let groups_named = Groups::new(names.into(), 2)?;
-    let layout = Layout { n_x: N_X, groups: groups_named, as_feature, intercept: true };
-    Ok(Rows::new(layout, &x, &groups, &positive)?)
+    let groups = Groups::new(names.into(), 2)?;
+    let layout = Layout { n_x: N_X, groups, as_feature, intercept: true };
+    let mut sample = |n_rows: usize| -> Answer<Rows> {
+        let (mut x, mut groups, mut positive) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..n_rows {
+            let drawn: f64 = rng.random();
+            let group = if drawn < 0.55 {
+                2
+            } else if drawn < 0.8 {
+                1
+            } else {
+                0
+            };
+            let row: Vec<f64> =
+                shifts[group].iter().map(|shift| shift + normal(&mut rng)).collect();
+            let score: f64 = row.iter().zip(&direction).map(|(a, b)| a * b).sum();
+            let chance = 1.0 / (1.0 + (-(1.5 * score + treatment[group])).exp());
+            positive.push(rng.random::<f64>() < chance);
+            groups.push(group as u8);
+            x.extend(row);
+        }
+        Ok(Rows::new(layout.clone(), &x, &groups, &positive)?)
+    };
+    Ok([sample(n_rows[0])?, sample(n_rows[1])?])
 }

@@ -1,4 +1,4 @@
-//! Measures the solve time of a synthetic round: `scaling ROWS FEATURES CLIENTS REPEATS BUDGET THREADS…`.
+//! Measures the solve time of a synthetic round: `scaling DEFENSE ROWS FEATURES CLIENTS REPEATS BUDGET THREADS…`.
 //!
 //! The rows are the same in every run: two groups have different features, and clients differ in how strongly labels
 //! follow the group, from strongly to slightly against it, so that some mixture of clients is fair. In the root, labels
@@ -11,7 +11,7 @@ mod measuring;
 use std::error::Error;
 use std::time::Instant;
 
-use equipoise_core::{Client, Fairness, Layout, Round, Rows, Settings};
+use equipoise_core::{Choice, Client, Defense, Fairness, Layout, Round, Rows, Settings};
 use measuring::{Repeats, peak_memory, repeat_pass, repeat_solve};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -25,21 +25,25 @@ const BIASES: [f64; 5] = [2.0, -0.4, 1.0, 0.2, 3.0];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [rows, features, clients, repeats, budget, threads @ ..] = arguments.as_slice() else {
-        return Err("usage: scaling ROWS FEATURES CLIENTS REPEATS BUDGET THREADS…".into());
+    let [defense, rows, features, clients, repeats, budget, threads @ ..] = arguments.as_slice()
+    else {
+        return Err("usage: scaling DEFENSE ROWS FEATURES CLIENTS REPEATS BUDGET THREADS…".into());
     };
+    let defense = Defense::ALL.iter().find(|known| known.name() == defense.as_str());
+    let defense = *defense.ok_or("there is no such defense")?;
     let (rows, features, clients) = (rows.parse()?, features.parse()?, clients.parse()?);
     let repeats = Repeats { max: repeats.parse()?, budget: budget.parse()? };
     let clients_rows = make_clients(rows, features, clients)?;
     let started = Instant::now();
     let round = Round::new(clients_rows)?;
     let prepare_seconds = started.elapsed().as_secs_f64();
-    let settings = Settings::bilevel(Fairness::SP).validate()?;
+    let settings = Settings { defense, ..Settings::new(Fairness::SP) }.validate()?;
     for threads in threads {
         let threads = threads.parse()?;
         let (seconds, outcome) = repeat_solve(&round, &settings, repeats, threads)?;
         let pass_seconds = repeat_pass(&round, &outcome.theta, threads)?;
         let answer = serde_json::json!({
+            "defense": defense.name(),
             "rows": rows,
             "features": features,
             "clients": clients,

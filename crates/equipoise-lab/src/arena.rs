@@ -35,7 +35,7 @@ use std::path::Path;
 use crate::error::Error;
 use crate::journal::{FinishedCells, Header, OnCell};
 use crate::scenario::{ScenarioKind, Split};
-use crate::source::{Sources, rows_digest};
+use crate::source::{Sources, check_n_people, rows_digest};
 use contender::Contest;
 
 /// The files of an arena besides its journal.
@@ -64,6 +64,7 @@ pub fn run_arena(
     for context in &settings.contexts {
         if !populations.iter().any(|(name, _)| *name == context.dataset) {
             let rows = sources.load(&context.dataset, ArenaSettings::PREPROCESSING)?;
+            check_n_people(&context.dataset, &rows, settings.n_people)?;
             populations.push((&context.dataset, rows));
         }
     }

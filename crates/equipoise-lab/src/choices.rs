@@ -4,7 +4,7 @@ use equipoise_core::{Choice, Defense, choices};
 
 use crate::dataset::Preprocessing;
 use crate::experiment::{Ablation, Variant};
-use crate::scenario::{Generator, ScenarioKind};
+use crate::scenario::{Distribution, Generator, ScenarioKind};
 
 /// Number of variants: every defense, and bilevel without its penalty.
 const N_VARIANTS: usize = Defense::ALL.len() + 1;
@@ -34,6 +34,12 @@ impl Choice for Variant {
 choices! { ScenarioKind:
     Realistic => "realistic", "Each reliable client sends its own fair proxy";
     Ideal => "ideal", "All reliable clients send the same fair proxy";
+}
+
+choices! { Distribution:
+    Even => "even", "At random, and as many for each client";
+    Sizes => "sizes", "At random, in geometric progression: the last client has 20 times the rows of the first";
+    Shifted => "shifted", "By features: at each client, up to three of them differ by half a standard deviation from the others";
 }
 
 choices! { Generator:

@@ -37,12 +37,35 @@ pub enum Error {
         /// The value found.
         found: f64,
     },
+    /// A table has too few rows for so many clients.
+    #[error(
+        "the table has {n_rows} rows, too few for {n_clients} clients: each needs at least one row to train, to test and for its root. Use fewer --clients."
+    )]
+    TooManyClients {
+        /// Rows of the table.
+        n_rows: usize,
+        /// Clients.
+        n_clients: usize,
+    },
+    /// A client would have training rows of only one label or group.
+    #[error(
+        "client {client} would have only training rows {which}, of which no proxy can be made. Use fewer --clients, or a smaller --test and --root."
+    )]
+    OneSidedClient {
+        /// The client.
+        client: String,
+        /// What its rows have in common.
+        which: String,
+    },
     /// There is no dataset of this name.
     #[error("there is no dataset `{0}`. Choose law-school, dutch, synthetic or csv.")]
     UnknownDataset(String),
     /// A cell of an experiment, with this key, failed.
     #[error("{0}: {1}")]
     Cell(String, Box<Error>),
+    /// None of this number of cells could be run. The key of the first, and why.
+    #[error("none of the {0} cells could be run. {1}: {2}")]
+    NoCell(usize, String, String),
     /// Another run is writing to this folder.
     #[error("another run is writing to {0}. Wait for it, or choose another folder.")]
     Busy(String),
@@ -116,9 +139,33 @@ pub enum Error {
     /// This line of the journal, counted from 1, is not a cell.
     #[error("{0}, line {1}: not a finished cell. Remove the line to run the cell again.")]
     JournalLine(PathBuf, usize, #[source] serde_json::Error),
+    /// The folder contains a file that is not the journal of such a run.
+    #[error("{0} contains a results.jsonl of something else. Choose another folder.")]
+    OtherJournal(String),
     /// The folder contains a run with other settings.
-    #[error("{0} contains results with different settings or data. Choose another folder.")]
-    OtherExperiment(String),
+    #[error(
+        "{folder} contains a run in which {}. To continue that run, repeat its settings; to run with the new ones, \
+         choose another folder.",
+        changes.join("; ")
+    )]
+    OtherExperiment {
+        /// The folder.
+        folder: String,
+        /// What has changed, one clause each.
+        changes: Vec<String>,
+    },
+    /// A dataset has fewer rows than the people requested.
+    #[error(
+        "--people must be at most {rows}, the number of rows of dataset {dataset}, found {people}"
+    )]
+    FewPeople {
+        /// The dataset.
+        dataset: String,
+        /// Its number of rows.
+        rows: usize,
+        /// The number requested.
+        people: usize,
+    },
 }
 
 impl Error {

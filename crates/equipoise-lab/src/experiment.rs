@@ -7,6 +7,7 @@
 
 mod ablation;
 mod cell;
+mod failed;
 mod figures;
 mod reference;
 mod settings;
@@ -14,13 +15,15 @@ mod summary;
 
 pub use ablation::{Ablation, Change};
 pub use cell::{Cell, CellKey, DefenseResult, Variant};
+pub use failed::FailedCells;
 pub(crate) use figures::{Figures, effective_number, split_weights};
 pub(crate) use reference::reliable_mean;
 pub use reference::{Reference, ReferenceResult};
-pub use settings::ExperimentSettings;
+pub use settings::{ExperimentSettings, RECOMMENDED_ROOT_SHARE};
 pub use summary::{CellSummary, Spread, summarise, write_results_csv};
 
 use equipoise_core::Rows;
+use equipoise_data::NewFolders;
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -28,7 +31,7 @@ use crate::dataset::Preprocessing;
 use crate::error::Error;
 use crate::journal::{FinishedCells, Header, OnCell};
 use crate::scenario::Split;
-use crate::source::{Sources, rows_digest};
+use crate::source::{OWN_TABLE, Sources, check_n_people, rows_digest};
 use settings::Unit;
 
 /// The other files of an experiment.
@@ -46,11 +49,14 @@ pub struct Experiment {
     pub grid: Vec<Cell>,
     /// The cells of the ablations, sorted by change.
     pub ablation_cells: Vec<Cell>,
+    /// The file name of the user's own table, if it is one of the datasets.
+    pub own_table: Option<String>,
 }
 
 /// Runs the grid, then the ablations, skipping cells that are already in the folder's journal.
 ///
-/// `folder` is created if it does not exist. A folder with another experiment is refused.
+/// A cell that cannot be run is recorded with the reason, and the others continue. It is an error if no cell of the grid
+/// can be run. `folder` is created if it does not exist. A folder with another experiment is refused.
 pub fn run_experiment(
     settings: &ExperimentSettings,
     ablations: &[Ablation],
@@ -74,7 +80,7 @@ pub fn run_experiment(
     let cells = FinishedCells::open(folder, &header, &OUTPUTS, &requested, on_cell)?;
     // Create the folder of tables now, because it is better to fail before the work than after it.
     let tables = folder.join("tables");
-    std::fs::create_dir_all(&tables).map_err(Error::folder(&tables))?;
+    let _until_written = NewFolders::create_all(&tables).map_err(Error::folder(&tables))?;
     let run = Run { populations, cells };
     for stage in &stages {
         stage.par_iter().try_for_each(|unit| run.unit(unit))?;
@@ -83,12 +89,21 @@ pub fn run_experiment(
     let changes: Vec<Change> = ablations.iter().flat_map(|ablation| ablation.changes()).collect();
     let mut cells = run.cells.into_cells();
     cells.sort_by_key(|cell| cell.key.order(settings, &changes));
-    let (grid, ablation_cells) = cells.into_iter().partition(|cell| cell.key.change.is_none());
+    let (grid, ablation_cells): (Vec<Cell>, Vec<Cell>) =
+        cells.into_iter().partition(|cell| cell.key.change.is_none());
+    if let Some(first) = grid.first()
+        && grid.iter().all(|cell| cell.problem.is_some())
+    {
+        let problem = first.problem.clone().unwrap_or_default();
+        return Err(Error::NoCell(grid.len(), first.key.to_string(), problem));
+    }
+    let has_own = settings.datasets.iter().any(|name| name == OWN_TABLE);
     Ok(Experiment {
         settings: settings.clone(),
         ablations: ablations.to_vec(),
         grid,
         ablation_cells,
+        own_table: has_own.then(|| sources.own_table_name()).flatten(),
     })
 }
 
@@ -102,6 +117,7 @@ impl Populations {
             let preprocessing = unit.settings.preprocessing;
             if populations.get(&unit.dataset, preprocessing).is_none() {
                 let rows = sources.load(&unit.dataset, preprocessing)?;
+                check_n_people(&unit.dataset, &rows, unit.settings.n_people)?;
                 populations.0.push((unit.dataset.clone(), preprocessing, rows));
             }
         }
@@ -147,15 +163,8 @@ impl Run<'_> {
         })
     }
 
-    /// An ablation may need more rows than there are. That failure is recorded; in the grid, it is an error.
+    /// Records cells that cannot be run.
     fn give_up(&self, keys: &[&CellKey], problem: Error) -> Result<(), Error> {
-        match keys {
-            [key, ..] if key.change.is_none() => {
-                Err(Error::Cell(key.to_string(), Box::new(problem)))
-            }
-            _ => keys
-                .iter()
-                .try_for_each(|&key| self.cells.keep(Cell::failed(key.clone(), &problem))),
-        }
+        keys.iter().try_for_each(|&key| self.cells.keep(Cell::failed(key.clone(), &problem)))
     }
 }

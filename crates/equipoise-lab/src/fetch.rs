@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use equipoise_data::{Digest, Hasher, check_output, write_atomically};
+use equipoise_data::{Digest, Hasher, NewFolders, check_output, write_atomically};
 use ureq::Agent;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
@@ -110,12 +110,13 @@ impl Dataset {
                 Err(error) => return Err(error),
             }
         }
-        let new_folder = !folder.is_dir();
-        if new_folder {
-            std::fs::create_dir(folder).map_err(Error::folder(folder))?;
-        }
+        let is_new = !folder.is_dir();
+        let _new_folder = is_new
+            .then(|| NewFolders::create(folder))
+            .transpose()
+            .map_err(Error::folder(folder))?;
         let downloaded = self.download(&file, settings, on_bytes);
-        if downloaded.is_err() && new_folder {
+        if downloaded.is_err() && is_new {
             // Removes an empty folder only.
             let _ = std::fs::remove_dir(folder);
         }

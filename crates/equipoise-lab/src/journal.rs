@@ -1,6 +1,8 @@
 //! `results.jsonl`: settings and row digests, then a line per finished cell. An interrupted run resumes from it.
 
-use equipoise_data::Digest;
+mod changes;
+
+use equipoise_data::{Digest, NewFolders, Staged, uninterrupted};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -20,6 +22,9 @@ pub(crate) trait Line: Serialize + DeserializeOwned {
     type Key: PartialEq;
 
     fn key(&self) -> &Self::Key;
+
+    /// Whether it could not be run.
+    fn failed(&self) -> bool;
 }
 
 /// The first line, which identifies the run: everything that the bits of a cell depend on.
@@ -101,6 +106,8 @@ impl<'a, C: Line> FinishedCells<'a, C> {
 struct Journal {
     path: PathBuf,
     file: File,
+    /// A new journal and its folder, until the first cell is saved: before that, an interruption leaves nothing to resume.
+    new: Option<(Staged<PathBuf>, NewFolders)>,
 }
 
 /// The first line of every journal starts with this.
@@ -119,9 +126,23 @@ impl Journal {
         {
             return Err(Error::Foreign { folder: folder.display().to_string(), name });
         }
-        std::fs::create_dir_all(folder).map_err(Error::folder(folder))?;
-        let mut file =
-            OpenOptions::new().create(true).read(true).append(true).open(&path).map_err(failed)?;
+        let folders = NewFolders::create_all(folder).map_err(Error::folder(folder))?;
+        let mut options = OpenOptions::new();
+        let options = options.create(true).read(true).append(true);
+        let (mut file, new) = if path.exists() {
+            (options.open(&path).map_err(failed)?, None)
+        } else {
+            let mut file = None;
+            let create = || {
+                file = Some(options.open(&path)?);
+                Ok(path.clone())
+            };
+            let staged = Staged::create(create).map_err(failed)?;
+            (
+                file.ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))?,
+                Some((staged, folders)),
+            )
+        };
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -136,35 +157,46 @@ impl Journal {
         let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
         let is_ours =
             if whole.is_empty() { header.starts_with(&text) } else { whole.starts_with(&header) };
-        if !is_ours {
-            // A journal without a finished cell may be replaced.
-            let has_no_cell = whole.starts_with(PREFIX) && whole.lines().count() == 1;
-            if !has_no_cell {
-                return Err(Error::OtherExperiment(folder.display().to_string()));
-            }
+        if !is_ours && !is_without_results::<C>(whole) {
+            let folder = folder.display().to_string();
+            let old = whole.lines().next().unwrap_or_default();
+            return Err(match changes::between(old, &header) {
+                Some(changes) => Error::OtherExperiment { folder, changes },
+                None => Error::OtherJournal(folder),
+            });
         }
         let mut cells: Vec<C> = Vec::new();
-        for (number, line) in whole.lines().enumerate().skip(1) {
-            let cell: C = serde_json::from_str(line)
-                .map_err(|source| Error::JournalLine(path.clone(), number + 1, source))?;
-            if !cells.iter().any(|known| known.key() == cell.key()) {
-                cells.push(cell);
-            }
-        }
         if is_ours && !whole.is_empty() {
+            for (number, line) in whole.lines().enumerate().skip(1) {
+                let cell: C = serde_json::from_str(line)
+                    .map_err(|source| Error::JournalLine(path.clone(), number + 1, source))?;
+                if !cells.iter().any(|known| known.key() == cell.key()) {
+                    cells.push(cell);
+                }
+            }
             file.set_len(whole.len() as u64).map_err(failed)?;
         } else {
             file.set_len(0).map_err(failed)?;
             file.write_all(header.as_bytes()).map_err(failed)?;
         }
-        Ok((Self { path, file }, cells))
+        Ok((Self { path, file, new }, cells))
     }
 
     fn append(&mut self, cell: &impl Serialize) -> Result<(), Error> {
-        let written =
-            self.file.write_all(to_line(cell).as_bytes()).and_then(|()| self.file.flush());
+        let line = to_line(cell);
+        // An interruption leaves whole lines.
+        let written = uninterrupted(|| {
+            self.new = None;
+            self.file.write_all(line.as_bytes()).and_then(|()| self.file.flush())
+        });
         written.map_err(|source| Error::Journal(self.path.clone(), source))
     }
+}
+
+/// Whether this is a journal in which no cell could be run. It may be replaced.
+fn is_without_results<C: Line>(journal: &str) -> bool {
+    let mut cells = journal.lines().skip(1).map(serde_json::from_str::<C>);
+    journal.starts_with(PREFIX) && cells.all(|cell| cell.is_ok_and(|cell| cell.failed()))
 }
 
 /// A line of JSON. Plain data always serialises.

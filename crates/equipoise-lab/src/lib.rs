@@ -11,6 +11,7 @@ mod experiment;
 mod fetch;
 mod journal;
 mod population;
+mod rehearsal;
 mod results;
 mod rival;
 mod scenario;
@@ -27,15 +28,17 @@ pub use demo::{Demo, DemoSettings};
 pub use error::Error;
 pub use experiment::{
     Ablation, Cell, CellKey, CellSummary, Change, DefenseResult, Experiment, ExperimentSettings,
-    Reference, ReferenceResult, Spread, Variant, run_experiment, summarise, write_results_csv,
+    FailedCells, RECOMMENDED_ROOT_SHARE, Reference, ReferenceResult, Spread, Variant,
+    run_experiment, summarise, write_results_csv,
 };
 pub use fetch::{FetchProblem, FetchSettings, Fetched, OnBytes};
 pub use journal::OnCell;
 pub use population::{COLUMNS, LABEL, Person, SENSITIVE, make_population};
+pub use rehearsal::{Rehearsal, RehearsalClient, RehearsalSettings};
 pub use results::Results;
 pub use rival::{Rival, RivalInput, RivalModel};
 pub use scenario::{
-    Generator, Members, OnClient, ProxySize, Scenario, ScenarioClient, ScenarioKind,
+    Distribution, Generator, Members, OnClient, ProxySize, Scenario, ScenarioClient, ScenarioKind,
     ScenarioSettings, Split, unfairness,
 };
 pub use source::{OWN_TABLE, SYNTHETIC, Sources, dataset_title};

@@ -1,9 +1,13 @@
 //! The paper's scenarios (its Section IV): a population split among clients, some of them unreliable.
 //!
-//! Rows are split evenly and at random, and each client keeps a part for testing. Clients are ranked by the unfairness
+//! Rows are split evenly and at random, or otherwise ([`Distribution`]), and each client keeps a part for testing. Clients are ranked by the unfairness
 //! of a model trained on their own training rows and measured on their own test rows. The most unfair clients are
 //! unreliable and send their training rows unchanged. The others send fair proxies. A small random part of each
 //! client's training rows is the root. Defenses are evaluated on the test rows of the reliable clients only.
+
+mod distribution;
+
+pub use distribution::Distribution;
 
 use equipoise_core::{
     Client, Error, Fairness, Gap, InnerSettings, Metrics, NoopObserver, ProxyMethod, ProxySettings,
@@ -66,8 +70,12 @@ pub struct ScenarioSettings {
     pub kind: ScenarioKind,
     /// The fairness that ranks clients and shapes proxies.
     pub fairness: Fairness,
+    /// How many people of the population take part, drawn by the seed; `None`: all.
+    pub n_people: Option<usize>,
     /// K, the number of clients.
     pub n_clients: usize,
+    /// How rows are distributed among clients.
+    pub distribution: Distribution,
     /// Share of clients that are unreliable, between 0 and 1; rounded to whole clients.
     pub unreliable_share: f64,
     /// Share of a client's rows kept for testing.
@@ -90,7 +98,9 @@ impl ScenarioSettings {
         Self {
             kind,
             fairness,
+            n_people: None,
             n_clients: 5,
+            distribution: Distribution::Even,
             unreliable_share,
             test_share: 0.2,
             root_share: 0.005,
@@ -126,7 +136,7 @@ pub struct ScenarioClient {
     pub unfairness: f64,
     /// Whether it sends a fair proxy.
     pub reliable: bool,
-    /// How its proxy was generated; `None` for an unreliable client.
+    /// How its proxy was generated, without its closeness; `None` for an unreliable client.
     pub summary: Option<ProxySummary>,
 }
 
@@ -137,7 +147,7 @@ pub struct Members {
     pub train: Vec<usize>,
     /// Test rows.
     pub test: Vec<usize>,
-    /// Root rows, a part of the training rows.
+    /// Root rows: in a scenario a part of the training rows, in a rehearsal none of them.
     pub root: Vec<usize>,
 }
 
@@ -171,14 +181,13 @@ impl Split {
         let mut rng = ChaCha8Rng::seed_from_u64(settings.seed);
         let mut order: Vec<usize> = (0..population.len()).collect();
         order.shuffle(&mut rng);
-        let width = settings.n_clients.to_string().len();
+        order.truncate(settings.n_people.unwrap_or(usize::MAX));
+        let parts = settings.distribution.parts(population, order, settings);
         let mut clients = Vec::with_capacity(settings.n_clients);
-        for (number, own) in even_parts(&order, settings.n_clients).enumerate() {
-            let id = format!("c{:0width$}", number + 1);
+        for (id, own) in client_ids(settings.n_clients).zip(&parts) {
             clients.push(split_client(id, population, own, settings, &mut rng)?);
         }
-        let mut by_unfairness: Vec<usize> = (0..clients.len()).collect();
-        by_unfairness.sort_by(|&a, &b| clients[b].unfairness.total_cmp(&clients[a].unfairness));
+        let by_unfairness = most_unfair_first(clients.iter().map(|client| client.unfairness));
         let fair = vec![OnceLock::new(); clients.len()];
         Ok(Self { settings: *settings, clients, by_unfairness, fair })
     }
@@ -221,6 +230,7 @@ impl Split {
         let settings = ProxySettings {
             lambda: self.settings.lambda,
             rows: Some(train.len().min(CENTRAL_PROXY_ROWS)),
+            closeness_rows: 0,
             ..ProxySettings::new(self.settings.fairness)
         };
         Ok(generate_proxy(&train, &settings, &mut NoopObserver)?.summary.theta)
@@ -299,9 +309,29 @@ impl Scenario {
     }
 }
 
-/// `parts` slices whose lengths differ by at most one.
-fn even_parts(order: &[usize], parts: usize) -> impl Iterator<Item = &[usize]> {
-    (0..parts).map(move |k| &order[k * order.len() / parts..(k + 1) * order.len() / parts])
+/// c1, c2, …, of equal length, so that they sort by number.
+pub(crate) fn client_ids(n_clients: usize) -> impl Iterator<Item = String> {
+    let width = n_clients.to_string().len();
+    (1..=n_clients).map(move |number| format!("c{number:0width$}"))
+}
+
+/// The positions of clients from the most unfair to the fairest. Equal clients keep their order.
+pub(crate) fn most_unfair_first(unfairness: impl Iterator<Item = f64>) -> Vec<usize> {
+    let unfairness: Vec<f64> = unfairness.collect();
+    let mut order: Vec<usize> = (0..unfairness.len()).collect();
+    order.sort_by(|&a, &b| unfairness[b].total_cmp(&unfairness[a]));
+    order
+}
+
+/// The [`unfairness`] on `test` of a model trained on `train`.
+pub(crate) fn own_unfairness(
+    train: &Rows,
+    test: &Rows,
+    lambda: f64,
+    fairness: Fairness,
+) -> Result<f64, Error> {
+    let model = fit_logistic(train, lambda, &InnerSettings::default())?;
+    Ok(unfairness(&Metrics::of(&model, test)?, fairness))
 }
 
 fn split_client(
@@ -319,8 +349,7 @@ fn split_client(
     let members = Members { train: train.to_vec(), test: test.to_vec(), root: root.to_vec() };
     let (train, test) = (population.select(train), population.select(test));
     let root = population.select(&members.root);
-    let model = fit_logistic(&train, settings.lambda, &InnerSettings::default())?;
-    let unfairness = unfairness(&Metrics::of(&model, &test)?, settings.fairness);
+    let unfairness = own_unfairness(&train, &test, settings.lambda, settings.fairness)?;
     let proxy = train.clone();
     Ok(ScenarioClient {
         id,
@@ -353,6 +382,7 @@ fn make_fair_proxy(
         solver,
         rows: Some(settings.proxy_size.rows(client.train.len())),
         lambda: settings.lambda,
+        closeness_rows: 0,
         seed: settings.seed.wrapping_mul(1_000_003).wrapping_add(number),
         ..ProxySettings::new(settings.fairness)
     };

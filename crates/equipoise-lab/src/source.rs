@@ -1,7 +1,7 @@
 //! Sources of an experiment's rows: a known dataset, the synthetic population, or the user's own table.
 
 use equipoise_core::Rows;
-use equipoise_data::{Digest, Hasher, Purpose, Schema, infer, open_table, read_rows};
+use equipoise_data::{Digest, Hasher, Purpose, Schema, Staged, infer, open_table, read_rows};
 use std::path::PathBuf;
 
 use crate::dataset::{Dataset, Preprocessing};
@@ -41,7 +41,8 @@ impl Sources {
     fn load_synthetic(&self, preprocessing: Preprocessing) -> Result<Rows, Error> {
         let people = make_population(self.n_people, POPULATION_SEED);
         let everyone: Vec<usize> = (0..people.len()).collect();
-        let folder = tempfile::tempdir().map_err(Error::folder(&std::env::temp_dir()))?;
+        let folder =
+            Staged::create(tempfile::tempdir).map_err(Error::folder(&std::env::temp_dir()))?;
         let file = folder.path().join("population.csv");
         write_people(&file, &people, &everyone)?;
         let mut options = infer_options(preprocessing != Preprocessing::Paper);
@@ -52,12 +53,32 @@ impl Sources {
 
     fn load_own_table(&self) -> Result<Rows, Error> {
         let schema = Schema::read(self.schema.as_ref().ok_or(Error::NoSchema)?)?;
-        let file = self
-            .data
-            .iter()
-            .find(|path| path.is_file() || path.extension().is_some())
-            .ok_or(Error::NoOwnTable)?;
+        let file = self.own_table().ok_or(Error::NoOwnTable)?;
         Ok(read_rows(file, &schema, Purpose::Data)?.rows)
+    }
+
+    /// The user's own table: the first location that is a file or looks like one.
+    fn own_table(&self) -> Option<&PathBuf> {
+        self.data.iter().find(|path| path.is_file() || path.extension().is_some())
+    }
+
+    /// The file name of the user's own table.
+    pub(crate) fn own_table_name(&self) -> Option<String> {
+        Some(self.own_table()?.file_name()?.to_string_lossy().into_owned())
+    }
+}
+
+/// Rejects a number of people that the dataset does not have.
+pub(crate) fn check_n_people(
+    dataset: &str,
+    rows: &Rows,
+    n_people: Option<usize>,
+) -> Result<(), Error> {
+    match n_people {
+        Some(people) if people > rows.len() => {
+            Err(Error::FewPeople { dataset: dataset.to_owned(), rows: rows.len(), people })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -4,8 +4,8 @@
 
 use equipoise_core::{Choice, Criterion, Defense, Profile};
 use equipoise_lab::{
-    Ablation, Error, Experiment, ExperimentSettings, ProxySize, Results, SYNTHETIC, ScenarioKind,
-    Sources, Variant, run_experiment, summarise,
+    Ablation, Distribution, Error, Experiment, ExperimentSettings, ProxySize, Results, SYNTHETIC,
+    ScenarioKind, Sources, Variant, run_experiment, summarise,
 };
 use std::path::{Path, PathBuf};
 
@@ -99,12 +99,12 @@ fn the_page_has_every_table_and_figure() {
     let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
     let text = std::fs::read_to_string(folder.path().join("RESULTS.md")).unwrap();
     for heading in [
-        "Ours beside the paper",
-        "Table I: client weights",
-        "Table II: bilevel against pooling",
-        "Table III: bilevel and robust averaging",
-        "Figure 2: unfairness of each proxy",
-        "Figure 3: accuracy against fairness",
+        "The default defense",
+        "Client weights",
+        "Bilevel against pooling",
+        "Trust, bilevel and robust averaging",
+        "Unfairness of each proxy",
+        "Accuracy against fairness",
         "Convergence",
         "Ablations",
     ] {
@@ -120,8 +120,10 @@ fn the_page_has_every_table_and_figure() {
         text.contains("| 0.25\u{202f}% | 60\u{202f}% | **–** |"),
         "the failed cell is not shown"
     );
-    // The paper does not have this population, so there are no differences to discuss.
-    assert!(!text.contains("Differences from the paper"));
+    // The paper does not have this population, so there is nothing to compare.
+    for paper in ["Differences from the paper", "Table I", "| Paper", "Diff.", "the paper's"] {
+        assert!(!text.contains(paper), "{paper} is on the page");
+    }
 }
 
 #[test]
@@ -146,6 +148,11 @@ fn on_law_school_robust_averaging_follows_the_majority_and_the_method_does_not()
     let results = Results { experiment: &experiment, command: "" };
     let text = results.page().to_markdown();
     assert!(text.contains("0.4948") && text.contains("84.72"), "the paper's figures are missing");
+    for heading in ["Ours beside the paper", "Table I: ", "Table II: ", "Table III: ", "Figure 2: "]
+    {
+        assert!(text.contains(&format!("## {heading}")), "{heading} is missing");
+    }
+    assert!(text.contains("| Paper | Diff. |"), "the paper's columns are missing");
     for defense in ["bilevel", "fedasl", "fednolowe", "pooled"] {
         let figure = format!("{:.4}", fairness(defense));
         assert!(text.contains(&figure), "{defense}: {figure} is not on the page");
@@ -183,22 +190,119 @@ fn your_own_table_is_encoded_by_its_schema() {
     let experiment = run(&own).unwrap();
     assert_eq!(experiment.grid.len(), 4);
     assert_eq!(experiment.ablation_cells.len(), 0, "the schema decides on the intercept");
+    let page = Results { experiment: &experiment, command: "" }.page();
+    assert_eq!(page.subtitle, "own.csv (|SPD|), 3 clients");
+    assert!(!page.to_markdown().contains("Paper"), "columns of the paper");
 
     // A folder cannot be reused for other rows, and table and schema are both required.
     std::fs::write(&own.data[0], "score,group,passed\n1,a,1\n2,b,0\n").unwrap();
-    assert!(matches!(run(&own), Err(Error::OtherExperiment { .. })));
+    let refused = run(&own).unwrap_err();
+    assert!(refused.to_string().contains("dataset csv had other rows"), "{refused}");
     assert!(matches!(run(&Sources { schema: None, ..own.clone() }), Err(Error::NoSchema)));
     assert!(matches!(run(&Sources { data: vec![], ..own }), Err(Error::NoOwnTable)));
 }
 
 #[test]
-fn a_failed_cell_is_named() {
+fn a_cell_that_cannot_be_run_does_not_end_the_run() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = ExperimentSettings { root_share: 0.002, ..on(SYNTHETIC) };
+    // One root row per client. For some seeds, all five are of the same group.
+    let settings = ExperimentSettings { root_share: 0.002, seeds: 12, ..on(SYNTHETIC) };
+    let run = || {
+        let here = sources(folder.path());
+        run_experiment(&settings, &[], &here, folder.path(), &|_, _| {}).unwrap()
+    };
+    let experiment = run();
+    let failed = experiment.failed_cells();
+    assert!((1..12).contains(&failed.len()), "{failed:?}");
+    for split in &failed {
+        assert_eq!(split.cells.len(), 2, "both scenarios have the same root");
+        assert!(
+            split.problem.contains("root") && split.problem.contains("--root-share"),
+            "{split:?}"
+        );
+    }
+    let results = Results { experiment: &experiment, command: "" };
+    let text = results.page().to_markdown();
+    assert!(text.contains(&format!("{} of 24 cells could not be run", 2 * failed.len())), "{text}");
+    assert!(text.contains(&failed[0].problem.replace('`', "")), "the reason is not on the page");
+    // Figures are means over the seeds that could be run.
+    let summaries = summarise(&experiment.grid, &settings.variants);
+    for summary in &summaries {
+        assert_eq!(summary.seeds, 12 - failed.len());
+        assert_eq!(summary.weights.len(), summary.unreliable_clients.len());
+        assert!(summary.accuracy_mean.is_finite());
+    }
+    // A resumed run knows them.
+    assert_eq!(run().failed_cells(), failed);
+}
+
+#[test]
+fn it_is_an_error_if_no_cell_can_be_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = ExperimentSettings { n_clients: 2000, unreliable: vec![0.4], ..on(SYNTHETIC) };
     let here = sources(folder.path());
     let refused = run_experiment(&settings, &[], &here, folder.path(), &|_, _| {});
     let text = refused.unwrap_err().to_string();
-    assert!(text.starts_with("synthetic, sp, ") && text.contains("root"), "{text}");
+    assert!(text.starts_with("none of the 4 cells could be run. synthetic, sp, "), "{text}");
+}
+
+#[test]
+fn a_changed_setting_is_named_with_both_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = sources(folder.path());
+    let one =
+        ExperimentSettings { seeds: 1, scenarios: vec![ScenarioKind::Realistic], ..on(SYNTHETIC) };
+    let run = |settings: &ExperimentSettings, sources: &Sources| {
+        run_experiment(settings, &[], sources, folder.path(), &|_, _| {})
+    };
+    run(&one, &here).unwrap();
+    let refused = |settings: &ExperimentSettings, sources: &Sources| {
+        run(settings, sources).unwrap_err().to_string()
+    };
+    let more = ExperimentSettings { seeds: 3, root_share: 0.03, ..one.clone() };
+    let text = refused(&more, &here);
+    for part in
+        ["--seeds was 1 and is now 3", "--root-share was 0.02 and is now 0.03", "another folder"]
+    {
+        assert!(text.contains(part), "{text}");
+    }
+    let fewer = Sources { n_people: 2900, ..here.clone() };
+    assert!(refused(&one, &fewer).contains("dataset synthetic had other rows"));
+    run(&one, &here).unwrap();
+}
+
+#[test]
+fn people_are_drawn_from_a_dataset_and_clients_can_differ() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = sources(folder.path());
+    let realistic = ExperimentSettings {
+        scenarios: vec![ScenarioKind::Realistic],
+        variants: vec![Variant::Defense(Defense::Trust), Variant::Defense(Defense::Pooled)],
+        ..on(SYNTHETIC)
+    };
+    let run = |name: &str, settings: &ExperimentSettings| {
+        run_experiment(settings, &[], &here, &folder.path().join(name), &|_, _| {})
+    };
+    let accuracies = |experiment: &Experiment| -> Vec<f64> {
+        experiment.grid.iter().map(|cell| cell.results[0].accuracy.unwrap()).collect()
+    };
+    let all = accuracies(&run("all", &realistic).unwrap());
+    for distribution in [Distribution::Sizes, Distribution::Shifted] {
+        let other = ExperimentSettings { distribution, ..realistic.clone() };
+        let experiment = run(distribution.name(), &other).unwrap();
+        assert!(experiment.failed_cells().is_empty());
+        assert_ne!(accuracies(&experiment), all);
+        let pooled = &experiment.grid[0].results[1];
+        let largest = pooled.weights.iter().copied().fold(0.0, f64::max);
+        // With sizes from 1 to 20, the largest of five clients has 54 % of the rows.
+        let expected = if distribution == Distribution::Sizes { 0.54 } else { 0.2 };
+        assert!((largest - expected).abs() < 0.04, "{distribution:?}: {:?}", pooled.weights);
+    }
+    let some = ExperimentSettings { n_people: Some(2000), ..realistic.clone() };
+    assert_ne!(accuracies(&run("some", &some).unwrap()), all);
+    let many = ExperimentSettings { n_people: Some(3001), ..realistic };
+    let refused = run("many", &many).unwrap_err().to_string();
+    assert!(refused.contains("--people must be at most 3000"), "{refused}");
 }
 
 #[test]
@@ -218,7 +322,7 @@ fn does_not_touch_a_folder_that_is_in_use() {
     std::fs::remove_file(folder.path().join("RESULTS.md")).unwrap();
     for text in ["hello", "hello\n", "{\"version\":\"0\"}\nhello\n"] {
         std::fs::write(&journal, text).unwrap();
-        assert!(matches!(run(), Err(Error::OtherExperiment { .. })), "{text}");
+        assert!(matches!(run(), Err(Error::OtherJournal(_))), "{text}");
         assert_eq!(std::fs::read_to_string(&journal).unwrap(), text);
     }
 }
@@ -227,7 +331,7 @@ fn does_not_touch_a_folder_that_is_in_use() {
 fn settings_can_be_corrected_before_the_first_cell_is_finished() {
     let folder = tempfile::tempdir().unwrap();
     let here = sources(folder.path());
-    let bad = ExperimentSettings { root_share: 0.001, seeds: 1, ..on(SYNTHETIC) };
+    let bad = ExperimentSettings { n_clients: 2000, seeds: 1, ..on(SYNTHETIC) };
     assert!(run_experiment(&bad, &[], &here, folder.path(), &|_, _| {}).is_err());
     let good = ExperimentSettings { seeds: 1, ..on(SYNTHETIC) };
     assert!(run_experiment(&good, &[], &here, folder.path(), &|_, _| {}).is_ok());
@@ -263,7 +367,7 @@ fn rejects_a_folder_with_another_experiment() {
     std::fs::write(folder.path().join("results.jsonl"), "{\"other\":1}\n").unwrap();
     let here = sources(folder.path());
     let refused = run_experiment(&on(SYNTHETIC), &[], &here, folder.path(), &|_, _| {});
-    assert!(matches!(refused, Err(Error::OtherExperiment { .. })));
+    assert!(matches!(refused, Err(Error::OtherJournal(_))));
 }
 
 #[test]

@@ -231,20 +231,21 @@ impl Figure {
     fn write(&self, markup: &mut Markup) {
         markup.element("div", &[], |markup| {
             markup.leaf("dt", &[], &self.label);
-            markup.element("dd", &[("class", &"value")], |markup| {
-                // An interval is set smaller than its figure.
-                match self.value.split_once(" (") {
-                    Some((figure, interval)) => {
-                        markup.text(figure);
-                        let class: Attributes<'_> = &[("class", &"interval")];
-                        markup.leaf("span", class, &format!(" ({interval}"));
-                    }
-                    None => markup.text(&self.value),
-                }
-            });
+            markup.element("dd", &[("class", &"value")], |markup| write_value(markup, &self.value));
             if !self.note.is_empty() {
                 markup.leaf("dd", &[("class", &"note")], &self.note);
             }
         });
+    }
+}
+
+/// Writes a key figure. Its interval, in brackets, is set smaller.
+pub fn write_value(markup: &mut Markup, value: &str) {
+    match value.split_once(" (") {
+        Some((figure, interval)) => {
+            markup.text(figure);
+            markup.leaf("span", &[("class", &"interval")], &format!(" ({interval}"));
+        }
+        None => markup.text(value),
     }
 }

@@ -19,7 +19,7 @@ pub use heatmap::Heatmap;
 pub use lines::{Lines, Marker, Series};
 pub use scatter::{Point, Scatter, ScatterSeries};
 
-pub(crate) use canvas::write_patterns;
+pub(crate) use canvas::{FONT_SIZE, text_width, write_patterns};
 
 use crate::format::Format;
 use crate::markup::Markup;

@@ -127,8 +127,8 @@ impl Convergence<'_> {
         series: Vec<Series>,
         table: Table,
     ) -> Chart {
-        // A marker where each value of ρ takes effect.
-        let stages = self.trace.chunk_by(|a, b| a.rho == b.rho && a.start == b.start);
+        // A marker where ρ changes. A new start that keeps ρ is a gap in the lines.
+        let stages = self.trace.chunk_by(|a, b| a.rho == b.rho);
         let markers = stages.map(|stage| Marker {
             x: stage[0].iteration as f64,
             label: format!("ρ = {}", Format::Auto.write_log_tick(stage[0].rho)),

@@ -21,13 +21,13 @@ mod outcome_report;
 mod page;
 mod table;
 
-pub use block::{Answer, Block, Card, Fact, Figure, NoticeKind, Tone};
+pub use block::{Answer, Block, Card, Fact, Figure, NoticeKind, Tone, write_value};
 pub use chart::{
     Axis, Bar, Bars, Chart, ChartKind, GroupedBars, Heatmap, Lines, Marker, Point, Quantity,
     Reference, Scatter, ScatterSeries, Series,
 };
 pub use convergence::Convergence;
-pub use format::Format;
+pub use format::{Format, count, duration};
 pub use markup::{Attributes, Markup};
 pub use matrix::{Matrix, MatrixCell, MatrixRow};
 pub use outcome_report::{Measured, OutcomeReport, answer, requirement_figures, termination_label};

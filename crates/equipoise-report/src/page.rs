@@ -121,7 +121,8 @@ impl Section {
         markup.element("section", &[("id", &id), ("aria-labelledby", &heading_id)], |markup| {
             markup.leaf("h2", &[("id", &heading_id)], &self.heading);
             if !self.lead.is_empty() {
-                markup.leaf("p", &[("class", &"lead")], &self.lead);
+                let lead = |markup: &mut Markup| markup.text_with_names(&self.lead);
+                markup.element("p", &[("class", &"lead")], lead);
             }
             markup.newline();
             for block in &self.blocks {

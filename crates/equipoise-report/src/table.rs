@@ -1,9 +1,12 @@
 //! Tables.
 
+mod width;
+
 use crate::format::{Format, MISSING};
 use crate::markup::{Attributes, Markup};
+use width::Fit;
 
-/// A table, in a scrollable box if it is wider than the page.
+/// A table. If a phone is too narrow for it, each row is shown as a list of names and values there.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
     /// A one-line description.
@@ -103,19 +106,28 @@ impl Table {
                 markup.leaf("th", &[("scope", &"col"), ("class", &class)], &column.name);
             }
         };
-        let row = |markup: &mut Markup, row: &Vec<Cell>| self.write_row(markup, row);
-        write_scrollable(markup, "scroll", &self.caption, head, &self.rows, row);
+        let fit = self.fit();
+        let row = |markup: &mut Markup, row: &Vec<Cell>| self.write_row(markup, row, fit);
+        write_scrollable(markup, fit.class(), &self.caption, head, &self.rows, row);
     }
 
-    fn write_row(&self, markup: &mut Markup, row: &[Cell]) {
+    fn write_row(&self, markup: &mut Markup, row: &[Cell], fit: Fit) {
         for (i, cell) in row.iter().enumerate() {
-            let align = self.columns.get(i).map_or("left", Column::class);
+            let column = self.columns.get(i);
+            let align = column.map_or("left", Column::class);
             let class = if cell.strong { format!("{align} strong") } else { align.to_owned() };
-            if i == 0 {
-                markup.leaf("th", &[("scope", &"row"), ("class", &class)], &cell.text);
-            } else {
-                markup.leaf("td", &[("class", &class)], &cell.text);
-            }
+            let name = column.map_or("", |column| &column.name);
+            // Stacked rows have no header, so each cell names its column.
+            let attributes: Attributes<'_> =
+                &[("class", &class), ("data-label", &name), ("scope", &"row")];
+            let tag = if i == 0 { "th" } else { "td" };
+            let attributes: Vec<_> = attributes
+                .iter()
+                .copied()
+                .filter(|(key, _)| *key != "scope" || i == 0)
+                .filter(|(key, _)| *key != "data-label" || fit != Fit::Narrow)
+                .collect();
+            markup.element(tag, &attributes, |markup| markup.text_with_names(&cell.text));
         }
     }
 }

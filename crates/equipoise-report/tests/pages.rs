@@ -140,7 +140,7 @@ fn shared_rows_are_listed_below_the_weights() {
     checked(&html);
     assert!(html.contains("5 pairs of clients share at least a tenth"));
     assert!(html.contains("bank 3 and bank 5") && html.contains("are estimated"));
-    assert!(html.contains("about 1204") && html.contains("about 38.1\u{202f}%"));
+    assert!(html.contains("about 1,204") && html.contains("about 38.1\u{202f}%"));
     assert!(html.contains("there are 4 more"));
     file.more_overlaps = 0;
     file.overlaps[0].estimated = false;
@@ -403,7 +403,7 @@ fn pages_with_many_groups_and_clients_stay_readable() {
     checked(&html);
     assert!(html.contains("40 groups, listed below"));
     assert!(html.contains("The chart shows the 30 largest groups"));
-    assert!(html.contains("The cards show 24 of 1000 clients"));
+    assert!(html.contains("The cards show 24 of 1,000 clients"));
     assert_eq!(html.matches("<article").count(), 24);
     assert!(html.len() < 2_000_000, "{} bytes", html.len());
 }
@@ -418,12 +418,12 @@ fn a_card_shows_what_the_audit_found() {
     for part in [
         "Known to be unreliable; shares rows with others; 3 outliers",
         "Leaving it out would raise the loss by 0.0021 on the root.",
-        "bank 5 (about 1204)",
+        "bank 5 (about 1,204)",
         "3 rows have a value more than 10 times as large as is typical; the largest is 1.2×10⁶ times, in “lsat”",
         "0.412 (0.341\u{a0}to\u{a0}0.483)",
         "0.40 standard deviations at most, in “decile, third year”; chance alone gives up to 0.45",
         "loss +0.0010, gap +1.2\u{202f}%",
-        "of which 3100 distinct",
+        "of which 3,100 distinct",
     ] {
         assert!(card.contains(part), "no {part} in {card}");
     }

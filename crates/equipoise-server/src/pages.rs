@@ -7,6 +7,7 @@ mod coordinator;
 mod frame;
 mod index;
 mod login;
+mod numbers;
 mod participation;
 mod progress;
 mod refusal;

@@ -7,6 +7,7 @@
 
 mod audience;
 pub mod canonical;
+mod client_status;
 mod event;
 mod event_text;
 mod key;
@@ -24,6 +25,7 @@ mod submission_list;
 mod validated;
 
 pub use audience::{AudienceError, check_audience};
+pub use client_status::{ClientStatus, RefusedAttempt};
 pub use equipoise_data::{Digest, DigestProblem};
 pub use event::{ChainError, CloseReason, Event, EventKind, verify_chain};
 pub use key::{KeyError, PrivateKey, PublicKey, Signature};

@@ -33,4 +33,4 @@ pub(crate) use counters::Counters;
 pub(crate) use refused_uploads::RefusedUpload;
 pub(crate) use results::{SolveInputs, about, submission_warnings, write_results};
 pub use rounds::Rounds;
-pub(crate) use summary::{ClientSummary, PublishedFile};
+pub(crate) use summary::PublishedFile;

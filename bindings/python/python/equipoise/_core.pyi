@@ -66,6 +66,9 @@ class Schema:
         numeric: list[str],
         intercept: bool,
         codes: bool,
+        label_rest_negative: bool,
+        fill: list[str],
+        unknown: str | None,
     ) -> tuple[Schema, list[str]]: ...
     def write(self, path: _Path, force: bool) -> None: ...
     def to_toml(self) -> str: ...

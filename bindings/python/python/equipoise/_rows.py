@@ -57,6 +57,9 @@ class LabelledRows:
             numeric=numeric,
             intercept=True,
             codes=False,
+            label_rest_negative=False,
+            fill=[],
+            unknown="other",
         )
         return Schema._of(native, notes)
 

@@ -47,12 +47,18 @@ class Schema:
         categorical: Sequence[str] = (),
         numeric: Sequence[str] = (),
         intercept: bool = True,
+        label_rest_negative: bool = False,
+        fill: Sequence[str] = (),
+        unknown: str | None = None,
     ) -> "Schema":
         """Propose a schema for a table, to be reviewed and agreed on.
 
         `positive` is the value of the label column that counts as positive. `sensitive` names one or several columns; a
         mapping also gives the value of the reference group of each, or None for the most frequent value. With
         `two_groups`, the reference group is compared with everyone else. With `blind`, the model may not use the group.
+        A label has two values unless `label_rest_negative` says that all but the positive one are negative. `fill` replaces
+        missing values: "median" or "mean", and "mode" for categories. `unknown="other"` accepts levels that the table
+        lacks.
         """
         names = [sensitive] if isinstance(sensitive, str) else sensitive
         pairs = list(names.items()) if isinstance(names, Mapping) else [(name, None) for name in names]
@@ -67,6 +73,9 @@ class Schema:
             numeric=list(numeric),
             intercept=intercept,
             codes=True,
+            label_rest_negative=label_rest_negative,
+            fill=list(fill),
+            unknown=unknown,
         )
         return cls._of(native, notes)
 

@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use clap::Args;
 use equipoise_core::{Choice, Criterion};
 use equipoise_lab::{
-    ArenaPage, ArenaSettings, ArenaSummary, Attack, Contender, Context, Standing, run_arena,
+    ArenaPage, ArenaSettings, ArenaSummary, Attack, Contender, Context, Distribution, Standing,
+    run_arena,
 };
 
 use crate::choice_args::{Chosen, choice, choice_or_group, distinct};
@@ -84,6 +85,9 @@ pub(crate) struct ArenaArgs {
     /// Number of clients that each dataset is split among
     #[arg(long, value_name = "K", default_value_t = 5)]
     clients: usize,
+    /// How rows are distributed among clients
+    #[arg(long, value_parser = choice::<Distribution>(), default_value = "even")]
+    split: Distribution,
     /// Share of each client's training rows to use as root
     #[arg(long, value_name = "SHARE", default_value_t = 0.005)]
     root_share: f64,
@@ -96,7 +100,7 @@ pub(crate) struct ArenaArgs {
 
 pub(crate) fn run(args: &ArenaArgs, output: &Output) -> anyhow::Result<Answer> {
     let settings = args.settings();
-    let sources = args.sources.resolve();
+    let sources = args.sources.resolve(&args.dataset)?;
     let arena = {
         let bar = Mutex::new(Bar::new(output));
         run_arena(&settings, &sources, &args.output, &|done, total| {
@@ -166,7 +170,9 @@ impl ArenaArgs {
             rates: self.rates.clone(),
             seeds: self.seeds,
             first_seed: self.first_seed,
+            n_people: self.sources.n_people(&self.dataset),
             n_clients: self.clients,
+            distribution: self.split,
             root_share: self.root_share,
             ..ArenaSettings::default()
         }

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::Args;
 use equipoise_core::{
-    FairProxyTest, Fairness, Gap, Metrics, ProxyModels, Rows, Separation,
+    FairProxyTest, Fairness, Gap, Metrics, ProxyModels, Rows, Separation, Warning,
     check_fairness_is_measurable, test_fair_proxy,
 };
-use equipoise_data::{Purpose, Schema, read_proxy, read_rows};
+use equipoise_data::{ProxyOrigin, Purpose, Schema, read_proxy, read_rows};
 use serde::Serialize;
 
 use crate::commands::setting::name_the_option;
+use crate::delimiter_args::DelimiterArgs;
 use crate::fairness_args::FairnessArgs;
 use crate::figures::{Headline, compare_with_data};
 use crate::formatting::{count, number};
@@ -35,6 +36,8 @@ pub(crate) struct CheckArgs {
     /// Table of the client's raw rows
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
+    #[command(flatten)]
+    delimiter: DelimiterArgs,
     /// The schema that all parties agreed on
     #[arg(long, value_name = "FILE")]
     schema: PathBuf,
@@ -68,6 +71,7 @@ pub(crate) struct Document<'a> {
     data_model: &'a Metrics,
     /// The model without regularisation, or the direction in which it diverges.
     theta: &'a [f64],
+    warnings: &'a [&'a Warning],
 }
 
 /// A proxy that was checked on a client's data.
@@ -119,7 +123,7 @@ impl Checked {
         })
     }
 
-    pub(crate) fn document(&self) -> Document<'_> {
+    pub(crate) fn document<'a>(&'a self, warnings: &'a [&'a Warning]) -> Document<'a> {
         Document {
             fair: self.fair,
             proxy_rows: self.proxy_rows,
@@ -134,6 +138,7 @@ impl Checked {
             unregularised: self.models.unregularised.as_ref(),
             data_model: &self.models.data,
             theta: &self.test.theta,
+            warnings,
         }
     }
 }
@@ -143,14 +148,18 @@ pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
     let limits = Limits { max_gap: args.max_gap, epsilon: args.epsilon };
     limits.check_range()?;
     let schema = Schema::read(&args.schema)?;
+    let origin = ProxyOrigin::read(&args.proxy)?;
+    origin.check_schema(&args.proxy, &schema)?;
     let proxy = read_proxy(&args.proxy, &schema)?;
-    let data = read_rows(&args.data, &schema, Purpose::Data)?;
+    let data = read_rows(args.delimiter.of(&args.data), &schema, Purpose::Data)?;
     check_fairness_is_measurable(&data.rows, fairness)
         .with_context(|| args.data.display().to_string())?;
-    data.warnings.iter().for_each(|warning| output.warn(warning));
+    let other_criterion = origin.warn_of_criterion(&args.proxy, fairness);
+    let warnings: Vec<&Warning> = data.warnings.iter().chain(&other_criterion).collect();
+    warnings.iter().for_each(|warning| output.warn(warning));
 
     let checked = Checked::new(&proxy, &data.rows, fairness, limits)?;
-    let document = checked.document();
+    let document = checked.document(&warnings);
     output.result(&document, || describe(&document, &checked.models, &checked.test))?;
     Ok(Answer::holds(checked.fair))
 }

@@ -6,11 +6,14 @@ pub(crate) mod settings_args;
 
 use std::path::PathBuf;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use clap::Args;
 use equipoise_core::{Defense, Error, Termination, Verdict, Warning, can_sweep};
-use equipoise_data::{About, OutputFolder, Schema, load_round};
-use equipoise_defend::{Context, defend};
+use equipoise_data::{
+    About, LoadedRound, OutputFolder, Schema, check_origins, load_round, load_round_of_present,
+    read_folder,
+};
+use equipoise_defend::{Context, absence_warning, defend};
 
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
@@ -21,6 +24,9 @@ use crate::progress::Bar;
 /// the root, and writes outcome.json, model.json, weights.csv and report.html to a new folder. Exit code 1
 /// means that the model misses a requirement (--require), or that the solver ran out of steps before the weights
 /// became stationary; the folder is still written.
+///
+/// As root, collect about 1 % of each client's rows at random, and in all at least 50 rows of every group. The more rows,
+/// the smaller the bias that can be told from chance: docs/FAIRNESS.md has the figures.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
@@ -36,6 +42,12 @@ pub(crate) struct DefendArgs {
     /// The schema that all parties agreed on
     #[arg(long, value_name = "FILE")]
     schema: PathBuf,
+    /// Go on without clients that have a root but no proxy, as a network round does, and name them in the outcome
+    ///
+    /// Their roots are not used. A proxy without a root is still an error: nobody trusts a sample of that client, so it could
+    /// not take part in a network round either.
+    #[arg(long)]
+    allow_missing: bool,
     #[command(flatten)]
     settings: settings_args::SettingsArgs,
     #[command(flatten)]
@@ -62,10 +74,13 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     // Fail before the solve, not after it, if the folder cannot be written.
     drop(OutputFolder::create(&args.output, args.force)?);
     let schema = Schema::read(&args.schema)?;
-    let loaded = load_round(&args.proxies, &args.root, &schema, &args.memory.resolve())?;
+    let about_origins = check_origins(&read_folder(&args.proxies)?, &schema, settings.fairness)?;
+    let (mut loaded, absent) = load(args, &schema)?;
+    loaded.warnings.splice(0..0, about_origins);
     let defended = {
         let mut bar = Bar::new(output);
-        let context = Context { about: about(), sweep: args.sweep, ..Context::default() };
+        let warnings = absent.iter().map(|client| absence_warning(client)).collect();
+        let context = Context { warnings, about: about(), sweep: args.sweep, ..Context::default() };
         defend(&schema, &loaded, &settings, context, &mut bar)
     };
     let defended = defended.map_err(|error| {
@@ -96,6 +111,24 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     output.result(&document, || report::text(&defended.file))?;
     let is_stationary = outcome.termination != Termination::IterationLimit;
     Ok(Answer::holds(is_stationary && outcome.verdict != Verdict::Fail))
+}
+
+/// The round, and the clients that are absent from it.
+fn load(args: &DefendArgs, schema: &Schema) -> anyhow::Result<(LoadedRound, Vec<String>)> {
+    let memory = args.memory.resolve();
+    let loaded = match args.allow_missing {
+        true => load_round_of_present(&args.proxies, &args.root, schema, &memory),
+        false => load_round(&args.proxies, &args.root, schema, &memory)
+            .map(|loaded| (loaded, Vec::new())),
+    };
+    loaded.map_err(|error| match &error {
+        equipoise_data::Error::Unmatched { without_root, .. }
+            if without_root.is_empty() && !args.allow_missing =>
+        {
+            anyhow!("{error} If they did not submit, use --allow-missing to go on without them.")
+        }
+        _ => error.into(),
+    })
 }
 
 /// Who runs this and when. The round has no name here.

@@ -11,6 +11,7 @@ use equipoise_core::{
 use equipoise_data::{EncodedTable, Model, Purpose, read_rows};
 use serde::Serialize;
 
+use crate::delimiter_args::DelimiterArgs;
 use crate::figures::{self, Headline};
 use crate::output::{Answer, Output};
 
@@ -29,8 +30,10 @@ Examples:
 pub(crate) struct EvaluateArgs {
     /// The model, a model.json file
     model: PathBuf,
-    /// Table of raw rows with labels
+    /// Table of raw rows with labels (.csv, .csv.gz or .parquet)
     data: PathBuf,
+    #[command(flatten)]
+    delimiter: DelimiterArgs,
     /// Fairness criterion, or a mixture such as sp:0.5,eo:0.5: its worst gap is `gap` in JSON and in --require
     #[arg(long, value_name = "CRITERION", default_value = "sp")]
     fairness: Fairness,
@@ -118,7 +121,7 @@ pub(crate) fn run(args: &EvaluateArgs, output: &Output) -> anyhow::Result<Answer
     let options = Options { fairness: args.fairness, threshold: args.threshold, require };
     options.check_range()?;
     let model = Model::read(&args.model)?;
-    let data = read_rows(&args.data, model.schema(), Purpose::Data)?;
+    let data = read_rows(args.delimiter.of(&args.data), model.schema(), Purpose::Data)?;
     let evaluated =
         Evaluated::new(&model, data, options).with_context(|| args.data.display().to_string())?;
     evaluated.warnings.iter().for_each(|warning| output.warn(warning));

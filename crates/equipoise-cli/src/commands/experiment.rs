@@ -7,10 +7,10 @@ use std::sync::Mutex;
 
 use clap::Args;
 use equipoise_core::Choice;
-use equipoise_lab::{CellSummary, Results, run_experiment, summarise};
+use equipoise_lab::{CellSummary, Experiment, FailedCells, Results, run_experiment, summarise};
 use serde::Serialize;
 
-use crate::formatting::{number, table};
+use crate::formatting::{count, number, table};
 use crate::invocation;
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
@@ -22,7 +22,11 @@ use crate::source_args::SourceArgs;
 /// Splits each dataset among clients, makes the most unfair clients unreliable, and runs every defense on the same
 /// rounds for several seeds. Each finished cell of the grid (one dataset, criterion, scenario, share of unreliable
 /// clients and seed) is saved immediately, so the same command resumes an interrupted run, or adds ablations to a
-/// finished run.
+/// finished run. A cell that cannot be run, for example because the root has no positive row of a group, is listed with
+/// the reason; the others continue, and the exit code is 1.
+///
+/// With --dataset csv, your own table is split instead of the paper's datasets, and the defaults are those of `proxy` and
+/// `defend`: their generator, their defense, and a root of 1 %.
 ///
 /// Writes report.html (the paper's tables and figures next to ours), RESULTS.md (the same as text), tables/ (each table
 /// as CSV), results.csv (every run, without timings), ablations.csv, traces.csv and results.jsonl (used to resume).
@@ -33,6 +37,8 @@ Examples:
   equipoise experiment --ablations all -o results
   equipoise experiment --dataset law-school --fairness sp --seeds 2 -o quick
   equipoise experiment --dataset synthetic --clients 10 -o synthetic
+  equipoise experiment --dataset law-school --people 4000 --split sizes \\
+      --profile default -o small
   equipoise experiment --dataset csv --data people.csv \\
       --schema schema.toml -o own")]
 pub(crate) struct ExperimentArgs {
@@ -51,17 +57,21 @@ struct Document<'a> {
     cells: &'a [CellSummary],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ablations: Vec<CellSummary>,
+    /// The cells that could not be run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failed: Vec<FailedCells>,
 }
 
 pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answer> {
-    let settings = args.options.resolve();
+    let datasets = args.options.datasets();
+    let settings = args.options.resolve(args.sources.n_people(datasets));
     let requested = settings.datasets.len() * settings.fairness.len();
     if settings.combinations().len() < requested {
         output.note(
             "as in the paper, dutch is not run with eo, because its raw rows are nearly fair",
         );
     }
-    let sources = args.sources.resolve();
+    let sources = args.sources.resolve(datasets)?;
     let experiment = {
         let bar = Mutex::new(Bar::new(output));
         let ablations = args.options.ablations();
@@ -78,15 +88,42 @@ pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answ
     let document = Document {
         cells: &summaries,
         ablations: summarise(&experiment.ablation_cells, &settings.variants),
+        failed: experiment.failed_cells(),
     };
+    warn_about(&document.failed, &experiment, output);
     output.note(format!("wrote {}", page.display()));
-    output.result(&document, || describe(&summaries))
+    output.result(&document, || describe(&summaries, &experiment))?;
+    Ok(Answer::holds(document.failed.is_empty()))
 }
 
-fn describe(summaries: &[CellSummary]) -> String {
+/// Maximum number of reasons listed in the terminal.
+const MAX_LISTED: usize = 10;
+
+/// Lists the cells that could not be run, by split.
+fn warn_about(failed: &[FailedCells], experiment: &Experiment, output: &Output) {
+    for split in failed.iter().take(MAX_LISTED) {
+        let FailedCells { dataset, fairness, seed, cells, problem } = split;
+        let dataset = experiment.dataset_title(dataset);
+        let cells = count(cells.len(), "cell");
+        output.warn(format!(
+            "{dataset}, {}, seed {seed}, {cells} not run: {problem}",
+            fairness.name()
+        ));
+    }
+    if failed.is_empty() {
+        return;
+    }
+    let (n_failed, n_cells) =
+        (failed.iter().map(|split| split.cells.len()).sum::<usize>(), experiment.grid.len());
+    output.warn(format!(
+        "{n_failed} of {n_cells} cells could not be run; report.html lists them all"
+    ));
+}
+
+fn describe(summaries: &[CellSummary], experiment: &Experiment) -> String {
     let rows = summaries.iter().map(|cell| {
         vec![
-            cell.dataset.clone(),
+            experiment.dataset_title(&cell.dataset).to_owned(),
             cell.fairness.name().to_owned(),
             cell.scenario.name().to_owned(),
             format!("{:.0} %", 100.0 * cell.unreliable),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use equipoise_data::write_atomically;
+use equipoise_data::{uninterrupted, write_atomically};
 use equipoise_server::protocol::{ClientId, PrivateKey};
 use equipoise_server::store::{random_bytes, write_private};
 use serde::Serialize;
@@ -59,7 +59,10 @@ pub(crate) fn create(name: &ClientId, folder: &Path) -> anyhow::Result<KeyPair> 
     }
     let key = PrivateKey::from_seed(name.clone(), random_bytes()?);
     let line = key.public().to_string();
-    write_private(&private_key, key.to_line().as_bytes())?;
-    write_atomically(&public_key, false, |out| writeln!(out, "{line}"))?;
-    Ok(KeyPair { private_key, public_key, line })
+    // One half without the other is of no use.
+    uninterrupted(|| {
+        write_private(&private_key, key.to_line().as_bytes())?;
+        write_atomically(&public_key, false, |out| writeln!(out, "{line}"))?;
+        Ok(KeyPair { private_key, public_key, line })
+    })
 }

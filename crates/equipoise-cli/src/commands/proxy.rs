@@ -1,5 +1,7 @@
 //! `equipoise proxy`: generates the dataset that a client submits instead of its data.
 
+mod closeness;
+pub(crate) mod origin;
 mod rate;
 mod summary;
 mod warnings;
@@ -13,11 +15,12 @@ use equipoise_core::{
     ProxyStart, Separation, Warning, WarningCode, generate_proxy, test_fair_proxy,
 };
 use equipoise_data::{
-    EncodedTable, Purpose, Schema, TableKind, check_output, read_rows, write_proxy,
+    EncodedTable, Purpose, Schema, TableKind, check_output, read_rows, write_proxy_of,
 };
 
 use crate::choice_args::choice;
 use crate::commands::setting::name_the_option;
+use crate::delimiter_args::DelimiterArgs;
 use crate::fairness_args::FairnessArgs;
 use crate::files::refuse_input_as_output;
 use crate::output::{Answer, Output};
@@ -37,6 +40,8 @@ Example:
 pub(crate) struct ProxyArgs {
     /// Table of the client's raw rows (.csv, .csv.gz or .parquet)
     data: PathBuf,
+    #[command(flatten)]
+    delimiter: DelimiterArgs,
     /// The schema that all parties agreed on
     #[arg(long, value_name = "FILE")]
     schema: PathBuf,
@@ -73,6 +78,12 @@ pub(crate) struct ProxyArgs {
     /// Regularisation strength of the proxy's model [default: 1e-4]
     #[arg(long, value_name = "L", allow_negative_numbers = true)]
     lambda: Option<f64>,
+    /// Your name in the round, stored in the file [default: the file's name without its extension]
+    ///
+    /// A Parquet proxy says who made it, with which schema and for which criterion, so that `submit`, `check` and
+    /// `defend` notice if it is mistaken for another. CSV files have no place for this.
+    #[arg(long, value_name = "NAME")]
+    client: Option<String>,
     /// File to write the proxy to; its name without the extension is the client's id
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -143,7 +154,8 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     check_output(&args.output, args.force)?;
     refuse_input_as_output(&args.output, &[&args.data, &args.schema])?;
     let schema = Schema::read(&args.schema)?;
-    let data = read_rows(&args.data, &schema, Purpose::Data)?;
+    let origin = origin::of(args, &schema)?;
+    let data = read_rows(args.delimiter.of(&args.data), &schema, Purpose::Data)?;
     let mut warnings = warnings_about(&data, &settings);
     warnings.iter().for_each(|warning| output.warn(warning));
 
@@ -164,7 +176,7 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
         settings.epsilon.unwrap_or(0.0),
     )?;
     let (written, models) = rayon::join(
-        || write_proxy(&args.output, &generated.rows, &schema, args.force),
+        || write_proxy_of(&args.output, &generated.rows, &schema, &origin, args.force),
         || ProxyModels::measure(&generated.rows, &data.rows, &test),
     );
     written?;

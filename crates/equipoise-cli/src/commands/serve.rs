@@ -25,6 +25,9 @@ use crate::output::{Answer, Output};
 /// resumes interrupted work. SIGTERM gives open requests 30 seconds to finish; SIGHUP reloads the certificate.
 /// Logs are JSON lines on stderr.
 ///
+/// The same address serves web pages: `/` lists the rounds, `/rounds/NAME` shows a round and its results to everyone, and
+/// `/rounds/NAME/coordinator` lets the coordinator, who logs in with the token, see the clients and close the round.
+///
 /// With --dev, the server sets up everything itself: a synthetic population, three clients with keys and proxies, a
 /// round, and a certificate for localhost. It then prints the commands to try.
 #[derive(Debug, Args)]
@@ -117,13 +120,26 @@ pub(crate) fn run(args: &ServeArgs, output: &Output) -> anyhow::Result<Answer> {
     }
     let validator = ChildValidator::new(program, child_arguments, config.limits.free_rejections);
     run_server(&config, parts, Arc::new(validator), |listening, admin| {
-        let text = || instructions.unwrap_or_else(|| format!("serving at {listening}\n"));
-        if let Err(error) = output.result(&json!({ "listening": listening, "admin": admin }), text)
-        {
+        let pages = page_address(listening, config.tls.is_some());
+        let text = || {
+            let plain = || format!("serving at {listening}\nweb pages: {pages}\n");
+            instructions.unwrap_or_else(plain)
+        };
+        let document = json!({ "listening": listening, "admin": admin, "pages": pages });
+        if let Err(error) = output.result(&document, text) {
             output.warn(error);
         }
     })?;
     Ok(Answer::Done)
+}
+
+/// Where the list of rounds is, for a browser.
+fn page_address(listening: SocketAddr, has_certificate: bool) -> String {
+    let scheme = if has_certificate { "https" } else { "http" };
+    match listening.ip().is_unspecified() {
+        true => format!("{scheme}://YOUR-HOST:{}/", listening.port()),
+        false => format!("{scheme}://{listening}/"),
+    }
 }
 
 fn data_and_certificate(args: &ServeArgs) -> anyhow::Result<(PathBuf, Option<TlsFiles>)> {

@@ -1,11 +1,12 @@
 //! `equipoise status` and `equipoise close`.
 
+mod clients;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use equipoise_server::protocol::{RoundInfo, RoundState};
-use serde_json::Value;
+use equipoise_server::protocol::{ClientStatus, RoundInfo, RoundState};
 
 use crate::formatting::table;
 use crate::output::{Answer, Output};
@@ -13,8 +14,9 @@ use crate::round_client::{Connection, CoordinatorArgs, ServerArgs};
 
 /// Show the state of a round
 ///
-/// Prints the state, the number of submissions and the deadline. With the coordinator's token, also lists which
-/// clients have submitted.
+/// Prints the state, the number of submissions, the deadline and the address of the round's web page. With the
+/// coordinator's token, also lists what the coordinator's page shows: who has submitted what and when, what is unusual
+/// about it, revoked keys, and refused uploads.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -56,10 +58,13 @@ pub(crate) fn run(args: &StatusArgs, output: &Output) -> anyhow::Result<Answer> 
     }
     let info = connection.info()?;
     let mut document = serde_json::to_value(&info)?;
+    let mut clients: Option<Vec<ClientStatus>> = None;
     if args.token_file.is_some() {
-        document["clients"] = connection.get_json("/clients")?;
+        let listed = connection.get_json("/clients")?;
+        document["clients"] = serde_json::to_value(&listed)?;
+        clients = Some(listed);
     }
-    output.result(&document, || describe(&info, document["clients"].as_array()))
+    output.result(&document, || describe(&info, clients.as_deref()))
 }
 
 pub(crate) fn run_close(args: &CloseArgs, output: &Output) -> anyhow::Result<Answer> {
@@ -73,38 +78,28 @@ pub(crate) fn run_close(args: &CloseArgs, output: &Output) -> anyhow::Result<Ans
     Ok(Answer::holds(info.state != RoundState::Failed))
 }
 
-fn describe(info: &RoundInfo, clients: Option<&Vec<Value>>) -> String {
+fn describe(info: &RoundInfo, clients: Option<&[ClientStatus]>) -> String {
     let submissions =
         format!("{} of {} (minimum {})", info.n_submissions, info.n_clients, info.minimum);
     let progress =
         info.progress.map(|solve| format!("step {} of at most {}", solve.done, solve.of));
+    let page = format!("{}/rounds/{}", info.audience, info.round);
     let rows = [
         ("round", Some(info.round.to_string())),
         ("state", Some(info.state.to_string())),
         ("submissions", Some(submissions)),
         ("deadline", info.deadline.map(|deadline| deadline.to_string())),
+        ("fairness", info.fairness.map(|fairness| fairness.to_string())),
         ("solve", progress),
         ("reason", info.reason.clone()),
         ("server key", Some(info.server_key.to_base64())),
+        ("page", Some(page)),
     ];
     let rows = rows.into_iter().filter_map(|(name, value)| Some(vec![name.to_owned(), value?]));
     let mut text = table(&[], rows.collect(), &[]);
     if let Some(clients) = clients {
         text.push('\n');
-        let rows = clients.iter().map(client_row).collect();
-        text += &table(&["client", "state", "rows"], rows, &[2]);
+        text += &clients::describe(info, clients);
     }
     text
-}
-
-fn client_row(client: &Value) -> Vec<String> {
-    let state = match (client["submitted"] == true, client["revoked_at"].is_string()) {
-        (true, false) => "submitted",
-        (true, true) => "submitted; key revoked",
-        (false, true) => "key revoked",
-        (false, false) => "not submitted",
-    };
-    let name = client["client"].as_str().unwrap_or_default();
-    let rows = client["rows"].as_u64().map_or_else(String::new, |rows| rows.to_string());
-    vec![name.to_owned(), state.to_owned(), rows]
 }

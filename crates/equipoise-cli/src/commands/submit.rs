@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use clap::Args;
-use equipoise_data::{Schema, check_output};
+use equipoise_data::{ProxyOrigin, Schema, check_output};
 use equipoise_server::protocol::{ClientId, SavedReceipt};
 use serde::Serialize;
 
@@ -20,6 +20,9 @@ use crate::round_client::{
 /// Fetches the round's schema and checks the whole file against it before sending anything. An interrupted upload
 /// resumes, even when the command is run again. The server's signed receipt is saved; it proves that your submission
 /// was accepted, and that the table for the solver has exactly your rows. Submitting the same file again returns the same receipt. A different file is refused.
+///
+/// A Parquet file from `equipoise proxy` says who made it and with which schema. A file of another client, or one made with
+/// another schema than the round's, is not sent.
 ///
 /// A receipt is worth as much as the key that signed it. With --server-key, nothing is sent to a server that has another
 /// key, and no other receipt is accepted. Without it, the key is whatever the server says.
@@ -72,6 +75,8 @@ pub(crate) fn run(args: &SubmitArgs, output: &Output) -> anyhow::Result<Answer> 
         .clone()
         .unwrap_or_else(|| PathBuf::from(format!("{}-{client}.receipt.json", args.server.round)));
     check_output(&receipt_file, true)?;
+    let origin = ProxyOrigin::read(&args.file)?;
+    refuse_other_client(&origin, &args.file, &client)?;
     let pinned = args.server_key.as_deref().map(read_public_key).transpose()?;
     let connection = Connection::new(&args.server)?;
     let info = connection.info()?;
@@ -96,6 +101,9 @@ pub(crate) fn run(args: &SubmitArgs, output: &Output) -> anyhow::Result<Answer> 
         "{}: the schema that the server sent does not have the digest in the round's description. Nothing was sent. Tell the coordinator",
         connection.server()
     );
+    origin.check_schema(&args.file, &schema).context(NOTHING_SENT)?;
+    let other_criterion = info.fairness.and_then(|f| origin.warn_of_criterion(&args.file, f));
+    other_criterion.iter().for_each(|warning| output.warn(warning));
     let submission = Submission::sign(&args.file, &schema, &info, client, &key)?;
     let n_rows = count(submission.n_rows() as usize, "row");
     output.note(format!("checked {n_rows} against the round's schema"));
@@ -112,6 +120,20 @@ pub(crate) fn run(args: &SubmitArgs, output: &Output) -> anyhow::Result<Answer> 
             receipt_file.display()
         )
     })
+}
+
+const NOTHING_SENT: &str = "nothing was sent";
+
+/// Refuses a file that another client made. The roster decides who is who, so the key's name is not enough to send it.
+fn refuse_other_client(origin: &ProxyOrigin, file: &Path, client: &ClientId) -> anyhow::Result<()> {
+    match &origin.client {
+        Some(made_by) if made_by != client.as_str() => anyhow::bail!(
+            "{}: the proxy was made by client `{made_by}`, but you are submitting as `{client}`. Nothing was sent. \
+             Submit your own file; if it is yours, make it again with `equipoise proxy --client {client}`",
+            file.display()
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// Fetches the round's schema, and compares it with the agreed one.

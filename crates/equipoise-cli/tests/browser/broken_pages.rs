@@ -40,7 +40,7 @@ svg { width: 100%; height: 80px; }
 "#;
 
 /// A part of the valid page, its replacement, and the fault to be found.
-const FAULTS: [(&str, &str, &str); 24] = [
+const FAULTS: [(&str, &str, &str); 34] = [
     // Required content.
     ("<title>Valid page", "<title>Page", "title is \"Page\""),
     ("<h1>Heading</h1>", "", "no h1 is shown"),
@@ -57,6 +57,44 @@ const FAULTS: [(&str, &str, &str); 24] = [
     (".narrow { display: none; }", "", "2 visible drawings, not 1"),
     (".narrow { display: block; }", "", "400×900, Light: chart \"Weights\" has 0 visible drawings"),
     ("height: 80px", "height: 0", "0 visible drawings"),
+    ("width=\"90\" height=\"20\"", "width=\"1\" height=\"20\"", "a bar has no width"),
+    (
+        "<rect class=\"bar\" width=\"90\"",
+        "<text y='20'>ρ = 100</text><text x='9' y='22'>ρ = 1000</text><rect class=\"bar\" width=\"90\"",
+        "labels \"ρ = 100\" and \"ρ = 1000\" overlap",
+    ),
+    // Tables and code.
+    (
+        "</body>",
+        "<div class='scroll' aria-label='T' style='overflow:auto'><table><tr><td style='min-width:600px'>a</td></tr>\
+         </table></div></body>",
+        "400×900, Light: table \"T\" is cut off",
+    ),
+    (
+        "</body>",
+        "<div class='scroll matrix' aria-label='M'><table><tbody><tr><th>a</th></tr></tbody></table></div></body>",
+        "table \"M\" scrolls without the names of its rows",
+    ),
+    (
+        "</body>",
+        "<pre style='overflow:auto'>a line of code that is too long for a narrow screen and does not wrap at all, not \
+         even here</pre></body>",
+        "code is cut off",
+    ),
+    // Texts.
+    ("</body>", "<p>run `defend`</p></body>", "a backtick is shown"),
+    ("</body>", "<p>16638 rows</p></body>", "digits are not grouped: \"16638 rows\""),
+    ("</body>", "<p>in 0.01245 s</p></body>", "a time has too many digits"),
+    (
+        "</body>",
+        "<p class='f' style='color:#999'>pale</p></body>",
+        "faint text in P.f: contrast 2.8 for \"pale\"",
+    ),
+    (
+        "</body>",
+        "<p class='g' style='color:#fff;background:rgb(255 255 255 / .9)'>white</p></body>",
+        "faint text in P.g",
+    ),
     // The page as a whole.
     ("</body>", "<div style='width:500px'>wide</div></body>", "400×900, Dark: scrolls sideways"),
     ("color: #eee", "color: #555", "contrast"),

@@ -9,12 +9,14 @@ mod client;
 mod devtools;
 mod page_check;
 mod reports;
+mod round_server;
 mod rounds;
+mod states;
 mod tab;
 
 use std::io::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
 use chromium::Browser;
 
@@ -28,7 +30,13 @@ fn launch() -> Option<Browser> {
     browser
 }
 
-/// Runs the real binary inside a folder.
+/// Runs the real binary inside a folder and returns how it ended.
+fn run(folder: &Path, arguments: &str) -> ExitStatus {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_equipoise"));
+    command.args(arguments.split_whitespace()).current_dir(folder).output().unwrap().status
+}
+
+/// Runs the real binary inside a folder. It must succeed.
 fn equipoise(folder: &Path, arguments: &str) {
     let output = Command::new(env!("CARGO_BIN_EXE_equipoise"))
         .args(arguments.split_whitespace())

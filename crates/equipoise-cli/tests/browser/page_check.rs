@@ -29,9 +29,10 @@ struct View {
     every_media: &'static [Media],
 }
 
-/// A phone, a desktop with and without scripts, and the printable width of A4, the narrowest common paper.
-const VIEWS: [View; 4] = [
+/// A phone, a small and a large desktop, one without scripts, and the printable width of A4, the narrowest common paper.
+const VIEWS: [View; 5] = [
     View { width: 400, height: 900, scripts: true, every_media: &[Light, Dark] },
+    View { width: 1000, height: 900, scripts: true, every_media: &[Light, Dark] },
     View { width: 1400, height: 900, scripts: true, every_media: &[Light, Dark, Print] },
     View { width: 1400, height: 900, scripts: false, every_media: &[Light] },
     View { width: 718, height: 1046, scripts: true, every_media: &[Print] },
@@ -90,7 +91,7 @@ fn check_view(
     let faults: Vec<String> = list.iter().map(|fault| fault.as_str().unwrap().into()).collect();
     let summary = format!(
         "title and heading; {} key figures with text; {} charts with one drawing, marks, sentence and \
-         table; no sideways scrolling; contrast: {}",
+         table; no column, code or bar cut off; no overlapping labels; text; contrast: {}",
         result["figures"],
         result["charts"],
         count(faults.len())

@@ -13,6 +13,10 @@ fn the_reports_of_every_command_pass_all_checks_on_screen_and_on_paper() {
     let grid = "--dataset synthetic --people 2000 --root-share 0.05 --unreliable 0.4,0.6 --seeds 2";
     let ablations = "--profile default --generator smoothed --ablations root-weighting,root-share";
     equipoise(folder.path(), &format!("experiment {grid} {ablations} -o experiment"));
+    // Enough attacks for wide matrices, and at least one lost matchup.
+    let attacks = "raw-rows,flipped-labels,noise,one-poison,posing-as-ten,swapped-groups";
+    let arena = format!("--dataset synthetic --people 2000 --seeds 2 --attacks {attacks}");
+    equipoise(folder.path(), &format!("arena {arena} -o arena"));
 
     let outcome =
         |charts| Expectations { title: "Outcome of a round", charts, figures: 5, requests: &[] };
@@ -26,13 +30,14 @@ fn the_reports_of_every_command_pass_all_checks_on_screen_and_on_paper() {
         ("outcome", outcome(4)),
         // For each criterion: a heatmap, two scatter plots, three charts of the solver's trajectory.
         ("experiment", Expectations { title: "results", charts: 12, figures: 3, requests: &[] }),
+        ("arena", Expectations { title: "Arena", charts: 0, figures: 5, requests: &[] }),
     ];
     println!("{}", browser.version());
     let mut faults = Vec::new();
     for (name, expected) in pages {
-        let page = folder.path().join(name).join("report.html");
-        let found = check_page(&mut browser, &page, expected);
-        faults.extend(found.into_iter().map(|fault| format!("{name}/report.html, {fault}")));
+        let file = if name == "arena" { "arena.html" } else { "report.html" };
+        let found = check_page(&mut browser, &folder.path().join(name).join(file), expected);
+        faults.extend(found.into_iter().map(|fault| format!("{name}/{file}, {fault}")));
     }
     assert!(faults.is_empty(), "{faults:#?}");
 }

@@ -66,6 +66,8 @@ fn rejects_invalid_settings() {
     run("--dataset csv --data own.csv").says(&["--schema"]);
     run("--dataset synthetic,synthetic").says(&["synthetic with sp", "twice"]);
     run("--dataset synthetic --rates 1.5").says(&["--rates", "1.5"]);
+    run("--dataset synthetic --schema schema.toml").says(&["--schema", "--dataset csv"]);
+    run("--dataset synthetic --split odd").says(&["--split", "even", "sizes", "shifted"]);
     run("--dataset synthetic --rates x").says(&["--rates", "x"]);
     run("--dataset synthetic --people 2000 --root-share 0.0005").says(&["synthetic", "root"]);
     assert!(!world.path("results/arena.html").exists());

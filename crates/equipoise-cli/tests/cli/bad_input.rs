@@ -3,19 +3,19 @@
 use crate::world::{HEADER, World};
 
 /// How to break a valid world, the command to run, and what its message must contain.
-struct Case {
-    name: &'static str,
-    spoil: fn(&World),
-    command: &'static str,
-    says: &'static [&'static str],
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) spoil: fn(&World),
+    pub(crate) command: &'static str,
+    pub(crate) says: &'static [&'static str],
 }
 
-const PROXY: &str = "proxy bad.csv --schema schema.toml --fairness sp -o OUT.parquet";
-const DEFEND: &str =
+pub(crate) const PROXY: &str = "proxy bad.csv --schema schema.toml --fairness sp -o OUT.parquet";
+pub(crate) const DEFEND: &str =
     "defend --proxies proxies --root roots --schema schema.toml --fairness sp -o OUT";
 
 /// Runs every case in its own world.
-fn check_rejected(cases: &[Case]) {
+pub(crate) fn check_rejected(cases: &[Case]) {
     for case in cases {
         let world = World::with_proxies();
         (case.spoil)(&world);
@@ -34,7 +34,7 @@ fn check_rejected(cases: &[Case]) {
 }
 
 /// Writes `bad.csv`: a valid row, then the given one.
-fn with_row(world: &World, row: &str) {
+pub(crate) fn with_row(world: &World, row: &str) {
     world.write("bad.csv", &format!("{HEADER}\n1,50,1,coast,A,1\n{row}\n"));
 }
 

@@ -81,6 +81,81 @@ fn rejects_invalid_settings() {
     run("--dataset csv --schema schema.toml --data own.csv").says(&["own.csv"]);
     run("--dataset synthetic,synthetic").says(&["synthetic", "twice"]);
     run("--dataset synthetic --unreliable 1.5").says(&["unreliable", "1.5"]);
-    run("--dataset synthetic --people 2000 --root-share 0.0005").says(&["synthetic", "root"]);
+    run("--dataset synthetic --people 2000 --clients 1900 --seeds 1")
+        .says(&["none of the", "synthetic, sp"]);
+    run("--dataset synthetic --schema schema.toml").says(&["--schema", "--dataset csv"]);
+    run("--dataset law-school --schema schema.toml").says(&["--schema", "--dataset csv"]);
+    run("--dataset synthetic --data north.csv").says(&["--data", "synthetic", "Remove it"]);
+    run("--dataset synthetic --people 0").says(&["--people must be at least 1"]);
+    run("--dataset synthetic --split odd").says(&["--split", "even", "sizes", "shifted"]);
     assert!(!world.path("results/report.html").exists());
+}
+
+/// A table with 3000 people and its schema.
+fn with_own_table() -> World {
+    let world = World::new();
+    let mut text = "score,age,group,passed\n".to_owned();
+    for i in 0..3000_u32 {
+        let (score, age, group) = (i * 37 % 101, 20 + i * 13 % 47, i * 7 % 3);
+        let passed = score + 20 * group + i * 11 % 60 > 90;
+        let group = if group == 0 { "b" } else { "a" };
+        text += &format!("{score},{age},{group},{}\n", u8::from(passed));
+    }
+    world.write("people.csv", &text);
+    world.run("schema infer people.csv --label passed=1 --sensitive group=a -o own.toml").expect(0);
+    world
+}
+
+#[test]
+fn your_own_table_runs_with_the_defaults_of_proxy_and_defend() {
+    let world = with_own_table();
+    let own = "experiment --dataset csv --data people.csv --schema own.toml --fairness sp --seeds 2 --unreliable 0.4";
+    let run = world.run(&format!("{own} --scenario realistic -o own")).expect(0);
+    assert!(run.stdout.contains("people.csv"), "{}", run.stdout);
+    let text = world.read("own/RESULTS.md");
+    let expected = [
+        "people.csv (\\|SPD\\|), 5 clients",
+        "- **Root**: 1\u{202f}%",
+        "as by `equipoise proxy`, for a fair target model",
+        "The default defense",
+    ];
+    for part in expected {
+        assert!(text.contains(part), "{part} is missing: {text}");
+    }
+    for paper in ["Paper", "Table I", "Figure 2", "Diff."] {
+        assert!(!text.contains(paper), "{paper} is on the page");
+    }
+    // Progress is for terminals.
+    assert!(!run.stderr.contains("left"), "{}", run.stderr);
+
+    // Another setting is named, with what to do, and nothing is changed.
+    let journal = world.read("own/results.jsonl");
+    world.run(&format!("{own} --scenario realistic --root-share 0.02 -o own")).expect(2).says(&[
+        "--root-share was 0.01 and is now 0.02",
+        "repeat its settings",
+        "choose another folder",
+    ]);
+    assert_eq!(world.read("own/results.jsonl"), journal);
+    world.run(&format!("{own} --people 4000 -o large")).expect(2).says(&["--people", "3000"]);
+    assert!(!world.path("large").exists());
+}
+
+#[test]
+fn cells_that_cannot_be_run_are_reported_and_the_others_continue() {
+    let world = with_own_table();
+    // One root row per client: for some seeds, no positive one of a group.
+    let own = "experiment --dataset csv --data people.csv --schema own.toml --fairness sp,eo --seeds 6 \
+               --unreliable 0.4 --scenario realistic --root-share 0.0001 --defenses trust,pooled";
+    let run = world.run(&format!("{own} -o own --json")).expect(1);
+    let document = run.json();
+    let failed = document["failed"].as_array().unwrap();
+    assert!(!failed.is_empty() && !document["cells"].as_array().unwrap().is_empty(), "{document}");
+    let problem = failed[0]["problem"].as_str().unwrap();
+    assert!(problem.contains("root") && problem.ends_with("increase --root-share"), "{problem}");
+    assert_eq!(failed[0]["dataset"], "csv");
+    let n_failed: usize = failed.iter().map(|split| split["cells"].as_array().unwrap().len()).sum();
+    let total = format!("{n_failed} of 12 cells could not be run");
+    assert!(run.stderr.contains(&total) && run.stderr.contains(problem), "{}", run.stderr);
+    assert!(world.read("own/report.html").contains(&total));
+    assert!(world.read("own/RESULTS.md").contains("## Cells that could not be run"));
 }

@@ -6,11 +6,16 @@ use crate::world::World;
 fn every_command_prints_one_json_document() {
     let world = World::with_proxies();
     let sp = "--schema schema.toml --fairness sp";
-    let cases: [(String, &[&str]); 9] = [
+    let cases: [(String, &[&str]); 14] = [
         (
             "schema infer data.csv --label passed=1 --sensitive group=A".into(),
             &["path", "digest", "schema", "notes"],
         ),
+        (
+            "schema describe east.csv --label passed=1 --sensitive group=A -o e.json".into(),
+            &["path", "description", "notes"],
+        ),
+        ("schema merge e.json".into(), &["path", "digest", "schema", "notes"]),
         ("schema show schema.toml".into(), &["digest", "encoded", "theta", "schema"]),
         (
             format!("proxy east.csv {sp} --rows 50 --epsilon 0.1 -o p.csv"),
@@ -49,7 +54,19 @@ fn every_command_prints_one_json_document() {
         ),
         (
             "predict out/model.json test.csv -o s.parquet".into(),
-            &["path", "rows", "selected", "positive"],
+            &["path", "rows", "selected", "positive", "warnings"],
+        ),
+        (
+            "split data.csv --schema schema.toml --clients 2 --root 0.05 -o split".into(),
+            &["path", "schema_digest", "fairness", "seed", "clients", "commands"],
+        ),
+        (
+            "encode east.csv --schema schema.toml -o encoded.csv".into(),
+            &["path", "rows", "columns", "schema_digest", "warnings"],
+        ),
+        (
+            "doctor".into(),
+            &["version", "processor", "memory", "temporary_folder", "sandbox", "folders"],
         ),
         ("export --onnx out/model.json -o model.onnx".into(), &["path", "bytes", "outcome"]),
         ("data list".into(), &["datasets"]),
@@ -87,11 +104,15 @@ fn every_help_has_an_example_and_commands_are_in_the_order_of_a_round() {
     let world = World::new();
     let commands = [
         "",
+        "split",
         "schema",
         "schema infer",
+        "schema describe",
+        "schema merge",
         "schema show",
         "proxy",
         "check",
+        "encode",
         "defend",
         "evaluate",
         "predict",
@@ -115,6 +136,7 @@ fn every_help_has_an_example_and_commands_are_in_the_order_of_a_round() {
         "data",
         "data list",
         "data fetch",
+        "doctor",
         "completions",
     ];
     for command in commands {

@@ -1,6 +1,7 @@
 //! Runs the real binary in temporary folders, on generated data.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod absent;
 mod arena;
 mod bad_input;
 mod certificates;
@@ -8,6 +9,7 @@ mod crowd;
 mod data;
 mod deadline;
 mod demo;
+mod doctor;
 mod experiment;
 mod fair_queue;
 mod fleet;
@@ -17,6 +19,7 @@ mod groups;
 #[allow(dead_code)]
 #[path = "../../../equipoise-lab/tests/https_server/mod.rs"]
 mod https_server;
+mod interruption;
 mod json_and_help;
 mod load;
 mod many_rows;
@@ -25,19 +28,24 @@ mod mutant;
 mod mutants;
 mod new_rounds;
 mod operations;
+mod origins;
 mod permissions;
 mod pinned_keys;
 mod proxies;
 #[path = "../shared/random.rs"]
 mod random;
+mod rehearsal;
 mod reproducibility;
 mod resume;
 mod sandbox;
+mod schemas;
 mod server;
 mod slow_peers;
 #[path = "../shared/stored_files.rs"]
 mod stored_files;
 mod strangers;
+mod tables;
+mod unscored_rows;
 mod upload_races;
 mod verdicts;
 mod verify;

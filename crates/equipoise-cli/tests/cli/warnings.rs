@@ -3,13 +3,22 @@
 use crate::world::{CLIENTS, HEADER, World, table};
 
 #[test]
-fn accepts_a_label_with_three_values_and_lists_them() {
+fn accepts_a_label_with_three_values_if_that_is_confirmed() {
     let world = World::new();
     let more = world.read("data.csv") + "400,50,1,coast,A,perhaps\n";
     world.write("three.csv", &more);
-    let infer = "schema infer three.csv --label passed=1 --sensitive group=A --drop id";
-    world.run(infer).expect(0).says(&["note:", "`passed`", "`0`, `1`, `perhaps`"]);
-    let proxy = "proxy three.csv --schema schema.toml --fairness sp --rows 50 -o p.csv";
+    let infer =
+        "schema infer three.csv --label passed=1 --sensitive group=A --drop id -o three.toml";
+    let refused = world.run(infer).expect(2).says(&[
+        "three.csv, column `passed`: the label has 3 values",
+        "\n  perhaps    1 row\n",
+        &format!("hint: to confirm: equipoise {infer} --label-rest-negative\n"),
+    ]);
+    assert!(!world.path("three.toml").exists(), "{}", refused.stderr);
+    let confirmed = world.run(&format!("{infer} --label-rest-negative")).expect(0);
+    confirmed.says(&["note:", "`passed`", "`0`, `1`, `perhaps`"]);
+    assert!(!world.read("three.toml").contains("negative"));
+    let proxy = "proxy three.csv --schema three.toml --fairness sp --rows 50 -o p.csv";
     world.run(proxy).expect(0).says(&["warning:", "three.csv", "`0`, `1`, `perhaps`"]);
 }
 

@@ -1,17 +1,59 @@
 //! How many rows a verdict needs.
 
 use super::Z;
+use super::distribution::normal_cdf;
+
+/// How often the interval shall decide.
+const POWER: f64 = 0.8;
 
 /// The 80 % quantile of the standard normal distribution.
-const POWER: f64 = 0.841_621_233_572_914_2;
+const POWER_QUANTILE: f64 = 0.841_621_233_572_914_2;
 
-/// About how many rows each of two groups needs for the interval of `gap` to exclude `bound`, in four of five
-/// samples: `n = (z₀.₉₇₅ + z₀.₈)² (v_a + v_b) / (|gap| − bound)²`, if the gap and the groups' variances per row are
-/// those found. Rows outside the condition do not count: equal opportunity needs this many positive rows. `None` if
-/// the gap is so close to the bound that a billion rows would not do.
+/// The 90 % quantile of the standard normal distribution.
+const HALF_MISS_QUANTILE: f64 = 1.281_551_565_544_600_4;
+
+/// More are no advice.
+const MOST_ROWS: f64 = 1e9;
+
+/// About how many rows a figure needs for its 95 % interval to exclude a bound at distance `margin`, in four of five
+/// samples: `n = (z₀.₉₇₅ + z₀.₈)² variance / margin²`, where `variance` is that of the figure with one row. `None` if
+/// the figure is so close to the bound that a billion rows would not do.
+pub fn rows_to_exclude(margin: f64, variance: f64) -> Option<usize> {
+    rows(Z + POWER_QUANTILE, margin, variance)
+}
+
+/// About how many rows each of two groups needs for the interval of `gap` to lie beyond `bound` or within `±bound`, in
+/// four of five samples, if the gap and the groups' variances per row are those found. Rows outside the condition do
+/// not count: equal opportunity needs this many positive rows. `None` if the gap is so close to the bound that a
+/// billion rows would not do.
+///
+/// Beyond the bound, one end of the interval decides: see [`rows_to_exclude`]. Within, both ends must stay inside.
+/// With an error of `e`, they do with probability `Φ((b − |gap|)/e − z) + Φ((b + |gap|)/e − z) − 1`, so a gap of 0
+/// needs a third more rows than the one-sided formula says.
 pub fn rows_per_group(gap: f64, variances: (f64, f64), bound: f64) -> Option<usize> {
-    let margin = gap.abs() - bound;
-    let factor = (Z + POWER) / margin;
-    let rows = (factor * factor * (variances.0 + variances.1)).ceil().max(1.0);
-    (rows <= 1e9).then_some(rows as usize)
+    let variance = variances.0 + variances.1;
+    let margin = bound - gap.abs();
+    if margin <= 0.0 {
+        return rows_to_exclude(margin, variance);
+    }
+    let ratio = (bound + gap.abs()) / margin;
+    let decides = |errors: f64| normal_cdf(errors - Z) + normal_cdf(errors * ratio - Z) - 1.0;
+    // The margin in units of the error: between the quantiles for one end and for two ends that miss equally often.
+    let (mut low, mut high) = (Z + POWER_QUANTILE, Z + HALF_MISS_QUANTILE);
+    for _ in 0..50 {
+        let middle = 0.5 * (low + high);
+        if decides(middle) < POWER {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    rows(high, margin, variance)
+}
+
+/// The rows with which `margin` is `errors` standard errors.
+fn rows(errors: f64, margin: f64, variance: f64) -> Option<usize> {
+    let factor = errors / margin;
+    let rows = (factor * factor * variance).ceil().max(1.0);
+    (rows <= MOST_ROWS).then_some(rows as usize)
 }

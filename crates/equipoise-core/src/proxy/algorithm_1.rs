@@ -10,7 +10,7 @@
 //! `rows_step`).
 
 use super::generator::Generator;
-use super::{GeneratedProxy, ProxySettings, ProxySummary, measure_closeness, start};
+use super::{GeneratedProxy, ProxySettings, ProxySummary, measure_some, start};
 use crate::error::Error;
 use crate::observer::{Observer, Progress, report};
 use crate::rows::Rows;
@@ -81,10 +81,11 @@ pub(super) fn generate(
             steps,
             converged,
             epsilon_met: settings.epsilon.map(|epsilon| violation <= epsilon),
-            closeness: measure_closeness(&rows, data, settings.seed),
+            closeness: measure_some(&rows, data, settings.seed, settings.closeness_rows),
             theta,
             start_theta,
             target_error: None,
+            promised_gap: None,
         },
         rows,
     })

@@ -6,6 +6,8 @@
 
 use rayon::prelude::*;
 
+use crate::kernel::lanes::Quad;
+use crate::kernel::lower_to_nearest;
 use crate::rows::Rows;
 
 /// Points that a leaf has at most.
@@ -14,8 +16,11 @@ const LEAF_POINTS: usize = 32;
 const JUDGED_POINTS: usize = 512;
 /// Points that are compared at once.
 const PANEL: usize = 4;
-/// Coordinates after which the sums of a panel are compared with the smallest so far.
-const CHUNK: usize = 4;
+/// Leaves that a search visits on its own, the nearest first. With few coordinates that is nearly always enough.
+const OWN_LEAVES: usize = 64;
+/// Searches that go on together. With many coordinates most boxes are near, so every search visits most leaves, and
+/// reading these from memory takes longer than comparing with them.
+const TOGETHER: usize = 64;
 
 /// The rows of a table as points in space: their features and indicators.
 pub(super) struct Tree {
@@ -35,7 +40,7 @@ enum Content {
         rows: Vec<usize>,
         /// The points, in panels: the first coordinate of each, then the second, and so on. Points that fill up the last
         /// panel are infinitely far away.
-        panels: Vec<[f64; PANEL]>,
+        panels: Vec<Quad>,
     },
     Split(Box<(Node, Node)>),
 }
@@ -50,15 +55,19 @@ impl Tree {
     /// The distances from the chosen rows of `from`. With `skip_self`, a row is not compared with itself; `from` must
     /// then be the tree's table. The distance to no point is infinite.
     pub(super) fn distances(&self, from: &Rows, chosen: &[usize], skip_self: bool) -> Vec<f64> {
-        let distance = |&i: &usize| self.distance(from.a(i), skip_self.then_some(i));
-        chosen.par_iter().map(distance).collect()
-    }
-
-    fn distance(&self, point: &[f64], except: Option<usize>) -> f64 {
-        let point = &point[..self.dimensions];
-        let mut search = Search { point, except, nearest: f64::INFINITY };
-        search.visit(&self.root);
-        search.nearest.sqrt()
+        let search = |&i: &usize| {
+            let point = &from.a(i)[..self.dimensions];
+            Search { point, except: skip_self.then_some(i), nearest: f64::INFINITY, leaves: 0 }
+        };
+        let mut searches: Vec<Search<'_>> = chosen.iter().map(search).collect();
+        searches.par_iter_mut().for_each(|search| search.visit(&self.root));
+        let unfinished = searches.iter_mut().filter(|search| search.leaves >= OWN_LEAVES);
+        let mut unfinished: Vec<&mut Search<'_>> = unfinished.collect();
+        unfinished.par_chunks_mut(TOGETHER).for_each(|searches| {
+            let all: Vec<usize> = (0..searches.len()).collect();
+            visit_together(searches, &all, &self.root);
+        });
+        searches.iter().map(|search| search.nearest.sqrt()).collect()
     }
 }
 
@@ -107,7 +116,8 @@ fn bounds_of(rows: &Rows, dimensions: usize, points: impl Iterator<Item = usize>
 fn leaf(rows: &Rows, dimensions: usize, order: &[usize]) -> Content {
     let panels = order.chunks(PANEL).flat_map(|members| {
         (0..dimensions).map(move |axis| {
-            std::array::from_fn(|k| members.get(k).map_or(f64::INFINITY, |&i| rows.a(i)[axis]))
+            let value = |k| members.get(k).map_or(f64::INFINITY, |&i: &usize| rows.a(i)[axis]);
+            Quad(std::array::from_fn(value))
         })
     });
     Content::Leaf { rows: order.to_vec(), panels: panels.collect() }
@@ -115,19 +125,21 @@ fn leaf(rows: &Rows, dimensions: usize, order: &[usize]) -> Content {
 
 struct Search<'a> {
     point: &'a [f64],
+    /// The row that the point is itself.
     except: Option<usize>,
     /// The smallest squared distance so far.
     nearest: f64,
+    /// Leaves visited on its own.
+    leaves: usize,
 }
 
 impl Search<'_> {
+    /// Visits the leaves below a node, the nearest first, until there are too many.
     fn visit(&mut self, node: &Node) {
         match &node.content {
             Content::Leaf { rows, panels } => {
-                let panels = panels.chunks_exact(self.point.len());
-                for (rows, panel) in rows.chunks(PANEL).zip(panels) {
-                    self.compare(rows, panel);
-                }
+                self.compare(rows, panels);
+                self.leaves += 1;
             }
             Content::Split(children) => {
                 let (a, b) = (&children.0, &children.1);
@@ -135,12 +147,17 @@ impl Search<'_> {
                 let by_distance =
                     if to_a <= to_b { [(to_a, a), (to_b, b)] } else { [(to_b, b), (to_a, a)] };
                 for (distance, child) in by_distance {
-                    if distance < self.nearest {
+                    if distance < self.nearest && self.leaves < OWN_LEAVES {
                         self.visit(child);
                     }
                 }
             }
         }
+    }
+
+    fn compare(&mut self, rows: &[usize], panels: &[Quad]) {
+        let except = self.except.and_then(|except| rows.iter().position(|row| *row == except));
+        lower_to_nearest(self.point, panels, except, &mut self.nearest);
     }
 
     /// The squared distance to the box of a node: 0 inside.
@@ -152,23 +169,24 @@ impl Search<'_> {
         }
         squared
     }
+}
 
-    /// Adds squares in the order of the coordinates, and stops when no sum can be the smallest any more.
-    fn compare(&mut self, rows: &[usize], panel: &[[f64; PANEL]]) {
-        let mut squared = [0.0; PANEL];
-        for (own, others) in self.point.chunks(CHUNK).zip(panel.chunks(CHUNK)) {
-            for (a, b) in own.iter().zip(others) {
-                for (sum, b) in squared.iter_mut().zip(b) {
-                    *sum += (a - b) * (a - b);
-                }
-            }
-            if squared.iter().all(|sum| *sum >= self.nearest) {
-                return;
-            }
+/// Finishes the searches of these numbers: visits every leaf below a node for all of them to which it may be near enough.
+fn visit_together(searches: &mut [&mut Search<'_>], numbers: &[usize], node: &Node) {
+    match &node.content {
+        Content::Leaf { rows, panels } => {
+            numbers.iter().for_each(|&number| searches[number].compare(rows, panels));
         }
-        for (row, squared) in rows.iter().zip(squared) {
-            if self.except != Some(*row) {
-                self.nearest = self.nearest.min(squared);
+        Content::Split(children) => {
+            for child in [&children.0, &children.1] {
+                let is_near = |number: &usize| {
+                    let search = &searches[*number];
+                    search.to_box(child) < search.nearest
+                };
+                let near: Vec<usize> = numbers.iter().copied().filter(is_near).collect();
+                if !near.is_empty() {
+                    visit_together(searches, &near, child);
+                }
             }
         }
     }
@@ -205,6 +223,29 @@ mod tests {
                 assert_eq!(found, by_brute_force(&data, &data, i, true));
             }
             assert!(tree.distances(&data, &own, false).iter().all(|distance| *distance == 0.0));
+        }
+    }
+
+    /// Twenty coordinates of random rows: boxes say little, and no search ends on its own.
+    #[test]
+    fn searches_that_go_on_together_find_the_same_distances() {
+        let layout = layout(2, 20, true, true);
+        let (data, proxy) = (random_rows_of(&layout, 3, 5000), random_rows_of(&layout, 4, 150));
+        let tree = Tree::new(&data);
+        let chosen: Vec<usize> = (0..150).collect();
+        for (from, skip_self) in [(&proxy, false), (&data, true)] {
+            let mut alone = Search {
+                point: &from.a(0)[..tree.dimensions],
+                except: skip_self.then_some(0),
+                nearest: f64::INFINITY,
+                leaves: 0,
+            };
+            alone.visit(&tree.root);
+            assert_eq!(alone.leaves, OWN_LEAVES);
+            let found = tree.distances(from, &chosen, skip_self);
+            for (i, found) in found.into_iter().enumerate() {
+                assert_eq!(found, by_brute_force(from, &data, i, skip_self));
+            }
         }
     }
 

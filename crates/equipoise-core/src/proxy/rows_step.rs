@@ -11,7 +11,8 @@
 //! where `M = (1/N²) Σ_j C_j Q C_jᵀ` is only `n × n`.
 
 use crate::error::Error;
-use crate::linalg::{Cholesky, RangeProjection, add_outer_product, symmetric_entry};
+use crate::kernel::OuterProducts;
+use crate::linalg::{Cholesky, RangeProjection, symmetric_entry};
 use crate::logistic::{dot, loss_terms};
 use crate::packed_rows::BLOCK_ROWS;
 use crate::rows::Rows;
@@ -128,14 +129,16 @@ impl ReachSums {
 
     fn of(rows: &Rows, range: std::ops::Range<usize>, theta: &[f64]) -> Self {
         let mut sums = Self::zeros(theta.len());
+        let mut gram = OuterProducts::new(theta.len());
         for j in range {
             let (a, y) = (rows.a(j), rows.labels()[j]);
             let terms = loss_terms(y * dot(a, theta));
             sums.residual_squared += terms.residual * terms.residual;
             let factor = y * terms.residual * terms.curvature;
             sums.r.iter_mut().zip(a).for_each(|(r, v)| *r += factor * v);
-            add_outer_product(&mut sums.gram, terms.curvature * terms.curvature, a);
+            gram.add(terms.curvature * terms.curvature, a);
         }
+        sums.gram = gram.finish();
         sums
     }
 

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::blocks::{add, map_blocks};
 use super::start::{Gaussian, Moments, apportion};
 use crate::error::Error;
+use crate::kernel::OuterProducts;
 use crate::linalg::{RangeProjection, add_outer_product};
 use crate::packed_rows::BLOCK_ROWS;
 use crate::rows::Rows;
@@ -156,13 +157,13 @@ fn moments(data: &Rows, members: &[usize]) -> Moments {
     sums.iter().for_each(|sum| add(&mut mean, sum));
     mean.iter_mut().for_each(|m| *m /= n_rows);
     let sums = map_blocks(members.len(), |range| {
-        let mut sum = vec![0.0; triangle(n_x)];
+        let mut sum = OuterProducts::new(n_x);
         let mut centred = vec![0.0; n_x];
         for &i in &members[range] {
             centred.iter_mut().zip(data.x(i)).zip(&mean).for_each(|((c, v), m)| *c = v - m);
-            add_outer_product(&mut sum, 1.0 / n_rows, &centred);
+            sum.add(1.0 / n_rows, &centred);
         }
-        sum
+        sum.finish()
     });
     sums.iter().for_each(|sum| add(&mut covariance, sum));
     Moments { n_rows, mean, covariance }

@@ -16,7 +16,7 @@ use crate::fairness::{Condition, Fairness};
 use crate::linalg::RangeProjection;
 use crate::packed_rows::PackedRows;
 use crate::rows::{Layout, Rows};
-use goal::Goal;
+use goal::{Goal, Rates};
 use soft_rate_fit::fit_soft_rates;
 use thresholds::{group_cuts, move_cuts};
 
@@ -52,6 +52,18 @@ pub(super) fn fair_target(
     // Columns that depend on each other leave θ undetermined. A ridge chooses the smallest of all models with
     // the same scores, and so must the target.
     Ok(row_space.apply(&target))
+}
+
+/// The largest difference between two groups' rates of decisions on `data`, over the conditions that count.
+pub(super) fn worst_gap(data: &Rows, theta: &[f64], fairness: Fairness) -> f64 {
+    let rates = Rates::of(data, &scores(data, theta), 0.0);
+    let gap = |condition: Condition| {
+        let groups = 0..data.layout().groups.len();
+        let known: Vec<f64> = groups.filter_map(|g| rates.of_group(g, condition)).collect();
+        let highest = known.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        highest - known.iter().copied().fold(f64::INFINITY, f64::min)
+    };
+    fairness.conditions().map(|(condition, _)| gap(condition)).fold(0.0, f64::max)
 }
 
 /// Whether each group has a threshold of its own.

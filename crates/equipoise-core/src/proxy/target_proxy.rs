@@ -6,8 +6,8 @@ use super::blocks::scores;
 use super::exact_rows::{ExactRows, make_exact};
 use super::relabel::draw_labels;
 use super::smoothed_rows::{MIN_GROUP_ROWS, SampledRows, SmoothedModel};
-use super::target::{DATA_RIDGE, fair_target};
-use super::{GeneratedProxy, ProxySettings, ProxyStart, ProxySummary, measure_closeness};
+use super::target::{DATA_RIDGE, fair_target, worst_gap};
+use super::{GeneratedProxy, ProxySettings, ProxyStart, ProxySummary, measure_some};
 use crate::error::Error;
 use crate::fairness::Covariance;
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, fit_logistic, ridge};
@@ -80,10 +80,11 @@ pub(super) fn generate(
             steps,
             converged: target_error <= TARGET_ERROR,
             epsilon_met: settings.epsilon.map(|epsilon| violation <= epsilon),
-            closeness: measure_closeness(&rows, data, settings.seed),
+            closeness: measure_some(&rows, data, settings.seed, settings.closeness_rows),
             theta,
             start_theta,
             target_error: Some(target_error),
+            promised_gap: Some(worst_gap(data, &target, settings.fairness)),
         },
         rows,
     })

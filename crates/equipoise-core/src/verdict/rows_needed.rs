@@ -2,30 +2,22 @@
 
 use super::smoothed_variance;
 use crate::interval::Count;
-use crate::interval::rows_per_group;
 use crate::metrics::{Gap, Metrics};
 
 /// The largest variance of one decision.
 pub(crate) const MAX_VARIANCE: f64 = 0.25;
 
-/// About how many rows a figure needs for its 95 % interval to exclude a bound at distance `margin`, in four of five
-/// samples, if figure and variance stay as they are. `variance` is that of the figure with one row, or with one row per
-/// group for a difference. `None` if no practical number suffices.
-pub(crate) fn rows_needed(margin: f64, variance: f64) -> Option<usize> {
-    rows_per_group(margin, (variance, 0.0), 0.0)
-}
-
-/// As [`rows_needed`], but `None` if nobody would collect that many: more than [`MANY_ROWS`], and more than ten times the
-/// rows `found`. The figure then lies practically on the bound.
-pub(crate) fn practical_rows_needed(margin: f64, variance: f64, found: usize) -> Option<usize> {
-    rows_needed(margin, variance).filter(|&rows| rows <= MANY_ROWS.max(10 * found))
-}
-
 /// At a variance of 0.5, what a gap needs that is 0.02 from the bound.
 const MANY_ROWS: usize = 10_000;
 
-/// The variance of a gap with one row of its condition in each of its two groups.
-pub(crate) fn pair_variance(metrics: &Metrics, gap: &Gap) -> f64 {
+/// Whether anyone would collect so many rows: at most [`MANY_ROWS`], or ten times the rows `found`. If not, the figure
+/// lies practically on the bound.
+pub(crate) fn is_practical(rows: usize, found: usize) -> bool {
+    rows <= MANY_ROWS.max(10 * found)
+}
+
+/// The variances of one decision in the two groups of a gap, among the rows of its condition.
+pub(crate) fn pair_variances(metrics: &Metrics, gap: &Gap) -> (f64, f64) {
     let variance = |name: &String| {
         let group = metrics.groups.iter().find(|group| group.name == *name);
         group.map_or(MAX_VARIANCE, |group| {
@@ -33,5 +25,5 @@ pub(crate) fn pair_variance(metrics: &Metrics, gap: &Gap) -> f64 {
             smoothed_variance(successes as f64, n as f64)
         })
     };
-    gap.groups.iter().map(variance).sum()
+    (variance(&gap.groups[0]), variance(&gap.groups[1]))
 }

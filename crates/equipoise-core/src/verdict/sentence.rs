@@ -69,13 +69,13 @@ pub(crate) fn about(rows: usize) -> String {
     group_digits(rows.div_ceil(unit) * unit)
 }
 
-/// Groups of three digits, separated by a narrow space, in numbers of five digits or more.
+/// Groups of three digits, separated by commas.
 fn group_digits(n: usize) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {
-        if digits.len() > 4 && i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push('\u{202f}');
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
         }
         text.push(digit);
     }

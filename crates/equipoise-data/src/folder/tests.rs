@@ -62,7 +62,7 @@ fn rejects_a_folder_with_other_files() {
 
 fn sources(dir: &Path) -> Vec<(String, TableSource)> {
     let files = read_folder(dir).unwrap().into_iter();
-    files.map(|(id, path)| (id, TableSource::File(path))).collect()
+    files.map(|(id, path)| (id, (&path).into())).collect()
 }
 
 #[test]

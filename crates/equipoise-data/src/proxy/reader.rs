@@ -9,7 +9,7 @@ use super::columns;
 use crate::error::{Error, Purpose, TableProblem};
 use crate::read_limits::ReadLimits;
 use crate::schema::Schema;
-use crate::table::{Batch, Cell, Part, Table, read_header};
+use crate::table::{Batch, Cell, Part, Table, read_encoded_header};
 use crate::table_source::TableSource;
 
 /// Rows decoded at a time.
@@ -34,7 +34,7 @@ pub fn visit_proxy(
     limits: ReadLimits,
     visit: impl FnMut(&Rows) -> Result<(), Error>,
 ) -> Result<u64, Error> {
-    visit_chunks(table.into().open_within(limits)?, schema, CHUNK_ROWS, visit)
+    visit_chunks(table.into().open_encoded(limits)?, schema, CHUNK_ROWS, visit)
 }
 
 /// Like [`visit_proxy`], for a file that is already open. The path gives the format and appears in errors.
@@ -45,7 +45,7 @@ pub fn visit_open_proxy(
     limits: ReadLimits,
     visit: impl FnMut(&Rows) -> Result<(), Error>,
 ) -> Result<u64, Error> {
-    visit_chunks(read_header(path, file, limits)?, schema, CHUNK_ROWS, visit)
+    visit_chunks(read_encoded_header(path, file, limits)?, schema, CHUNK_ROWS, visit)
 }
 
 pub(super) fn visit_chunks(
@@ -163,8 +163,14 @@ impl Chunk {
 
 fn positions(table: &Table, columns: &[String], schema: &Schema) -> Result<Vec<usize>, Error> {
     if let Some(extra) = table.columns().iter().find(|c| !columns.contains(c)) {
+        let question = match table.other_delimiter() {
+            Some(other) => {
+                format!("Is the delimiter a {}? A proxy needs commas.", other.name())
+            }
+            None => "Is this a table of raw rows?".to_owned(),
+        };
         let problem = TableProblem::new(format!(
-            "not a column of a proxy under this schema. A proxy has the encoded features, then `{}` and `{}`, and nothing else. Is this a table of raw rows?",
+            "not a column of a proxy under this schema. A proxy has the encoded features, then `{}` and `{}`, and nothing else. {question}",
             schema.sensitive.column_name(),
             schema.label.column
         ));

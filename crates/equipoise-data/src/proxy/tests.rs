@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::reader::visit_chunks;
 use super::*;
 use crate::read_limits::ReadLimits;
-use crate::table::open_table_within;
+use crate::table::open_encoded_table;
 
 const KINDS: [&str; 3] = ["p.csv", "p.csv.gz", "p.parquet"];
 
@@ -229,7 +229,7 @@ fn chunks_have_at_most_the_requested_size_and_join_to_the_proxy() {
                 chunks.push(chunk.clone());
                 Ok(())
             };
-            let table = open_table_within(&path, ReadLimits::NONE).unwrap();
+            let table = open_encoded_table(&path, ReadLimits::NONE).unwrap();
             assert_eq!(visit_chunks(table, &schema, chunk_rows, visit).unwrap(), 5003);
             let all = Rows::concat(&chunks).unwrap();
             assert_eq!(bits(&all), bits(&rows));

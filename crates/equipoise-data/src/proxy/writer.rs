@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use equipoise_core::Rows;
 
+use super::origin::ProxyOrigin;
 use super::{columns, group_code};
 use crate::output_table::{ColumnValues, OutputColumn};
 use crate::schema::Schema;
@@ -40,6 +41,11 @@ impl<W: Write + Send> ProxyWriter<W> {
             groups: Vec::new(),
             labels: Vec::new(),
         }
+    }
+
+    /// Stores where the proxy comes from. Call it before the first row.
+    pub(super) fn set_origin(&mut self, origin: &ProxyOrigin) {
+        self.out.set_properties(origin.properties());
     }
 
     /// Adds rows.

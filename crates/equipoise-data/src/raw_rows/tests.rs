@@ -1,6 +1,11 @@
 #![allow(clippy::unwrap_used)]
 
+use std::path::Path;
+
+use equipoise_core::WarningCode;
+
 use super::*;
+use crate::schema::Label;
 
 const SCHEMA: &str = r#"
 version = 1
@@ -101,6 +106,98 @@ fn the_error_has_file_row_and_column_as_fields() {
 }
 
 #[test]
+fn all_invalid_cells_are_listed() {
+    let broken = TABLE
+        .replace("White,1,1,1,40", "White,1,7,1,abc")
+        .replace("White,0,,1, 25 ", "?,NA,,1,3,5")
+        .replace("3,5,c", "\"3,5\",c");
+    let message = run(&broken).unwrap_err().to_string();
+    let (_, cells) = message.split_once("bank.csv: ").unwrap();
+    let expected = "\
+5 cells cannot be used:
+  row  column  value  problem
+    1  lsat    abc    is not a number
+    1  tier    7      is not one of the levels `1`, `2`, `x`
+    3  lsat    3,5    has a decimal comma
+    3  race           the sensitive attribute is missing and cannot be filled
+    3  pass           the label is missing and cannot be filled
+Correct the value, or declare the column categorical in the schema.
+Correct the value, or agree on a schema that includes it.
+Write numbers with a decimal point, such as 3.5.
+Complete or remove the row.";
+    assert_eq!(cells, expected);
+}
+
+#[test]
+fn an_unknown_label_is_refused_if_the_schema_knows_the_negative_ones() {
+    let strict = SCHEMA.replace("positive = \"1\"", "positive = \"1\", negative = [\"0\"]");
+    let strict = Schema::from_toml(&strict, Path::new("schema.toml")).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bank.csv");
+    std::fs::write(&path, TABLE).unwrap();
+    let table = read_rows(&path, &strict, Purpose::Data).unwrap();
+    assert_eq!(table.rows, run(TABLE).unwrap().rows);
+    std::fs::write(&path, TABLE.replace("Black,1.0", "Black,2")).unwrap();
+    let message = read_rows(&path, &strict, Purpose::Data).unwrap_err().to_string();
+    let expected = "row 4, column `pass`: `2` is no label: the schema has `1` and `0`. Correct the value, or \
+                    agree on a schema that lists it under `negative`.";
+    assert!(message.ends_with(expected), "{message}");
+    // A label is not needed for a score.
+    assert_eq!(read_rows_to_score(&path, &strict).unwrap().unscorable, []);
+    let three = Schema {
+        label: Label { negative: vec!["2".into(), "0".into()], ..strict.label.clone() },
+        ..strict
+    };
+    let table = read_rows(&path, &three, Purpose::Data).unwrap();
+    assert_eq!(table.rows.labels(), [1.0, -1.0, -1.0, -1.0]);
+    assert_eq!(table.warnings, [], "all labels are in the schema");
+}
+
+#[test]
+fn rows_that_cannot_be_scored_do_not_stop_the_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("new.csv");
+    std::fs::write(&path, TABLE.replace("White,1,1,1,40", "White,1,7,1,abc")).unwrap();
+    let table = read_rows_to_score(&path, &schema()).unwrap();
+    let reason =
+        "`lsat`: `abc` is not a number; `tier`: `7` is not one of the levels `1`, `2`, `x`";
+    assert_eq!(table.unscorable.len(), 1);
+    assert_eq!((table.unscorable[0].row, table.unscorable[0].reason().as_str()), (1, reason));
+    let all = run(TABLE).unwrap().rows;
+    assert_eq!(table.rows.len(), 3);
+    (0..3).for_each(|i| assert_eq!(table.rows.a(i), all.a(i + 1)));
+    std::fs::write(&path, "race,tier,age,lsat\nWhite,1,1,?\n").unwrap();
+    let none = read_rows_to_score(&path, &schema()).unwrap();
+    assert_eq!((none.rows.len(), none.unscorable.len()), (0, 1));
+    assert_eq!(none.warnings, []);
+    std::fs::write(&path, "race,tier,age,lsat\n").unwrap();
+    assert!(read_rows_to_score(&path, &schema()).unwrap_err().to_string().contains("no rows"));
+}
+
+#[test]
+fn the_columns_of_the_schema_tell_the_delimiter() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bank.csv");
+    let semicolons = TABLE.replace(',', ";").replace("id\n", "id, old|new\n");
+    let semicolons = semicolons.lines().enumerate().map(|(i, line)| match i {
+        0 => format!("{line}\n"),
+        _ => format!("{line}, x|y\n"),
+    });
+    let semicolons: String = semicolons.collect();
+    let mut tolerant = schema();
+    tolerant.ignore = vec!["id, old|new".into()];
+    std::fs::write(&path, &semicolons).unwrap();
+    let table = read_rows(&path, &tolerant, Purpose::Data).unwrap();
+    assert_eq!(table.rows, run(TABLE).unwrap().rows);
+    // Without the schema, it could be any of three delimiters.
+    let ambiguous = open_table(&path).unwrap_err().to_string();
+    assert!(ambiguous.contains("--delimiter"), "{ambiguous}");
+    let comma = TableFile { delimiter: Some(crate::Delimiter::Comma), ..(&path).into() };
+    let message = read_rows(comma, &tolerant, Purpose::Data).unwrap_err().to_string();
+    assert!(message.contains("column `lsat`: the table has no such column"), "{message}");
+}
+
+#[test]
 fn rejects_columns_that_are_not_in_the_schema() {
     fails(
         &TABLE.replace("lsat,id", "lsta,id"),
@@ -150,15 +247,16 @@ fn prediction_needs_no_label_and_ignores_other_columns() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("new.csv");
     std::fs::write(&path, "race,tier,age,lsat,since\nWhite,1,1,40,2020\n").unwrap();
-    let table = read_features_for_prediction(&path, &schema()).unwrap();
+    let table = read_rows_to_score(&path, &schema()).unwrap();
     assert_eq!(table.rows.a(0), [1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0]);
     // A misspelt group would score as unprivileged, so rows of a single group deserve a warning.
     assert!(matches!(&table.warnings[..], [Warning { code: WarningCode::OneGroup, .. }]));
     std::fs::write(&path, TABLE.replace("White,1,", "White,NA,")).unwrap();
-    let table = read_features_for_prediction(&path, &schema()).unwrap();
+    let table = read_rows_to_score(&path, &schema()).unwrap();
+    assert_eq!(table.unscorable, []);
     assert_eq!(table.rows.values(), run(TABLE).unwrap().rows.values());
     std::fs::write(&path, "tier,age,lsat\n1,1,40\n").unwrap();
-    let text = read_features_for_prediction(&path, &schema()).unwrap_err().to_string();
+    let text = read_rows_to_score(&path, &schema()).unwrap_err().to_string();
     assert!(
         text.contains("new.csv") && text.contains("column `race`: the table has no such column"),
         "{text}"
@@ -236,4 +334,22 @@ fn rejects_an_infinite_parquet_number_with_its_location() {
     for part in ["bank.parquet", "row 2", "column `lsat`", "`-inf` is not a finite number"] {
         assert!(text.contains(part), "{text}");
     }
+}
+
+#[test]
+fn unknown_levels_are_zero_in_every_column_and_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bank.csv");
+    std::fs::write(&path, TABLE.replace(",2.0,", ",9,").replace("1.0,x", "1.0,y")).unwrap();
+    let text = read_rows(&path, &schema(), Purpose::Data).unwrap_err().to_string();
+    assert!(text.contains("is not one of the levels"), "{text}");
+    let other = SCHEMA.replace("fill = \"x\"", "fill = \"x\"\nunknown = \"other\"");
+    let other = Schema::from_toml(&other, Path::new("schema.toml")).unwrap();
+    let table = read_rows(&path, &other, Purpose::Data).unwrap();
+    assert_eq!(table.rows.x(0)[1..4], [1.0, 0.0, 0.0]);
+    assert_eq!(table.rows.x(1)[1..4], [0.0, 0.0, 0.0]);
+    assert_eq!(table.rows.x(2)[1..4], [0.0, 0.0, 1.0], "missing values are filled, not unknown");
+    let codes: Vec<WarningCode> = table.warnings.iter().map(|w| w.code).collect();
+    assert_eq!(codes, [WarningCode::UnknownLevels]);
+    assert!(table.warnings[0].message.ends_with("`tier` (2)"), "{}", table.warnings[0]);
 }

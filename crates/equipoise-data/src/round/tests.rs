@@ -87,14 +87,16 @@ fn write_round(shapes: &[Shape]) -> TempDir {
     dir
 }
 
+fn load(proxies: &Path, roots: &Path, shares: Shares) -> Result<LoadedRound, Error> {
+    load_within(RoundTables::in_folders(proxies, roots)?, &schema(), shares)
+}
+
 /// The outcome of a round as text, exact to the last bit, without the folder's name.
 fn outcome(dir: &Path, shares: Shares, n_threads: usize) -> String {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
     pool.install(|| {
         let (proxies, roots) = (dir.join("proxies"), dir.join("roots"));
-        let loaded =
-            load_within(RoundTables::in_folders(&proxies, &roots).unwrap(), &schema(), shares);
-        let loaded = loaded.unwrap();
+        let loaded = load(&proxies, &roots, shares).unwrap();
         let settings = Settings::bilevel(Fairness::SP).validate().unwrap();
         let outcome = solve(&loaded.round, &settings, &mut NoopObserver).unwrap();
         let file = OutcomeFile::new(&schema(), outcome, loaded.warnings, loaded.overlaps, 0.0);
@@ -171,9 +173,32 @@ fn names_the_first_bad_file_whatever_the_number_of_readers() {
     }
     for n_readers in [1, 2, 5] {
         let shares = Shares { n_readers, keeper: BlockKeeper::in_memory() };
-        let tables = RoundTables::in_folders(&proxies, &dir.path().join("roots")).unwrap();
-        let error = load_within(tables, &schema(), shares).err().unwrap();
+        let error = load(&proxies, &dir.path().join("roots"), shares).err().unwrap();
         let text = error.to_string();
         assert!(text.contains("c3.csv, row 1, column `y`"), "{text}");
     }
+}
+
+#[test]
+fn absent_clients_are_left_out_as_if_they_had_no_root() {
+    let shape = Shape { n_rows: 200, n_kinds: usize::MAX, kind: "csv" };
+    let (dir, memory) = (write_round(&vec![shape; 4]), Memory::unlimited());
+    let (proxies, roots) = (dir.path().join("proxies"), dir.path().join("roots"));
+    std::fs::remove_file(proxies.join("c1.csv")).unwrap();
+    let text = load_round(&proxies, &roots, &schema(), &memory).err().unwrap().to_string();
+    assert!(text.ends_with("Without a proxy: `c1`."), "{text}");
+
+    let solved = |round: &Round| {
+        let settings = Settings::new(Fairness::SP).validate().unwrap();
+        solve(round, &settings, &mut NoopObserver).unwrap()
+    };
+    let (loaded, absent) = load_round_of_present(&proxies, &roots, &schema(), &memory).unwrap();
+    assert_eq!(absent, ["c1"]);
+    let found = solved(&loaded.round);
+    std::fs::remove_file(roots.join("c1.csv")).unwrap();
+    assert_eq!(found, solved(&load_round(&proxies, &roots, &schema(), &memory).unwrap().round));
+
+    std::fs::remove_file(roots.join("c0.csv")).unwrap();
+    let text = load_round_of_present(&proxies, &roots, &schema(), &memory).err().unwrap();
+    assert!(text.to_string().ends_with("Without a root: `c0`."), "{text}");
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use equipoise_core::Groups;
 
-use super::{Encoding, Feature, Schema, Sensitive, VERSION};
+use super::{Encoding, Feature, Label, Schema, Sensitive, VERSION};
 use crate::table::Cell;
 use crate::value::Value;
 
@@ -32,7 +32,7 @@ pub(super) fn check(schema: &Schema) -> Result<(), SchemaProblem> {
         return problem("the schema has no feature. Add at least one [[feature]].".to_owned());
     }
     columns(schema)?;
-    not_missing(&schema.label.column, &schema.label.positive)?;
+    label(&schema.label)?;
     sensitive(&schema.sensitive)?;
     schema.features.iter().try_for_each(feature)?;
     encoded_names(schema)
@@ -54,6 +54,22 @@ fn columns(schema: &Schema) -> Result<(), SchemaProblem> {
                 "column `{column}` appears twice among label, sensitive, features and ignore. List it once."
             ));
         }
+    }
+    Ok(())
+}
+
+/// No value counts twice.
+fn label(Label { column, positive, negative }: &Label) -> Result<(), SchemaProblem> {
+    let mut seen = Vec::new();
+    for label in std::iter::once(positive).chain(negative) {
+        not_missing(column, label)?;
+        let value = Value::of_text(label);
+        if seen.contains(&value) {
+            return problem(format!(
+                "column `{column}`: `{label}` appears twice among the positive and negative labels. List it once."
+            ));
+        }
+        seen.push(value);
     }
     Ok(())
 }
@@ -127,7 +143,7 @@ fn feature(Feature { column, encoding }: &Feature) -> Result<(), SchemaProblem> 
                 _ => Ok(()),
             }
         }
-        Encoding::Categorical { levels, fill } => {
+        Encoding::Categorical { levels, fill, .. } => {
             if levels.is_empty() {
                 return problem(format!(
                     "column `{column}`: has no levels. List the values that may occur."

@@ -4,7 +4,7 @@
 //! digits of its bits; a list as its length, then its items. This is easy to reproduce in any language and does not
 //! depend on how a library prints numbers.
 
-use super::{Encoding, Feature, Schema, Sensitive};
+use super::{Encoding, Feature, Schema, Sensitive, Unknown};
 use crate::digest::{Digest, Hasher};
 use crate::value::Value;
 
@@ -21,6 +21,7 @@ pub(super) fn digest(schema: &Schema) -> Digest {
     items.sensitive(&schema.sensitive);
     items.text(&schema.features.len().to_string());
     schema.features.iter().for_each(|feature| items.feature(feature));
+    items.negative_labels(&schema.label.negative);
     items.0.finish()
 }
 
@@ -40,8 +41,11 @@ impl Items {
                 }
             }
             // Levels are hashed as spelled, because they are part of the encoded names.
-            Encoding::Categorical { levels, fill } => {
-                self.text("categorical");
+            Encoding::Categorical { levels, fill, unknown } => {
+                self.text(match unknown {
+                    Unknown::Error => "categorical",
+                    Unknown::Other => "categorical or other",
+                });
                 self.texts(levels);
                 match fill {
                     Some(fill) => {
@@ -75,6 +79,16 @@ impl Items {
         }
         if !sensitive.as_feature {
             self.text("blind");
+        }
+    }
+
+    /// In any order. A schema without them has the digest that it always had.
+    fn negative_labels(&mut self, labels: &[String]) {
+        if !labels.is_empty() {
+            self.text("negative labels");
+            let mut values: Vec<Value> = labels.iter().map(|label| Value::of_text(label)).collect();
+            values.sort_by(Value::order);
+            self.texts(&values.iter().map(Value::to_string).collect::<Vec<_>>());
         }
     }
 

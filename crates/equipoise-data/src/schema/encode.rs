@@ -1,6 +1,6 @@
 //! Encodes raw cells as numbers.
 
-use super::{Encoding, Feature, Schema};
+use super::{Encoding, Feature, Schema, Unknown};
 use crate::error::{TableProblem, list};
 use crate::table::Cell;
 use crate::value::Value;
@@ -10,6 +10,8 @@ use equipoise_core::MAX_ABS_VALUE;
 pub(crate) struct Encoder {
     features: Vec<FeatureEncoder>,
     positive: Value,
+    /// Empty: every value except the positive one is negative.
+    negative: Vec<Value>,
     groups: Vec<GroupEncoder>,
     /// The group of everyone else.
     rest: Option<u8>,
@@ -23,7 +25,7 @@ struct GroupEncoder {
 
 enum FeatureEncoder {
     Numeric { center: f64, scale: f64, fill: Option<f64> },
-    Categorical { levels: Vec<String>, values: Vec<Value>, fill: Option<usize> },
+    Categorical { levels: Vec<String>, values: Vec<Value>, fill: Option<usize>, unknown: Unknown },
 }
 
 impl Encoder {
@@ -38,23 +40,36 @@ impl Encoder {
         Self {
             features: schema.features.iter().map(FeatureEncoder::new).collect(),
             positive: Value::of_text(&schema.label.positive),
+            negative: schema.label.negative.iter().map(|label| Value::of_text(label)).collect(),
             groups: members.collect(),
             rest: indexed().find(|(group, _)| group.members.is_empty()).map(|(_, index)| index),
         }
     }
 
-    /// Appends the numbers of feature `i`.
+    /// Appends the numbers of feature `i`. Returns whether the schema knows the value; if not, it counts as other.
     pub(crate) fn feature(
         &self,
         i: usize,
         cell: Cell<'_>,
         x: &mut Vec<f64>,
-    ) -> Result<(), TableProblem> {
+    ) -> Result<bool, TableProblem> {
         self.features[i].encode(cell, x)
     }
 
     pub(crate) fn positive(&self, cell: Cell<'_>) -> Result<bool, TableProblem> {
-        is(&self.positive, cell, "label")
+        if cell == Cell::Missing {
+            return Err(missing_role("label"));
+        }
+        let is_positive = self.positive.is(cell);
+        if is_positive || self.negative.is_empty() || self.negative.iter().any(|v| v.is(cell)) {
+            return Ok(is_positive);
+        }
+        let negative: Vec<String> = self.negative.iter().map(Value::to_string).collect();
+        Err(TableProblem::of_value(
+            cell,
+            format!("is no label: the schema has `{}` and {}", self.positive, list(&negative)),
+            "Correct the value, or agree on a schema that lists it under `negative`.",
+        ))
     }
 
     /// The group of the sensitive columns' values. A problem comes with the index of its cell.
@@ -82,20 +97,20 @@ impl Encoder {
             }
             return (
                 at,
-                TableProblem::new(format!(
-                    "`{}` belongs to no group: the schema has {}. Correct the value, or agree on a schema that includes it.",
+                TableProblem::of_value(
                     cells[at],
-                    list(&known)
-                )),
+                    format!("belongs to no group: the schema has {}", list(&known)),
+                    "Correct the value, or agree on a schema that includes it.",
+                ),
             );
         }
         let values: Vec<String> = cells.iter().map(|cell| format!("`{cell}`")).collect();
         (
             0,
-            TableProblem::new(format!(
-                "the combination {} belongs to no group. Correct the row, or agree on a schema that includes it.",
-                values.join(", ")
-            )),
+            TableProblem::of_cell(
+                format!("the combination {} belongs to no group", values.join(", ")),
+                "Correct the row, or agree on a schema that includes it.",
+            ),
         )
     }
 }
@@ -106,18 +121,18 @@ impl FeatureEncoder {
             Encoding::Numeric { center, scale, fill } => {
                 Self::Numeric { center: *center, scale: *scale, fill: *fill }
             }
-            Encoding::Categorical { levels, fill } => {
+            Encoding::Categorical { levels, fill, unknown } => {
                 let values: Vec<Value> = levels.iter().map(|level| Value::of_text(level)).collect();
                 let fill = fill.as_ref().and_then(|fill| {
                     let fill = Value::of_text(fill);
                     values.iter().position(|value| *value == fill)
                 });
-                Self::Categorical { levels: levels.clone(), values, fill }
+                Self::Categorical { levels: levels.clone(), values, fill, unknown: *unknown }
             }
         }
     }
 
-    fn encode(&self, cell: Cell<'_>, x: &mut Vec<f64>) -> Result<(), TableProblem> {
+    fn encode(&self, cell: Cell<'_>, x: &mut Vec<f64>) -> Result<bool, TableProblem> {
         match self {
             Self::Numeric { center, scale, fill } => {
                 let number = match (cell, fill) {
@@ -127,53 +142,58 @@ impl FeatureEncoder {
                 };
                 let scaled = (number - center) / scale;
                 if !scaled.is_finite() || scaled.abs() > MAX_ABS_VALUE {
-                    return Err(TableProblem::new(format!(
-                        "`{cell}` is beyond ±1e12 once encoded as (value − center) / scale, with center {center:e} and scale {scale:e}. Correct the value, or correct the center and scale in the schema."
-                    )));
+                    return Err(TableProblem::of_value(
+                        cell,
+                        format!(
+                            "is beyond ±1e12 once encoded as (value − center) / scale, with center {center:e} and scale {scale:e}"
+                        ),
+                        "Correct the value, or correct the center and scale in the schema.",
+                    ));
                 }
                 x.push(scaled);
             }
-            Self::Categorical { levels, values, fill } => {
+            Self::Categorical { levels, values, fill, unknown } => {
                 let level = match (cell, fill) {
-                    (Cell::Missing, Some(fill)) => *fill,
+                    (Cell::Missing, Some(fill)) => Some(*fill),
                     (Cell::Missing, None) => return Err(missing()),
-                    _ => values.iter().position(|value| value.is(cell)).ok_or_else(|| {
-                        TableProblem::new(format!(
-                            "`{cell}` is not one of the levels {}. Correct the value, or agree on a schema that includes it.",
-                            list(levels)
-                        ))
-                    })?,
+                    _ => values.iter().position(|value| value.is(cell)),
                 };
-                x.extend((0..levels.len()).map(|i| f64::from(i == level)));
+                if level.is_none() && *unknown == Unknown::Error {
+                    return Err(TableProblem::of_value(
+                        cell,
+                        format!("is not one of the levels {}", list(levels)),
+                        "Correct the value, or agree on a schema that includes it.",
+                    ));
+                }
+                x.extend((0..levels.len()).map(|i| f64::from(Some(i) == level)));
+                return Ok(level.is_some());
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
 
 fn missing() -> TableProblem {
-    TableProblem::new(
-        "the value is missing. Complete or remove the row, or add a `fill` to the schema.",
+    TableProblem::of_cell(
+        "the value is missing",
+        "Complete or remove the row, or add a `fill` to the schema.",
     )
 }
 
-fn is(value: &Value, cell: Cell<'_>, role: &str) -> Result<bool, TableProblem> {
-    match cell {
-        Cell::Missing => Err(missing_role(role)),
-        _ => Ok(value.is(cell)),
-    }
-}
-
 fn missing_role(role: &str) -> TableProblem {
-    TableProblem::new(format!(
-        "the {role} is missing and cannot be filled. Complete or remove the row."
-    ))
+    TableProblem::of_cell(
+        format!("the {role} is missing and cannot be filled"),
+        "Complete or remove the row.",
+    )
 }
 
 fn finite(cell: Cell<'_>) -> Result<f64, TableProblem> {
     match cell.number() {
         Some(number) if number.is_finite() => Ok(number),
         Some(_) => Err(TableProblem::not_finite(cell)),
-        None => Err(TableProblem::not_a_number(cell)),
+        None => Err(TableProblem::not_a_number(
+            cell,
+            "Correct the value, or declare the column categorical in the schema.",
+        )),
     }
 }

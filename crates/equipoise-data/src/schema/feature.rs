@@ -1,5 +1,6 @@
 //! A feature: a raw column and how it becomes numbers.
 
+use equipoise_core::choices;
 use serde::{Deserialize, Serialize};
 
 /// A raw column and its encoding.
@@ -30,7 +31,32 @@ pub enum Encoding {
         levels: Vec<String>,
         /// Replaces a missing value. `None` makes it an error.
         fill: Option<String>,
+        /// What to do with a value that is not a level.
+        unknown: Unknown,
     },
+}
+
+/// What to do with a value that is not a level of its categorical feature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unknown {
+    /// Refuse the row.
+    #[default]
+    Error,
+    /// Encode it as no level: every number of the feature is 0. With an intercept, this is the baseline that all levels
+    /// are compared with, so it needs no number of its own.
+    Other,
+}
+
+choices! { Unknown:
+    Error => "error", "Refuse the row";
+    Other => "other", "Encode it as none of the levels";
+}
+
+impl Unknown {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Feature {
@@ -67,6 +93,8 @@ struct Entry {
     levels: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fill: Option<Fill>,
+    #[serde(default, skip_serializing_if = "Unknown::is_default")]
+    unknown: Unknown,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -102,6 +130,9 @@ impl TryFrom<Entry> for Feature {
                 if entry.levels.is_some() {
                     return Err(cannot_have("levels"));
                 }
+                if entry.unknown != Unknown::Error {
+                    return Err(cannot_have("unknown"));
+                }
                 Encoding::Numeric {
                     center: entry.center.ok_or_else(|| needs("center"))?,
                     scale: entry.scale.ok_or_else(|| needs("scale"))?,
@@ -128,6 +159,7 @@ impl TryFrom<Entry> for Feature {
                             return Err(wrong_fill("one of its levels, in quotes"));
                         }
                     },
+                    unknown: entry.unknown,
                 }
             }
         };
@@ -146,14 +178,16 @@ impl From<Feature> for Entry {
                 scale: Some(scale),
                 levels: None,
                 fill: fill.map(Fill::Number),
+                unknown: Unknown::default(),
             },
-            Encoding::Categorical { levels, fill } => Self {
+            Encoding::Categorical { levels, fill, unknown } => Self {
                 column,
                 kind: Kind::Categorical,
                 center: None,
                 scale: None,
                 levels: Some(levels),
                 fill: fill.map(Fill::Level),
+                unknown,
             },
         }
     }

@@ -30,32 +30,60 @@ pub(super) struct GroupCounts {
     /// Where the sensitive columns are among the cells.
     positions: Vec<usize>,
     /// By the values' texts, in which equal values are spelled the same.
-    counts: HashMap<Vec<String>, usize>,
+    counts: HashMap<Vec<String>, u64>,
+    /// Rows whose combinations descriptions withhold.
+    n_withheld: u64,
 }
 
 impl GroupCounts {
     /// Counts the sensitive columns among `columns`, which are the cells to come.
-    pub(super) fn new(columns: &[String], options: &InferOptions) -> Self {
-        let named = options.sensitive.iter().map(|(column, _)| column);
+    pub(super) fn new(columns: &[String], sensitive: &[(String, Option<String>)]) -> Self {
+        let named = sensitive.iter().map(|(column, _)| column);
         let positions = named.clone().filter_map(|name| columns.iter().position(|c| c == name));
         Self {
             positions: positions.collect(),
             columns: named.cloned().collect(),
             counts: HashMap::new(),
+            n_withheld: 0,
         }
     }
 
     pub(super) fn add(&mut self, cells: &[Cell<'_>]) {
         let values = self.positions.iter().map(|&at| Value::of_cell(cells[at]));
-        let Some(values) = values.map(|value| Some(value?.to_string())).collect::<Option<Vec<_>>>()
-        else {
-            return;
-        };
+        let values = values.map(|value| Some(value?.to_string())).collect::<Option<Vec<_>>>();
+        values.into_iter().for_each(|values| self.add_count(values, 1));
+    }
+
+    /// Adds a combination that occurs `n` times.
+    pub(super) fn add_count(&mut self, values: Vec<String>, n: u64) {
         if let Some(count) = self.counts.get_mut(&values) {
-            *count += 1;
+            *count += n;
         } else if self.counts.len() < MAX_COMBINATIONS {
-            self.counts.insert(values, 1);
+            self.counts.insert(values, n);
         }
+    }
+
+    pub(super) fn add_withheld(&mut self, n: u64) {
+        self.n_withheld += n;
+    }
+
+    /// All combinations and their counts, in order.
+    pub(super) fn counts(&self) -> impl Iterator<Item = (&Vec<String>, u64)> {
+        self.sorted().into_iter().map(|values| (values, self.counts[values]))
+    }
+
+    pub(super) fn check_number(&self) -> Result<(), String> {
+        if self.counts.len() < MAX_COMBINATIONS {
+            return Ok(());
+        }
+        Err(self.too_many())
+    }
+
+    fn too_many(&self) -> String {
+        format!(
+            "the sensitive columns {} have too many combinations of values for groups. Use columns with fewer values.",
+            list(&self.columns)
+        )
     }
 
     /// The groups to propose, and notes on them.
@@ -77,23 +105,21 @@ impl GroupCounts {
         } else {
             self.by_size(&reference)
         };
-        if large.len() >= MAX_GROUPS || self.counts.len() >= MAX_COMBINATIONS {
-            return Err(format!(
-                "the sensitive columns {} have too many combinations of values for groups. Use columns with fewer values.",
-                list(&self.columns)
-            ));
+        self.check_number()?;
+        if large.len() >= MAX_GROUPS {
+            return Err(self.too_many());
         }
         let mut groups: Vec<Group> =
             large.iter().map(|values| Group::of_values(&self.columns, values.to_vec())).collect();
         if options.two_groups {
             let name = format!("not ({})", groups[0].name);
             groups.insert(0, Group { name, members: Vec::new() });
-        } else if let [only] = small[..] {
+        } else if let ([only], 0) = (&small[..], self.n_withheld) {
             // There is nothing to pool it with.
-            let group = Group::of_values(&self.columns, only.clone());
+            let group = Group::of_values(&self.columns, only.to_vec());
             notes.push(format!(
                 "the group `{}` has only {} rows: its figures on a root will be noise",
-                group.name, self.counts[only]
+                group.name, self.counts[*only]
             ));
             groups.push(group);
         } else if !small.is_empty() {
@@ -111,10 +137,23 @@ impl GroupCounts {
         if groups.len() < 2 {
             groups.insert(0, Group { name: POOLED.to_owned(), members: Vec::new() });
         }
+        notes.extend(self.note_withheld(&groups));
         let is_reference = |group: &Group| group.members.first() == Some(&reference);
         let reference = groups.iter().position(is_reference).unwrap_or(0);
         let as_feature = !options.blind;
         Ok(Sensitive { columns: self.columns.clone(), groups, reference, as_feature })
+    }
+
+    /// A note on rows that may belong to no group, because descriptions withhold their values.
+    fn note_withheld(&self, groups: &[Group]) -> Option<String> {
+        let has_rest = groups.iter().any(|group| group.members.is_empty());
+        (self.n_withheld > 0 && !has_rest).then(|| {
+            format!(
+                "the descriptions withhold the groups of {} rows. If these are not among the groups here, the rows will be \
+                 refused: nobody else's group can stand for them. Describe the tables with a lower --min-rows, or use --two-groups",
+                self.n_withheld
+            )
+        })
     }
 
     /// Notes on columns of many numbers, in which no single number makes a sensible group.
@@ -183,7 +222,7 @@ impl GroupCounts {
 
     /// Combinations that are groups of their own, and those that are too small. The reference group always is one.
     fn by_size(&self, reference: &[String]) -> (Vec<&Vec<String>>, Vec<&Vec<String>>) {
-        let all: usize = self.counts.values().sum();
+        let all: u64 = self.counts.values().sum::<u64>() + self.n_withheld;
         let minimum = (MIN_ROWS as f64).max(MIN_SHARE * all as f64);
         self.sorted()
             .into_iter()

@@ -1,20 +1,21 @@
 //! Proposes a schema for a table, to be reviewed, corrected and agreed on.
 
-use std::collections::HashSet;
-use std::path::PathBuf;
-
-use super::group_counts::GroupCounts;
+use super::fill::{self, Fill};
+use super::label_counts;
 use super::statistics::{MAX_LEVELS, Statistics};
-use super::{Encoding, Feature, Label, Schema, Sensitive, VERSION};
-use crate::error::{Error, Purpose, TableProblem, list};
+use super::survey::{Roles, Survey};
+use super::{Encoding, Feature, Label, Schema, Sensitive, Unknown, VERSION};
+use crate::error::{Error, TableProblem, list};
 use crate::table::Table;
 use crate::value::Value;
 
-/// What cannot be inferred from the table.
+/// What cannot be inferred from tables.
 #[derive(Debug, Clone, Default)]
 pub struct InferOptions {
     /// Label column and its positive value.
     pub label: (String, String),
+    /// Every label except the positive one counts as negative. If not set, a label has two values.
+    pub label_rest_negative: bool,
     /// Sensitive columns, each with the value of the reference group. Without a value, the most frequent one.
     pub sensitive: Vec<(String, Option<String>)>,
     /// Compare the reference group with all others together, as two groups.
@@ -31,24 +32,28 @@ pub struct InferOptions {
     pub numeric: Vec<String>,
     /// Whether columns of a few integers are codes, and so categorical.
     pub codes: bool,
+    /// What replaces missing values. Without a rule for its kind, a feature has no `fill`.
+    pub fill: Vec<Fill>,
+    /// What categorical features do with unknown levels. `None`: they count as other if descriptions withhold levels of
+    /// the column, and are refused otherwise.
+    pub unknown: Option<Unknown>,
 }
 
 /// Columns with more distinct integers than this hold numbers, not codes.
-const MAX_CODES: usize = 12;
+pub(super) const MAX_CODES: usize = 12;
 /// A column holds codes only if each of them occurs this often on average: in a short table, any number is rare.
 const ROWS_PER_CODE: u64 = 20;
 
 impl InferOptions {
-    /// The value that must occur in a label or sensitive column.
-    fn required_value(&self, column: &str) -> Option<&str> {
-        if column == self.label.0 {
-            return Some(&self.label.1);
+    pub(super) fn roles(&self) -> Roles<'_> {
+        Roles {
+            label: (&self.label.0, Some(&self.label.1)),
+            sensitive: &self.sensitive,
+            drop: &self.drop,
+            categorical: &self.categorical,
+            numeric: &self.numeric,
+            with_medians: self.fill.contains(&Fill::Median),
         }
-        self.sensitive.iter().find(|(name, _)| name == column)?.1.as_deref()
-    }
-
-    fn is_sensitive(&self, column: &str) -> bool {
-        self.sensitive.iter().any(|(name, _)| name == column)
     }
 }
 
@@ -65,42 +70,37 @@ pub struct Inferred {
 /// deviation, except that columns of only 0 and 1 are kept. Other columns become categorical, as do columns of at most
 /// 12 integers if [`InferOptions::codes`] is set. Constant columns are left out.
 pub fn infer(table: Table, options: &InferOptions) -> Result<Inferred, Error> {
-    check_options(&table, options)?;
-    let file = table.file().to_path_buf();
-    let chosen: Vec<usize> = (0..table.columns().len())
-        .filter(|&i| !options.drop.contains(&table.columns()[i]))
-        .collect();
-    let columns: Vec<String> = chosen.iter().map(|&i| table.columns()[i].clone()).collect();
-    let mut statistics: Vec<Statistics> =
-        columns.iter().map(|column| Statistics::new(options.required_value(column))).collect();
-    let mut groups = GroupCounts::new(&columns, options);
-    let n_rows = table.visit(&chosen, |row, cells| {
-        for (statistics, cell) in statistics.iter_mut().zip(cells) {
-            statistics.add(row, *cell);
-        }
-        groups.add(cells);
-        Ok(())
-    })?;
-    if n_rows == 0 {
-        return Err(TableProblem::no_rows(Purpose::Data).in_file(&file));
-    }
+    infer_union(vec![table], options)
+}
+
+/// Like [`infer`], for the rows of several tables together. All of them have the same columns, in any order.
+pub fn infer_union(tables: Vec<Table>, options: &InferOptions) -> Result<Inferred, Error> {
+    propose(&Survey::of_tables(tables, &options.roles())?, options)
+}
+
+/// Proposes a schema for what was found in tables or descriptions.
+pub(super) fn propose(survey: &Survey, options: &InferOptions) -> Result<Inferred, Error> {
+    fill::check(&options.fill)?;
     let mut proposal = Proposal {
-        file,
+        survey,
+        roles: options.roles(),
         options,
         features: Vec::new(),
         ignore: options.drop.clone(),
         notes: Vec::new(),
     };
-    for (column, statistics) in columns.iter().zip(&statistics) {
+    for (column, statistics) in survey.columns.iter().zip(&survey.statistics) {
         proposal.add(column, statistics)?;
     }
-    let sensitive = groups.propose(options, &mut proposal.notes);
-    let sensitive = sensitive.map_err(|problem| Error::in_document(&proposal.file, problem))?;
-    proposal.finish(sensitive)
+    let sensitive = survey.groups.propose(options, &mut proposal.notes);
+    let sensitive = sensitive.map_err(|problem| Error::in_document(&survey.source, problem))?;
+    let label = label_counts::propose(survey.labels.values(), &survey.source, options)?;
+    proposal.finish(label, sensitive)
 }
 
 struct Proposal<'a> {
-    file: PathBuf,
+    survey: &'a Survey,
+    roles: Roles<'a>,
     options: &'a InferOptions,
     features: Vec<Feature>,
     ignore: Vec<String>,
@@ -114,76 +114,110 @@ impl Proposal<'_> {
             self.note_many_labels(column, positive, statistics);
             return self.add_role(column, "label", statistics);
         }
-        if self.options.is_sensitive(column) {
+        if self.roles.is_sensitive(column) {
             return self.add_role(column, "sensitive", statistics);
         }
-        if statistics.distinct.len() < 2 {
+        if statistics.distinct.is_constant() {
             self.ignore(column, statistics);
             return Ok(());
         }
-        let encoding = if self.is_numeric(column, statistics)? {
-            numeric(statistics)
+        let encoding = if self.is_numeric(column, statistics) {
+            self.numeric(column, statistics)
         } else {
             self.categorical(column, statistics)?
         };
-        if statistics.n_missing > 0 {
-            self.notes.push(format!(
-                "column `{column}` has missing values ({}) and no `fill` in the schema, so rows without a value will be refused",
-                statistics.n_missing
-            ));
-        }
+        self.note_missing(column, &encoding, statistics.n_missing);
         self.features.push(Feature { column: column.to_string(), encoding });
         Ok(())
     }
 
-    fn is_numeric(&self, column: &str, statistics: &Statistics) -> Result<bool, Error> {
-        if self.options.categorical.iter().any(|c| c == column) {
-            return Ok(false);
+    fn note_missing(&mut self, column: &str, encoding: &Encoding, n_missing: u64) {
+        let (has_fill, rule) = match encoding {
+            Encoding::Numeric { fill, .. } => (fill.is_some(), "median"),
+            Encoding::Categorical { fill, .. } => (fill.is_some(), "mode"),
+        };
+        if n_missing > 0 && !has_fill {
+            self.notes.push(format!(
+                "column `{column}` has missing values ({n_missing}) and no `fill` in the schema, so rows without a value will be refused. To fill them, use --fill {rule}"
+            ));
         }
-        let forced = self.options.numeric.iter().any(|c| c == column);
-        match (&statistics.first_text, &statistics.first_infinite) {
-            (Some((row, value)), _) if forced => {
-                Err(TableProblem::not_a_number(value).in_cell(&self.file, *row, column))
-            }
-            (Some(_), _) => Ok(false),
-            (None, Some((row, value))) => {
-                Err(TableProblem::not_finite(value).in_cell(&self.file, *row, column))
-            }
-            (None, None) if forced || !self.options.codes => Ok(true),
-            (None, None) => Ok(!holds_codes(statistics)),
+    }
+
+    fn is_numeric(&self, column: &str, statistics: &Statistics) -> bool {
+        let is_named = |names: &[String]| names.iter().any(|name| name == column);
+        if is_named(self.roles.categorical) || statistics.has_text {
+            return false;
         }
+        is_named(self.roles.numeric) || !self.options.codes || !holds_codes(statistics)
+    }
+
+    fn numeric(&mut self, column: &str, statistics: &Statistics) -> Encoding {
+        let values = statistics.distinct.sorted();
+        let is_binary = values.iter().map(|(value, _)| value).eq(&[0.0, 1.0].map(Value::Number));
+        let (center, scale) = if is_binary && !statistics.distinct.is_more() {
+            (0.0, 1.0)
+        } else {
+            (statistics.mean, statistics.deviation())
+        };
+        let (fill, is_mean) = fill::of_numbers(&self.options.fill, statistics);
+        if is_mean {
+            self.notes.push(format!(
+                "the `fill` of column `{column}` is its mean, because descriptions do not have medians"
+            ));
+        }
+        if statistics.n_withheld > 0 {
+            self.notes.push(format!(
+                "center and scale of column `{column}` leave out the values that descriptions withhold ({} rows)",
+                statistics.n_withheld
+            ));
+        }
+        Encoding::Numeric { center, scale, fill }
     }
 
     fn categorical(&mut self, column: &str, statistics: &Statistics) -> Result<Encoding, Error> {
         if statistics.distinct.is_more() {
-            let problem = TableProblem::new(format!(
-                "the column has more than {MAX_LEVELS} distinct values, too many for a categorical feature. Leave it out with --drop {column}, or use --numeric {column} if it holds numbers."
-            ));
-            return Err(problem.in_column(&self.file, column));
+            return Err(self.survey.too_many_levels(column));
         }
-        if let (Some((row, value)), 1..) = (&statistics.first_text, statistics.n_numbers) {
+        if let (Some(place), 1..) = (&statistics.first_text, statistics.n_numbers) {
             self.notes.push(format!(
-                "column `{column}` is categorical although some of its values are numbers: row {row} has `{value}`, which is not. To refuse such values, use --numeric {column}"
+                "column `{column}` is categorical although some of its values are numbers: row {} has `{}`, which is not. To refuse such values, use --numeric {column}",
+                place.row, place.text
             ));
         }
-        if statistics.first_text.is_none() && !self.options.categorical.iter().any(|c| c == column)
-        {
+        let withheld = statistics.n_withheld;
+        let unasked = if withheld > 0 { Unknown::Other } else { Unknown::Error };
+        let unknown = self.options.unknown.unwrap_or(unasked);
+        if withheld > 0 {
+            let become_of_them = match unknown {
+                Unknown::Other => "count as other",
+                Unknown::Error => "will be refused, because of --unknown error",
+            };
             self.notes.push(format!(
-                "column `{column}` has only {} distinct integers, so it is categorical, and tables with other integers will be refused. If they are amounts, use --numeric {column}",
+                "column `{column}`: descriptions withhold rare levels ({withheld} rows). Those that are not among its levels {become_of_them}"
+            ));
+        }
+        if !statistics.has_text && !self.roles.categorical.iter().any(|c| c == column) {
+            let others = match unknown {
+                Unknown::Error => "tables with other integers will be refused",
+                Unknown::Other => "other integers count as other",
+            };
+            self.notes.push(format!(
+                "column `{column}` has only {} distinct integers, so it is categorical, and {others}. If they are amounts, use --numeric {column}",
                 statistics.distinct.len()
             ));
         }
-        Ok(Encoding::Categorical { levels: statistics.distinct.names(), fill: None })
+        let fill = fill::of_levels(&self.options.fill, statistics);
+        Ok(Encoding::Categorical { levels: statistics.distinct.names(), fill, unknown })
     }
 
     fn add_role(&mut self, column: &str, role: &str, statistics: &Statistics) -> Result<(), Error> {
-        let required = self.options.required_value(column);
+        let required = self.roles.required_value(column);
         if let Some(value) = required.filter(|_| !statistics.required_occurs) {
             let problem = TableProblem::new(format!(
                 "the value `{value}` never occurs. The column has {}. Choose one of them.",
                 list(&statistics.distinct.names())
             ));
-            return Err(problem.in_column(&self.file, column));
+            return Err(problem.in_column(&self.survey.source, column));
         }
         if statistics.n_missing > 0 {
             self.notes.push(format!(
@@ -209,27 +243,28 @@ impl Proposal<'_> {
 
     fn ignore(&mut self, column: &str, statistics: &Statistics) {
         self.ignore.push(column.to_string());
-        self.notes.push(match statistics.distinct.names().first() {
-            Some(value) => {
-                format!("column `{column}` is always `{value}`, so it is listed under `ignore`")
+        let names = statistics.distinct.names();
+        let found = match (names.first(), statistics.n_withheld) {
+            (Some(value), 0) => format!("is always `{value}`"),
+            (Some(value), n) => {
+                format!("is always `{value}` except in {n} rows that descriptions withhold")
             }
-            None => format!("column `{column}` has no values, so it is listed under `ignore`"),
-        });
+            (None, 0) => "has no values".to_owned(),
+            (None, n) => format!("has only values that descriptions withhold ({n} rows)"),
+        };
+        self.notes.push(format!("column `{column}` {found}, so it is listed under `ignore`"));
     }
 
-    fn finish(self, sensitive: Sensitive) -> Result<Inferred, Error> {
+    fn finish(self, label: Label, sensitive: Sensitive) -> Result<Inferred, Error> {
         let schema = Schema {
             version: VERSION,
             intercept: self.options.intercept,
             ignore: self.ignore,
-            label: Label {
-                column: self.options.label.0.clone(),
-                positive: self.options.label.1.trim().to_string(),
-            },
+            label,
             sensitive,
             features: self.features,
         };
-        schema.validate().map_err(|problem| Error::in_document(&self.file, problem))?;
+        schema.validate().map_err(|problem| Error::in_document(&self.survey.source, problem))?;
         Ok(Inferred { schema, notes: self.notes })
     }
 }
@@ -237,44 +272,12 @@ impl Proposal<'_> {
 /// Whether a column of numbers holds codes: a few integers, each of them often. Two values need no columns of their own.
 fn holds_codes(statistics: &Statistics) -> bool {
     let n_levels = statistics.distinct.len();
-    let is_integer = |value: &Value| matches!(value, Value::Number(n) if n.fract() == 0.0);
+    let is_integer =
+        |(value, _): &(Value, u64)| matches!(value, Value::Number(n) if n.fract() == 0.0);
     (3..=MAX_CODES).contains(&n_levels)
         && !statistics.distinct.is_more()
-        && statistics.n_numbers >= ROWS_PER_CODE * n_levels as u64
+        && statistics.n_numbers + statistics.n_withheld >= ROWS_PER_CODE * n_levels as u64
         && statistics.distinct.sorted().iter().all(is_integer)
-}
-
-fn numeric(statistics: &Statistics) -> Encoding {
-    let binary = statistics.distinct.sorted() == [Value::Number(0.0), Value::Number(1.0)];
-    let (center, scale) = if binary && !statistics.distinct.is_more() {
-        (0.0, 1.0)
-    } else {
-        (statistics.mean, statistics.deviation())
-    };
-    Encoding::Numeric { center, scale, fill: None }
-}
-
-/// Every named column must exist and have one role.
-fn check_options(table: &Table, options: &InferOptions) -> Result<(), Error> {
-    let mut seen = HashSet::new();
-    if options.sensitive.is_empty() {
-        return Err(Error::Invalid("name at least one sensitive column.".to_owned()));
-    }
-    for column in [&options.label.0]
-        .into_iter()
-        .chain(options.sensitive.iter().map(|(column, _)| column))
-        .chain(&options.drop)
-        .chain(&options.categorical)
-        .chain(&options.numeric)
-    {
-        table.position(column)?;
-        if !seen.insert(column) {
-            return Err(Error::Invalid(format!(
-                "column `{column}` is named twice among the label, sensitive, dropped, categorical and numeric columns. Name it once."
-            )));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

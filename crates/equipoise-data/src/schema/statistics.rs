@@ -1,4 +1,4 @@
-//! Statistics of a column, collected in one pass.
+//! Statistics of a column, collected in one pass or combined from descriptions.
 
 use crate::distinct::Distinct;
 use crate::table::Cell;
@@ -11,10 +11,12 @@ pub(super) const MAX_LEVELS: usize = 100;
 pub(super) struct Statistics {
     pub(super) distinct: Distinct,
     pub(super) n_missing: u64,
-    /// First row and text of a value that is not a number.
-    pub(super) first_text: Option<(u64, String)>,
-    /// First row and text of a number that is not finite.
-    pub(super) first_infinite: Option<(u64, String)>,
+    /// Whether some value is not a number.
+    pub(super) has_text: bool,
+    /// The first value that is not a number, if a table was read.
+    pub(super) first_text: Option<Place>,
+    /// The first number that is not finite.
+    pub(super) first_infinite: Option<Place>,
     /// A value that must occur.
     required: Option<Value>,
     pub(super) required_occurs: bool,
@@ -23,6 +25,17 @@ pub(super) struct Statistics {
     pub(super) mean: f64,
     /// Sum of squared distances from the mean (Welford's recurrence, which needs no second pass).
     squares: f64,
+    /// All numbers, if the median is needed.
+    numbers: Option<Vec<f64>>,
+    /// Rows whose values descriptions withhold. No other figure includes them.
+    pub(super) n_withheld: u64,
+}
+
+/// A cell: the index of its table, its row and its text.
+pub(super) struct Place {
+    pub(super) table: usize,
+    pub(super) row: u64,
+    pub(super) text: String,
 }
 
 impl Statistics {
@@ -32,66 +45,185 @@ impl Statistics {
             required_occurs: false,
             distinct: Distinct::new(MAX_LEVELS),
             n_missing: 0,
+            has_text: false,
             first_text: None,
             first_infinite: None,
             n_numbers: 0,
             mean: 0.0,
             squares: 0.0,
+            numbers: None,
+            n_withheld: 0,
         }
     }
 
-    pub(super) fn add(&mut self, row: u64, cell: Cell<'_>) {
+    /// Keeps all numbers for [`median`](Self::median).
+    pub(super) fn with_numbers(self) -> Self {
+        Self { numbers: Some(Vec::new()), ..self }
+    }
+
+    pub(super) fn add(&mut self, table: usize, row: u64, cell: Cell<'_>) {
         self.distinct.add(cell);
         if !self.required_occurs {
             self.required_occurs = self.required.as_ref().is_some_and(|value| value.is(cell));
         }
+        let place = || Place { table, row, text: cell.to_string() };
         match cell.number() {
             Some(number) if number.is_finite() => {
                 self.n_numbers += 1;
                 let distance = number - self.mean;
                 self.mean += distance / self.n_numbers as f64;
                 self.squares += distance * (number - self.mean);
+                self.numbers.iter_mut().for_each(|numbers| numbers.push(number));
             }
             Some(_) => {
-                self.first_infinite.get_or_insert_with(|| (row, cell.to_string()));
+                self.first_infinite.get_or_insert_with(place);
             }
             None if cell == Cell::Missing => self.n_missing += 1,
             None => {
-                self.first_text.get_or_insert_with(|| (row, cell.to_string()));
+                self.has_text = true;
+                self.first_text.get_or_insert_with(place);
             }
         }
     }
 
+    /// Adds a value that occurs `n` times, without its moments.
+    pub(super) fn add_level(&mut self, value: Value, n: u64) {
+        self.required_occurs |= self.required.as_ref() == Some(&value);
+        self.distinct.add_count(value, n);
+    }
+
+    /// Adds the moments of other numbers (Chan's formula).
+    pub(super) fn add_moments(&mut self, count: u64, mean: f64, variance: f64) {
+        if count == 0 {
+            return;
+        }
+        let (own, other) = (self.n_numbers as f64, count as f64);
+        let distance = mean - self.mean;
+        self.n_numbers += count;
+        let all = self.n_numbers as f64;
+        self.mean += distance * (other / all);
+        self.squares += variance * other + distance * distance * (own * other / all);
+    }
+
+    /// Population variance.
+    pub(super) fn variance(&self) -> f64 {
+        self.squares / self.n_numbers as f64
+    }
+
     /// Population standard deviation.
     pub(super) fn deviation(&self) -> f64 {
-        (self.squares / self.n_numbers as f64).sqrt()
+        self.variance().sqrt()
     }
+
+    /// The most frequent value, and the first in order of several.
+    pub(super) fn mode(&self) -> Option<Value> {
+        let most =
+            |most: (Value, u64), next: (Value, u64)| if next.1 > most.1 { next } else { most };
+        self.distinct.sorted().into_iter().reduce(most).map(|(value, _)| value)
+    }
+
+    /// The median of the numbers, halfway between the middle two of an even number. `None` if neither the numbers nor
+    /// all their counts are known.
+    pub(super) fn median(&self) -> Option<f64> {
+        if let Some(numbers) = &self.numbers {
+            let mut numbers = numbers.clone();
+            numbers.sort_unstable_by(f64::total_cmp);
+            return middle(numbers.len() as u64, |at| numbers.get(at as usize).copied());
+        }
+        if self.distinct.is_more() {
+            return None;
+        }
+        let counts = self.distinct.sorted();
+        let numbers: Vec<(f64, u64)> = counts
+            .into_iter()
+            .filter_map(|(value, count)| match value {
+                Value::Number(number) => Some((number, count)),
+                Value::Text(_) => None,
+            })
+            .collect();
+        middle(numbers.iter().map(|(_, count)| count).sum(), |at| {
+            let mut before = 0;
+            let is_past = |(_, count): &&(f64, u64)| {
+                before += count;
+                before > at
+            };
+            numbers.iter().find(is_past).map(|(number, _)| *number)
+        })
+    }
+}
+
+/// The median of `n` sorted numbers.
+fn middle(n: u64, number: impl Fn(u64) -> Option<f64>) -> Option<f64> {
+    let (low, high) = (number(n.checked_sub(1)? / 2)?, number(n / 2)?);
+    Some(low + (high - low) / 2.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::Statistics;
     use crate::table::Cell;
+    use crate::value::Value;
 
     #[test]
     fn mean_and_deviation_are_those_of_the_numbers_present() {
         let mut statistics = Statistics::new(None);
         for (row, text) in ["2", "4", "", "4", "4", "5", "5", "NA", "7", "9"].iter().enumerate() {
-            statistics.add(row as u64 + 1, Cell::of_text(text));
+            statistics.add(0, row as u64 + 1, Cell::of_text(text));
         }
         assert_eq!(statistics.n_missing, 2);
         // Mean 5 and deviation 2 are exact up to the rounding of the recurrence.
         assert!((statistics.mean - 5.0).abs() < 1e-14);
         assert!((statistics.deviation() - 2.0).abs() < 1e-14);
-        assert!(statistics.first_text.is_none());
+        assert!(!statistics.has_text);
     }
 
     #[test]
     fn a_large_offset_does_not_spoil_the_deviation() {
         let mut statistics = Statistics::new(None);
         for i in 0..1000_u64 {
-            statistics.add(i, Cell::Number(1e9 + (i % 2) as f64));
+            statistics.add(0, i, Cell::Number(1e9 + (i % 2) as f64));
         }
         assert!((statistics.deviation() - 0.5).abs() < 1e-6);
+    }
+
+    #[test]
+    fn moments_of_parts_combine_to_those_of_the_whole() {
+        let numbers: Vec<f64> = (0..999).map(|i| 1e3 + f64::from(i * i % 83)).collect();
+        let of = |numbers: &[f64]| {
+            let mut statistics = Statistics::new(None);
+            numbers.iter().for_each(|n| statistics.add(0, 1, Cell::Number(*n)));
+            statistics
+        };
+        let (whole, mut combined) = (of(&numbers), Statistics::new(None));
+        for part in [&numbers[..5], &numbers[5..400], &numbers[400..]].map(of) {
+            combined.add_moments(part.n_numbers, part.mean, part.variance());
+        }
+        combined.add_moments(0, f64::NAN, f64::NAN);
+        assert_eq!(combined.n_numbers, 999);
+        assert!((combined.mean / whole.mean - 1.0).abs() < 1e-14);
+        assert!((combined.deviation() / whole.deviation() - 1.0).abs() < 1e-13);
+    }
+
+    #[test]
+    fn median_and_mode_need_all_values_or_their_counts() {
+        let of = |texts: &[&str], kept: bool| {
+            let mut statistics = Statistics::new(None);
+            if kept {
+                statistics = statistics.with_numbers();
+            }
+            texts.iter().for_each(|text| statistics.add(0, 1, Cell::of_text(text)));
+            statistics
+        };
+        for kept in [false, true] {
+            assert_eq!(of(&["3", "", "1", "10"], kept).median(), Some(3.0));
+            assert_eq!(of(&["3", "1", "10", "4"], kept).median(), Some(3.5));
+            assert_eq!(of(&["7", "7", "7", "1"], kept).median(), Some(7.0));
+            assert_eq!(of(&["", "NA"], kept).median(), None);
+            assert_eq!(of(&["b", "a", "b", "a", "c"], kept).mode(), Some(Value::of_text("a")));
+        }
+        let many: Vec<String> = (0..101).map(|i| i.to_string()).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(of(&many, false).median(), None);
+        assert_eq!(of(&many, true).median(), Some(50.0));
     }
 }

@@ -103,6 +103,49 @@ fn the_digest_is_pinned() {
 }
 
 #[test]
+fn unknown_levels_are_part_of_the_digest_only_if_they_are_other() {
+    let with =
+        |unknown: &str| parse(&LAW.replace("fill = \"2\"", &format!("fill = \"2\"\n{unknown}")));
+    let (error, other) =
+        (with("unknown = \"error\"").unwrap(), with("unknown = \"other\"").unwrap());
+    assert_eq!(error, law());
+    assert_eq!(error.digest(), law().digest());
+    assert_eq!(parse(&other.to_toml()).unwrap(), other);
+    let json = serde_json::to_string(&other).unwrap();
+    assert_eq!(serde_json::from_str::<Schema>(&json).unwrap(), other);
+    assert_eq!(other.layout(), law().layout());
+    // Computed independently, as above.
+    assert_eq!(
+        other.digest().to_string(),
+        "5a7f7833dd130541f36582f5767b43d549b2e3de5aaef2ad2141cf298b454843"
+    );
+}
+
+#[test]
+fn negative_labels_are_optional_and_part_of_the_digest() {
+    let with = |negative: &str| {
+        parse(&LAW.replace("positive = \"1\"", &format!("positive = \"1\"\nnegative = {negative}")))
+    };
+    assert_eq!(with("[]").unwrap(), law());
+    assert!(!law().to_toml().contains("negative"));
+    let two = with(r#"["0", "late"]"#).unwrap();
+    assert_eq!(parse(&two.to_toml()).unwrap(), two);
+    assert_eq!(two.digest(), with(r#"["late", " 0.0"]"#).unwrap().digest());
+    // Computed independently, from the description at the top of digest.rs.
+    assert_eq!(
+        two.digest().to_string(),
+        "d0dc21b0f9cab09c4183a448428b208d9902f0ceb47830e9c03ec8408bafdc1e"
+    );
+    assert_ne!(two.digest(), with(r#"["0"]"#).unwrap().digest());
+    for (negative, says) in
+        [(r#"["1.0"]"#, "`1.0` appears twice"), (r#"["0", "0"]"#, "twice"), (r#"["?"]"#, "missing")]
+    {
+        let message = with(negative).unwrap_err().to_string();
+        assert!(message.contains("`pass_bar`") && message.contains(says), "{message}");
+    }
+}
+
+#[test]
 fn mistakes_are_reported_with_the_file() {
     for (from, to, parts) in [
         ("version = 1", "version = 2\nnew = 1", &["version 2", "newer"][..]),
@@ -121,6 +164,8 @@ fn mistakes_are_reported_with_the_file() {
         ("fill = 36", "fill = \"36\"", &["`lsat`", "must be a number"]),
         ("fill = \"2\"", "fill = 2", &["`tier`", "one of its levels"]),
         ("fill = \"2\"", "fill = true", &["a number or a level"]),
+        ("fill = \"2\"", "unknown = \"ignore\"", &["ignore", "`error`", "`other`"]),
+        ("fill = 36", "unknown = \"other\"", &["`lsat`", "cannot have `unknown`"]),
         ("fill = \"2\"", "fill = \"7\"", &["`tier`", "`7`", "not one of its levels"]),
         ("fill = 36", "fill = inf", &["`lsat`", "inf"]),
         ("scale = 5.5", "scale = 0", &["`lsat`", "scale is 0"]),

@@ -1,33 +1,71 @@
-//! CSV tables: UTF-8, separated by commas, with a header, and as many cells in every row as in the header.
+//! CSV tables: UTF-8, with a header, and as many cells in every row as in the header.
 
-use std::io::{Read, Write};
+mod detect;
+mod records;
+
+use std::io::{Chain, Cursor, Read, Write};
 use std::ops::Range;
 use std::path::Path;
 
 use csv::{ByteRecord, ErrorKind};
 use rayon::prelude::*;
 
-use super::Cell;
 use super::counted::{Counted, RecordBytes, exceeded_limit};
+use super::{Cell, Delimiter, Table, TableFile, signature};
 use crate::error::{Error, TableProblem};
 use crate::output_table::{ColumnValues, OutputColumn};
 use crate::read_limits::ReadLimits;
 
+/// The bytes of a file.
+pub(super) type Bytes = Box<dyn Read + Send>;
+
+/// Bytes at the beginning of a file that show its delimiter.
+const SAMPLE_BYTES: u64 = 1 << 18;
+
+/// Comes after the last byte of the file. The NUL is then a record of its own, unless a quoted cell is still open.
+const END: &[u8] = b"\n\0";
+
 /// A CSV file after its header.
 pub(super) struct Reader {
-    inner: csv::Reader<Counted<Box<dyn Read + Send>>>,
+    inner: csv::Reader<Chain<Counted<Bytes>, &'static [u8]>>,
     of_record: RecordBytes,
+    n_columns: usize,
+    delimiter: Delimiter,
+}
+
+/// The delimiter of a file, given or detected, and the file's bytes from the beginning.
+pub(super) fn find_delimiter(
+    file: &TableFile<'_>,
+    mut bytes: Bytes,
+) -> Result<(Delimiter, Bytes), Error> {
+    let mut sample = Vec::new();
+    let read = bytes.by_ref().take(SAMPLE_BYTES).read_to_end(&mut sample);
+    read.map_err(|source| Error::Read { file: file.path.to_path_buf(), source })?;
+    let is_whole = (sample.len() as u64) < SAMPLE_BYTES;
+    let delimiter = match (signature::other_format(&sample), file.delimiter) {
+        (Some(problem), _) => Err(problem),
+        (None, Some(delimiter)) => Ok(delimiter),
+        (None, None) => detect::detect(&sample, is_whole, &file.columns),
+    };
+    let delimiter = delimiter.map_err(|problem| problem.in_file(file.path))?;
+    Ok((delimiter, Box::new(Cursor::new(sample).chain(bytes))))
 }
 
 pub(super) fn open(
     path: &Path,
-    bytes: Box<dyn Read + Send>,
+    bytes: Bytes,
+    delimiter: Delimiter,
     limits: &ReadLimits,
 ) -> Result<(Vec<String>, Reader), Error> {
     let (bytes, of_record) = Counted::new(bytes, limits);
-    let mut inner = csv::ReaderBuilder::new().buffer_capacity(1 << 16).from_reader(bytes);
-    let header = inner.byte_headers().map_err(|error| translate(path, error))?;
-    if header.is_empty() {
+    let mut inner = csv::ReaderBuilder::new()
+        .delimiter(delimiter.byte())
+        .flexible(true)
+        .buffer_capacity(1 << 16)
+        .from_reader(bytes.chain(END));
+    let header = inner.byte_headers().map_err(|error| translate(path, error))?.clone();
+    let mut reader = Reader { inner, of_record, n_columns: header.len(), delimiter };
+    if has_nul(&header) && reader.is_end(path, &header)? {
         return Err(TableProblem::empty().in_file(path));
     }
     let columns = header
@@ -38,11 +76,15 @@ pub(super) fn open(
             Err(_) => Err(TableProblem::not_utf8(1).in_file(path)),
         })
         .collect::<Result<_, _>>()?;
-    of_record.reset();
-    Ok((columns, Reader { inner, of_record }))
+    reader.of_record.reset();
+    Ok((columns, reader))
 }
 
 impl Reader {
+    pub(super) fn delimiter(&self) -> Delimiter {
+        self.delimiter
+    }
+
     pub(super) fn visit(
         mut self,
         path: &Path,
@@ -52,35 +94,71 @@ impl Reader {
         let mut record = ByteRecord::new();
         let mut row = 0;
         while self.inner.read_byte_record(&mut record).map_err(|error| translate(path, error))? {
+            if has_nul(&record) && self.is_end(path, &record)? {
+                break;
+            }
             row += 1;
             self.of_record.reset();
+            if record.len() != self.n_columns {
+                return Err(self.ragged(&record).at(path, Some(row), None));
+            }
             let text = |&column: &usize| {
-                std::str::from_utf8(&record[column]).map(Cell::of_text).map_err(|_| {
-                    let line = record.position().map_or(0, csv::Position::line);
-                    TableProblem::not_utf8(line).in_file(path)
-                })
+                std::str::from_utf8(&record[column])
+                    .map(Cell::of_text)
+                    .map_err(|_| TableProblem::not_utf8(line(&record)).in_file(path))
             };
             let cells = chosen.iter().map(text).collect::<Result<Vec<_>, _>>()?;
             visit(row, &cells)?;
         }
         Ok(row)
     }
+
+    /// Whether a record with a NUL is the end of the file. If not, it is an error.
+    fn is_end(&mut self, path: &Path, record: &ByteRecord) -> Result<bool, Error> {
+        let more = self.inner.read_byte_record(&mut ByteRecord::new());
+        let is_last = !more.map_err(|error| translate(path, error))?;
+        let line = line(record);
+        let problem = match (is_last, record.as_slice()) {
+            (true, b"\0") => return Ok(true),
+            (true, _) => format!(
+                "line {line} opens a quote that is never closed. Close it, or write a quote inside a cell as two quotes."
+            ),
+            (false, _) => format!(
+                "line {line} contains a NUL byte, so the file is damaged or is not UTF-8 text. Save the table as UTF-8."
+            ),
+        };
+        Err(TableProblem::new(problem).in_file(path))
+    }
+
+    fn ragged(&self, record: &ByteRecord) -> TableProblem {
+        TableProblem::new(format!(
+            "line {} has {} cells, but the header has {} columns. Look for a missing or unquoted {}.",
+            line(record),
+            record.len(),
+            self.n_columns,
+            self.delimiter.name()
+        ))
+    }
+}
+
+fn has_nul(record: &ByteRecord) -> bool {
+    record.as_slice().contains(&0)
+}
+
+/// The line on which a record begins.
+fn line(record: &ByteRecord) -> u64 {
+    record.position().map_or(0, csv::Position::line)
+}
+
+/// The bytes of every record of a CSV text, the header first.
+pub(crate) fn raw_records(text: &[u8], table: &Table) -> Result<Vec<Range<usize>>, Error> {
+    let delimiter = table.delimiter().unwrap_or(Delimiter::Comma);
+    records::records(text, delimiter.byte(), table.file())
 }
 
 fn translate(path: &Path, error: csv::Error) -> Error {
     let file = path.to_path_buf();
     match error.into_kind() {
-        ErrorKind::UnequalLengths { pos, expected_len, len } => {
-            let line = pos.as_ref().map_or(0, csv::Position::line);
-            let row = pos.as_ref().map_or(0, csv::Position::record);
-            let problem = TableProblem::new(format!(
-                "line {line} has {len} cells, but the header has {expected_len} columns. Look for a missing or unquoted comma."
-            ));
-            problem.at(path, Some(row), None)
-        }
-        ErrorKind::Utf8 { pos, .. } => {
-            TableProblem::not_utf8(pos.as_ref().map_or(0, csv::Position::line)).in_file(path)
-        }
         ErrorKind::Io(source) => match exceeded_limit(&source) {
             Some(problem) => problem.in_file(path),
             None => Error::Read { file, source },
@@ -129,6 +207,12 @@ fn text_of(columns: &[OutputColumn], rows: Range<usize>) -> std::io::Result<Vec<
                 ColumnValues::Codes(values) => write!(text, "{}", values[row])?,
                 ColumnValues::Counts(values) => write!(text, "{}", values[row])?,
                 ColumnValues::Texts(values) => text.extend_from_slice(values[row].as_bytes()),
+                ColumnValues::NumbersOrEmpty(values) => {
+                    values[row].iter().try_for_each(|value| shortest(*value, &mut text))?;
+                }
+                ColumnValues::CodesOrEmpty(values) => {
+                    values[row].iter().try_for_each(|value| write!(text, "{value}"))?;
+                }
             }
             writer.write_field(&text)?;
         }

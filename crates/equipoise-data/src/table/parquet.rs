@@ -2,6 +2,7 @@
 
 mod batch_writer;
 mod open_file;
+mod row_copies;
 
 use std::io::Write;
 use std::path::Path;
@@ -14,6 +15,7 @@ use parquet::arrow::arrow_reader::{
 
 pub(crate) use self::batch_writer::BatchWriter;
 pub(super) use self::open_file::OpenFile;
+pub(crate) use self::row_copies::copy_rows;
 use super::batch::{Batch, MAX_BATCH_ROWS, check_types, column_names};
 use super::quiet::catch_panics;
 use crate::error::{Error, TableProblem};
@@ -40,6 +42,12 @@ impl Reader {
         let of_file = metadata.file_metadata().num_rows().max(0) as u64;
         let of_groups = metadata.row_groups().iter().map(|group| group.num_rows().max(0) as u64);
         of_file.max(of_groups.fold(0, u64::saturating_add))
+    }
+
+    /// A text stored with the table under this name. The last one counts, as in most readers.
+    pub(super) fn property(&self, name: &str) -> Option<&str> {
+        let stored = self.builder.metadata().file_metadata().key_value_metadata()?;
+        stored.iter().rev().find(|property| property.key == name)?.value.as_deref()
     }
 
     /// Calls `visit` with at most `max_rows` rows at a time and returns the number of rows.

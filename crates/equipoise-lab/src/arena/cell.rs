@@ -91,6 +91,10 @@ impl Line for ArenaCell {
     fn key(&self) -> &ArenaKey {
         &self.key
     }
+
+    fn failed(&self) -> bool {
+        self.problem.is_some()
+    }
 }
 
 impl std::fmt::Display for ArenaKey {

@@ -1,8 +1,10 @@
 //! The matchups that the default defense loses, and why, from the figures alone.
 
+use equipoise_core::normal_cdf;
 use serde::Serialize;
 
 use super::Arena;
+use super::cell::ArenaCell;
 use super::contender::Contender;
 use super::matchup::{AccuracyBar, Matchup, Place, Record, mean};
 use super::ranking::is_worse;
@@ -47,6 +49,8 @@ pub struct Loss {
 const MATERIAL_WEIGHT: f64 = 0.05;
 /// Effective share of reliable clients below which leaving them out explains a loss.
 const LOW_SHARE: f64 = 0.9;
+/// Balanced accuracy below which a model decides nearly the same for everyone. That of a constant is 0.5.
+const NEARLY_CONSTANT: f64 = 0.51;
 
 impl Arena {
     /// The matchups in which the default defense takes part and neither comes first nor is tied, or is worse than
@@ -118,6 +122,18 @@ impl Matchup<'_> {
     }
 }
 
+/// The probability that the best rule mistakes one kind of clients for the other, if it knows how they differ and what
+/// this root says about the level of their gaps, and nothing else. Either kind may be the fair one, so the level is one of two
+/// values at the distance `d` between the kinds. It is measured with the error `s`: the best rule errs with probability `Φ(−d/2s)`.
+fn confusion(cell: &ArenaCell) -> Option<f64> {
+    let of = |reliable: bool| {
+        let kind = cell.clients.iter().filter(|client| client.reliable == reliable);
+        mean(kind.filter_map(|client| client.gap))
+    };
+    let (distance, error) = ((of(true)? - of(false)?).abs(), cell.root.as_ref()?.soft);
+    (error > 0.0).then(|| normal_cdf(-0.5 * distance / error))
+}
+
 struct Case<'a> {
     matchup: &'a Matchup<'a>,
     own: &'a Record,
@@ -144,6 +160,7 @@ impl Case<'_> {
         sentences.push(self.cause(bound.as_ref()));
         if place == Place::Beaten {
             sentences.extend(self.compare_with_winner());
+            sentences.extend(self.call_winner_constant());
         }
         sentences.join(" ")
     }
@@ -181,13 +198,25 @@ impl Case<'_> {
             false => "Unreliable clients",
         };
         let text = format!("{who} have a weight of {weight:.2}.");
-        match (self.matchup.attackers_gap(), self.matchup.detectable_gap()) {
-            (Some(gap), Some(detectable)) => format!(
-                "{text} The gap of their models, {gap:.3}, is {} the {detectable:.3} that this root can detect.",
+        let confusion = mean(self.matchup.cells.iter().filter_map(|cell| confusion(cell)));
+        match (self.matchup.attackers_gap(), self.matchup.detectable_gap(), confusion) {
+            (Some(gap), Some(detectable), Some(confusion)) => format!(
+                "{text} The gap of their models, {gap:.3}, is {} the {detectable:.3} that this root can detect. The best \
+                 rule with the root alone would mistake them for the reliable ones with a probability of {confusion:.3}.",
                 side(gap, detectable)
             ),
             _ => text,
         }
+    }
+
+    /// Where nearly all labels are the same, a constant is accurate enough to win, and nothing is fairer.
+    fn call_winner_constant(&self) -> Option<String> {
+        let winner = self.winner.filter(|winner| winner.balanced_accuracy < NEARLY_CONSTANT)?;
+        Some(format!(
+            "The first decides nearly the same for everyone: its balanced accuracy is {:.1} %, that of the default {:.1} %.",
+            100.0 * winner.balanced_accuracy,
+            100.0 * self.own.balanced_accuracy
+        ))
     }
 
     fn compare_with_winner(&self) -> Option<String> {

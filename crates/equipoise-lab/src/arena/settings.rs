@@ -8,7 +8,7 @@ use super::contender::Contender;
 use crate::attack::Attack;
 use crate::dataset::{DATASETS, Preprocessing};
 use crate::error::Error;
-use crate::scenario::{Generator, ScenarioKind, ScenarioSettings};
+use crate::scenario::{Distribution, Generator, ScenarioKind, ScenarioSettings};
 use crate::source::{OWN_TABLE, SYNTHETIC, dataset_title};
 
 /// More seeds than this are surely a typo.
@@ -38,8 +38,12 @@ pub struct ArenaSettings {
     pub seeds: u64,
     /// The first seed.
     pub first_seed: u64,
+    /// How many people of a dataset take part, drawn by the seed; `None`: all.
+    pub n_people: Option<usize>,
     /// Number of clients.
     pub n_clients: usize,
+    /// How rows are distributed among clients.
+    pub distribution: Distribution,
     /// Share of training rows in the root.
     pub root_share: f64,
     /// λ throughout.
@@ -51,7 +55,11 @@ pub struct ArenaSettings {
 pub(super) struct CellSettings<'a> {
     arena: u32,
     contenders: &'a [Contender],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n_people: Option<usize>,
     n_clients: usize,
+    #[serde(skip_serializing_if = "Distribution::is_even")]
+    distribution: Distribution,
     root_share: f64,
     lambda: f64,
 }
@@ -81,7 +89,9 @@ impl Default for ArenaSettings {
             rates: vec![0.0, 0.2, 0.4, 0.6, 0.8],
             seeds: 5,
             first_seed: 1,
+            n_people: None,
             n_clients: 5,
+            distribution: Distribution::Even,
             root_share: 0.005,
             lambda: 1e-4,
         }
@@ -140,7 +150,9 @@ impl ArenaSettings {
         CellSettings {
             arena: VERSION,
             contenders: &self.contenders,
+            n_people: self.n_people,
             n_clients: self.n_clients,
+            distribution: self.distribution,
             root_share: self.root_share,
             lambda: self.lambda,
         }
@@ -186,7 +198,9 @@ impl ArenaSettings {
     /// The split of a population. The share of unreliable clients is set by the cells.
     pub(super) fn scenario(&self, fairness: Criterion, seed: u64) -> ScenarioSettings {
         ScenarioSettings {
+            n_people: self.n_people,
             n_clients: self.n_clients,
+            distribution: self.distribution,
             root_share: self.root_share,
             lambda: self.lambda,
             generator: Generator::Target,

@@ -106,8 +106,10 @@ fn a_loss_to_attackers_says_whether_the_root_could_have_told() {
     let detectable = only_loss(&arena(0.1, 0.2, 0.02, weights, 0.04));
     assert_eq!((detectable.place, detectable.winner), (Place::Beaten, Some(MEDIAN)));
     assert_eq!(detectable.detectable_gap, Some(0.08));
+    // Their gaps are .01 and −.2, the error is .04: Φ(−.21/.08) = Φ(−2.625) = .00433.
     let expected = "Unreliable clients have a weight of 0.40. The gap of their models, 0.200, is above the 0.080 that \
-                    this root can detect. The lead of the first, 0.080, is above the 0.020 that this root can detect.";
+                    this root can detect. The best rule with the root alone would mistake them for the reliable ones with \
+                    a probability of 0.004. The lead of the first, 0.080, is above the 0.020 that this root can detect.";
     assert_eq!(detectable.reason, expected);
     let hidden = only_loss(&arena(0.1, 0.2, 0.02, weights, 0.15)).reason;
     assert!(hidden.contains("0.200, is below the 0.300 that this root can detect"), "{hidden}");
@@ -127,6 +129,18 @@ fn a_loss_without_attackers_names_the_reliable_clients() {
         uneven.starts_with("It used the reliable clients unevenly, as if there were 33 %"),
         "{uneven}"
     );
+}
+
+#[test]
+fn a_loss_to_a_constant_is_called_that() {
+    let mut arena = arena(0.02, 0.2, 0.002, [1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 0.0, 0.0], 0.04);
+    for cell in &mut arena.cells {
+        cell.results[2].balanced_accuracy = Some(0.502);
+    }
+    let reason = only_loss(&arena).reason;
+    let expected = "The first decides nearly the same for everyone: its balanced accuracy is 50.2 %, that of the \
+                    default 80.0 %.";
+    assert!(reason.ends_with(expected), "{reason}");
 }
 
 #[test]

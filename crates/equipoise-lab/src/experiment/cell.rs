@@ -1,8 +1,8 @@
 //! One cell of the grid: a round and the result of every defense.
 
 use equipoise_core::{
-    Choice, Criterion, Defense, InnerSettings, Metrics, NoopObserver, Round, Rows, Termination,
-    TracePoint, fit_logistic, solve,
+    Choice, Criterion, Defense, Error as CoreError, InnerSettings, Metrics, NoopObserver, Round,
+    Rows, Termination, TracePoint, fit_logistic, solve,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ pub struct Cell {
     pub references: Vec<ReferenceResult>,
     /// The results, one per variant. Empty if the cell failed.
     pub results: Vec<DefenseResult>,
-    /// Why it failed: an ablation may need more rows than there are.
+    /// Why it failed: for example, no root row of a group is positive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
@@ -87,6 +87,9 @@ pub struct DefenseResult {
     pub termination: Termination,
     /// The weights.
     pub weights: Vec<f64>,
+    /// Whether the defense could tell which clients are reliable, if it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided: Option<bool>,
     /// Duration of the solve, while other solves ran.
     pub seconds: f64,
     /// Bilevel's trajectory, thinned, for the first seed of the grid.
@@ -124,6 +127,7 @@ impl DefenseResult {
             violation: outcome.violation,
             termination: outcome.termination,
             weights: outcome.weights(),
+            decided: outcome.trust.as_ref().map(|trust| trust.decided),
             seconds,
             trace: match traced {
                 true => {
@@ -145,6 +149,10 @@ impl Line for Cell {
 
     fn key(&self) -> &CellKey {
         &self.key
+    }
+
+    fn failed(&self) -> bool {
+        self.problem.is_some()
     }
 }
 
@@ -233,7 +241,17 @@ impl Cell {
             proxy_unfairness: Vec::new(),
             references: Vec::new(),
             results: Vec::new(),
-            problem: Some(problem.to_string()),
+            problem: Some(explain(problem)),
         }
     }
+}
+
+/// What went wrong, and what to do about it.
+fn explain(problem: &Error) -> String {
+    let is_root = matches!(
+        problem,
+        Error::Core(CoreError::RootGroup { .. } | CoreError::RootCondition { .. })
+    );
+    let advice = if is_root { ": increase --root-share" } else { "" };
+    format!("{problem}{advice}")
 }

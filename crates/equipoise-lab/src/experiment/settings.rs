@@ -7,10 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::ablation::{Ablation, Change};
 use super::cell::{CellKey, Variant};
-use crate::dataset::{DATASETS, Preprocessing};
+use crate::dataset::{DATASETS, Dataset, Preprocessing};
 use crate::error::Error;
-use crate::scenario::{Generator, ProxySize, ScenarioKind, ScenarioSettings};
+use crate::scenario::{Distribution, Generator, ProxySize, ScenarioKind, ScenarioSettings};
 use crate::source::{OWN_TABLE, SYNTHETIC};
+
+/// The share of each client's rows that a coordinator should collect as root, if nothing is known about the data: see
+/// `docs/FAIRNESS.md`.
+pub const RECOMMENDED_ROOT_SHARE: f64 = 0.01;
 
 /// More seeds than this are surely a typo.
 const MAX_SEEDS: u64 = 100_000;
@@ -35,8 +39,14 @@ pub struct ExperimentSettings {
     pub variants: Vec<Variant>,
     /// Constants of the method.
     pub profile: Profile,
+    /// How many people of a dataset take part, drawn by the seed; `None`: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n_people: Option<usize>,
     /// Number of clients.
     pub n_clients: usize,
+    /// How rows are distributed among clients.
+    #[serde(default, skip_serializing_if = "Distribution::is_even")]
+    pub distribution: Distribution,
     /// Share of training rows in the root.
     pub root_share: f64,
     /// Rows of a fair proxy.
@@ -63,7 +73,9 @@ impl Default for ExperimentSettings {
             seeds: 5,
             variants: Variant::ALL.to_vec(),
             profile: Profile::Paper,
+            n_people: None,
             n_clients: 5,
+            distribution: Distribution::Even,
             root_share: 0.005,
             proxy_size: ProxySize::Share(1.0),
             generator: Generator::Adam,
@@ -79,6 +91,11 @@ impl ExperimentSettings {
     pub fn method(&self) -> Variant {
         let criterion = self.fairness.first().copied().unwrap_or(Criterion::Sp);
         Variant::Defense(Settings::of_profile(self.profile, fairness_of(criterion)).defense)
+    }
+
+    /// Whether the paper has figures for one of the datasets.
+    pub(crate) fn has_papers_datasets(&self) -> bool {
+        self.datasets.iter().any(|name| Dataset::named(name).is_some())
     }
 
     /// The seeds, in order.
@@ -219,7 +236,9 @@ impl ExperimentSettings {
     /// The split of a population. Kind and share are set later.
     fn scenario(&self, fairness: Criterion, seed: u64) -> ScenarioSettings {
         ScenarioSettings {
+            n_people: self.n_people,
             n_clients: self.n_clients,
+            distribution: self.distribution,
             root_share: self.root_share,
             proxy_size: self.proxy_size,
             generator: self.generator,

@@ -28,7 +28,7 @@ pub struct CellSummary {
     pub change: Option<Change>,
     /// Name of the defense.
     pub defense: &'static str,
-    /// Number of seeds.
+    /// Number of seeds whose cells could be run.
     pub seeds: usize,
     /// Mean accuracy, in percent.
     pub accuracy_mean: f64,
@@ -44,6 +44,9 @@ pub struct CellSummary {
     pub unreliable_weight_mean: f64,
     /// Mean effective number of reliable clients, `(Σw)²/Σw²` over them.
     pub effective_reliable_mean: f64,
+    /// For how many seeds the root could not tell which clients are reliable, if the defense says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undecided_seeds: Option<usize>,
     /// Whether this is the default defense of `defend`.
     pub default: bool,
     /// Weights, one list per seed.
@@ -89,11 +92,12 @@ pub fn summarise(cells: &[Cell], variants: &[Variant]) -> Vec<CellSummary> {
     let mut summaries = Vec::new();
     for seeds in cells.chunk_by(differ_only_in_seed) {
         for &variant in variants {
-            let results: Vec<_> = seeds
+            let all: Vec<&Cell> = seeds.iter().filter(|cell| cell.problem.is_none()).collect();
+            let results: Vec<_> = all
                 .iter()
                 .filter_map(|cell| cell.results.iter().find(|result| result.variant == variant))
                 .collect();
-            let all: Vec<&Cell> = seeds.iter().collect();
+            let decided: Vec<bool> = results.iter().filter_map(|result| result.decided).collect();
             let Some(figures) = Figures::of(&all, variant) else { continue };
             summaries.push(CellSummary {
                 dataset: seeds[0].key.dataset.clone(),
@@ -110,9 +114,11 @@ pub fn summarise(cells: &[Cell], variants: &[Variant]) -> Vec<CellSummary> {
                 fairness_std: figures.fairness.std,
                 unreliable_weight_mean: figures.unreliable_weight.mean,
                 effective_reliable_mean: figures.effective_reliable.mean,
+                undecided_seeds: (!decided.is_empty())
+                    .then(|| decided.iter().filter(|decided| !**decided).count()),
                 default: variant == Variant::Defense(Defense::default()),
                 weights: results.iter().map(|r| r.weights.clone()).collect(),
-                unreliable_clients: seeds.iter().map(|c| c.unreliable_clients.clone()).collect(),
+                unreliable_clients: all.iter().map(|c| c.unreliable_clients.clone()).collect(),
                 seconds: figures.seconds.mean,
             });
         }

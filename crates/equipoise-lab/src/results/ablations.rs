@@ -1,11 +1,11 @@
 //! Ablations: a table each, and a conclusion.
 
 use equipoise_core::{Choice, RootWeighting};
-use equipoise_report::{Block, Cell, Column, Section, Table};
+use equipoise_report::{Block, Cell, Column, Section, Table, count};
 
 use super::Results;
 use super::figures::Combination;
-use super::wording::{fixed, measure, number, share, title, variant_name};
+use super::wording::{fixed, measure, number, share, variant_name};
 use crate::dataset::Preprocessing;
 use crate::experiment::{Ablation, Change, Figures};
 use crate::scenario::ProxySize;
@@ -80,7 +80,7 @@ impl Results<'_> {
         let numbers =
             [measure(combination.1), "±", "Accuracy", "Balanced", "Unreliable clients' weight"];
         Some(Table {
-            caption: format!("{name}: {}", title(combination)),
+            caption: format!("{name}: {}", self.title(combination)),
             columns: Column::list(["Value", "Unreliable"], numbers),
             rows,
         })
@@ -205,7 +205,7 @@ fn value_name(change: Change) -> String {
         Change::Preprocessing(Preprocessing::OneHot) => "intercept, one-hot codes".to_owned(),
         Change::Preprocessing(Preprocessing::Inferred) => "as inferred".to_owned(),
         Change::RootShare(root) => share(root),
-        Change::ProxySize(ProxySize::Rows(rows)) => format!("{rows} rows"),
+        Change::ProxySize(ProxySize::Rows(rows)) => format!("{} rows", count(rows)),
         Change::ProxySize(ProxySize::Share(times)) => format!("{times} ×"),
         Change::Lambda(lambda) => format!("λ = {lambda}"),
     }

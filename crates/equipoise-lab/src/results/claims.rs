@@ -5,7 +5,7 @@ use equipoise_report::{Block, Cell, Column, Section, Table};
 
 use super::Results;
 use super::figures::{Combination, FEDASL, FEDNOLOWE, METHOD, POOLED};
-use super::wording::{number, share, title, variant_name};
+use super::wording::{number, share, variant_name};
 use crate::experiment::{Variant, split_weights};
 use crate::scenario::ScenarioKind;
 
@@ -65,9 +65,10 @@ impl Results<'_> {
         (!verdicts.is_empty()).then(|| format!("{held} of {}", verdicts.len()))
     }
 
-    /// The paper's findings are about its own method.
+    /// The paper's findings are about its own method on its own datasets.
     fn checks_the_paper(&self) -> bool {
-        self.experiment.settings.method() == METHOD
+        let settings = &self.experiment.settings;
+        settings.method() == METHOD && settings.has_papers_datasets()
     }
 
     /// The findings, and a table of verdicts per combination.
@@ -83,7 +84,7 @@ impl Results<'_> {
                 let any = findings.iter().any(|found| {
                     found.order.is_some() || found.bound.is_some() || found.weights.is_some()
                 });
-                any.then(|| Block::Table(findings_table(combination, &findings)))
+                any.then(|| Block::Table(findings_table(self.title(combination), &findings)))
             },
         )?;
         let findings = [
@@ -147,7 +148,7 @@ impl Results<'_> {
     ) -> Option<WeightsFinding> {
         let cells = self.experiment.cells_at(combination, ScenarioKind::Ideal, unreliable, None);
         let mut finding = WeightsFinding { held: 0, of: 0, largest: 0.0 };
-        for cell in &cells {
+        for cell in cells.iter().filter(|cell| cell.problem.is_none()) {
             let result = cell.results.iter().find(|result| result.variant == METHOD)?;
             let (reliable, others) = split_weights(cell, &result.weights);
             let total: f64 = others.iter().sum();
@@ -209,7 +210,7 @@ fn order_verdict(
     }
 }
 
-fn findings_table(combination: Combination<'_>, findings: &[Findings]) -> Table {
+fn findings_table(caption: String, findings: &[Findings]) -> Table {
     let published = findings.iter().any(|found| found.papers_order.is_some());
     let bounded = findings.iter().any(|found| found.bound.is_some());
     let verdict = |verdict: Option<Verdict>| verdict.map_or_else(|| number(None, 0), Verdict::cell);
@@ -233,7 +234,7 @@ fn findings_table(combination: Combination<'_>, findings: &[Findings]) -> Table 
     columns.extend(bounded.then(|| Column::text("Bound")));
     columns.extend(["Weights", "Seeds"].map(Column::text));
     columns.push(Column::number("Largest"));
-    Table { caption: title(combination), columns, rows: findings.iter().map(row).collect() }
+    Table { caption, columns, rows: findings.iter().map(row).collect() }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use equipoise_report::{Block, Convergence, Section};
 
 use super::Results;
 use super::figures::{Combination, METHOD};
-use super::wording::{share, title};
+use super::wording::share;
 use crate::scenario::ScenarioKind;
 
 impl Results<'_> {
@@ -46,7 +46,7 @@ impl Results<'_> {
         let [objective, violation, mut weights] = convergence.charts();
         weights.sentence += " Unreliable clients are marked *.";
         Some([objective, violation, weights].map(|mut chart| {
-            chart.title = format!("{}: {}", title(combination), lower_first(&chart.title));
+            chart.title = format!("{}: {}", self.title(combination), lower_first(&chart.title));
             Block::Chart(chart)
         }))
     }

@@ -9,7 +9,7 @@ use super::Results;
 use super::figures::{Combination, FEDNOLOWE, METHOD, POOLED};
 use super::paper;
 use super::wording::range;
-use crate::dataset::{Dataset, Preprocessing};
+use crate::dataset::Preprocessing;
 use crate::experiment::{Ablation, ExperimentSettings, Figures, Variant};
 use crate::scenario::{Generator, ProxySize, ScenarioKind};
 
@@ -21,7 +21,7 @@ impl Results<'_> {
     /// Only for datasets for which the paper has figures.
     pub(super) fn discussion_section(&self) -> Option<Section> {
         let settings = &self.experiment.settings;
-        if !settings.datasets.iter().any(|name| Dataset::named(name).is_some()) {
+        if !settings.has_papers_datasets() {
             return None;
         }
         let texts = if settings.method() != METHOD {
@@ -119,6 +119,8 @@ fn uses_paper_rounds(settings: &ExperimentSettings) -> bool {
     settings.generator == Generator::Adam
         && settings.preprocessing == Preprocessing::Paper
         && settings.n_clients == paper::N_CLIENTS
+        && settings.n_people.is_none()
+        && settings.distribution.is_even()
         && settings.root_share == 0.005
         && settings.lambda == 1e-4
         && settings.proxy_size == ProxySize::Share(1.0)

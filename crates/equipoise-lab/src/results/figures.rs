@@ -43,7 +43,7 @@ impl Experiment {
         cells.iter().filter(matches).collect()
     }
 
-    /// A defense in the grid's realistic scenario.
+    /// A defense in the grid's realistic scenario, over the seeds that could be run.
     pub(super) fn realistic(
         &self,
         combination: Combination<'_>,
@@ -51,7 +51,7 @@ impl Experiment {
         variant: Variant,
     ) -> Option<Figures> {
         let cells = self.cells_at(combination, ScenarioKind::Realistic, unreliable, None);
-        over_all_seeds(&cells, variant)
+        Figures::of(&cells, variant)
     }
 
     /// The profile's defense with one setting changed. The experiment's own value is in the grid.

@@ -4,7 +4,7 @@ use equipoise_report::{Block, Cell, Column, Section, Table};
 
 use super::Results;
 use super::figures::{Combination, METHOD};
-use super::wording::{measure, number, share, title, variant_name};
+use super::wording::{measure, number, share, variant_name};
 use crate::experiment::{Figures, Reference, Spread};
 use crate::scenario::ScenarioKind;
 
@@ -25,11 +25,14 @@ impl Results<'_> {
             return None;
         }
         self.section(
-            "Ours beside the paper",
-            "Realistic scenarios. “Paper” is the method of its Table III as published. “Reliable mean” averages the \
-             models of the truly reliable clients, whom no server knows, and “central fair” is a fair model of all \
-             clients' raw rows, which no server has: a defense can hardly be better than these. “Unreliable” is the \
-             weight of the unreliable clients, and “effective” the number of reliable clients that count.",
+            self.heading("Ours beside the paper", "The default defense"),
+            format!(
+                "Realistic scenarios.{} “Reliable mean” averages the models of the truly reliable clients, whom no server \
+                 knows, and “central fair” is a fair model of all clients' raw rows, which no server has: a defense can \
+                 hardly be better than these. “Unreliable” is the weight of the unreliable clients, and “effective” the \
+                 number of reliable clients that count.",
+                self.if_paper(" “Paper” is the method of its Table III as published."),
+            ),
             |combination| self.cells_table(combination).map(Block::Table),
         )
     }
@@ -46,7 +49,7 @@ impl Results<'_> {
         let numbers =
             [measure(combination.1), "±", "Accuracy", "Balanced", "Unreliable", "Effective"];
         let columns = Column::list(["Share", "Model"], numbers);
-        (!rows.is_empty()).then(|| Table { caption: title(combination), columns, rows })
+        (!rows.is_empty()).then(|| Table { caption: self.title(combination), columns, rows })
     }
 
     fn cell_lines(&self, combination: Combination<'_>, unreliable: f64) -> Vec<Line> {

@@ -6,13 +6,13 @@ use equipoise_report::{Block, Cell, Column, Section, Table};
 use super::Results;
 use super::figures::{Combination, METHOD, POOLED};
 use super::paper::{self, Published};
-use super::wording::{difference, measure, number, share, title, variant_name};
+use super::wording::{difference, measure, number, share, variant_name, without_missing_paper};
 use crate::experiment::{Figures, Variant};
 
 impl Results<'_> {
     pub(super) fn baseline_section(&self) -> Option<Section> {
         self.performance_section(
-            "Table II: bilevel against pooling",
+            self.heading("Table II: bilevel against pooling", "Bilevel against pooling"),
             "Realistic scenarios. Pooling trains on all proxies as they are. With ρ = 0 the weights are learned for \
              accuracy on the root alone. Bilevel increases ρ until unfairness on the root dominates the objective.",
             &[POOLED, Variant::BilevelWithoutPenalty, METHOD],
@@ -25,10 +25,18 @@ impl Results<'_> {
         let defenses: Vec<Variant> =
             Variant::ALL.iter().copied().filter(|v| !in_table_ii(v)).collect();
         self.performance_section(
-            "Table III: bilevel and robust averaging",
-            "Realistic scenarios. FedASL and FedNolowe weight clients by the loss of their local models and average \
-             these models; neither considers fairness. “Root only” trains on the few root rows without any proxy. It and \
-             trust, the default of `equipoise defend`, are not in the paper.",
+            self.heading(
+                "Table III: bilevel and robust averaging",
+                "Trust, bilevel and robust averaging",
+            ),
+            self.heading(
+                "Realistic scenarios. FedASL and FedNolowe weight clients by the loss of their local models and average \
+                 these models; neither considers fairness. “Root only” trains on the few root rows without any proxy. It \
+                 and trust, the default of `equipoise defend`, are not in the paper.",
+                "Realistic scenarios. Trust is the default of `equipoise defend`. FedASL and FedNolowe weight clients by \
+                 the loss of their local models and average these models; neither considers fairness. “Root only” trains \
+                 on the few root rows without any proxy.",
+            ),
             &defenses,
         )
     }
@@ -40,8 +48,8 @@ impl Results<'_> {
         variants: &[Variant],
     ) -> Option<Section> {
         let lead = format!(
-            "{lead} Fairness is |SPD| or |EOD|, where 0 is parity. Accuracies are in percent. “Diff.” is ours minus \
-             the paper's."
+            "{lead} Fairness is |SPD| or |EOD|, where 0 is parity. Accuracies are in percent.{}",
+            self.if_paper(" “Diff.” is ours minus the paper's."),
         );
         self.section(heading, lead, |combination| self.performance_table(combination, variants))
     }
@@ -65,8 +73,8 @@ impl Results<'_> {
         let numbers =
             [measure, "±", "Paper", "Diff.", "Accuracy", "±", "Paper", "Diff.", "Balanced"];
         let columns = Column::list(["Unreliable", "Defense"], numbers);
-        let table = Table { caption: title(combination), columns, rows };
-        (!table.rows.is_empty()).then_some(Block::Table(table))
+        let table = Table { caption: self.title(combination), columns, rows };
+        (!table.rows.is_empty()).then(|| Block::Table(without_missing_paper(table)))
     }
 
     /// The paper's figures, if the experiment has as many clients as the paper.

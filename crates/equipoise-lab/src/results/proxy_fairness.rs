@@ -6,14 +6,14 @@ use equipoise_report::{
 
 use super::Results;
 use super::figures::Combination;
-use super::wording::{measure, range, share, title};
+use super::wording::{measure, range, share};
 use crate::experiment::Cell as GridCell;
 use crate::scenario::ScenarioKind;
 
 impl Results<'_> {
     pub(super) fn proxy_fairness_section(&self) -> Option<Section> {
         self.section(
-            "Figure 2: unfairness of each proxy",
+            self.heading("Figure 2: unfairness of each proxy", "Unfairness of each proxy"),
             "|SPD| or |EOD| of a model trained on one client's proxy alone, measured on that client's own test rows, for \
              the first seed, in realistic (“real”) and ideal rounds. The server never sees these figures and does not know which \
              clients are unreliable.",
@@ -27,7 +27,8 @@ impl Results<'_> {
         let cells: Vec<&GridCell> = scenarios
             .flat_map(|&scenario| settings.unreliable.iter().map(move |&share| (scenario, share)))
             .filter_map(|(scenario, unreliable)| {
-                self.experiment.cells_at(combination, scenario, unreliable, None).first().copied()
+                let cells = self.experiment.cells_at(combination, scenario, unreliable, None);
+                cells.into_iter().find(|cell| cell.problem.is_none())
             })
             .collect();
         let first = cells.first()?;
@@ -54,7 +55,7 @@ impl Results<'_> {
             .collect();
         let measure = measure(combination.1);
         Some(Chart {
-            title: format!("Unfairness of each proxy: {}", title(combination)),
+            title: format!("Unfairness of each proxy: {}", self.title(combination)),
             sentence: format!(
                 "{measure} is {} for unreliable clients, marked * in the table, and {} for reliable clients.",
                 range(&unreliable, 3),

@@ -9,7 +9,7 @@ use equipoise_report::{
 use super::Results;
 use super::figures::{Combination, POOLED};
 use super::paper::Published;
-use super::wording::{fixed, measure, number, share, title, variant_name};
+use super::wording::{fixed, measure, number, share, variant_name, without_missing_paper};
 use crate::experiment::{Figures, Variant};
 
 type Row = (Variant, Figures, Option<Published>);
@@ -17,7 +17,7 @@ type Row = (Variant, Figures, Option<Published>);
 impl Results<'_> {
     pub(super) fn trade_off_section(&self) -> Option<Section> {
         self.section(
-            "Figure 3: accuracy against fairness",
+            self.heading("Figure 3: accuracy against fairness", "Accuracy against fairness"),
             "Realistic scenarios. Points are means over the seeds, and bars are one standard deviation. The best \
              models are in the top left corner: accurate and fair.",
             |combination| {
@@ -63,7 +63,7 @@ impl Results<'_> {
         let measure = measure(combination.1);
         let method = self.experiment.settings.method();
         Some(Chart {
-            title: format!("{}, {} unreliable", title(combination), share(unreliable)),
+            title: format!("{}, {} unreliable", self.title(combination), share(unreliable)),
             sentence: match (of(method), of(POOLED)) {
                 (Some(ours), Some(pooled)) => format!(
                     "With {}, {measure} is {}, compared with {} for pooling. Accuracy is {} %, compared with {} %.",
@@ -84,7 +84,7 @@ impl Results<'_> {
                     .map(|(name, points)| ScatterSeries { name: name.to_owned(), points })
                     .collect(),
             }),
-            table: trade_off_table(measure, &found),
+            table: without_missing_paper(trade_off_table(measure, &found)),
         })
     }
 }

@@ -5,19 +5,24 @@ use equipoise_report::{Block, Cell, Column, Section, Table};
 use super::Results;
 use super::figures::{Combination, FEDASL, FEDNOLOWE, METHOD};
 use super::paper::{self, PublishedWeights};
-use super::wording::{difference, fixed, number, share, title, variant_name};
+use super::wording::{difference, fixed, number, share, variant_name, without_missing_paper};
 use crate::experiment::{Figures, Variant, split_weights};
 use crate::scenario::ScenarioKind;
 
 impl Results<'_> {
     pub(super) fn weights_section(&self) -> Option<Section> {
         self.section(
-            "Table I: client weights",
-            "Ideal scenarios: all reliable clients send the same fair proxy, so the right answer is equal weights for \
-             them and none for the others. “Weights” are from the first seed, reliable clients first, then the unreliable \
-             ones, marked *. The paper's weights are in the same order, but its split differs from ours, so other \
-             clients are unreliable there. “Sum of *” is the total weight of the unreliable clients, as the mean over \
-             all seeds, and “Largest” is its largest value.",
+            self.heading("Table I: client weights", "Client weights"),
+            format!(
+                "Ideal scenarios: all reliable clients send the same fair proxy, so the right answer is equal weights for \
+                 them and none for the others. “Weights” are from the first seed, reliable clients first, then the \
+                 unreliable ones, marked *.{} “Sum of *” is the total weight of the unreliable clients, as the mean over \
+                 all seeds, and “Largest” is its largest value.",
+                self.if_paper(
+                    " The paper's weights are in the same order, but its split differs from ours, so other clients are \
+                     unreliable there.",
+                ),
+            ),
             |combination| self.weights_table(combination),
         )
     }
@@ -35,8 +40,8 @@ impl Results<'_> {
             .collect();
         let texts = ["Unreliable", "Defense", "Weights", "Paper's weights"];
         let columns = Column::list(texts, ["Sum of *", "Largest", "Paper", "Diff."]);
-        let table = Table { caption: title(combination), columns, rows };
-        (!table.rows.is_empty()).then_some(Block::Table(table))
+        let table = Table { caption: self.title(combination), columns, rows };
+        (!table.rows.is_empty()).then(|| Block::Table(without_missing_paper(table)))
     }
 
     fn weights_row(
@@ -47,7 +52,7 @@ impl Results<'_> {
     ) -> Option<Vec<Cell>> {
         let cells = self.experiment.cells_at(combination, ScenarioKind::Ideal, unreliable, None);
         let figures = Figures::of(&cells, variant)?;
-        let first = cells.first()?;
+        let first = cells.iter().find(|cell| cell.problem.is_none())?;
         let result = first.results.iter().find(|result| result.variant == variant)?;
         let same = self.experiment.settings.n_clients == paper::N_CLIENTS;
         let (dataset, fairness) = combination;

@@ -1,22 +1,55 @@
 //! Texts and cells that several sections use.
 
 use equipoise_core::Criterion;
-use equipoise_report::{Cell, Format};
+use equipoise_report::{Cell, Format, Table};
 
+use super::Results;
 use super::figures::Combination;
 use crate::dataset::Preprocessing;
 use crate::experiment::Variant;
-use crate::scenario::Generator;
-use crate::source::dataset_title;
+use crate::scenario::{Distribution, Generator};
 
 /// "|SPD|" or "|EOD|".
 pub(super) fn measure(fairness: Criterion) -> &'static str {
     if fairness == Criterion::Eo { "|EOD|" } else { "|SPD|" }
 }
 
-/// "Law School, |SPD|".
-pub(super) fn title((dataset, fairness): Combination<'_>) -> String {
-    format!("{}, {}", dataset_title(dataset), measure(fairness))
+impl Results<'_> {
+    /// "Law School, |SPD|".
+    pub(super) fn title(&self, (dataset, fairness): Combination<'_>) -> String {
+        format!("{}, {}", self.experiment.dataset_title(dataset), measure(fairness))
+    }
+
+    /// The heading of a section: as in the paper if its datasets are shown, otherwise without the paper's numbering.
+    pub(super) fn heading<'a>(&self, papers: &'a str, own: &'a str) -> &'a str {
+        if self.experiment.settings.has_papers_datasets() { papers } else { own }
+    }
+
+    /// A sentence about the paper's figures, if the table has some.
+    pub(super) fn if_paper<'a>(&self, sentence: &'a str) -> &'a str {
+        self.heading(sentence, "")
+    }
+}
+
+/// The columns with the paper's figures.
+const PAPER_COLUMNS: [&str; 4] = ["Paper", "Diff.", "Paper's weights", "Paper: accuracy"];
+
+/// The table without the paper's columns, if it has no figure of the paper.
+pub(super) fn without_missing_paper(mut table: Table) -> Table {
+    let missing = Format::Auto.write(None);
+    let is_missing = |column: usize| {
+        PAPER_COLUMNS.contains(&table.columns[column].name.as_str())
+            && table.rows.iter().all(|row| row[column].text == missing)
+    };
+    let kept: Vec<bool> = (0..table.columns.len()).map(|column| !is_missing(column)).collect();
+    keep(&mut table.columns, &kept);
+    table.rows.iter_mut().for_each(|row| keep(row, &kept));
+    table
+}
+
+fn keep<T>(items: &mut Vec<T>, kept: &[bool]) {
+    let mut at = kept.iter();
+    items.retain(|_| at.next().copied().unwrap_or(true));
 }
 
 /// "20 %", "0.25 %".
@@ -53,6 +86,18 @@ pub(super) fn describe_preprocessing(preprocessing: Preprocessing) -> &'static s
         }
         Preprocessing::OneHot => {
             "Numeric columns are standardised, categorical codes are one-hot encoded, and there is an intercept"
+        }
+    }
+}
+
+pub(super) fn describe_distribution(distribution: Distribution) -> &'static str {
+    match distribution {
+        Distribution::Even => "evenly and at random",
+        Distribution::Sizes => {
+            "at random, with sizes in geometric progression (the last has 20 times the rows of the first),"
+        }
+        Distribution::Shifted => {
+            "by features (at each client, up to three of them differ by half a standard deviation from the others)"
         }
     }
 }

@@ -7,7 +7,7 @@ use super::canvas::{
 };
 use super::scale::Scale;
 use super::{Axis, finite};
-use crate::markup::Markup;
+use crate::markup::{Markup, Px};
 
 /// A row: a name and its bars.
 pub(super) struct BarRow {
@@ -48,6 +48,8 @@ const TOP: f64 = 6.0;
 const REFERENCE_HEIGHT: f64 = 18.0;
 const BAR_HEIGHT: f64 = 16.0;
 const BAR_STEP: f64 = 20.0;
+/// Narrower bars are drawn as a dot.
+const MIN_BAR_WIDTH: f64 = 2.0;
 /// Height of a name above its bars, on a narrow screen.
 const NAME_HEIGHT: f64 = 18.0;
 const ROW_GAP: f64 = 12.0;
@@ -78,7 +80,7 @@ pub(super) fn draw_rows(
     for row in rows {
         let bars_height = BAR_STEP * row.bars.len() as f64;
         let bars_top = bottom + ROW_GAP / 2.0 + if narrow { NAME_HEIGHT } else { 0.0 };
-        let name_middle = if narrow { bars_top - 8.0 } else { bars_top + bars_height / 2.0 };
+        let name_middle = if narrow { bars_top - 9.5 } else { bars_top + bars_height / 2.0 };
         placed_names.push((name_middle + 4.5, &row.name));
         let bar_top = |i: usize| bars_top + BAR_STEP * i as f64 + 2.0;
         placed_bars.extend(row.bars.iter().enumerate().map(|(i, bar)| (bar_top(i), bar)));
@@ -136,8 +138,10 @@ impl BarArea {
         let Some(value) = finite(bar.quantity.value) else { return };
         let (zero, end) = (self.x(0.0), self.x(value));
         tooltip(markup, &bar.tooltip, |markup| {
-            // A value of 0 is still drawn as a hairline.
-            let size = ((end - zero).abs().max(1.0), BAR_HEIGHT);
+            if (end - zero).abs() < MIN_BAR_WIDTH {
+                return draw_dot(markup, (end, y + BAR_HEIGHT / 2.0), &bar.fill);
+            }
+            let size = ((end - zero).abs(), BAR_HEIGHT);
             rect(markup, (zero.min(end), y), size, &[("class", &bar.fill)]);
         });
         if bar.quantity.interval.is_some() {
@@ -164,6 +168,12 @@ impl BarArea {
     fn x(&self, value: f64) -> f64 {
         self.left + self.scale.fraction(value) * (self.right - self.left)
     }
+}
+
+/// A dot in place of a bar that would be too narrow to see.
+fn draw_dot(markup: &mut Markup, (x, y): (f64, f64), class: &str) {
+    let path = format!("M{} {}m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", Px(x), Px(y));
+    markup.empty("path", &[("d", &path), ("class", &class)]);
 }
 
 /// The widest area between `from` and `to` that leaves room for the texts at the ends of the bars. For each

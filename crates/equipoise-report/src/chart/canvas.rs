@@ -22,7 +22,7 @@ pub(super) enum Anchor {
 }
 
 /// As in the style sheet.
-const FONT_SIZE: f64 = 13.0;
+pub(crate) const FONT_SIZE: f64 = 13.0;
 
 /// Series beyond the last colour start again at the first.
 pub(super) const N_COLOURS: usize = 6;
@@ -133,7 +133,7 @@ pub(super) fn whisker(markup: &mut Markup, from: Xy, to: Xy) {
 }
 
 /// Estimates the width of a text from typical widths of letters, since the font is not known here.
-pub(super) fn text_width(text: &str) -> f64 {
+pub(crate) fn text_width(text: &str) -> f64 {
     FONT_SIZE * text.chars().map(letter_width).sum::<f64>()
 }
 

@@ -44,6 +44,8 @@ pub struct Marker {
 const PLOT_HEIGHT: f64 = 250.0;
 const TITLE_HEIGHT: f64 = 26.0;
 const MARKER_STEP: f64 = 17.0;
+/// Minimum distance between the labels of two markers in a row.
+const MARKER_GAP: f64 = 20.0;
 const MAX_MARKER_ROWS: usize = 3;
 const LABEL_STEP: f64 = 16.0;
 const MAX_LABEL_WIDTH: f64 = 170.0;
@@ -103,7 +105,7 @@ impl Lines {
         let mut free_from = [f64::MIN; MAX_MARKER_ROWS];
         let row_of = |marker: &Marker| {
             let x = plot.at_x(marker.x);
-            let end = x + text_width(&marker.label) + 10.0;
+            let end = x + text_width(&marker.label) + MARKER_GAP;
             let fits = plot.x.contains(marker.x) && end < plot.right + 24.0;
             let row = free_from.iter().position(|&free| fits && x >= free)?;
             free_from[row] = end;

@@ -102,8 +102,12 @@ fn intervals(point: &Point) -> impl Iterator<Item = [Xy; 2]> + Clone {
 }
 
 fn draw_names(markup: &mut Markup, plot: &Plot, points: &[(usize, &Point)]) {
-    let bounds =
-        Area { left: 0.0, top: plot.top - 6.0, right: plot.right + 16.0, bottom: plot.bottom };
+    let bounds = Area {
+        left: plot.left,
+        top: plot.top - 6.0,
+        right: plot.right + 16.0,
+        bottom: plot.bottom,
+    };
     let mut taken: Vec<Area> = Vec::new();
     for (_, point) in points {
         let at = plot.at((point.x, point.y));

@@ -26,7 +26,7 @@ impl OutcomeReport<'_> {
         if audited.is_empty() {
             return None;
         }
-        let table = self.audit_table(&audited);
+        let tables = self.audit_tables(&audited);
         let mut lead = "What each client sent, how good a model its proxy alone would give on the root, and what the \
                         published model owes to it. “If left out” is what would change on the root without the \
                         client, if the other weights kept their proportions. Intervals are 95\u{202f}%. None of this \
@@ -35,7 +35,7 @@ impl OutcomeReport<'_> {
         if audited.len() > MAX_CARDS {
             lead += &format!(
                 " The cards show {MAX_CARDS} of {} clients: first those with something unusual, then those with the \
-                 most weight. The table lists all.",
+                 most weight. The tables list all.",
                 count(audited.len())
             );
             let rank = |&(client, audit): &(&ClientOutcome, &ClientAudit)| {
@@ -48,10 +48,10 @@ impl OutcomeReport<'_> {
             audited.truncate(MAX_CARDS);
         }
         let cards = audited.into_iter().map(|(client, audit)| self.card(client, audit));
-        let summary = "Show the audit of all clients as a table".to_owned();
+        let summary = "Show the audit of all clients as tables".to_owned();
         let blocks = vec![
             Block::Cards(cards.collect()),
-            Block::Details { summary, blocks: vec![Block::Table(table)] },
+            Block::Details { summary, blocks: tables.map(Block::Table).to_vec() },
         ];
         Some(Section::new("Client audit", lead, blocks))
     }
@@ -161,7 +161,8 @@ impl OutcomeReport<'_> {
         )
     }
 
-    fn audit_table(&self, audited: &[(&ClientOutcome, &ClientAudit)]) -> Table {
+    /// Everything about every client. One table would be too wide for a page.
+    fn audit_tables(&self, audited: &[(&ClientOutcome, &ClientAudit)]) -> [Table; 2] {
         let is_trust = audited.iter().any(|(client, _)| client.trust.is_some());
         let row = |(client, audit): &(&ClientOutcome, &ClientAudit)| {
             let own = audit.own_model.as_ref();
@@ -207,10 +208,26 @@ impl OutcomeReport<'_> {
         if is_trust {
             columns.insert(3, Column::number("Probability of being reliable"));
         }
+        let n_first = columns.len() - N_ABOUT_ROWS;
+        let about_rows = [&columns[..1], &columns[n_first..]].concat();
+        columns.truncate(n_first);
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        for mut cells in audited.iter().map(row) {
+            second.push([&cells[..1], &cells[n_first..]].concat());
+            cells.truncate(n_first);
+            first.push(cells);
+        }
         let caption = "Audit of every client, measured on the root".to_owned();
-        Table { caption, columns, rows: audited.iter().map(row).collect() }
+        let about = "The rows of every client".to_owned();
+        [
+            Table { caption, columns, rows: first },
+            Table { caption: about, columns: about_rows, rows: second },
+        ]
     }
 }
+
+/// The last columns of the audit, which are about the client's rows.
+const N_ABOUT_ROWS: usize = 5;
 
 fn gap_text(own: &OwnModel) -> String {
     SHARE.write_estimate(own.gap.as_ref().map(|gap| gap.estimate().abs()))

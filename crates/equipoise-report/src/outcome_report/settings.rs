@@ -1,10 +1,10 @@
 //! The settings of the solve, its result and its cost.
 
-use equipoise_core::Choice;
+use equipoise_core::{Choice, Defense};
 
 use super::OutcomeReport;
 use crate::block::Block;
-use crate::format::{Format, count};
+use crate::format::{Format, MISSING, count, duration};
 use crate::table::{Cell, Column, Table};
 
 impl OutcomeReport<'_> {
@@ -32,7 +32,7 @@ impl OutcomeReport<'_> {
             Some(tolerance) => format!("when the relative gap is at most {}", number(tolerance)),
             None => "after the last step, without a convergence test".to_owned(),
         };
-        let rows = [
+        let mut rows = vec![
             ("Defense", settings.defense.name().to_owned()),
             ("Fairness", settings.fairness.to_string()),
             ("Root rows", settings.root_weighting.description().to_owned()),
@@ -46,6 +46,9 @@ impl OutcomeReport<'_> {
             ("Tolerance of an inner fit", number(inner.tolerance)),
             ("Maximum iterations of an inner fit", count(inner.max_iterations)),
         ];
+        if settings.defense != Defense::Bilevel {
+            rows.retain(|(name, _)| !OF_OUTER_SOLVER.contains(name));
+        }
         table(
             "Settings used; with the same proxies and root they reproduce this result",
             "Setting",
@@ -59,14 +62,14 @@ impl OutcomeReport<'_> {
         // 0 if the outcome omits its timing.
         let seconds = Some(self.file.seconds).filter(|&seconds| seconds > 0.0);
         let number = |value: f64| Format::Auto.write(Some(value));
-        let rows = [
-            ("Seconds", Format::Auto.write(seconds)),
-            ("Objective of the result", number(outcome.objective)),
+        let mut rows = vec![
+            ("Time", seconds.map_or_else(|| MISSING.to_owned(), duration)),
+            (OBJECTIVE, number(outcome.objective)),
             ("Mean loss on the root", number(outcome.root_loss)),
             ("Violation on the root", number(outcome.violation)),
             ("Violation of statistical parity, signed", number(outcome.violations.sp)),
             ("Violation of equal opportunity, signed", number(outcome.violations.eo)),
-            ("ρ of the result", number(outcome.rho)),
+            (RHO, number(outcome.rho)),
             ("Evaluations of the objective", count(counts.evaluations)),
             ("Passes over all proxy rows", count(counts.passes)),
             ("Inner fits", count(counts.inner_fits)),
@@ -76,19 +79,26 @@ impl OutcomeReport<'_> {
             ("Largest residual of a linear solve", number(counts.largest_residual)),
             ("Factorisations with a shifted diagonal", count(counts.diagonals_raised)),
         ];
+        if outcome.settings.defense != Defense::Bilevel {
+            // The others minimise no objective.
+            rows.retain(|(name, _)| !matches!(*name, OBJECTIVE | RHO));
+        }
         table("Result and cost of the solve", "Quantity", Column::number("Value"), rows)
     }
 }
 
-fn table<const N: usize>(
-    caption: &str,
-    first: &str,
-    second: Column,
-    rows: [(&str, String); N],
-) -> Table {
+/// Settings that only bilevel uses.
+const OF_OUTER_SOLVER: [&str; 3] = ["Outer solver", "Step size (Adam only)", "The solver stops"];
+const OBJECTIVE: &str = "Objective of the result";
+const RHO: &str = "ρ of the result";
+
+fn table(caption: &str, first: &str, second: Column, rows: Vec<(&str, String)>) -> Table {
     Table {
         caption: caption.to_owned(),
         columns: vec![Column::text(first), second],
-        rows: rows.map(|(name, value)| vec![Cell::text(name), Cell::text(value)]).to_vec(),
+        rows: rows
+            .into_iter()
+            .map(|(name, value)| vec![Cell::text(name), Cell::text(value)])
+            .collect(),
     }
 }

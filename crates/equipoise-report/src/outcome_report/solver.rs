@@ -13,8 +13,8 @@ impl OutcomeReport<'_> {
         let mut lead = format!("{stopped}. {how}");
         if let Some(gap) = outcome.gap {
             lead += &format!(
-                " To first order, the objective can be lowered by at most {} of its value.",
-                Format::Percent(4).write(Some(gap))
+                " To first order, the objective can be lowered by {} of its value.",
+                describe_gap(gap)
             );
         }
         let mut blocks = Vec::new();
@@ -36,3 +36,14 @@ impl OutcomeReport<'_> {
         Section::new("Solver", lead, vec![Block::Details { summary, blocks }])
     }
 }
+
+/// The most by which the objective can be lowered. A gap that would round to 0 is not 0.
+fn describe_gap(gap: f64) -> String {
+    const SMALLEST: f64 = 1e-6;
+    match gap {
+        gap if gap.abs() < SMALLEST => format!("less than {}", PERCENT.write(Some(SMALLEST))),
+        gap => format!("at most {}", PERCENT.write(Some(gap))),
+    }
+}
+
+const PERCENT: Format = Format::Percent(4);

@@ -89,9 +89,13 @@ impl OutcomeReport<'_> {
         facts.extend(
             known.into_iter().filter_map(|(name, value)| Some(Fact::new(name, value.clone()?))),
         );
-        let digests = [("Model", &self.model_digest), ("Schema", &self.file.schema_digest)];
+        // A schema's digest is that of its content, not of a file.
+        let digests = [
+            ("SHA-256 of model.json", &self.model_digest),
+            ("Digest of the schema", &self.file.schema_digest),
+        ];
         let digests = digests.into_iter().filter(|(_, digest)| !digest.is_empty());
-        facts.extend(digests.map(|(name, digest)| Fact::code(format!("{name} (SHA-256)"), digest)));
+        facts.extend(digests.map(|(name, digest)| Fact::code(name, digest)));
         facts
     }
 

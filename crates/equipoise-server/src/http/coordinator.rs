@@ -5,45 +5,21 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::routing::{MethodRouter, post};
-use jiff::Timestamp;
-use serde::Serialize;
 
 use super::app::App;
 use super::reply::Answer;
 use super::segments::{Segments, TwoSegments};
-use crate::protocol::{ClientId, Digest, Refusal, RoundId, RoundInfo};
-use crate::round::{Action, ClientSummary};
-
-/// A client, as the coordinator sees it.
-#[derive(Debug, Serialize)]
-pub(super) struct ClientRow {
-    client: ClientId,
-    revoked_at: Option<Timestamp>,
-    submitted: bool,
-    sha256: Option<Digest>,
-    rows: Option<u64>,
-    distinct_rows: Option<u64>,
-}
+use crate::protocol::{ClientStatus, Refusal, RoundId, RoundInfo};
+use crate::round::Action;
 
 /// `GET /v1/rounds/{round}/clients`
 pub(super) async fn get_clients(
     State(app): State<Arc<App>>,
     Segments(round): Segments<String>,
     request: Request,
-) -> Answer<Json<Vec<ClientRow>>> {
+) -> Answer<Json<Vec<ClientStatus>>> {
     let round = app.authenticate_coordinator(&request.into_parts().0, round).await?;
-    let rows = app.ask(move |rounds| {
-        let row = |view: ClientSummary| ClientRow {
-            submitted: view.submission.is_some(),
-            sha256: view.submission.as_ref().map(|submission| submission.sha256),
-            rows: view.submission.as_ref().map(|submission| submission.rows),
-            distinct_rows: view.submission.as_ref().map(|submission| submission.distinct_rows),
-            client: view.client,
-            revoked_at: view.revoked_at,
-        };
-        Ok(rounds.clients(&round)?.into_iter().map(row).collect())
-    });
-    Ok(Json(rows.await?))
+    Ok(Json(app.ask(move |rounds| rounds.clients(&round)).await?))
 }
 
 /// The handler of an action on a round, such as `POST /v1/rounds/{round}/open`.

@@ -3,15 +3,17 @@
 use std::sync::{Arc, LazyLock};
 
 use axum::extract::{Path, State};
-use axum::http::header;
+use axum::http::{HeaderMap, Uri, header};
 use axum::response::{IntoResponse, Response};
 
 use super::app::App;
-use super::page_reply::{Caching, PageAnswer, page};
+use super::page_reply::{Caching, PageAnswer, RefusedPage, page};
 use super::page_views::round_view;
+use super::reply::Refused;
 use super::results::round_name;
 use super::shared_replies::SharedReply;
 use crate::pages;
+use crate::protocol::Refusal;
 
 pub(super) async fn get_index(State(app): State<Arc<App>>) -> PageAnswer {
     let html = app.shared_reply(SharedReply::Index, |rounds| {
@@ -31,6 +33,17 @@ pub(super) async fn get_round(
         Ok(pages::round(&round_view(rounds, &round)?).into())
     });
     Ok(page(html.await?, Caching::Revalidate))
+}
+
+/// A path without a page: a page for browsers, JSON for programs.
+pub(super) async fn no_such_page(uri: Uri, headers: HeaderMap) -> Response {
+    let accepted = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    let is_browser = accepted.is_some_and(|types| types.contains("text/html"));
+    let refusal = Refusal::NotFound("page");
+    match is_browser && !uri.path().starts_with("/v1/") {
+        true => RefusedPage::from(refusal).into_response(),
+        false => Refused(refusal).into_response(),
+    }
 }
 
 pub(super) async fn get_style() -> Response {

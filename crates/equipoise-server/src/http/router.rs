@@ -20,7 +20,7 @@ pub fn router(app: Arc<App>) -> Router {
     });
     operations
         .merge(page_routes())
-        .fallback(async || Refused(Refusal::NotFound("page")))
+        .fallback(public_pages::no_such_page)
         .method_not_allowed_fallback(async || Refused(Refusal::MethodNotAllowed))
         .layer(from_fn_with_state(Arc::clone(&app), read_gate::take_turns))
         .layer(from_fn_with_state(Arc::clone(&app), request_log::log_request))

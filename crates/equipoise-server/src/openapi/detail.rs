@@ -103,9 +103,10 @@ impl Operation {
                 "Get the progress of an upload",
                 "How many bytes of the file in the signed manifest the server has; 0 if none.",
             ),
-            Self::ListClients => {
-                ("List clients and their submissions", "The roster, with each accepted submission.")
-            }
+            Self::ListClients => (
+                "List clients and their submissions",
+                "The roster, with each accepted submission and recent refused uploads.",
+            ),
             Self::Revoke => ("Revoke a client's key", "An earlier submission stays in the round."),
             Self::Open => ("Open a draft", "Draft → open."),
             Self::Close => (

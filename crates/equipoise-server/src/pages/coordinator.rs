@@ -2,17 +2,18 @@
 
 use equipoise_report::Markup;
 
-use super::frame::{Frame, form, row, section, table};
+use super::frame::{Frame, cell, form, row, section, table, text_cell};
+use super::numbers::grouped;
 use super::progress::write_progress;
 use super::round::write_status;
 use super::time::absolute;
 use super::view::RoundView;
-use crate::protocol::{ListedSubmission, RoundState};
-use crate::round::{Action, ClientSummary, RefusedUpload};
+use crate::protocol::{ClientStatus, RoundState};
+use crate::round::{Action, RefusedUpload};
 
 pub(crate) fn coordinator(
     view: &RoundView,
-    clients: &[ClientSummary],
+    clients: &[ClientStatus],
     refused: &[RefusedUpload],
     csrf: &str,
 ) -> String {
@@ -28,58 +29,42 @@ pub(crate) fn coordinator(
     })
 }
 
-fn write_clients(markup: &mut Markup, view: &RoundView, clients: &[ClientSummary]) {
+fn write_clients(markup: &mut Markup, view: &RoundView, clients: &[ClientStatus]) {
     let columns = ["Client", "Submitted", "Rows", "Distinct rows", "Notes", "Key"];
     table(markup, "All clients on the roster, sorted by name.", &columns, |markup| {
         for client in clients {
-            let submission = client.submission.as_ref();
-            let name = client.client.as_str();
+            let number = |value: Option<u64>| value.map_or("–".to_owned(), grouped);
             row(
                 markup,
-                |markup| markup.text(name),
+                |markup| markup.text(client.client.as_str()),
                 |markup| {
-                    let at = match submission {
-                        None if matches!(view.info.state, RoundState::Draft | RoundState::Open) => {
-                            "not yet".to_owned()
-                        }
-                        None => "no".to_owned(),
-                        Some(_) => client.accepted_at.map_or("yes".to_owned(), absolute),
-                    };
-                    let number =
-                        |value: Option<u64>| value.map_or("–".to_owned(), |n| n.to_string());
-                    for text in [
-                        at,
-                        number(submission.map(|submission| submission.rows)),
-                        number(submission.map(|submission| submission.distinct_rows)),
-                        submission.map(|submission| notes(submission, clients)).unwrap_or_default(),
+                    for (column, text) in [
+                        ("Submitted", submitted(view, client)),
+                        ("Rows", number(client.rows)),
+                        ("Distinct rows", number(client.distinct_rows)),
+                        ("Notes", client.notes.join("; ")),
                     ] {
-                        markup.leaf("td", &[], &text);
+                        text_cell(markup, column, &text);
                     }
-                    markup.element("td", &[], |markup| write_key(markup, view, client));
+                    cell(markup, "Key", |markup| write_key(markup, view, client));
                 },
             );
         }
     });
 }
 
-fn notes(submission: &ListedSubmission, clients: &[ClientSummary]) -> String {
-    let mut notes = Vec::new();
-    let others = clients.iter().filter_map(|other| other.submission.as_ref());
-    let twins: Vec<&str> = others
-        .filter(|other| other.client != submission.client)
-        .filter(|other| other.canonical_sha256 == submission.canonical_sha256)
-        .map(|other| other.client.as_str())
-        .collect();
-    if !twins.is_empty() {
-        notes.push(format!("same rows as {}", twins.join(", ")));
+fn submitted(view: &RoundView, client: &ClientStatus) -> String {
+    match client.accepted_at {
+        Some(at) => absolute(at),
+        None if client.submitted => "yes".to_owned(),
+        None if matches!(view.info.state, RoundState::Draft | RoundState::Open) => {
+            "not yet".to_owned()
+        }
+        None => "no".to_owned(),
     }
-    if submission.distinct_rows * 2 < submission.rows {
-        notes.push("most rows are duplicates".to_owned());
-    }
-    notes.join("; ")
 }
 
-fn write_key(markup: &mut Markup, view: &RoundView, client: &ClientSummary) {
+fn write_key(markup: &mut Markup, view: &RoundView, client: &ClientStatus) {
     let revoke = Action::Revoke(client.client.clone());
     if let Some(at) = client.revoked_at {
         markup.text(&format!("revoked {}", absolute(at)));
@@ -102,8 +87,8 @@ fn write_refused(markup: &mut Markup, refused: &[RefusedUpload]) {
                 markup,
                 |markup| markup.text(upload.client.as_str()),
                 |markup| {
-                    markup.leaf("td", &[], &absolute(upload.at));
-                    markup.element("td", &[], |markup| markup.leaf("code", &[], upload.code));
+                    text_cell(markup, "Time", &absolute(upload.at));
+                    cell(markup, "Error code", |markup| markup.leaf("code", &[], upload.code));
                 },
             );
         }

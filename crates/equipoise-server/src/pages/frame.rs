@@ -1,6 +1,6 @@
 //! The frame of a page and its building blocks.
 
-use equipoise_report::{Attributes, Markup};
+use equipoise_report::{Attributes, Markup, write_value};
 
 use super::view::RoundView;
 
@@ -103,14 +103,14 @@ pub(super) fn warning(markup: &mut Markup, label: &str, text: &str) {
     markup.element("p", &[("class", &"notice warning"), ("role", &"note")], |markup| {
         markup.leaf("strong", &[], label);
         markup.text(" ");
-        markup.text(text);
+        markup.text_with_names(text);
     });
 }
 
 pub(super) fn figure(markup: &mut Markup, label: &str, value: &str, note: &str) {
     markup.element("div", &[], |markup| {
         markup.leaf("dt", &[], label);
-        markup.leaf("dd", &[("class", &"value")], value);
+        markup.element("dd", &[("class", &"value")], |markup| write_value(markup, value));
         markup.leaf("dd", &[("class", &"note")], note);
     });
 }
@@ -134,15 +134,19 @@ pub(super) fn form(
     });
 }
 
-/// A table in a scrolling box.
+/// A table. On a phone, each row becomes a list of names and values.
 pub(super) fn table(
     markup: &mut Markup,
     caption: &str,
     columns: &[&str],
     rows: impl FnOnce(&mut Markup),
 ) {
-    let scroll: Attributes<'_> =
-        &[("class", &"scroll"), ("tabindex", &"0"), ("role", &"region"), ("aria-label", &caption)];
+    let scroll: Attributes<'_> = &[
+        ("class", &"scroll stacked"),
+        ("tabindex", &"0"),
+        ("role", &"region"),
+        ("aria-label", &caption),
+    ];
     markup.element("div", scroll, |markup| {
         markup.element("table", &[], |markup| {
             markup.element("caption", &[], |markup| markup.leaf("span", &[], caption));
@@ -168,4 +172,14 @@ pub(super) fn row(
         markup.element("th", &[("scope", &"row"), ("class", &"left")], header);
         cells(markup);
     });
+}
+
+/// A cell of text in this column.
+pub(super) fn cell(markup: &mut Markup, column: &str, content: impl FnOnce(&mut Markup)) {
+    markup.element("td", &[("class", &"left"), ("data-label", &column)], content);
+}
+
+/// A cell with a text, or an empty one.
+pub(super) fn text_cell(markup: &mut Markup, column: &str, text: &str) {
+    cell(markup, column, |markup| markup.text(text));
 }

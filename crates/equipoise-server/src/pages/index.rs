@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::frame::{Frame, row, section, table};
+use super::frame::{Frame, row, section, table, text_cell};
 use super::time::{absolute, relative};
 use super::view::path;
 use crate::protocol::RoundInfo;
@@ -26,13 +26,13 @@ pub(crate) fn index(rounds: &[RoundInfo], now: Timestamp) -> String {
                         markup.leaf("a", &[("href", &path(&info.round))], name);
                     };
                     row(markup, link, |markup| {
-                        markup.leaf("td", &[], info.state.name());
+                        text_cell(markup, "State", info.state.name());
                         let submitted = format!("{} of {}", info.n_submissions, info.n_clients);
-                        markup.leaf("td", &[], &submitted);
+                        text_cell(markup, "Submissions", &submitted);
                         let deadline = info.deadline.map_or("none".to_owned(), |at| {
                             format!("{} ({})", absolute(at), relative(now, at))
                         });
-                        markup.leaf("td", &[], &deadline);
+                        text_cell(markup, "Deadline", &deadline);
                     });
                 }
             });

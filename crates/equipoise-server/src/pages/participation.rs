@@ -3,6 +3,7 @@
 use equipoise_report::Markup;
 
 use super::frame::{code, section};
+use super::numbers::grouped;
 use super::view::RoundView;
 use crate::protocol::{RoundInfo, RoundState};
 
@@ -23,8 +24,8 @@ pub(super) fn write_participation(markup: &mut Markup, view: &RoundView) {
         let text = format!(
             "Files are limited to {} rows, {} columns and {} MiB. If the coordinator gave you a certificate, pass \
              it with --ca.",
-            limits.rows,
-            limits.columns,
+            grouped(limits.rows),
+            grouped(limits.columns),
             limits.body_bytes >> 20
         );
         markup.leaf("p", &[], &text);

@@ -1,6 +1,6 @@
 //! Progress of a solve.
 
-use equipoise_report::{Format, Markup};
+use equipoise_report::{Format, Markup, count};
 
 use super::frame::section;
 use crate::protocol::{RoundInfo, RoundState};
@@ -22,8 +22,8 @@ pub(super) fn write_progress(markup: &mut Markup, info: &RoundInfo) {
         ];
         markup.leaf("progress", bar, "");
         markup.element("dl", &[("class", &"figures four")], |markup| {
-            let steps =
-                progress.map_or("starting".to_owned(), |p| format!("{} of {}", p.done, p.of));
+            let steps = progress
+                .map_or("starting".to_owned(), |p| format!("{} of {}", count(p.done), count(p.of)));
             let tiles = [
                 ("Step", "step", steps, "the maximum; the solver stops early if it converges"),
                 ("Penalty ρ", "rho", number(progress.map(|p| p.rho)), "weight of the violation"),

@@ -16,9 +16,13 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
             if let Some(first) = text.get_mut(0..1) {
                 first.make_ascii_uppercase();
             }
-            markup.leaf("p", &[("class", &"lead")], &format!("{text}."));
+            markup.element("p", &[("class", &"lead")], |markup| {
+                markup.text_with_names(&format!("{text}."));
+            });
             if let Some(hint) = refusal.hint() {
-                markup.leaf("p", &[], &format!("What to do: {hint}."));
+                markup.element("p", &[], |markup| {
+                    markup.text_with_names(&format!("What to do: {hint}."));
+                });
             }
             markup.element("p", &[("class", &"note")], |markup| {
                 markup.text("Error code: ");

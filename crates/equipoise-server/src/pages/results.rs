@@ -1,7 +1,7 @@
 //! The results of a published round: key figures, files and verification.
 
 use equipoise_core::{Estimate, Requirement};
-use equipoise_report::{Format, Markup, answer, requirement_figures, termination_label};
+use equipoise_report::{Format, Markup, answer, count, requirement_figures, termination_label};
 
 use super::frame::{code, figure, section};
 use super::participation::server_options;
@@ -59,7 +59,7 @@ fn write_figures(markup: &mut Markup, view: &RoundView) {
     let metrics = &outcome.root_metrics;
     answer(outcome).write(markup);
     let weighted = outcome.clients.iter().filter(|c| c.weight > NEGLIGIBLE_WEIGHT).count();
-    let on_root = format!("on the {} rows of the trusted root", metrics.rows);
+    let on_root = format!("on the {} rows of the trusted root", count(metrics.rows));
     let stopped = termination_label(outcome.termination);
     let clients = format!("{weighted} of {}", outcome.clients.len());
     let share = |estimate: Option<Estimate>| Format::Percent(1).write_estimate(estimate);
@@ -77,7 +77,7 @@ fn write_figures(markup: &mut Markup, view: &RoundView) {
             figure(markup, "Correct decisions", &share(metrics.accuracy), &on_root);
         }
         figure(markup, "Clients in the model", &clients, "with more than 1\u{202f}% of the weight");
-        figure(markup, "Solver", stopped, "see the report for details");
+        figure(markup, "Solver", stopped, "the report has details");
     });
     let n_warnings = outcome.warnings.len();
     if n_warnings > 0 {
@@ -96,7 +96,8 @@ fn write_file(markup: &mut Markup, view: &RoundView, file: &PublishedFile) {
         markup.text(" ");
         markup.leaf("span", &[("class", &"description")], description(&file.name));
         markup.element("div", &[("class", &"digest")], |markup| {
-            markup.text("sha256 ");
+            let what = if file.name == "schema.toml" { "SHA-256 of the file " } else { "SHA-256 " };
+            markup.text(what);
             markup.leaf("code", &[], &file.sha256.to_string());
         });
     });

@@ -48,14 +48,18 @@
     }
   };
 
-  const number = (value) => (Number.isFinite(value) ? String(Number(value.toPrecision(4))) : "–");
+  const number = (value) => {
+    if (!Number.isFinite(value)) return "–";
+    const rounded = Number(value.toPrecision(4));
+    return Math.abs(rounded) < 1000 ? String(rounded) : rounded.toLocaleString("en");
+  };
 
   const showProgress = (progress) => {
     const put = (name, text) => {
       const element = document.querySelector(`[data-live="${name}"]`);
       if (element) element.textContent = text;
     };
-    put("step", `${progress.done} of ${progress.of}`);
+    put("step", `${number(progress.done)} of ${number(progress.of)}`);
     for (const name of ["rho", "objective", "violation"]) put(name, number(progress[name]));
     const bar = document.querySelector("progress");
     if (bar) {
@@ -83,7 +87,8 @@
 
   const relative = (seconds) => {
     const size = Math.abs(seconds);
-    const [n, unit] = size < 5400 ? [size / 60, "minute"] : size < 129600 ? [size / 3600, "hour"] : [size / 86400, "day"];
+    const [n, unit] = size < 5400 ? [size / 60, "minute"] : size < 129600 ? [size / 3600, "hour"]
+      : size < 63072000 ? [size / 86400, "day"] : [size / 31557600, "year"];
     if (size < 60) return seconds > 0 ? "in less than a minute" : "just now";
     const text = `${Math.round(n)} ${unit}${Math.round(n) === 1 ? "" : "s"}`;
     return seconds > 0 ? `in ${text}` : `${text} ago`;

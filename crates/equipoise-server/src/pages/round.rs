@@ -3,7 +3,8 @@
 use equipoise_core::Fairness;
 use equipoise_report::Markup;
 
-use super::frame::{Frame, figure, row, section, table};
+use super::frame::{Frame, figure, row, section, table, text_cell};
+use super::numbers::grouped;
 use super::participation::write_participation;
 use super::progress::write_progress;
 use super::results::write_results;
@@ -79,9 +80,9 @@ fn write_refused_uploads(markup: &mut Markup, view: &RoundView) {
             for (code, count) in &view.info.refused {
                 row(
                     markup,
-                    |markup| markup.text(code),
+                    |markup| markup.leaf("code", &[], code),
                     |markup| {
-                        markup.leaf("td", &[("class", &"left")], &count.to_string());
+                        text_cell(markup, "Count", &grouped(*count));
                     },
                 );
             }
@@ -95,7 +96,7 @@ fn write_details(markup: &mut Markup, view: &RoundView) {
         markup.element("dl", &[("class", &"facts")], |markup| {
             for (name, value) in [
                 ("Server", info.audience.clone()),
-                ("SHA-256 of the schema", info.schema_sha256.to_string()),
+                ("Digest of the schema", info.schema_sha256.to_string()),
                 ("Server's public key", info.server_key.to_string()),
             ] {
                 markup.leaf("dt", &[], name);
@@ -104,6 +105,13 @@ fn write_details(markup: &mut Markup, view: &RoundView) {
         });
         let note = "Compare the digest and the key with the ones the coordinator gave you through another channel.";
         markup.leaf("p", &[("class", &"note")], note);
+        markup.element("p", &[("class", &"note")], |markup| {
+            markup.text("The digest of the schema is that of its content, as ");
+            markup.leaf("code", &[], "equipoise schema show");
+            markup.text(" prints it, however the file is formatted. It is therefore not the SHA-256 of the file ");
+            markup.leaf("code", &[], "schema.toml");
+            markup.text(".");
+        });
     });
 }
 

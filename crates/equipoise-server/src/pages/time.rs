@@ -15,7 +15,8 @@ pub(super) fn relative(now: Timestamp, then: Timestamp) -> String {
         0..60 => return if seconds > 0 { "in less than a minute" } else { "just now" }.into(),
         60..5_400 => ((size + 30) / 60, "minute"),
         5_400..129_600 => ((size + 1_800) / 3_600, "hour"),
-        _ => ((size + 43_200) / 86_400, "day"),
+        129_600..63_072_000 => ((size + 43_200) / 86_400, "day"),
+        _ => ((size + 15_778_800) / 31_557_600, "year"),
     };
     let plural = if n == 1 { "" } else { "s" };
     match seconds > 0 {
@@ -37,6 +38,8 @@ mod tests {
         assert_eq!(text(60), "in 1 minute");
         assert_eq!(text(7_200), "in 2 hours");
         assert_eq!(text(-3 * 86_400), "3 days ago");
+        assert_eq!(text(729 * 86_400), "in 729 days");
+        assert_eq!(text(26_707 * 86_400), "in 73 years");
         assert_eq!(absolute(Timestamp::UNIX_EPOCH), "1970-01-01 00:00 UTC");
     }
 }

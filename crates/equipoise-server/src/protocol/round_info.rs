@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use equipoise_core::Fairness;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +73,9 @@ pub struct RoundInfo {
     pub schema_sha256: Digest,
     /// The key that signs receipts and the statement.
     pub server_key: PublicKey,
+    /// The fairness criterion. Missing in replies of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fairness: Option<Fairness>,
     /// Number of clients on the roster.
     pub n_clients: u64,
     /// Number of accepted submissions.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use equipoise_core::{Observer, Warning, WarningCode};
 use equipoise_data::{About, Memory, load_round, write_atomically, write_json};
-use equipoise_defend::{Context, Timing, defend};
+use equipoise_defend::{Context, Timing, absence_warning, defend};
 
 use super::solver::SolveError;
 use crate::protocol::{ClientId, RoundSpec, SubmissionList};
@@ -59,12 +59,7 @@ pub(crate) fn submission_warnings(list: &SubmissionList) -> Vec<Warning> {
         client: Some(client.to_string()),
         ..Warning::new(code, message)
     };
-    let absent = list.absent.iter().map(|client| {
-        let message = format!(
-            "client `{client}` is on the roster but did not submit. The outcome excludes it"
-        );
-        warning(WarningCode::NoSubmission, client, message)
-    });
+    let absent = list.absent.iter().map(|client| absence_warning(client.as_str()));
     let copies = list.submissions.iter().filter_map(|submission| {
         let (client, twin) = (&submission.client, submission.same_table_as.as_ref()?);
         let message = format!("client `{client}` sent the same rows as client `{twin}`");

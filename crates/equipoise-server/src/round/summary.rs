@@ -7,8 +7,8 @@ use jiff::Timestamp;
 
 use super::rounds::Rounds;
 use crate::protocol::{
-    ClientId, Digest, Event, EventKind, ListedSubmission, PROGRAM, PublicKey, RoundId, RoundInfo,
-    RoundState, SERVER_LOG_PAGE, ServerLogEntry, SignedServerHead,
+    ClientStatus, Digest, Event, EventKind, ListedSubmission, PROGRAM, PublicKey, RefusedAttempt,
+    RoundId, RoundInfo, RoundState, SERVER_LOG_PAGE, ServerLogEntry, SignedServerHead,
 };
 use crate::store::StoreError;
 
@@ -16,14 +16,6 @@ use crate::store::StoreError;
 pub(crate) struct PublishedFile {
     pub(crate) name: String,
     pub(crate) sha256: Digest,
-}
-
-/// A client, as the coordinator sees it.
-pub(crate) struct ClientSummary {
-    pub(crate) client: ClientId,
-    pub(crate) revoked_at: Option<Timestamp>,
-    pub(crate) submission: Option<ListedSubmission>,
-    pub(crate) accepted_at: Option<Timestamp>,
 }
 
 impl Rounds {
@@ -52,6 +44,7 @@ impl Rounds {
             state: row.state,
             schema_sha256: spec.schema_sha256,
             server_key: self.store.key().public(),
+            fairness: Some(spec.settings.fairness),
             n_clients: row.n_clients,
             n_submissions: row.n_submissions,
             minimum: spec.minimum,
@@ -89,10 +82,9 @@ impl Rounds {
         Ok(self.store.spec(round)?.settings.fairness)
     }
 
-    /// The roster with submissions.
-    pub(crate) fn clients(&self, round: &RoundId) -> Result<Vec<ClientSummary>, StoreError> {
-        let submissions = self.store.submissions(round)?.into_iter();
-        let mut submissions: HashMap<_, _> = submissions.map(|s| (s.client.clone(), s)).collect();
+    /// The roster with submissions and refused uploads.
+    pub(crate) fn clients(&self, round: &RoundId) -> Result<Vec<ClientStatus>, StoreError> {
+        let submissions = self.store.submissions(round)?;
         let mut accepted_at = HashMap::new();
         for line in self.store.audit_lines(round)? {
             let event: Event = serde_json::from_str(&line)?;
@@ -100,12 +92,43 @@ impl Rounds {
                 accepted_at.insert(client, event.at);
             }
         }
-        let summary = |(key, revoked_at): (PublicKey, Option<Timestamp>)| ClientSummary {
-            client: key.name().clone(),
-            revoked_at,
-            submission: submissions.remove(key.name()),
-            accepted_at: accepted_at.remove(key.name()),
+        let refused = self.refused.latest(round);
+        let status = |(key, revoked_at): (PublicKey, Option<Timestamp>)| {
+            let client = key.name();
+            let submission = submissions.iter().find(|submission| submission.client == *client);
+            let refused = refused.iter().filter(|upload| upload.client == *client);
+            ClientStatus {
+                revoked_at,
+                submitted: submission.is_some(),
+                sha256: submission.map(|submission| submission.sha256),
+                rows: submission.map(|submission| submission.rows),
+                distinct_rows: submission.map(|submission| submission.distinct_rows),
+                accepted_at: accepted_at.get(client).copied(),
+                notes: submission.map_or_else(Vec::new, |own| notes(own, &submissions)),
+                refused: refused
+                    .map(|upload| RefusedAttempt { code: upload.code.to_owned(), at: upload.at })
+                    .collect(),
+                client: client.clone(),
+            }
         };
-        Ok(self.store.roster(round)?.into_iter().map(summary).collect())
+        Ok(self.store.roster(round)?.into_iter().map(status).collect())
     }
+}
+
+/// What is unusual about a submission.
+fn notes(submission: &ListedSubmission, all: &[ListedSubmission]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let twins: Vec<&str> = all
+        .iter()
+        .filter(|other| other.client != submission.client)
+        .filter(|other| other.canonical_sha256 == submission.canonical_sha256)
+        .map(|other| other.client.as_str())
+        .collect();
+    if !twins.is_empty() {
+        notes.push(format!("same rows as {}", twins.join(", ")));
+    }
+    if submission.distinct_rows * 2 < submission.rows {
+        notes.push("most rows are duplicates".to_owned());
+    }
+    notes
 }

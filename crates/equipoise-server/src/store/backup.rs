@@ -11,6 +11,7 @@ use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
+use equipoise_data::{Staged, uninterrupted};
 use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
@@ -137,6 +138,7 @@ fn invalid(path: &Path, problem: impl Into<String>) -> StoreError {
 struct Staging {
     path: PathBuf,
     parent: PathBuf,
+    _until_dropped: Staged<PathBuf>,
 }
 
 impl Staging {
@@ -158,13 +160,14 @@ impl Staging {
         };
         let path = parent.join(format!(".{name}.{}", std::process::id()));
         // It will contain the server's private key.
-        DirBuilder::new().mode(FOLDER_MODE).create(&path).map_err(StoreError::file(&path))?;
-        Ok(Self { path, parent })
+        let create = || DirBuilder::new().mode(FOLDER_MODE).create(&path).map(|()| path.clone());
+        let staged = Staged::create(create).map_err(StoreError::file(&path))?;
+        Ok(Self { path, parent, _until_dropped: staged })
     }
 
     fn finish(self, target: &Path) -> Result<(), StoreError> {
         sync_all(&self.path)?;
-        fs::rename(&self.path, target).map_err(StoreError::file(target))?;
+        uninterrupted(|| fs::rename(&self.path, target)).map_err(StoreError::file(target))?;
         sync(&self.parent)
     }
 }

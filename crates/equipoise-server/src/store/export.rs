@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use equipoise_data::Staged;
 use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
@@ -64,7 +65,10 @@ pub fn export_inputs(
     if target.symlink_metadata().is_ok() {
         return Err(StoreError::Export(target.to_path_buf(), "already exists".to_owned()));
     }
-    create_private_folder(target)?;
+    let _until_done = Staged::create(|| {
+        create_private_folder(target)?;
+        Ok::<_, StoreError>(target.to_path_buf())
+    })?;
     let copied = copy_all(inputs, target);
     if copied.is_err() {
         // Half an export would only mislead.

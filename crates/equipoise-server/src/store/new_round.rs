@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use equipoise_core::Settings;
-use equipoise_data::Schema;
+use equipoise_data::{Schema, uninterrupted};
 use jiff::Timestamp;
 use rusqlite::params;
 
@@ -83,12 +83,14 @@ impl Store {
         let _setup = self.folder.lock_setup()?;
         // Another process may have created it in the meantime.
         self.refuse_existing(&spec.round)?;
-        keep_token(&token)?;
-        staged.move_into_place(self, &spec.round)?;
-        self.parts.crash.at("after_roots_rename");
-        self.insert(&spec, roster, &token, state)?;
-        staged.keep();
-        Ok(())
+        uninterrupted(|| {
+            keep_token(&token)?;
+            staged.move_into_place(self, &spec.round)?;
+            self.parts.crash.at("after_roots_rename");
+            self.insert(&spec, roster, &token, state)?;
+            staged.keep();
+            Ok(())
+        })
     }
 
     fn refuse_existing(&self, round: &RoundId) -> Result<(), StoreError> {

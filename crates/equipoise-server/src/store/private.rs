@@ -6,7 +6,9 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
+use equipoise_data::Staged;
 use rustix::fs::{Mode, OFlags};
+use tempfile::NamedTempFile;
 
 use super::error::StoreError;
 
@@ -45,14 +47,17 @@ pub fn write_private(path: &Path, content: &[u8]) -> Result<(), StoreError> {
         _ => Path::new("."),
     };
     let failed = |error: io::Error| StoreError::file(path)(error);
-    let mut file = tempfile::Builder::new()
-        .prefix(".equipoise-")
-        .permissions(Permissions::from_mode(FILE_MODE))
-        .tempfile_in(folder)
-        // The full error would name the temporary file.
-        .map_err(|error| failed(error.kind().into()))?;
+    let create = || {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".equipoise-").permissions(Permissions::from_mode(FILE_MODE));
+        builder.tempfile_in(folder)
+    };
+    // The full error would name the temporary file.
+    let mut staged = Staged::create(create).map_err(|error| failed(error.kind().into()))?;
+    let file = staged.item_mut();
     file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-    file.persist_noclobber(path).map_err(|error| failed(error.error))?;
+    let persist = |file: NamedTempFile| file.persist_noclobber(path).map_err(|error| error.error);
+    staged.finish(persist).map_err(failed)?;
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(StoreError::file(folder))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use equipoise_data::{Purpose, hex, read_folder, read_rows};
+use equipoise_data::{Purpose, Staged, hex, read_folder, read_rows};
 
 use super::folder::{digest_of_file, random_bytes};
 use super::private::{copy_user_file, create_private_folder};
@@ -24,6 +24,7 @@ pub(super) struct StagedRoots {
     /// The root of each client.
     pub(super) files: BTreeMap<ClientId, RootFile>,
     folder: PathBuf,
+    _until_dropped: Staged<PathBuf>,
     /// Shows other processes that this one is still alive.
     _lock: File,
     is_kept: bool,
@@ -65,10 +66,19 @@ impl Store {
         let _setup = self.folder.lock_setup()?;
         let name = format!("{STAGING_PREFIX}{}", &hex(&random_bytes()?)[..16]);
         let folder = self.folder.path().join("rounds").join(name);
-        create_private_folder(&folder)?;
+        let staged = Staged::create(|| {
+            create_private_folder(&folder)?;
+            Ok::<_, StoreError>(folder.clone())
+        })?;
         let lock = File::open(&folder).map_err(StoreError::file(&folder))?;
         lock.lock().map_err(StoreError::file(&folder))?;
-        Ok(StagedRoots { files: BTreeMap::new(), folder, _lock: lock, is_kept: false })
+        Ok(StagedRoots {
+            files: BTreeMap::new(),
+            folder,
+            _until_dropped: staged,
+            _lock: lock,
+            is_kept: false,
+        })
     }
 }
 

@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use equipoise_data::Staged;
+
 use super::budget::Budget;
 use super::child::{ChildJob, SelfTest};
 use super::parent::command;
@@ -31,7 +33,7 @@ pub(super) fn self_test(program: &Path, arguments: &[String]) -> Result<Vec<Rest
 }
 
 fn run(program: &Path, arguments: &[String]) -> std::io::Result<std::process::Output> {
-    let folder = tempfile::tempdir()?;
+    let folder = Staged::create(tempfile::tempdir)?;
     let [file, canonical] = ["table.csv", "canonical.parquet"].map(|name| folder.path().join(name));
     std::fs::write(&file, TABLE)?;
     let limits = SubmissionLimits::default();

@@ -9,7 +9,7 @@ mod input_files;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use equipoise_data::{DistinctRowCounter, ReadLimits, visit_proxy};
+use equipoise_data::{DistinctRowCounter, ReadLimits, Staged, visit_proxy};
 use tempfile::TempDir;
 
 use super::Solve;
@@ -146,12 +146,12 @@ fn rows_problem(submission: &ListedSubmission, rows: u64, distinct: u64) -> Opti
 }
 
 /// A folder for the inputs under the names that the solve expects, and for its results.
-struct Scratch(TempDir);
+struct Scratch(Staged<TempDir>);
 
 impl Scratch {
     fn new() -> Result<Self, InputError> {
         let failed = |source| InputError::Io { path: std::env::temp_dir(), source };
-        let scratch = Self(tempfile::tempdir().map_err(failed)?);
+        let scratch = Self(Staged::create(tempfile::tempdir).map_err(failed)?);
         for folder in ["proxies", "roots", "results", "submitted"] {
             std::fs::create_dir(scratch.path(folder)).map_err(failed)?;
         }

@@ -224,9 +224,30 @@ async fn a_published_round_shows_figures_files_digests_and_verification() {
         "No requirements were set.",
         "Largest gap between groups",
         "Correct decisions",
+        // Figures have intervals, and the two digests of the schema are explained.
+        "<span class=\"interval\"> (",
+        "SHA-256 of the file <code>",
+        "It is therefore not the SHA-256 of the file <code>schema.toml</code>.",
         "equipoise verify spring --server-key",
         "data-over=\"yes\"",
     ] {
         assert!(page.html.contains(part), "no {part} in {}", page.html);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_path_is_a_page_for_browsers_and_json_for_programs() {
+    let world = World::new();
+    let server = world.start();
+    let ask = async |path: &str, accept: &str| {
+        let request = Request::get(path).header("accept", accept).body(Body::empty()).unwrap();
+        fetch(&server, request).await
+    };
+    let browser = "text/html,application/xhtml+xml";
+    let page = ask("/nowhere", browser).await;
+    assert!(page.status == 404 && page.html.contains("No such page."), "{}", page.html);
+    for (path, accept) in [("/nowhere", "*/*"), ("/v1/nowhere", browser)] {
+        let reply = ask(path, accept).await;
+        assert!(reply.status == 404 && reply.html.starts_with("{\"code\":\"not_found\""), "{path}");
     }
 }

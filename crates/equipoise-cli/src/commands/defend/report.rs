@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use equipoise_core::{Metrics, Outcome, SweepPoint, Termination, describe_verdict};
+use equipoise_core::{Defense, Metrics, Outcome, SweepPoint, Termination, describe_verdict};
 use equipoise_data::OutcomeFile;
 use serde_json::Value;
 
@@ -85,12 +85,19 @@ fn weights(outcome: &Outcome) -> String {
 
 fn solve_lines(outcome: &Outcome, seconds: f64) -> String {
     let counts = &outcome.counts;
-    let mut rows = vec![
-        line("objective", format!("{} at ρ = {}", number(outcome.objective), outcome.rho)),
+    let mut rows = Vec::new();
+    // The other defenses minimise no objective.
+    if outcome.settings.defense == Defense::Bilevel {
+        rows.push(line(
+            "objective",
+            format!("{} at ρ = {}", number(outcome.objective), outcome.rho),
+        ));
+    }
+    rows.extend([
         line("root loss", number(outcome.root_loss)),
         line("violation", format!("{} on the root", number(outcome.violation))),
         line("termination", describe_termination(outcome)),
-    ];
+    ]);
     let mut effort = Vec::new();
     if counts.evaluations > 0 {
         effort.push(count(counts.evaluations, "evaluation"));

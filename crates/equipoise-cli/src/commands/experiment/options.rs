@@ -3,7 +3,8 @@
 use clap::Args;
 use equipoise_core::{Choice, Criterion, Profile, RootWeighting};
 use equipoise_lab::{
-    Ablation, ExperimentSettings, Generator, Preprocessing, ProxySize, ScenarioKind, Variant,
+    Ablation, Distribution, ExperimentSettings, Generator, OWN_TABLE, Preprocessing, ProxySize,
+    RECOMMENDED_ROOT_SHARE, ScenarioKind, Variant,
 };
 
 use crate::choice_args::{Chosen, choice, choice_among, choice_or_group, distinct};
@@ -42,22 +43,27 @@ pub(super) struct ExperimentOptions {
         default_value = "all"
     )]
     defenses: Vec<Chosen<Variant>>,
-    /// What to run: the paper's experiments, or what `proxy` and `defend` do without options
-    #[arg(long, value_parser = choice::<Profile>(), default_value = "paper")]
-    profile: Profile,
+    /// What to run: the paper's experiments, or what `proxy` and `defend` do without options [default: paper; with
+    /// --dataset csv: default]
+    #[arg(long, value_parser = choice::<Profile>())]
+    profile: Option<Profile>,
     /// Number of clients that each dataset is split among
     #[arg(long, value_name = "K", default_value_t = 5)]
     clients: usize,
-    /// Share of each client's training rows to use as root
-    #[arg(long, value_name = "SHARE", default_value_t = 0.005)]
-    root_share: f64,
+    /// How rows are distributed among clients
+    #[arg(long, value_parser = choice::<Distribution>(), default_value = "even")]
+    split: Distribution,
+    /// Share of each client's training rows to use as root [default: 0.005, as in the paper; with --dataset csv: 0.01, as
+    /// `defend --help` recommends]
+    #[arg(long, value_name = "SHARE")]
+    root_share: Option<f64>,
     /// Number of rows in a fair proxy [default: as many as the client's training rows]
     #[arg(long, value_name = "N")]
     proxy_rows: Option<usize>,
-    /// How fair proxies are generated [default: adam; profile default: target]
+    /// How fair proxies are generated [default: adam; with --profile default: target]
     #[arg(long, value_parser = choice::<Generator>())]
     generator: Option<Generator>,
-    /// How columns become features [default: paper; profile default: inferred]
+    /// How columns become features [default: paper; with --profile default: inferred]
     ///
     /// Your own table (--dataset csv) is always encoded by its schema.
     #[arg(long, value_parser = choice::<Preprocessing>())]
@@ -79,8 +85,15 @@ pub(super) struct ExperimentOptions {
 }
 
 impl ExperimentOptions {
-    pub(super) fn resolve(&self) -> ExperimentSettings {
-        let (generator, preprocessing) = match self.profile {
+    /// The settings. `n_people` is the number of people to draw from each dataset.
+    pub(super) fn resolve(&self, n_people: Option<usize>) -> ExperimentSettings {
+        let is_own = self.dataset.iter().all(|name| name == OWN_TABLE);
+        let (profile, root_share) = match is_own {
+            true => (Profile::Default, RECOMMENDED_ROOT_SHARE),
+            false => (Profile::Paper, ExperimentSettings::default().root_share),
+        };
+        let profile = self.profile.unwrap_or(profile);
+        let (generator, preprocessing) = match profile {
             Profile::Paper => (Generator::Adam, Preprocessing::Paper),
             Profile::Default => (Generator::Target, Preprocessing::Inferred),
         };
@@ -92,15 +105,21 @@ impl ExperimentOptions {
             first_seed: self.first_seed,
             seeds: self.seeds,
             variants: distinct(&self.defenses),
-            profile: self.profile,
+            profile,
+            n_people,
             n_clients: self.clients,
-            root_share: self.root_share,
+            distribution: self.split,
+            root_share: self.root_share.unwrap_or(root_share),
             proxy_size: self.proxy_rows.map_or(ProxySize::Share(1.0), ProxySize::Rows),
             generator: self.generator.unwrap_or(generator),
             preprocessing: self.preprocessing.unwrap_or(preprocessing),
             lambda: self.lambda,
             root_weighting: self.root_weighting,
         }
+    }
+
+    pub(super) fn datasets(&self) -> &[String] {
+        &self.dataset
     }
 
     pub(super) fn ablations(&self) -> Vec<Ablation> {

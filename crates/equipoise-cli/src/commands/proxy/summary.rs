@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use equipoise_core::{
-    Distances, FairProxyTest, Fairness, GeneratedProxy, Metrics, ProxyMethod, ProxyModels,
-    ProxySettings, ProxySummary, Separation, Violation, Warning,
+    FairProxyTest, Fairness, GeneratedProxy, Metrics, ProxyMethod, ProxyModels, ProxySettings,
+    ProxyStart, ProxySummary, Separation, Violation, Warning,
 };
 use equipoise_data::{Digest, Schema};
 use serde::Serialize;
 
+use super::closeness::{self, Finding};
 use crate::commands::check::describe_separation;
 use crate::figures::{Headline, compare_with_data};
 use crate::formatting::{count, number, table};
@@ -33,6 +34,10 @@ pub(crate) struct Summary<'a> {
     models: &'a ProxyModels,
     #[serde(flatten)]
     generated: &'a ProxySummary,
+    /// Whether the distances in `closeness` are a problem.
+    closeness_finding: Finding,
+    #[serde(skip)]
+    start: ProxyStart,
     definition_1: Definition1,
 }
 
@@ -70,6 +75,8 @@ impl<'a> Summary<'a> {
             data_model: &models.data,
             models,
             generated: &proxy.summary,
+            closeness_finding: Finding::of(&proxy.summary.closeness),
+            start: settings.start,
             definition_1: Definition1 {
                 fair: settings.epsilon.map(|_| test.fair),
                 violation: test.violation,
@@ -99,17 +106,7 @@ impl<'a> Summary<'a> {
             ],
             &[1, 2],
         );
-        let distances = |name: &str, from: Distances| {
-            vec![name.into(), distance(from.median), distance(from.minimum)]
-        };
-        let closeness = table(
-            &["distance to the nearest row of the data", "median", "minimum"],
-            vec![
-                distances("from a proxy row", generated.closeness.proxy_to_data),
-                distances("from another row of the data", generated.closeness.data_to_data),
-            ],
-            &[1, 2],
-        );
+        let closeness = closeness::describe(&generated.closeness, self.start);
         let line = |model: &str, violation: String, met: Option<bool>| {
             let verdict = met.map_or("", |met| if met { "met" } else { "NOT met" });
             vec![model.into(), violation, verdict.into()]
@@ -134,9 +131,4 @@ impl<'a> Summary<'a> {
             compare_with_data(self.fairness, &models.labels, &models.data, &models.proxy),
         )
     }
-}
-
-/// Four decimals, so that small distances line up; scientific notation for very large distances.
-fn distance(value: f64) -> String {
-    if value < 1e4 { format!("{value:.4}") } else { number(value) }
 }

@@ -5,14 +5,12 @@ use equipoise_core::{
     Rows, Separation, Warning, WarningCode,
 };
 
+use super::closeness::Finding;
 use crate::commands::check::describe_separation;
 use crate::formatting::number;
 
 /// The gap that people usually accept.
 const USUAL_MAX_GAP: f64 = 0.05;
-
-/// Rows that are closer than this are near neighbours in any table: encoded values are about 1.
-const SMALL_DISTANCE: f64 = 0.1;
 
 /// Warnings that follow from the data and the settings alone.
 pub(super) fn about_data(data: &Rows, settings: &ProxySettings) -> Vec<Warning> {
@@ -45,6 +43,7 @@ pub(super) fn about_proxy(
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let closeness = &generated.closeness;
+    let finding = Finding::of(closeness);
     if closeness.copies > 0 {
         let text = format!("exact copies of data rows in the proxy: {}", closeness.copies);
         warnings.push(Warning::new(WarningCode::CopiedRows, text));
@@ -55,7 +54,7 @@ pub(super) fn about_proxy(
         warnings.push(Warning::new(WarningCode::SeparableProxy, text));
     }
     let (proxy, data) = (closeness.proxy_to_data.median, closeness.data_to_data.median);
-    if proxy > 10.0 * data.max(SMALL_DISTANCE) {
+    if finding == Finding::UnlikeData {
         let text = format!(
             "the proxy does not look like the data: the median distance from a proxy row to the \
              nearest row of the data is {}, but between rows of the data it is {}",

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 use clap::Args;
 use equipoise_data::Schema;
-use equipoise_server::protocol::{ClientId, PublicKey, RoundId, RoundState};
+use equipoise_server::protocol::{ClientId, PublicKey, RoundId, RoundState, check_audience};
 use equipoise_server::store::{
     Crash, DataFolder, NewRound, Store, StoreError, StoreParts, write_private,
 };
@@ -76,6 +76,9 @@ pub(crate) struct NewArgs {
 
 pub(crate) fn run(args: &NewArgs, output: &Output) -> anyhow::Result<Answer> {
     let settings = args.settings.resolve()?;
+    // Before the data directory is created.
+    let audience = args.audience.trim_end_matches('/').to_owned();
+    check_audience(&audience).context("--audience")?;
     let schema = Schema::read(&args.schema)?;
     let roster = read_roster(args)?;
     let token_file =
@@ -85,7 +88,7 @@ pub(crate) fn run(args: &NewArgs, output: &Output) -> anyhow::Result<Answer> {
     let store = Store::open(DataFolder::open_or_join(&args.data)?, parts)?;
     let new = NewRound {
         round: args.name.clone(),
-        audience: args.audience.trim_end_matches('/').to_owned(),
+        audience,
         schema,
         roster: roster.clone(),
         roots: args.root.clone(),
@@ -125,7 +128,7 @@ pub(crate) fn run(args: &NewArgs, output: &Output) -> anyhow::Result<Answer> {
     })
 }
 
-/// Says what to do about a token file that exists.
+/// Says what to do about a token file that cannot be created.
 fn explain_token(error: StoreError, token_file: &Path) -> anyhow::Error {
     match &error {
         StoreError::File(path, source)
@@ -133,6 +136,14 @@ fn explain_token(error: StoreError, token_file: &Path) -> anyhow::Error {
         {
             anyhow::anyhow!(
                 "{} already exists, and tokens are never overwritten. Choose another file with --token-file.",
+                token_file.display()
+            )
+        }
+        StoreError::File(path, source)
+            if path == token_file && source.kind() == ErrorKind::NotFound =>
+        {
+            anyhow::anyhow!(
+                "{}: its folder does not exist. Create the folder, or choose another file with --token-file.",
                 token_file.display()
             )
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use equipoise_data::{Digest, Encoding, Feature, Group, Schema, Sensitive};
+use equipoise_data::{Digest, Encoding, Feature, Group, Label, Schema, Sensitive, Unknown};
 use serde::Serialize;
 
 use crate::formatting::{count, number, table};
@@ -41,8 +41,7 @@ pub(crate) fn run(args: &ShowArgs, output: &Output) -> anyhow::Result<Answer> {
 
 /// The schema as an aligned table.
 pub(super) fn describe(schema: &Schema) -> String {
-    let label = format!("`{}` is +1, other values −1", schema.label.positive);
-    let mut rows = vec![row(&schema.label.column, "label", label, "")];
+    let mut rows = vec![row(&schema.label.column, "label", label_details(&schema.label), "")];
     rows.extend(sensitive_rows(&schema.sensitive));
     rows.extend(schema.features.iter().map(feature_row));
     rows.extend(schema.ignore.iter().map(|column| row(column, "ignored", String::new(), "")));
@@ -52,6 +51,15 @@ pub(super) fn describe(schema: &Schema) -> String {
         describe_columns(schema),
         schema.digest(),
     )
+}
+
+fn label_details(Label { positive, negative, .. }: &Label) -> String {
+    let negative: Vec<String> = negative.iter().map(|value| format!("`{value}`")).collect();
+    match &negative[..] {
+        [] => format!("`{positive}` is +1, other values −1"),
+        [negative] => format!("`{positive}` is +1, {negative} is −1"),
+        _ => format!("`{positive}` is +1, {} are −1", negative.join(", ")),
+    }
 }
 
 /// What the encoded columns are for, and how many there are.
@@ -105,12 +113,15 @@ fn feature_row(feature: &Feature) -> Vec<String> {
             };
             ("numeric", details, fill.map(number))
         }
-        Encoding::Categorical { levels, fill } => {
+        Encoding::Categorical { levels, fill, .. } => {
             ("categorical", count(levels.len(), "level"), fill.clone())
         }
     };
     if let Some(fill) = fill {
         details += &format!(", missing → {fill}");
+    }
+    if let Encoding::Categorical { unknown: Unknown::Other, .. } = &feature.encoding {
+        details += ", unknown → other (all 0)";
     }
     let names = feature.encoded_names();
     let mut encoded = names[..names.len().min(MAX_NAMES)].join(", ");

@@ -141,7 +141,15 @@ fn instructions(folder: &Path, audience: &str) -> anyhow::Result<String> {
     clients.sort();
     let at = |rest: &str| quoted(&folder.join(rest).display().to_string());
     let server = format!("--server {audience} --round {ROUND} --ca {}", at("cert.pem"));
-    let mut text = format!("serving {audience}\n\nIn another terminal, submit for each client:\n");
+    let mut text = format!(
+        "serving {audience}\n\n\
+         Web pages, with a certificate that your browser does not know:\n  \
+         {audience}/                        all rounds\n  \
+         {audience}/rounds/{ROUND}             the round and its results\n  \
+         {audience}/rounds/{ROUND}/coordinator the coordinator's page; log in with the token in {}\n\n\
+         In another terminal, submit for each client:\n",
+        at(TOKEN)
+    );
     for client in clients {
         text += &format!(
             "  equipoise submit {} --key {} --server-key {} {server}\n",

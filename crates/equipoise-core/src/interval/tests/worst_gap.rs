@@ -102,6 +102,14 @@ fn small_and_extreme_cells_give_finite_ordered_limits() {
 fn rows_needed_by_hand() {
     // (1.96 + .84)² (.25 + .25) / .1² = 392.4.
     assert_eq!(rows_per_group(-0.15, (0.25, 0.25), 0.05), Some(393));
+    assert_eq!(rows_to_exclude(0.1, 0.5), Some(393));
+    // A gap of 0 must stay inside at both ends, each of which may miss in a tenth of the samples:
+    // (1.96 + 1.28)² (.25 + .25) / .1² = 525.4.
+    assert_eq!(rows_per_group(0.0, (0.25, 0.25), 0.1), Some(526));
+    // One end is far inside, so the other decides alone: (1.96 + .84)² (.25 + .25) / .02² = 9811.1.
+    assert_eq!(rows_per_group(0.18, (0.25, 0.25), 0.2), Some(9812));
+    // In between: with 630.3 rows the margins .08 and .12 are 2.8405 and 4.2607 errors, and Φ(.8805) + Φ(2.3007) − 1 = .8.
+    assert_eq!(rows_per_group(0.02, (0.25, 0.25), 0.1), Some(631));
     assert_eq!(rows_per_group(0.05, (0.25, 0.25), 0.05), None);
     let conditions = [counts(&[(50, 100), (35, 100)])];
     let worst = WorstGap::of(&conditions, 0).unwrap();

@@ -23,6 +23,7 @@ use super::cell_rates::CellRates;
 use super::goal::{Goal, Rates};
 use crate::error::Error;
 use crate::fairness::{Condition, Fairness};
+use crate::kernel::OuterProducts;
 use crate::linalg::{Cholesky, add_outer_product};
 use crate::logistic::dot;
 use crate::newton::{Iterate, NewtonSettings, Objective, minimise};
@@ -275,13 +276,14 @@ fn covariance(data: &Rows) -> Vec<Vec<f64>> {
     let rows = data.len() as f64;
     let blocks = map_blocks(data.len(), |range| {
         // The sum of a, then the lower triangle of the sum of a aᵀ, row by row.
-        let mut own = vec![0.0; n + n * (n + 1) / 2];
+        let mut own = vec![0.0; n];
+        let mut products = OuterProducts::new(n);
         for i in range {
             let a = data.a(i);
-            let (sums, products) = own.split_at_mut(n);
-            sums.iter_mut().zip(a).for_each(|(sum, v)| *sum += v);
-            add_outer_product(products, 1.0, a);
+            add(&mut own, a);
+            products.add(1.0, a);
         }
+        own.extend(products.finish());
         own
     });
     let mut sums = vec![0.0; n + n * (n + 1) / 2];

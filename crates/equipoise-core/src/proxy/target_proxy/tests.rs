@@ -43,6 +43,21 @@ fn the_model_of_the_proxy_is_fair_by_hard_decisions() {
     }
 }
 
+/// Small clients, rare labels and criteria that one model cannot meet: what is promised is what the proxy's model has.
+#[test]
+fn the_model_of_the_proxy_has_the_promised_gap() {
+    for (n_groups, n_rows, as_feature) in [(2, 160, true), (2, 900, false), (4, 700, true)] {
+        let data = random_rows_of(&layout(n_groups, 3, as_feature, true), 14, n_rows);
+        for criterion in ["sp", "eo", "fpr", "equalized-odds", "sp:0.5,eo:0.5"] {
+            let fairness: Fairness = criterion.parse().unwrap();
+            let generated = proxy(&data, ProxySettings::new(fairness));
+            let promised = generated.summary.promised_gap.unwrap();
+            let found = gap(&refit(&generated.rows), &data, fairness);
+            assert!((found - promised).abs() < 1e-12, "{criterion}: {found}, {promised}");
+        }
+    }
+}
+
 #[test]
 fn mixtures_and_equalised_odds_are_compromises() {
     let data = random_rows(4, 4000, 4, true);

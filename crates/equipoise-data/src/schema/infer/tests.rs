@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::error::Purpose;
 use crate::raw_rows::read_rows;
 use crate::table::open_table;
 
@@ -15,6 +16,7 @@ id,grade,race,lsat,fulltime,tier,region,constant,empty
 fn options() -> InferOptions {
     InferOptions {
         label: ("grade".into(), "A".into()),
+        label_rest_negative: true,
         sensitive: vec![("race".into(), Some("White".into()))],
         two_groups: true,
         drop: vec!["id".into()],
@@ -63,7 +65,8 @@ fn each_column_gets_a_suitable_encoding() {
         *encoding(&inferred, "region"),
         Encoding::Categorical {
             levels: ["north", "south", "west"].map(String::from).into(),
-            fill: None
+            fill: None,
+            unknown: Unknown::Error,
         }
     );
 }
@@ -89,7 +92,11 @@ fn options_override_the_inferred_kind() {
     codes.categorical = vec!["tier".into()];
     assert_eq!(
         *encoding(&run(TABLE, &codes).unwrap(), "tier"),
-        Encoding::Categorical { levels: ["1", "2", "10"].map(String::from).into(), fill: None }
+        Encoding::Categorical {
+            levels: ["1", "2", "10"].map(String::from).into(),
+            fill: None,
+            unknown: Unknown::Error,
+        }
     );
     let mixed = TABLE.replace("3,A,Asian,50", "3,A,Asian,abc");
     let inferred = run(&mixed, &options()).unwrap();
@@ -97,7 +104,59 @@ fn options_override_the_inferred_kind() {
     assert!(inferred.notes.iter().any(|n| n.contains("row 3 has `abc`")), "{:?}", inferred.notes);
     let mut numeric = options();
     numeric.numeric = vec!["lsat".into()];
-    fails(&mixed, &numeric, &["bank.csv", "row 3", "`lsat`", "`abc` is not a number"]);
+    let remedy = "leave out --numeric lsat, which makes the column categorical";
+    fails(&mixed, &numeric, &["bank.csv", "row 3", "`lsat`", "`abc` is not a number", remedy]);
+    let more = mixed.replace("1,A,White,30", "1,A,White,inf").replace("White,,0", "White,x,0");
+    fails(&more, &numeric, &["bank.csv: 3 cells cannot be used", "is not a finite", remedy]);
+}
+
+#[test]
+fn numbers_with_a_decimal_comma_are_not_categories() {
+    let commas = TABLE.replace(',', ";").replace(";30;", ";30,5;").replace(";50;", ";5,0;");
+    fails(
+        &commas,
+        &options(),
+        &[
+            "bank.csv: 2 cells cannot be used",
+            "    1  lsat    30,5   has a decimal comma\n    3  lsat    5,0    has a",
+            "such as 30.5. If they are not numbers, use --categorical lsat.",
+        ],
+    );
+    let categorical = InferOptions { categorical: vec!["lsat".into()], ..options() };
+    let inferred = run(&commas, &categorical).unwrap();
+    assert_eq!(encoding(&inferred, "lsat").clone(), {
+        let levels = ["40", "30,5", "5,0"].map(String::from).into();
+        Encoding::Categorical { levels, fill: None, unknown: Unknown::Error }
+    });
+    // Other text makes the column categorical anyway.
+    let text = commas.replace(";40;", ";forty;");
+    assert!(matches!(
+        encoding(&run(&text, &options()).unwrap(), "lsat"),
+        Encoding::Categorical { .. }
+    ));
+    let numeric = InferOptions { numeric: vec!["lsat".into()], ..options() };
+    fails(&text, &numeric, &["3 cells", "forty", "is not a number", "has a decimal comma"]);
+}
+
+#[test]
+fn a_label_has_two_values_unless_more_are_confirmed() {
+    let two = TABLE.replace("C,White", "B,White");
+    let strict = InferOptions { label_rest_negative: false, ..options() };
+    let label = run(&two, &strict).unwrap().schema.label;
+    assert_eq!((label.positive.as_str(), &label.negative[..]), ("A", &["B".to_owned()][..]));
+    assert!(run(&two, &options()).unwrap().schema.label.negative.is_empty());
+    assert!(run(TABLE, &options()).unwrap().schema.label.negative.is_empty());
+    let expected = "\
+column `grade`: the label has 3 values, but a model predicts one of two:
+  A  2 rows  (positive)
+  B  1 row
+  C  1 row
+If every value except `A` counts as negative, confirm that with --label-rest-negative.";
+    fails(TABLE, &strict, &["bank.csv, ", expected]);
+    let rows: String = (0..3000).map(|i| format!("{},White,{}\n", i % 1500, i % 7)).collect();
+    let many = InferOptions { label: ("income".into(), "7".into()), drop: vec![], ..strict };
+    let parts = ["more than 1000 values", "  0  2 rows\n", "and more than 990 others"];
+    fails(&format!("income,race,age\n{rows}1,Black,3\n"), &many, &parts);
 }
 
 #[test]
@@ -166,6 +225,7 @@ fn a_rare_positive_value_is_found_among_very_many() {
     let table = format!("income,race,age\n{rows}1,Black,3\n");
     let options = InferOptions {
         label: ("income".into(), "499.0".into()),
+        label_rest_negative: true,
         sensitive: vec![("race".into(), Some("White".into()))],
         two_groups: true,
         ..InferOptions::default()
@@ -228,4 +288,75 @@ fn a_sensitive_column_of_many_numbers_is_explained() {
         let notes = run(&table(4), &options).unwrap().notes;
         assert!(!notes.iter().any(|note| note.contains("different numbers")), "{notes:?}");
     }
+}
+
+#[test]
+fn missing_values_can_be_filled() {
+    let options = |fill: &[Fill]| InferOptions { fill: fill.to_vec(), ..options() };
+    let table = TABLE.replace("4,C,White,,0,1,south", "4,C,White,,0,1,")
+        + "5,A,White,90,,1,south,7,\n6,A,White,42,,1,south,7,\n";
+    let inferred = run(&table, &options(&[Fill::Median, Fill::Mode])).unwrap();
+    let numeric_fill = |column: &str| match encoding(&inferred, column) {
+        Encoding::Numeric { fill, .. } => *fill,
+        Encoding::Categorical { .. } => panic!("{column} is numeric"),
+    };
+    // 30, 40, 42, 50, 90; and 0, 0, 1, 1.
+    assert_eq!((numeric_fill("lsat"), numeric_fill("fulltime")), (Some(42.0), Some(0.5)));
+    assert!(matches!(
+        encoding(&inferred, "region"),
+        Encoding::Categorical { fill: Some(level), .. } if level == "south"
+    ));
+    assert!(!inferred.notes.iter().any(|note| note.contains("missing")), "{:?}", inferred.notes);
+
+    let means = run(&table, &options(&[Fill::Mean])).unwrap();
+    let Encoding::Numeric { center, fill, .. } = encoding(&means, "lsat") else { panic!() };
+    assert_eq!(*fill, Some(*center));
+    let refused = "column `region` has missing values (1) and no `fill`";
+    let note = means.notes.iter().find(|note| note.contains(refused)).unwrap();
+    assert!(note.contains("--fill mode"), "{note}");
+    fails(&table, &options(&[Fill::Mean, Fill::Median]), &["median", "mean", "Choose one"]);
+}
+
+#[test]
+fn several_tables_are_read_as_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        open_table(&path).unwrap()
+    };
+    let lines: Vec<&str> = TABLE.lines().collect();
+    let first = lines[..3].join("\n");
+    let swap = |line: &str| line.split(',').rev().collect::<Vec<_>>().join(",");
+    let second: Vec<String> = [lines[0], lines[3], lines[4]].map(swap).to_vec();
+    let second = second.join("\n");
+    let union = infer_union(vec![open("a.csv", &first), open("b.csv", &second)], &options());
+    let union = union.unwrap();
+    assert_eq!(union.schema, run(TABLE, &options()).unwrap().schema);
+
+    let fails = |second: &str, parts: &[&str]| {
+        let tables = vec![open("a.csv", &first), open("b.csv", second)];
+        let message = infer_union(tables, &options()).unwrap_err().to_string();
+        parts.iter().for_each(|part| assert!(message.contains(part), "{message}"));
+    };
+    fails(&second.replace("tier", "tire"), &["b.csv, column `tier`", "Did you mean `tire`?"]);
+    let extra = second.replace("empty", "extra,empty").replace("\n", "\n1,");
+    fails(&extra, &["b.csv, column `extra`", "a.csv has no such column", "--drop extra"]);
+    fails(&second.replace(",50,", ",1e400,"), &["b.csv, row 1, column `lsat`", "finite"]);
+    let names: String = (0..101).map(|i| format!(",,{i}x,1,1,30,White,A,{i}\n")).collect();
+    let many = format!("{}\n{names}", second.lines().next().unwrap());
+    fails(&many.replace(",,", ",7,"), &["a.csv and 1 more, column `region`", "more than 100"]);
+}
+
+#[test]
+fn unknown_levels_are_refused_unless_asked_for() {
+    let schema = |unknown| {
+        let options = InferOptions { unknown, ..options() };
+        run(TABLE, &options).unwrap().schema
+    };
+    assert!(!schema(None).to_toml().contains("unknown"));
+    assert_eq!(schema(Some(Unknown::Error)), schema(None));
+    let other = schema(Some(Unknown::Other));
+    assert_eq!(other.to_toml().matches("unknown = \"other\"").count(), 1, "{}", other.to_toml());
+    assert_ne!(other.digest(), schema(None).digest());
 }

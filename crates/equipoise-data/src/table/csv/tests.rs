@@ -84,17 +84,80 @@ fn rejects_malformed_tables_with_the_location() {
 }
 
 #[test]
+fn rejects_open_quotes_and_nul_bytes() {
+    let open = "opens a quote that is never closed";
+    fails(b"a,b\n1,2\n3,\"4\n5,6\n", &["line 3", open]);
+    fails(b"a,b\n1,2\n\"3,4\n5,6\n", &["line 3", open]);
+    fails(b"a,b\n1,\"2\"\"", &["line 2", open]);
+    fails(b"a,\"b\n1,2\n", &["line 1", open]);
+    fails(b"a,b\n1,2\n3,\0\n5,6\n", &["line 3", "NUL byte"]);
+    fails(b"a,b\n1,2\n\0", &["line 3", "NUL byte"]);
+    fails(b"a,b\n1,2\n\0\n", &["line 3", "NUL byte"]);
+    fails(b"a,b\0\n1,2\n", &["line 1", "NUL byte"]);
+    fails(b"\0", &["line 1", "NUL byte"]);
+    // A quote that is closed in the last byte, and one inside a cell.
+    assert_eq!(run(b"a,b\n1,\"2\"").unwrap().1, [["1", "2"]]);
+    assert_eq!(run(b"a,b\n1,2\"\n").unwrap().1, [["1", "2\""]]);
+    assert_eq!(run(b"a\n\"x\n\"").unwrap().1, [["x"]]);
+}
+
+#[test]
+fn other_delimiters_are_detected_or_given() {
+    let expected =
+        (vec!["a".to_owned(), "b".to_owned()], vec![vec!["1,5".to_owned(), "x|y".into()]]);
+    assert_eq!(run(b"a;b\n1,5;x|y\n").unwrap(), expected);
+    assert_eq!(run(b"\xef\xbb\xbfa\tb\r\n1,5\t\"x|y\"\r\n").unwrap(), expected);
+    fails(b"a;b\n1,5;x|y;z\n", &["line 2 has 3 cells", "unquoted semicolon"]);
+    fails(b"a;b,c\n1;2,3\n", &["the delimiter is unclear", "--delimiter"]);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bank.csv");
+    std::fs::write(&path, b"a;b,c\n1;2,3\n").unwrap();
+    let given = |delimiter| {
+        let file = TableFile { delimiter: Some(delimiter), ..(&path).into() };
+        open_table(file).unwrap().columns().to_vec()
+    };
+    assert_eq!(given(Delimiter::Comma), ["a;b", "c"]);
+    assert_eq!(given(Delimiter::Semicolon), ["a", "b,c"]);
+    assert_eq!(given(Delimiter::Pipe), ["a;b,c"]);
+}
+
+#[test]
+fn a_table_longer_than_the_sample_is_read_to_its_end() {
+    let n_rows = 3 * SAMPLE_BYTES as usize / 8;
+    let rows: String = (0..n_rows).map(|i| format!("{i};\"x\n,\"\n")).collect();
+    let (columns, rows) = run(format!("a;b\n{rows}").as_bytes()).unwrap();
+    assert_eq!(columns, ["a", "b"]);
+    assert_eq!(rows.len(), n_rows);
+    assert!(rows.iter().enumerate().all(|(i, row)| row[0] == i.to_string() && row[1] == "x\n,"));
+}
+
+#[test]
+fn a_file_with_the_wrong_name_is_recognised() {
+    let dir = tempfile::tempdir().unwrap();
+    let says = |name: &str, bytes: &[u8], part: &str| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let message = read(&path).unwrap_err().to_string();
+        assert!(message.contains(name) && message.contains(part), "{message}");
+    };
+    says("a.csv.gz", b"a,b\n1,2\n", "not compressed with gzip");
+    says("a.csv.gz", b"a", "not compressed with gzip");
+    says("a.csv", b"\x1f\x8b\x08\0", "ends in .csv.gz");
+    says("a.csv", b"PAR1....", "ends in .parquet");
+    says("a.csv", b"PK\x03\x04...", "Excel");
+    says("a.csv", b"\xff\xfea\0,\0b\0", "UTF-16");
+}
+
+#[test]
 fn a_damaged_gz_file_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("bank.csv.gz");
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     gz.write_all(b"a,b\n1,2\n3,4\n").unwrap();
     let valid = gz.finish().unwrap();
-    for damaged in [&valid[..valid.len() - 5], b"a,b\n1,2\n"] {
-        std::fs::write(&path, damaged).unwrap();
-        let message = read(&path).unwrap_err().to_string();
-        assert!(message.contains("bank.csv.gz: cannot be read"), "{message}");
-    }
+    std::fs::write(&path, &valid[..valid.len() - 5]).unwrap();
+    let message = read(&path).unwrap_err().to_string();
+    assert!(message.contains("bank.csv.gz: cannot be read"), "{message}");
 }
 
 #[test]

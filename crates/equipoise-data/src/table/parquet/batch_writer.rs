@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
 use crate::output_table::{OutputColumn, record_batch};
@@ -15,11 +16,18 @@ pub(crate) struct BatchWriter<W: Write + Send> {
     /// The output, until the first row group determines the columns.
     out: Option<W>,
     writer: Option<ArrowWriter<W>>,
+    properties: Vec<KeyValue>,
 }
 
 impl<W: Write + Send> BatchWriter<W> {
     pub(crate) fn new(out: W) -> Self {
-        Self { out: Some(out), writer: None }
+        Self { out: Some(out), writer: None, properties: Vec::new() }
+    }
+
+    /// Stores these names and texts with the table.
+    pub(crate) fn set_properties(&mut self, properties: Vec<(&str, String)>) {
+        let stored = |(name, text): (&str, String)| KeyValue::new(name.to_owned(), text);
+        self.properties = properties.into_iter().map(stored).collect();
     }
 
     /// Writes rows as one row group.
@@ -29,6 +37,9 @@ impl<W: Write + Send> BatchWriter<W> {
             let properties = WriterProperties::builder()
                 .set_compression(Compression::ZSTD(ZstdLevel::default()))
                 .set_dictionary_enabled(false)
+                .set_key_value_metadata(
+                    Some(std::mem::take(&mut self.properties)).filter(|list| !list.is_empty()),
+                )
                 .build();
             let options = ArrowWriterOptions::new()
                 .with_properties(properties)

@@ -25,7 +25,8 @@ impl ArenaPage<'_> {
             "Gap: the largest difference between the groups' selection rates (statistical parity) or true positive rates \
              (equal opportunity), by decisions, on the test rows. Sizes are averaged over seeds.",
             "Accurate enough: at most one point of mean accuracy below the average model of the truly reliable clients. \
-             Without such a bar, a constant model would win. The column “within a point of the most accurate” counts wins \
+             Without such a bar, a constant model would win; where nearly all labels are the same, it still may, and the \
+             reason for the loss says so. The column “within a point of the most accurate” counts wins \
              under a stricter rule: at most one point below the most accurate method in the matchup, which may be unfair.",
             "First: the smallest mean gap among the methods that are accurate enough. Tied: the mean of the paired \
              differences to the first, over seeds, is at most .005, or its 95 % t-interval contains 0. Worse than pooled: \

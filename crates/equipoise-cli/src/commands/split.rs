@@ -1,0 +1,155 @@
+//! `equipoise split`: one table becomes the tables of several clients, to rehearse a round.
+
+mod report;
+mod schema_args;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+use equipoise_core::{Fairness, Rows};
+use equipoise_data::{
+    OutputFolder, Purpose, RowCopy, Schema, TableKind, copy_rows, read_rows, write_atomically,
+    write_proxy,
+};
+use equipoise_lab::{Rehearsal, RehearsalSettings};
+
+use crate::delimiter_args::DelimiterArgs;
+use crate::files::refuse_existing;
+use crate::output::{Answer, Output};
+use report::Report;
+
+/// Split one table among clients, to rehearse a round
+///
+/// Gives every client a table to train on, one to test models on, and a root. Rows are assigned at random, stratified by
+/// group and label: all tables have the same mixture, as far as whole rows allow, and every row is in exactly one of them.
+/// (In the paper and in `demo`, the root is a part of the training rows. Here it is apart from them, so figures on the
+/// root are figures on rows that no proxy was made from.) Every root has at least one row of each group with each label,
+/// if the share and the table allow it; otherwise a note says what is missing. Values are copied as they are.
+///
+/// Writes train/, test/ and roots/ with a table per client, test.csv with all test rows, schema.toml, and proxies/. The
+/// output ends with the commands that make the proxies, run the defense and evaluate the model.
+///
+/// With --unreliable, the clients whose own models are the most unfair send their training rows unchanged: these are
+/// encoded into proxies/ right away. The other clients make fair proxies.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  equipoise split people.csv --label hired=yes --sensitive sex=male \\
+      --drop id -o rehearsal
+  equipoise split people.csv --schema schema.toml --clients 5 \\
+      --root 0.01 --unreliable 2 -o rehearsal")]
+pub(crate) struct SplitArgs {
+    /// Table of raw rows (.csv, .csv.gz or .parquet)
+    data: PathBuf,
+    #[command(flatten)]
+    delimiter: DelimiterArgs,
+    #[command(flatten)]
+    schema: schema_args::SchemaArgs,
+    /// Number of clients
+    #[arg(long, value_name = "K", default_value_t = 5)]
+    clients: usize,
+    /// Share of each client's rows to test models on
+    #[arg(long, value_name = "SHARE", default_value_t = 0.2, allow_negative_numbers = true)]
+    test: f64,
+    /// Share of each client's rows that the coordinator holds as root
+    #[arg(long, value_name = "SHARE", default_value_t = 0.01, allow_negative_numbers = true)]
+    root: f64,
+    /// Number of unreliable clients, which send their rows unchanged
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    unreliable: usize,
+    /// Fairness criterion that ranks the clients and appears in the commands; see `equipoise proxy --help`
+    #[arg(long, value_name = "CRITERION", default_value = "sp")]
+    fairness: Fairness,
+    /// Random seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Folder to write to; it must not exist
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+}
+
+impl SplitArgs {
+    fn settings(&self) -> RehearsalSettings {
+        RehearsalSettings {
+            n_clients: self.clients,
+            test_share: self.test,
+            root_share: self.root,
+            n_unreliable: self.unreliable,
+            fairness: self.fairness,
+            seed: self.seed,
+        }
+    }
+}
+
+pub(crate) fn run(args: &SplitArgs, output: &Output) -> anyhow::Result<Answer> {
+    let settings = args.settings();
+    settings.check()?;
+    refuse_existing(&args.output)?;
+    let (schema, toml) = args.schema.resolve(&args.data, &args.delimiter, output)?;
+    let table = read_rows(args.delimiter.of(&args.data), &schema, Purpose::Data)?;
+    table.warnings.iter().for_each(|warning| output.warn(warning));
+    let rehearsal =
+        Rehearsal::new(&table.rows, &settings).with_context(|| args.data.display().to_string())?;
+
+    let kind = TableKind::of(&args.data)?;
+    let folder = OutputFolder::create(&args.output, false)?;
+    let at = folder.path();
+    write_atomically(&at.join("schema.toml"), false, |out| out.write_all(toml.as_bytes()))?;
+    write_tables(at, args, kind, table.rows.len(), &rehearsal)?;
+    write_raw_proxies(at, &rehearsal, &table.rows, &schema)?;
+    folder.commit()?;
+
+    output.note(format!("wrote {}", args.output.display()));
+    let report = Report::new(&args.output, &rehearsal, &settings, &schema, kind);
+    report.notes().iter().for_each(|note| output.note(note));
+    output.result(&report.document(), || report.text())
+}
+
+/// Writes the tables of all clients, and all test rows together.
+fn write_tables(
+    folder: &Path,
+    args: &SplitArgs,
+    kind: TableKind,
+    n_rows: usize,
+    rehearsal: &Rehearsal,
+) -> anyhow::Result<()> {
+    let extension = kind.extension();
+    let mut all_tests = Vec::new();
+    let mut copies = Vec::new();
+    for part in ["train", "test", "roots"] {
+        create_folder(&folder.join(part))?;
+    }
+    for client in &rehearsal.clients {
+        let members = &client.members;
+        let parts = [("train", &members.train), ("test", &members.test), ("roots", &members.root)];
+        for (part, rows) in parts {
+            let path = folder.join(part).join(format!("{}{extension}", client.id));
+            copies.push(RowCopy { path, rows: rows.clone() });
+        }
+        all_tests.extend(&members.test);
+    }
+    all_tests.sort_unstable();
+    copies.push(RowCopy { path: folder.join(format!("test{extension}")), rows: all_tests });
+    Ok(copy_rows(&args.delimiter.open(&args.data, &[])?, n_rows, &copies)?)
+}
+
+/// Encodes what the unreliable clients send.
+fn write_raw_proxies(
+    folder: &Path,
+    rehearsal: &Rehearsal,
+    rows: &Rows,
+    schema: &Schema,
+) -> anyhow::Result<()> {
+    let proxies = folder.join("proxies");
+    create_folder(&proxies)?;
+    for client in rehearsal.clients.iter().filter(|client| !client.reliable) {
+        let path = proxies.join(format!("{}.parquet", client.id));
+        write_proxy(&path, &rows.select(&client.members.train), schema, false)?;
+    }
+    Ok(())
+}
+
+fn create_folder(path: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir(path).with_context(|| path.display().to_string())
+}

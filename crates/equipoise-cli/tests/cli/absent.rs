@@ -1,0 +1,58 @@
+//! `defend --allow-missing`: clients that did not submit, as in a network round.
+
+use crate::server::{Server, at, set_up, submit, wait_published};
+use crate::world::World;
+
+#[test]
+fn absent_clients_are_named_and_the_model_is_that_of_the_server() {
+    let world = World::with_proxies();
+    let port = set_up(&world);
+    let server = Server::start(&world, port, "");
+    submit(&world, "north", port).expect(0);
+    submit(&world, "south", port).expect(0);
+    world.run(&format!("close {} --token-file spring.token", at(port))).expect(0);
+    assert_eq!(wait_published(&world, port)["state"], "published");
+    let fetched = "--server-key data/server.pub -o fetched";
+    world.run(&format!("model {} {fetched}", at(port))).expect(0);
+    drop(server);
+
+    std::fs::remove_file(world.path("proxies/east.parquet")).unwrap();
+    let before = world.names();
+    world
+        .defend("--fairness sp -o own")
+        .expect(2)
+        .says(&["Without a proxy: `east`", "--allow-missing"]);
+    assert_eq!(world.names(), before);
+
+    let run = world.defend("--fairness sp --allow-missing -o own --json").expect(0);
+    assert_eq!(world.read("own/model.json"), world.read("fetched/model.json"));
+    let warning = |document: &serde_json::Value| {
+        let warnings = document["warnings"].as_array().unwrap();
+        warnings.iter().find(|warning| warning["code"] == "no-submission").unwrap().clone()
+    };
+    let expected = warning(&world.json("fetched/outcome.json"));
+    assert_eq!(expected["client"], "east");
+    assert_eq!(warning(&world.json("own/outcome.json")), expected);
+    assert_eq!(warning(&run.json()), expected);
+    let message = expected["message"].as_str().unwrap();
+    assert!(run.stderr.contains("did not submit"), "{}", run.stderr);
+    let shown = message.split('`').next_back().unwrap();
+    for report in ["own/report.html", "fetched/report.html"] {
+        let page = world.read(report);
+        assert!(page.contains("east") && page.contains(shown.trim()), "{report}: {message}");
+    }
+}
+
+#[test]
+fn nobody_missing_changes_nothing_and_a_proxy_without_a_root_is_still_an_error() {
+    let world = World::with_proxies();
+    world.defend("--fairness sp -o plain").expect(0);
+    world.defend("--fairness sp --allow-missing -o allowed").expect(0);
+    assert_eq!(world.read("plain/model.json"), world.read("allowed/model.json"));
+    std::fs::remove_file(world.path("roots/north.csv")).unwrap();
+    let run = world.defend("--fairness sp --allow-missing -o out").expect(2);
+    let run = run.says(&["Without a root: `north`"]);
+    assert!(!run.stderr.contains("--allow-missing"), "{}", run.stderr);
+    let run = world.defend("--fairness sp -o out").expect(2).says(&["Without a root: `north`"]);
+    assert!(!run.stderr.contains("--allow-missing"), "{}", run.stderr);
+}

@@ -1,0 +1,126 @@
+//! Where a proxy comes from: the client, the schema and the criterion, as its file says.
+//!
+//! They are kept as key-value metadata of a Parquet file, which other programs ignore. CSV has no place for them that every
+//! reader skips, so a CSV proxy says nothing about its origin. Nobody signs these values: they prevent mistakes, not
+//! forgeries, and neither the server nor the solver reads them.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr as _;
+
+use equipoise_core::{Fairness, TableRole, Warning, WarningCode};
+
+use crate::digest::Digest;
+use crate::error::{Error, TableProblem};
+use crate::schema::Schema;
+use crate::table::{TableKind, open_table};
+
+const CLIENT: &str = "equipoise.client";
+const SCHEMA: &str = "equipoise.schema_sha256";
+const FAIRNESS: &str = "equipoise.fairness";
+
+/// Maximum number of bytes of a client's name. Longer ones are not read.
+const MAX_NAME_BYTES: usize = 200;
+
+/// Who made a proxy, with which schema, and for which criterion.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ProxyOrigin {
+    /// The client's name.
+    pub client: Option<String>,
+    /// The digest of the schema that the rows were encoded with.
+    pub schema_sha256: Option<Digest>,
+    /// The criterion under which the proxy is fair. Raw rows have none.
+    pub fairness: Option<Fairness>,
+}
+
+impl ProxyOrigin {
+    /// Whether a client's name can be stored.
+    pub fn is_valid_name(name: &str) -> bool {
+        !name.is_empty() && name.len() <= MAX_NAME_BYTES && !name.contains(char::is_control)
+    }
+
+    /// Reads what a file says about its origin. What is missing or malformed is `None`, as in files of other programs.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        if TableKind::of(path)? != TableKind::Parquet {
+            return Ok(Self::default());
+        }
+        let table = open_table(path)?;
+        Ok(Self {
+            client: table
+                .property(CLIENT)
+                .filter(|name| Self::is_valid_name(name))
+                .map(str::to_owned),
+            schema_sha256: table.property(SCHEMA).and_then(|text| Digest::from_str(text).ok()),
+            fairness: table.property(FAIRNESS).and_then(|text| Fairness::from_str(text).ok()),
+        })
+    }
+
+    /// The properties to store, in a fixed order.
+    pub(super) fn properties(&self) -> Vec<(&'static str, String)> {
+        let client = self.client.clone().map(|client| (CLIENT, client));
+        let schema = self.schema_sha256.map(|digest| (SCHEMA, digest.to_string()));
+        let fairness = self.fairness.map(|fairness| (FAIRNESS, fairness.name()));
+        [client, schema, fairness].into_iter().flatten().collect()
+    }
+
+    /// Refuses rows that were encoded with another schema. Its columns may be the same, but the values mean something else.
+    pub fn check_schema(&self, path: &Path, schema: &Schema) -> Result<(), Error> {
+        let expected = schema.digest();
+        match self.schema_sha256 {
+            Some(found) if found != expected => Err(TableProblem::new(format!(
+                "the proxy was made with another schema: its digest is {found}, that of the schema given is {expected}. \
+                 Make the proxy again with this schema, or use the schema that it was made with."
+            ))
+            .in_file(path)),
+            _ => Ok(()),
+        }
+    }
+
+    /// A warning if the proxy was made for another criterion.
+    pub fn warn_of_criterion(&self, path: &Path, fairness: Fairness) -> Option<Warning> {
+        let made_for = self.fairness.filter(|made_for| made_for.name() != fairness.name())?;
+        let message = format!(
+            "the proxy was made for {made_for}, not for {fairness}, and need not be fair by the latter. It should be \
+             made again with --fairness {}",
+            fairness.name()
+        );
+        Some(warning(path, WarningCode::OtherCriterion, message))
+    }
+
+    /// A warning if the proxy was made by another client than this one.
+    pub fn warn_of_client(&self, path: &Path, client: &str) -> Option<Warning> {
+        let made_by = self.client.as_deref().filter(|&made_by| made_by != client)?;
+        let message = format!(
+            "the proxy was made by client `{made_by}`. If the file was not renamed on purpose, it is in the place of \
+             another client's"
+        );
+        Some(warning(path, WarningCode::OtherClient, message))
+    }
+}
+
+/// Checks what each proxy says about its origin against the schema, the criterion and the client whose file it is.
+pub fn check_origins(
+    proxies: &[(String, PathBuf)],
+    schema: &Schema,
+    fairness: Fairness,
+) -> Result<Vec<Warning>, Error> {
+    let mut warnings = Vec::new();
+    for (client, path) in proxies {
+        // The reader of the rows reports a file that is broken.
+        let Ok(origin) = ProxyOrigin::read(path) else { continue };
+        origin.check_schema(path, schema)?;
+        let found = [origin.warn_of_client(path, client), origin.warn_of_criterion(path, fairness)];
+        warnings.extend(found.into_iter().flatten().map(|warning| Warning {
+            client: Some(client.clone()),
+            table: Some(TableRole::Proxy),
+            ..warning
+        }));
+    }
+    Ok(warnings)
+}
+
+fn warning(path: &Path, code: WarningCode, message: String) -> Warning {
+    Warning { file: Some(path.to_path_buf()), ..Warning::new(code, message) }
+}
+
+#[cfg(test)]
+mod tests;
