@@ -20,8 +20,8 @@ def test_a_wrong_type_a_missing_value_and_a_missing_column_are_located(clients, 
         eq.make_proxy(when, schema, fairness="sp")
     with raises(eq.TableError, "column `age`", "type (Date|Timestamp)"):
         eq.make_proxy(pl.DataFrame(when), schema, fairness="sp")
-    for table in [rows, pl.DataFrame(rows)]:
-        text = table.assign(age="old") if isinstance(table, pd.DataFrame) else table.with_columns(age=pl.lit("old"))
+    ages = ["old", *rows["age"].astype(str)[1:]]
+    for text in [rows.assign(age=ages), pl.DataFrame(rows.assign(age=ages))]:
         with raises(eq.TableError, "the data, row 1, column `age`: `old` is not a number"):
             eq.make_proxy(text, schema, fairness="sp")
     with raises(eq.TableError, "row 3, column `score`", "missing", "fill") as caught:

@@ -6,6 +6,7 @@ use equipoise_core::WarningCode;
 
 use super::*;
 use crate::schema::Label;
+use crate::table::{TableFile, open_table};
 
 const SCHEMA: &str = r#"
 version = 1

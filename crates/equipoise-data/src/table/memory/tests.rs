@@ -8,7 +8,6 @@ use arrow_array::{
     StringViewArray,
 };
 
-use super::*;
 use crate::table::{Cell, Table};
 
 fn table(batches: Vec<RecordBatch>) -> Table {

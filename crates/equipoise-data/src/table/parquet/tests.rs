@@ -13,7 +13,7 @@ use parquet::file::properties::WriterProperties;
 
 use super::*;
 use crate::output_table::ColumnValues;
-use crate::table::open_table;
+use crate::table::{Cell, open_table};
 
 fn bytes_of(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
