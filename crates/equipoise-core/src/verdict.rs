@@ -14,7 +14,7 @@ pub use requirements::{Requirement, Requirements};
 pub use sentence::describe_verdict;
 
 pub(crate) use rows_needed::pair_variances;
-pub(crate) use sentence::{about, kind_of_rows, list};
+pub(crate) use sentence::{about, group_digits, kind_of_rows, list};
 
 use serde::{Deserialize, Serialize};
 

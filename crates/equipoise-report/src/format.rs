@@ -234,7 +234,7 @@ mod tests {
     fn ticks_have_the_decimals_of_their_step() {
         assert_eq!(Format::Auto.write_tick(0.1, 0.05), "0.10");
         assert_eq!(Format::Percent(1).write_tick(0.2, 0.1), "20\u{202f}%");
-        assert_eq!(Format::Auto.write_tick(2000.0, 500.0), "2000");
+        assert_eq!(Format::Auto.write_tick(2000.0, 500.0), "2,000");
         let logs = [1e-5, 0.01, 100.0, 1e6].map(|x| Format::Auto.write_log_tick(x));
         assert_eq!(logs, ["10⁻⁵", "0.01", "100", "10⁶"]);
     }

@@ -2,6 +2,7 @@
 
 use crate::block::{Block, Card, Fact, Figure};
 use crate::chart::Chart;
+use crate::markup::next_name;
 use crate::page::Page;
 use crate::table::{Column, Table};
 
@@ -113,7 +114,25 @@ impl Table {
 }
 
 /// Escapes text so that Markdown shows it literally, on one line.
+/// Names in backticks stay code, as on a page.
 fn escape(text: &str) -> String {
+    match next_name(text) {
+        Some((before, name, after)) if is_plain_code(name) => {
+            format!("{}`{name}`{}", escape_text(before), escape(after))
+        }
+        Some((before, name, after)) => {
+            format!("{}\\`{}\\`{}", escape_text(before), escape_text(name), escape(after))
+        }
+        None => escape_text(text),
+    }
+}
+
+/// Whether a name is the same inside backticks. Escapes do not work there, and a bar would end a table's cell.
+fn is_plain_code(name: &str) -> bool {
+    !name.is_empty() && !name.contains(['|', '\n', '\r'])
+}
+
+fn escape_text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -15,7 +15,7 @@ use crate::world::{Random, World, table};
 fn slow_world() -> World {
     let world = World::new();
     std::fs::create_dir(world.path("tmp")).unwrap();
-    world.write("large.csv", &table(&Random(5).rows(60_000, 1.0)));
+    world.write("large.csv", &table(&Random(5).rows(200_000, 1.0)));
     world
 }
 
@@ -75,7 +75,7 @@ fn check_moments(arguments: &str, finished: &[&str]) {
     assert_eq!(listing(&world.path(".")), before);
     let mut n_interrupted = 0;
     // Start-up takes a moment, and most writing is at the end.
-    for percent in [10, 30, 50, 70, 80, 85, 90, 95, 97, 99] {
+    for percent in [5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 97] {
         let signal = if percent % 2 == 0 { Signal::INT } else { Signal::TERM };
         let status = interrupt(&world, arguments, whole * percent / 100, signal);
         let left: BTreeSet<String> =
@@ -122,8 +122,8 @@ fn an_interrupted_experiment_keeps_finished_cells_and_nothing_else() {
     let n_all = world.read("a/b/results.jsonl").lines().count() - 1;
     std::fs::remove_dir_all(world.path("a")).unwrap();
     let journal = world.path("a/b/results.jsonl");
-    let [outer, inner] = ["a", "a/b"].map(|name| world.path(name).display().to_string());
-    let resumable = BTreeSet::from([outer, inner, journal.display().to_string()]);
+    let resumable = ["./a", "./a/b", "./a/b/results.jsonl"];
+    let resumable = BTreeSet::from(resumable.map(|name| world.path(name).display().to_string()));
     let mut n_cells = Vec::new();
     for percent in [1, 3, 5, 10, 30, 30, 30] {
         let status = interrupt(&world, command, whole * percent / 100, Signal::INT);

@@ -32,7 +32,8 @@ fn outcomes_do_not_depend_on_threads_or_memory_except_for_the_timing() {
 fn proxies_depend_only_on_the_seed() {
     let world = World::new();
     let make = |name: &str, more: &str| {
-        let options = format!("--schema schema.toml --fairness sp --rows 60 {more} -o {name}");
+        let options =
+            format!("--schema schema.toml --fairness sp --rows 60 --client east {more} -o {name}");
         world.run(&format!("proxy east.csv {options}")).expect(0);
         std::fs::read(world.path(name)).unwrap()
     };

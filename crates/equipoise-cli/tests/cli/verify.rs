@@ -90,10 +90,10 @@ fn the_solve_is_repeated_from_exported_tables_while_the_server_runs() {
     assert!(run.stdout.contains("ok  the repeated solve gives the same model.json, bit for bit"));
     let last = last_line(&run.stdout);
     assert!(last.contains("by a repeated solve"), "{last}");
-    // The coordinator's table is not the CSV file that `south` sent. The other two sent Parquet files that are canonical.
-    let not_checked = "the file of `south` was not checked against its table (use --submitted)";
+    // The coordinator's tables are not the files that clients sent: a CSV file, and Parquet files that say who made them.
+    let not_checked = "the files of `east`, `north`, `south` were not checked against their tables (use --submitted)";
     assert!(last.contains(not_checked), "{last}");
-    let submitted = "--submitted proxies/south.csv";
+    let submitted = "--submitted proxies/south.csv --submitted proxies/east.parquet --submitted proxies/north.parquet";
     let run = world.run(&format!("verify spring {key} {solve} {submitted}")).expect(0);
     assert!(!last_line(&run.stdout).contains("not checked"), "{}", run.stdout);
     // The clients' own files serve as well, and so does a single one without a solve.

@@ -4,6 +4,7 @@ use super::influence::{Influence, LeftOut};
 use super::own_model::OwnModel;
 use crate::defense::Defense;
 use crate::outcome::{Outcome, Termination};
+use crate::verdict::group_digits;
 
 /// Weights up to this are negligible.
 const NEGLIGIBLE: f64 = 0.01;
@@ -31,8 +32,8 @@ pub(super) fn sentences(
             Defense::RootOnly => "This defense does not use the proxies.".to_owned(),
             Defense::Pooled => format!(
                 "This defense counts every row once, and the proxy has {} of all {} rows.",
-                client.proxy_rows,
-                outcome.clients.iter().map(|client| client.proxy_rows).sum::<usize>()
+                group_digits(client.proxy_rows),
+                group_digits(outcome.clients.iter().map(|client| client.proxy_rows).sum())
             ),
             Defense::Fedasl => by_loss(own_loss, &losses, "near the median", median),
             Defense::Fednolowe => by_loss(own_loss, &losses, "low", mean),

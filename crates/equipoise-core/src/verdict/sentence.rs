@@ -70,7 +70,7 @@ pub(crate) fn about(rows: usize) -> String {
 }
 
 /// Groups of three digits, separated by commas.
-fn group_digits(n: usize) -> String {
+pub(crate) fn group_digits(n: usize) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {

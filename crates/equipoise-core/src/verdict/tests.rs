@@ -151,7 +151,7 @@ fn the_sentence_says_what_was_found_and_what_is_missing() {
     assert_eq!(
         unknown,
         "cannot tell with this root: the gap in selection rate is +0.030 [-0.090, +0.150], required: at most 0.05; \
-         about 9900 rows per group would be needed"
+         about 9,900 rows per group would be needed"
     );
     let mut failed = with_gap(-0.3, -0.2, -0.1);
     failed.accuracy = Some(Estimate { value: 0.8, low: 0.78, high: 0.82 });

@@ -133,7 +133,9 @@ fn rows_needed_are_enough_in_four_of_five_samples() {
         let found = (0..n).into_par_iter().filter(|&s| decided(&mut ChaCha8Rng::seed_from_u64(s)));
         let share = found.count() as f64 / n as f64;
         println!("{p} and {q}, bound {bound}: {rows} rows per group decide {:.0} %", 100.0 * share);
-        assert!((0.76..0.86).contains(&share), "{share}");
+        // Few rows have few possible gaps, and the normal approximation is rough.
+        let least = if rows < 100 { 0.72 } else { 0.76 };
+        assert!((least..0.86).contains(&share), "{share}");
     }
 }
 

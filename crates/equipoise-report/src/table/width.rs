@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn a_table_is_stacked_or_printed_smaller_only_if_it_is_too_wide() {
         let interval = Format::Percent(1).write_interval(Some(0.7), Some([0.6, 0.8]));
-        assert_eq!(table(2, &interval).fit(), Fit::Narrow);
+        assert_eq!(table(1, &interval).fit(), Fit::Narrow);
         assert_eq!(table(4, &interval).fit(), Fit::Wide);
         assert_eq!(table(8, &interval).fit(), Fit::Dense);
         assert_eq!(table(7, "1").fit(), Fit::Narrow);
