@@ -6,7 +6,7 @@ use crate::world::World;
 fn every_command_prints_one_json_document() {
     let world = World::with_proxies();
     let sp = "--schema schema.toml --fairness sp";
-    let cases: [(String, &[&str]); 14] = [
+    let cases: [(String, &[&str]); 15] = [
         (
             "schema infer data.csv --label passed=1 --sensitive group=A".into(),
             &["path", "digest", "schema", "notes"],
