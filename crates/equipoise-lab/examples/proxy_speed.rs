@@ -103,8 +103,9 @@ fn measure(case: &Case, table: &Path, schema: &Path, proxy: &Path) -> Answer<()>
 struct Times(Vec<Instant>);
 
 impl Observer for Times {
-    fn on_step(&mut self, _: Progress<'_>) {
+    fn on_step(&mut self, _: Progress<'_>) -> std::ops::ControlFlow<()> {
         self.0.push(Instant::now());
+        std::ops::ControlFlow::Continue(())
     }
 }
 
