@@ -82,7 +82,8 @@ def test_predictions_agree_to_1e_12_on_10_000_rows(tmp_path: Path, options: dict
 
 
 def test_rows_that_predict_refuses_have_no_score(tmp_path: Path, schema, proxies, roots, clients, command) -> None:
-    eq.FairServer(schema).fit(proxies, roots).save(tmp_path / "outcome")
+    server = eq.FairServer(schema).fit(proxies, roots)
+    server.save(tmp_path / "outcome")
     command("export", "--onnx", "outcome/model.json", "-o", "model.onnx")
     rows = clients["north"][:6].reset_index(drop=True)
     rows["score"] = rows["score"].where(rows.index != 1)
@@ -91,8 +92,11 @@ def test_rows_that_predict_refuses_have_no_score(tmp_path: Path, schema, proxies
     found = run(tmp_path / "model.onnx", rows)
     names = [output.name for output in onnx.load(tmp_path / "model.onnx").graph.output]
     assert names == ["score_", "probability", "selected"], "a column is called score"
-    assert list(np.isnan(found["score"])) == [False, True, True, True, False, False]
-    assert not found["selected"][1:4].any()
+    assert list(np.isnan(found["score"])) == [False, True, True, False, False, False]
+    assert not found["selected"][1:3].any()
+    # The schema compares one group with everyone else, so an unknown group has a score.
+    scored = server.model_.decision_function(rows.drop([1, 2]))
+    np.testing.assert_allclose(found["score"][[0, 3, 4, 5]], scored, rtol=0, atol=1e-12)
 
 
 def test_missing_values_are_filled_as_the_schema_says(tmp_path: Path, schema, proxies, roots, clients) -> None:
