@@ -48,7 +48,7 @@ pub(crate) fn rows_to_score(
             file: name,
             row: Some(row),
             column: Some(column.clone()),
-            problem: problem.clone(),
+            problem: Box::new(problem.clone()),
         }),
         None => Ok(data),
     }

@@ -43,8 +43,8 @@ pub enum Error {
         row: Option<u64>,
         /// The column, if the problem is in one.
         column: Option<String>,
-        /// What is wrong.
-        problem: TableProblem,
+        /// What is wrong. In a box, because errors are returned by many functions and should be small.
+        problem: Box<TableProblem>,
     },
     /// Several cells of a table are invalid.
     #[error("{file}: {cells}")]

@@ -118,7 +118,7 @@ pub(crate) enum Part<'a> {
 }
 
 enum Source {
-    Csv(csv::Reader),
+    Csv(Box<csv::Reader>),
     Parquet(Box<parquet::Reader>),
     Memory(memory::Reader),
 }
@@ -169,7 +169,7 @@ fn read_header(
     }
     let open_csv = |bytes: csv::Bytes| {
         let (delimiter, bytes) = find_delimiter(bytes)?;
-        csv::open(path, bytes, delimiter, &limits).map(|(c, r)| (c, Source::Csv(r)))
+        csv::open(path, bytes, delimiter, &limits).map(|(c, r)| (c, Source::Csv(Box::new(r))))
     };
     let (columns, source) = match kind {
         TableKind::Csv => open_csv(Box::new(file))?,

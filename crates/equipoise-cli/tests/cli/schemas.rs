@@ -116,6 +116,10 @@ fn unknown_levels_are_other_or_an_error() {
         .expect(0);
     let shown = world.run("schema show schema.toml").expect(0).stdout;
     assert!(shown.contains("3 levels, unknown → other"), "{shown}");
+    for client in ["east", "north"] {
+        let proxy = format!("proxy {client}.csv --schema schema.toml --fairness sp --force");
+        world.run(&format!("{proxy} -o proxies/{client}.parquet")).expect(0);
+    }
     world.defend("--fairness sp -o out").expect(0);
     let strict = world.json("strict/model.json");
     let model = world.json("out/model.json");

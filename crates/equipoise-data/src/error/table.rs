@@ -102,7 +102,7 @@ impl TableProblem {
 
     pub(crate) fn at(self, file: &Path, row: Option<u64>, column: Option<&str>) -> Error {
         let (file, column) = (file.to_path_buf(), column.map(str::to_owned));
-        Error::Table { file, row, column, problem: self }
+        Error::Table { file, row, column, problem: Box::new(self) }
     }
 }
 

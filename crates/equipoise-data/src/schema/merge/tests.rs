@@ -258,7 +258,8 @@ fn with_cells(table: &str, column: usize, cell: impl Fn(usize) -> String) -> Str
 
 #[test]
 fn disagreements_name_the_clients_the_column_and_the_remedy() {
-    let (as_is, same): (fn(&str) -> String, fn(&mut DescribeOptions)) = (str::to_owned, |_| {});
+    let as_is: fn(&str) -> String = str::to_owned;
+    let same: fn(&mut DescribeOptions) = |_| {};
     let plain = infer_options();
     fails(
         merge_changed(|t| t.replacen("town", "city", 1), same, &plain),
