@@ -84,7 +84,8 @@ fn measure(case: &Case, table: &Path, schema: &Path, proxy: &Path) -> Answer<()>
         || write_proxy(proxy, &generated.rows, &schema, true),
         || ProxyModels::measure(&generated.rows, &data, &test),
     );
-    (written?, measured?);
+    written?;
+    measured?;
     times.0.push(Instant::now());
     let parts = times.0.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64());
     let parts: Vec<String> = parts.map(|seconds| format!("{seconds:6.2}")).collect();
