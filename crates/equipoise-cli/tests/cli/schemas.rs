@@ -176,7 +176,7 @@ fn unknown_levels_are_other_or_an_error() {
     world
         .run("proxy new.csv --schema region.toml --fairness sp -o p.csv")
         .expect(2)
-        .says(&["`sea` belongs to no group"]);
+        .says(&["belongs to no group: the schema has"]);
 }
 
 #[test]
