@@ -43,9 +43,3 @@ fn a_blind_model_does_not_ask_for_the_group() {
     assert!(contains(&sees, "race\x12\x12") && !contains(&blind, "race\x12\x12"));
     assert!(contains(&blind, "a value"));
 }
-
-#[test]
-fn a_column_cannot_be_both_numbers_and_text() {
-    let text = model(r#"{ column = "tier", privileged = "top" }"#).to_onnx(&[]);
-    assert!(text.unwrap_err().to_string().contains("column `tier`"));
-}

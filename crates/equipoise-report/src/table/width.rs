@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(table(1, &interval).fit(), Fit::Narrow);
         assert_eq!(table(4, &interval).fit(), Fit::Wide);
         assert_eq!(table(8, &interval).fit(), Fit::Dense);
-        assert_eq!(table(7, "1").fit(), Fit::Narrow);
+        assert_eq!(table(4, "1").fit(), Fit::Narrow);
     }
 
     #[test]
