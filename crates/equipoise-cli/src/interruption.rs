@@ -15,8 +15,8 @@ use crate::output::print_to_stderr;
 /// The signals that end a program early: Ctrl-C, `kill`, and a terminal that is closed.
 const SIGNALS: [c_int; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-/// Waits for signals in a thread of its own. Call it before any other thread is started. Signals that the program was
-/// told to ignore, as `nohup` does, stay ignored.
+/// Waits for signals in a thread of its own. Call it before any other thread is started. Signals that are
+/// already ignored, as under `nohup`, stay ignored.
 pub(crate) fn watch() {
     let signals = set_of(SIGNALS.into_iter().filter(|&signal| !is_ignored(signal)));
     block(&signals);

@@ -27,7 +27,7 @@ class OneShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     `sensitive_features` there is no group to be fair to, and the model is a regularised logistic regression of all rows.
 
     `proxies=False` sends each client's rows unchanged, for clients that made their own. `root_share` is the share of each
-    client's rows that is trusted if `fit` is not told which rows are.
+    client's rows that is trusted if `fit` gets no `root`.
 
     Attributes: `classes_`, `coef_`, `intercept_` (for standardised columns), and, with sensitive features, `server_`, the
     fitted `FairServer`, with `weights_`, `verdict_` and `report()`.

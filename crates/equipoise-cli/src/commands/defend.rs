@@ -26,7 +26,7 @@ use crate::progress::Bar;
 /// became stationary; the folder is still written.
 ///
 /// As root, collect about 1 % of each client's rows at random, and in all at least 50 rows of every group. The more rows,
-/// the smaller the bias that can be told from chance: docs/FAIRNESS.md has the figures.
+/// the smaller the bias that stands out from chance: docs/FAIRNESS.md has the figures.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:

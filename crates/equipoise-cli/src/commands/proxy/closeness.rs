@@ -93,7 +93,7 @@ fn advice(closeness: &Closeness, start: ProxyStart) -> String {
              combinations that\nmany people share. If some are rare in your table, merge rare categories in the schema."
         ),
         Finding::Copies => format!(
-            "PROBLEM: {copies} of {measured} proxy rows measured equal a real row. Whoever knows that person's values learns that the \
+            "PROBLEM: {copies} of {measured} proxy rows measured equal a real row. Anyone who knows that person's values learns that the \
              person is probably in your\ndata. Use another --seed or fewer --rows; if that does not help, agree on a schema with fewer or \
              coarser columns."
         ),

@@ -133,18 +133,18 @@ fn summarise(description: &Description) -> String {
 
 fn column_row(column: &DescribedColumn) -> Vec<String> {
     let values = column.values.as_ref().map(|values| count(values.len(), "value") + " with counts");
-    let (kind, told) = match column.kind {
+    let (kind, revealed) = match column.kind {
         ColumnKind::Label => ("label", values),
         ColumnKind::Sensitive => ("sensitive", None),
         ColumnKind::Numeric => ("numeric", values),
         ColumnKind::Categorical => ("categorical", values),
     };
     let moments = column.moments.map(|_| "mean and variance".to_owned());
-    let told: Vec<String> = told.into_iter().chain(moments).collect();
+    let revealed: Vec<String> = revealed.into_iter().chain(moments).collect();
     vec![
         column.column.clone(),
         kind.to_owned(),
-        told.join(", "),
+        revealed.join(", "),
         column.missing.to_string(),
         column.withheld.to_string(),
     ]
