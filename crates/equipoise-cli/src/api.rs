@@ -69,7 +69,7 @@ pub fn summarise_proxy(
 
 /// What `proxy` stores in a file about the origin of its rows.
 pub fn proxy_origin(path: &Path, schema: &Schema, fairness: Fairness) -> ProxyOrigin {
-    origin::at(path, schema, fairness)
+    origin::at(path, schema, Some(fairness))
 }
 
 /// The document that `check` prints.

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use equipoise_core::Warning;
-use equipoise_data::{Digest, Purpose, Schema, TableKind, check_output, read_rows, write_proxy};
+use equipoise_data::{Digest, Purpose, Schema, TableKind, check_output, read_rows, write_proxy_of};
 use serde::Serialize;
 
+use crate::commands::proxy::origin;
 use crate::delimiter_args::DelimiterArgs;
 use crate::files::refuse_input_as_output;
 use crate::formatting::count;
@@ -57,7 +58,8 @@ pub(crate) fn run(args: &EncodeArgs, output: &Output) -> anyhow::Result<Answer> 
     let schema = Schema::read(&args.schema)?;
     let data = read_rows(args.delimiter.of(&args.data), &schema, Purpose::Data)?;
     data.warnings.iter().for_each(|warning| output.warn(warning));
-    write_proxy(&args.output, &data.rows, &schema, args.force)?;
+    let origin = origin::at(&args.output, &schema, None);
+    write_proxy_of(&args.output, &data.rows, &schema, &origin, args.force)?;
     output.note(format!("wrote {}", args.output.display()));
     output.warn(NOT_PRIVATE);
 

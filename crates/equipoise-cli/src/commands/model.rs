@@ -38,6 +38,9 @@ pub(crate) struct ModelArgs {
     /// The exit code is still 1.
     #[arg(long)]
     unverified: bool,
+    /// Wait until the round is published or has failed
+    #[arg(long)]
+    wait: bool,
 }
 
 pub(crate) fn run(args: &ModelArgs, output: &Output) -> anyhow::Result<Answer> {
@@ -45,6 +48,9 @@ pub(crate) fn run(args: &ModelArgs, output: &Output) -> anyhow::Result<Answer> {
     refuse_existing(&args.output)?;
     let folder = OutputFolder::create(&args.output, false)?;
     let connection = Connection::new(&args.server)?;
+    if args.wait {
+        connection.wait_for_end()?;
+    }
     let mut files = BTreeMap::new();
     for name in file_names() {
         files.insert(name.to_owned(), connection.get_bytes(&format!("/files/{name}"))?);

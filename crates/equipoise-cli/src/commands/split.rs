@@ -10,10 +10,11 @@ use clap::Args;
 use equipoise_core::{Fairness, Rows};
 use equipoise_data::{
     OutputFolder, Purpose, RowCopy, Schema, TableKind, copy_rows, read_rows, write_atomically,
-    write_proxy,
+    write_proxy_of,
 };
 use equipoise_lab::{Rehearsal, RehearsalSettings};
 
+use crate::commands::proxy::origin;
 use crate::delimiter_args::DelimiterArgs;
 use crate::files::refuse_existing;
 use crate::output::{Answer, Output};
@@ -145,7 +146,8 @@ fn write_raw_proxies(
     create_folder(&proxies)?;
     for client in rehearsal.clients.iter().filter(|client| !client.reliable) {
         let path = proxies.join(format!("{}.parquet", client.id));
-        write_proxy(&path, &rows.select(&client.members.train), schema, false)?;
+        let origin = origin::at(&path, schema, None);
+        write_proxy_of(&path, &rows.select(&client.members.train), schema, &origin, false)?;
     }
     Ok(())
 }

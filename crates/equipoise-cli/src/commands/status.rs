@@ -3,7 +3,6 @@
 mod clients;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 use equipoise_server::protocol::{ClientStatus, RoundInfo, RoundState};
@@ -70,9 +69,8 @@ pub(crate) fn run(args: &StatusArgs, output: &Output) -> anyhow::Result<Answer> 
 pub(crate) fn run_close(args: &CloseArgs, output: &Output) -> anyhow::Result<Answer> {
     let connection = Connection::as_coordinator(&args.coordinator)?;
     let mut info: RoundInfo = connection.post(if args.abort { "/abort" } else { "/close" })?;
-    while args.wait && !info.state.is_final() {
-        std::thread::sleep(Duration::from_millis(500));
-        info = connection.info()?;
+    if args.wait {
+        info = connection.wait_for_end()?;
     }
     output.result(&info, || describe(&info, None))?;
     Ok(Answer::holds(info.state != RoundState::Failed))

@@ -22,6 +22,8 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(900);
 /// Pauses before a read is repeated on a new connection.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_millis(800);
+/// Between two looks at the state of a round.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// A server.
 #[derive(Debug, Args)]
@@ -140,6 +142,17 @@ impl Connection {
     /// The current state of the round.
     pub(crate) fn info(&self) -> anyhow::Result<RoundInfo> {
         self.get_json("")
+    }
+
+    /// Waits until the round is over: published, failed or aborted.
+    pub(crate) fn wait_for_end(&self) -> anyhow::Result<RoundInfo> {
+        loop {
+            let info = self.info()?;
+            if info.state.is_final() {
+                return Ok(info);
+            }
+            std::thread::sleep(POLL_INTERVAL);
+        }
     }
 
     /// Fetches a JSON document.

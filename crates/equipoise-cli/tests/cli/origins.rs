@@ -46,6 +46,16 @@ fn a_proxy_says_who_made_it_and_the_same_inputs_give_the_same_bytes() {
 }
 
 #[test]
+fn raw_rows_say_whose_they_are_and_meet_no_criterion() {
+    let world = World::new();
+    world.run("encode north.csv --schema schema.toml -o north.parquet").expect(0);
+    let origin = ProxyOrigin::read(&world.path("north.parquet")).unwrap();
+    assert_eq!(origin.client.as_deref(), Some("north"));
+    assert_eq!(origin.schema_sha256, Some(world.schema().digest()));
+    assert_eq!(origin.fairness, None);
+}
+
+#[test]
 fn check_and_defend_refuse_another_schema_and_warn_of_another_criterion_or_client() {
     let world = World::with_proxies();
     write_other_schema(&world);

@@ -174,10 +174,9 @@ fn a_round_over_the_network_gives_the_same_model_as_defend() {
         assert!(seen.stdout.contains(part), "{}", seen.stdout);
     }
     submit(&world, "east", port).expect(0);
-    assert_eq!(wait_published(&world, port)["state"], "published");
 
     let fetched = "--server-key data/server.pub --receipt spring-north.receipt.json -o fetched";
-    world.run(&format!("model {} {fetched}", at(port))).expect(0);
+    world.run(&format!("model {} {fetched} --wait", at(port))).expect(0);
     world.defend("--fairness sp -o own").expect(0);
     assert_eq!(world.read("fetched/model.json"), world.read("own/model.json"));
     drop(server);

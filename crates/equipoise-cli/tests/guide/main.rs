@@ -12,8 +12,9 @@ mod compare;
 mod shell;
 
 use std::io::Write;
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use shell::Shell;
 
@@ -29,6 +30,15 @@ fn repository() -> PathBuf {
 
 fn free_port() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string()
+}
+
+/// Waits until the server that a command started accepts connections. A reader needs longer to type the next command.
+fn wait_for_server(port: &str) {
+    let started = Instant::now();
+    while TcpStream::connect(format!("127.0.0.1:{port}")).is_err() {
+        assert!(started.elapsed() < Duration::from_secs(60), "the server does not start");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 #[test]
@@ -53,6 +63,9 @@ fn every_command_of_the_guide_prints_what_the_guide_shows() {
             return step.output.clone();
         }
         let printed = shell.run(&step.command.replace(PORT, &port)).replace(&port, PORT);
+        if step.command.ends_with('&') {
+            wait_for_server(&port);
+        }
         let printed: Vec<String> = printed.lines().map(|line| line.trim_end().to_owned()).collect();
         if compare::matches(&step.output, &printed) {
             return step.output.clone();

@@ -22,15 +22,15 @@ pub(super) fn of(args: &ProxyArgs, schema: &Schema) -> anyhow::Result<ProxyOrigi
             "--client: a name has 1 to 200 bytes and no control characters"
         );
     }
-    let origin = at(&args.output, schema, args.fairness.fairness);
+    let origin = at(&args.output, schema, Some(args.fairness.fairness));
     Ok(ProxyOrigin { client: args.client.clone().or(origin.client), ..origin })
 }
 
-/// The origin of a proxy in a file that is named after its client.
-pub(crate) fn at(path: &Path, schema: &Schema, fairness: Fairness) -> ProxyOrigin {
+/// The origin of a proxy in a file that is named after its client. Raw rows meet no criterion.
+pub(crate) fn at(path: &Path, schema: &Schema, fairness: Option<Fairness>) -> ProxyOrigin {
     ProxyOrigin {
         client: client_of(path).filter(|name| ProxyOrigin::is_valid_name(name)),
         schema_sha256: Some(schema.digest()),
-        fairness: Some(fairness),
+        fairness,
     }
 }

@@ -123,10 +123,10 @@ fn summarise(description: &Description) -> String {
         n => format!(", and that {n} rows are in groups that it does not name"),
     };
     format!(
-        "client `{}`, {}\n\n{}\nit tells the size of {groups}{withheld}\n{}\n",
+        "client `{}`, {}\n\n{}\nIt also reveals the sizes of {groups}{withheld}.\n{}\n",
         description.client,
         count(description.rows as usize, "row"),
-        table(&["column", "kind", "what it tells", "missing", "withheld"], rows, &[3, 4]),
+        table(&["column", "kind", "what it reveals", "missing", "withheld"], rows, &[3, 4]),
         description.rule,
     )
 }
