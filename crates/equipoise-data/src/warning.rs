@@ -26,16 +26,35 @@ pub(crate) fn one_sided(file: &Path, schema: &Schema, cell_counts: &[[usize; 2]]
         let message = format!("every row has a {label} label in column `{column}`");
         warnings.push(warning(file, WarningCode::OneClass, message));
     }
-    let mut present = cell_counts.iter().zip(&schema.sensitive.groups);
-    let mut next = || present.find(|(cell, _)| cell[0] + cell[1] > 0);
-    if let (Some((_, group)), None) = (next(), next()) {
+    if let Some(group) = only_group(schema, cell_counts) {
         let message = format!(
-            "every row is in the group `{}`, so fairness cannot be measured on this table",
-            group.name
+            "every row is in the group `{group}`, so fairness cannot be measured on this table"
         );
         warnings.push(warning(file, WarningCode::OneGroup, message));
     }
     warnings
+}
+
+/// A warning if all rows to be scored are in one group. A misspelt group would count as another one.
+pub(crate) fn scored_as_one_group(
+    file: &Path,
+    schema: &Schema,
+    cell_counts: &[[usize; 2]],
+) -> Option<Warning> {
+    let group = only_group(schema, cell_counts)?;
+    let columns = list(&schema.sensitive.columns);
+    let message = format!(
+        "every row is scored as `{group}`. If that is wrong, check the values of {columns}"
+    );
+    Some(warning(file, WarningCode::OneGroup, message))
+}
+
+/// The group that all rows are in, if there is only one.
+fn only_group<'a>(schema: &'a Schema, cell_counts: &[[usize; 2]]) -> Option<&'a str> {
+    let groups = cell_counts.iter().zip(&schema.sensitive.groups);
+    let mut present = groups.filter(|(cell, _)| cell[0] + cell[1] > 0);
+    let (_, first) = present.next()?;
+    present.next().is_none().then_some(first.name.as_str())
 }
 
 /// Warnings about a label column, or a sensitive column with a privileged value, that has more than two values.

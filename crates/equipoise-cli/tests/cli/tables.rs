@@ -175,7 +175,7 @@ fn bad_cells_are_listed() {
                 "bad.csv: 6 cells cannot be used:",
                 "    2  score   x      is not a number\n    2  work           the value is missing\n    2  region  moon   is not one of",
                 "    2  group          the sensitive attribute is missing",
-                "    3  passed  2      is no label: the schema has `1` and `0`",
+                "    3  passed  2      is not a label: the schema has `1` and `0`",
             ],
         },
         Case {
@@ -205,7 +205,7 @@ fn bad_cells_are_listed() {
             spoil: |w| with_row(w, "2,50,1,coast,B,no"),
             command: PROXY,
             says: &[
-                "bad.csv, row 2, column `passed`: `no` is no label: the schema has `1` and `0`",
+                "bad.csv, row 2, column `passed`: `no` is not a label: the schema has `1` and `0`",
                 "`negative`",
             ],
         },

@@ -3,6 +3,7 @@
 use std::fmt::{Display, Formatter};
 use std::path::Path;
 
+use super::number_with_comma::{AMBIGUOUS_COMMA, DECIMAL_COMMA, THOUSANDS_COMMA};
 use super::table::printable;
 use super::{Error, TableProblem};
 
@@ -46,6 +47,7 @@ impl BadCells {
 
     /// An error if there are any bad cells in this file.
     pub(crate) fn none_in(mut self, file: &Path) -> Result<(), Error> {
+        self.settle_commas();
         match self.total {
             0 => Ok(()),
             1 => {
@@ -56,17 +58,46 @@ impl BadCells {
         }
     }
 
-    /// What to do about each kind of problem that is listed, once.
-    fn remedies(&self) -> Vec<&str> {
-        let (mut kinds, mut remedies) = (Vec::new(), Vec::new());
-        for TableProblem { problem, remedy, .. } in self.listed.iter().map(|cell| &cell.problem) {
-            if !kinds.contains(&problem) && !remedies.contains(&remedy.as_str()) {
-                kinds.push(problem);
-                remedies.push(remedy);
+    /// A comma that could mean two things means what it means elsewhere in the column: `1,234` below `0,5` is a decimal.
+    fn settle_commas(&mut self) {
+        for i in 0..self.listed.len() {
+            let cell = &self.listed[i];
+            if cell.problem.kind() != AMBIGUOUS_COMMA {
+                continue;
+            }
+            let clear = self.listed.iter().find(|other| {
+                other.column == cell.column
+                    && [DECIMAL_COMMA, THOUSANDS_COMMA].contains(&other.problem.kind())
+            });
+            if let Some(clear) = clear {
+                let value = cell.problem.value.clone();
+                self.listed[i].problem = TableProblem { value, ..clear.problem.clone() };
             }
         }
-        remedies
     }
+
+    /// What to do about each kind of problem that is listed, once. If there are several, each names its problem.
+    fn remedies(&self) -> Vec<String> {
+        let mut found: Vec<(&str, &str)> = Vec::new();
+        for TableProblem { problem, remedy, .. } in self.listed.iter().map(|cell| &cell.problem) {
+            if !found.iter().any(|(other, same)| problem == other || remedy == same) {
+                found.push((problem, remedy));
+            }
+        }
+        match found[..] {
+            [(_, remedy)] => vec![remedy.to_owned()],
+            _ => found
+                .iter()
+                .map(|(problem, remedy)| format!("{problem}: {}", decapitalised(remedy)))
+                .collect(),
+        }
+    }
+}
+
+/// A sentence as the rest of another one.
+fn decapitalised(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// A heading, an aligned table and what to do.
@@ -128,10 +159,21 @@ bank.csv: 5 cells cannot be used:
    10  age     1e400  is not a finite number
    11  age     3,5    has a decimal comma
    12  age     4,5    has a decimal comma
-Correct the value.
-Add it.
-Write numbers with a decimal point, such as 3.5.";
+is not a finite number: correct the value.
+the value is missing: add it.
+has a decimal comma: write numbers with a decimal point, such as 3.5.";
         assert_eq!(text(cells), expected);
+    }
+
+    #[test]
+    fn a_comma_means_the_same_in_the_whole_column() {
+        let mut cells = BadCells::default();
+        cells.add(1, "age", TableProblem::not_a_number("1,234", ""));
+        cells.add(2, "age", TableProblem::not_a_number("0,5", ""));
+        cells.add(3, "pay", TableProblem::not_a_number("1,234", ""));
+        let text = text(cells);
+        assert!(text.contains("1  age     1,234  has a decimal comma\n"), "{text}");
+        assert!(text.contains("3  pay     1,234  has a comma, either"), "{text}");
     }
 
     #[test]

@@ -2,6 +2,11 @@
 
 use super::TableProblem;
 
+pub(super) const DECIMAL_COMMA: &str = "has a decimal comma";
+pub(super) const THOUSANDS_COMMA: &str = "has a comma between thousands";
+pub(super) const AMBIGUOUS_COMMA: &str =
+    "has a comma, either a decimal comma or one between thousands";
+
 /// The problem of a number that has a comma, such as `3,5` or `1,234.5`. `None` if the text is no such number.
 pub(crate) fn number_with_comma(text: &str) -> Option<TableProblem> {
     let text = text.trim();
@@ -10,16 +15,14 @@ pub(crate) fn number_with_comma(text: &str) -> Option<TableProblem> {
     let thousands = in_notation(digits, ',', '.').then(|| text.replace(',', ""));
     let (problem, remedy) = match (decimal, thousands) {
         _ if !digits.contains(',') => return None,
-        (Some(decimal), None) => (
-            "has a decimal comma",
-            format!("Write numbers with a decimal point, such as {decimal}."),
-        ),
-        (None, Some(thousands)) => (
-            "has a comma between thousands",
-            format!("Write numbers without it, such as {thousands}."),
-        ),
+        (Some(decimal), None) => {
+            (DECIMAL_COMMA, format!("Write numbers with a decimal point, such as {decimal}."))
+        }
+        (None, Some(thousands)) => {
+            (THOUSANDS_COMMA, format!("Write numbers without it, such as {thousands}."))
+        }
         (Some(decimal), Some(thousands)) => (
-            "has a comma, either a decimal comma or one between thousands",
+            AMBIGUOUS_COMMA,
             format!(
                 "Write numbers with a decimal point, such as {decimal}, or without commas, such as {thousands}."
             ),

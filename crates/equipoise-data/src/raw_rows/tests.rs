@@ -140,7 +140,7 @@ fn an_unknown_label_is_refused_if_the_schema_knows_the_negative_ones() {
     assert_eq!(table.rows, run(TABLE).unwrap().rows);
     std::fs::write(&path, TABLE.replace("Black,1.0", "Black,2")).unwrap();
     let message = read_rows(&path, &strict, Purpose::Data).unwrap_err().to_string();
-    let expected = "row 4, column `pass`: `2` is no label: the schema has `1` and `0`. Correct the value, or \
+    let expected = "row 4, column `pass`: `2` is not a label: the schema has `1` and `0`. Correct the value, or \
                     agree on a schema that lists it under `negative`.";
     assert!(message.ends_with(expected), "{message}");
     // A label is not needed for a score.
@@ -247,11 +247,15 @@ fn warns_of_more_than_two_values_and_of_single_classes() {
 fn prediction_needs_no_label_and_ignores_other_columns() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("new.csv");
-    std::fs::write(&path, "race,tier,age,lsat,since\nWhite,1,1,40,2020\n").unwrap();
+    std::fs::write(&path, "race,tier,age,lsat,since\nWhite,1,1,40,2020\nWhite,1,1,40,2021\n")
+        .unwrap();
     let table = read_rows_to_score(&path, &schema()).unwrap();
     assert_eq!(table.rows.a(0), [1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0]);
     // A misspelt group would score as unprivileged, so rows of a single group deserve a warning.
     assert!(matches!(&table.warnings[..], [Warning { code: WarningCode::OneGroup, .. }]));
+    assert!(table.warnings[0].message.contains("`race = White`"), "{:?}", table.warnings);
+    std::fs::write(&path, "race,tier,age,lsat\nWhite,1,1,40\n").unwrap();
+    assert_eq!(read_rows_to_score(&path, &schema()).unwrap().warnings, [], "one person");
     std::fs::write(&path, TABLE.replace("White,1,", "White,NA,")).unwrap();
     let table = read_rows_to_score(&path, &schema()).unwrap();
     assert_eq!(table.unscorable, []);

@@ -1,6 +1,6 @@
 //! Raw rows to be scored. Some of them may not be fit for it.
 
-use equipoise_core::{Rows, Warning, WarningCode};
+use equipoise_core::{Rows, Warning};
 
 use super::{chosen_columns, read};
 use crate::error::{Error, Purpose, TableProblem};
@@ -58,8 +58,9 @@ pub fn read_rows_to_score(
     let rows = reading.rows(schema)?;
     let (labels, groups) = (&reading.label_values, &reading.sensitive_values);
     let mut warnings: Vec<Warning> = warning::many_values(&path, schema, labels, groups).collect();
-    let one_sided = warning::one_sided(&path, schema, &rows.cell_counts()).into_iter();
-    warnings.extend(one_sided.filter(|w| with_groups && w.code == WarningCode::OneGroup));
+    if with_groups && rows.len() > 1 {
+        warnings.extend(warning::scored_as_one_group(&path, schema, &rows.cell_counts()));
+    }
     warnings.extend(warning::unknown_levels(&path, schema, &reading.unknown));
     Ok(RowsToScore { rows, unscorable, warnings })
 }

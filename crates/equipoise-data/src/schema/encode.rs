@@ -67,7 +67,7 @@ impl Encoder {
         let negative: Vec<String> = self.negative.iter().map(Value::to_string).collect();
         Err(TableProblem::of_value(
             cell,
-            format!("is no label: the schema has `{}` and {}", self.positive, list(&negative)),
+            format!("is not a label: the schema has `{}` and {}", self.positive, list(&negative)),
             "Correct the value, or agree on a schema that lists it under `negative`.",
         ))
     }

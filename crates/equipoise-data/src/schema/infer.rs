@@ -219,6 +219,11 @@ impl Proposal<'_> {
             ));
             return Err(problem.in_column(&self.survey.source, column));
         }
+        if let ([value], false) = (&statistics.distinct.names()[..], statistics.n_withheld > 0) {
+            self.notes.push(format!(
+                "{role} column `{column}` is always `{value}`, so nothing can be learned from this table alone. Infer the schema from all clients' tables, or check the column"
+            ));
+        }
         if statistics.n_missing > 0 {
             self.notes.push(format!(
                 "{role} column `{column}` has missing values ({}), which cannot be filled, so these rows will be refused",
