@@ -91,12 +91,12 @@ impl Model {
     fn evaluate(
         &self,
         table: &Bound<'_, PyAny>,
-        fairness: &str,
+        fairness: Option<&str>,
         threshold: f64,
         require: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let py = table.py();
-        let fairness = parse(py, fairness)?;
+        let fairness = fairness.map(|text| parse(py, text)).transpose()?;
         let require: Option<Requirements> = require.map(|text| parse(py, text)).transpose()?;
         let (source, model) = (source("the table", table)?, self.0.clone());
         let document = task::run(table.py(), Stage::Table, None, move |_| {

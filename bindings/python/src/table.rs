@@ -41,7 +41,7 @@ pub(crate) fn rows_to_score(
     schema: &equipoise_data::Schema,
 ) -> Result<RowsToScore, equipoise_data::Error> {
     let name = table.name().to_path_buf();
-    let data = read_rows_to_score(table, schema)?;
+    let data = read_rows_to_score(table, schema, &[])?;
     let first = data.unscorable.first().and_then(|row| Some((row.row, row.problems.first()?)));
     match first {
         Some((row, (column, problem))) => Err(equipoise_data::Error::Table {

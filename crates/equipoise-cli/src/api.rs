@@ -13,7 +13,7 @@ use serde_json::{Value, to_value};
 
 use crate::commands::check::{Checked, Limits};
 use crate::commands::defend::settings_args::SettingsArgs;
-use crate::commands::evaluate::{Evaluated, Options};
+use crate::commands::evaluate::{Evaluated, Options, criterion_of};
 use crate::commands::proxy::{MadeProxy, ProxyArgs, origin, warnings_about};
 use crate::failure::{usage_error, with_hint};
 
@@ -92,14 +92,15 @@ pub fn onnx(model: &Model, outcome: Option<&OutcomeFile>) -> anyhow::Result<Vec<
     crate::commands::export::onnx(model, outcome)
 }
 
-/// The document that `evaluate` prints.
+/// The document that `evaluate` prints. Without a criterion, the one that the model was made for counts.
 pub fn evaluate_model(
     model: &Model,
     data: EncodedTable,
-    fairness: Fairness,
+    fairness: Option<Fairness>,
     threshold: f64,
     require: Requirements,
 ) -> anyhow::Result<Value> {
+    let fairness = criterion_of(model, fairness);
     let options = Options { fairness, threshold, require };
     options.check_range()?;
     Ok(to_value(Evaluated::new(model, data, options)?.document())?)

@@ -52,7 +52,9 @@ pub use proxy::{
     ProxyOrigin, ProxyWriter, check_origins, proxy_columns, read_proxy, visit_open_proxy,
     visit_proxy, write_proxy, write_proxy_of,
 };
-pub use raw_rows::{EncodedTable, RowsToScore, UnscorableRow, read_rows, read_rows_to_score};
+pub use raw_rows::{
+    EncodedTable, RowNote, RowsToScore, UnscorableRow, read_rows, read_rows_to_score,
+};
 pub use read_limits::ReadLimits;
 pub use round::{LoadedRound, RoundTables, load_round, load_round_of_present, load_tables};
 pub use row_copies::{RowCopy, copy_rows};

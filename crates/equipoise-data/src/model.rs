@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use equipoise_core::{Rows, is_selected};
+use equipoise_core::{Fairness, Rows, is_selected};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -19,6 +19,7 @@ const VERSION: u32 = 1;
 pub struct Model {
     schema: Schema,
     theta: Vec<f64>,
+    fairness: Option<Fairness>,
 }
 
 /// The prediction for one row.
@@ -46,6 +47,11 @@ impl Model {
     pub fn new(schema: Schema, theta: Vec<f64>) -> Result<Self, Error> {
         Self::checked(schema, theta)
             .map_err(|problem| Error::Invalid(format!("the model: {problem}")))
+    }
+
+    /// The same model, made to be fair by this criterion.
+    pub fn made_for(self, fairness: Fairness) -> Self {
+        Self { fairness: Some(fairness), ..self }
     }
 
     /// Reads a model file.
@@ -87,6 +93,11 @@ impl Model {
         &self.schema
     }
 
+    /// The criterion that the model was made for, if it is known.
+    pub fn fairness(&self) -> Option<Fairness> {
+        self.fairness
+    }
+
     /// θ, one entry per [`Schema::theta_names`].
     pub fn theta(&self) -> &[f64] {
         &self.theta
@@ -114,7 +125,7 @@ impl Model {
                 "the entry of theta for `{name}` is {value}, which is not a finite number."
             ));
         }
-        Ok(Self { schema, theta })
+        Ok(Self { schema, theta, fairness: None })
     }
 
     fn document(&self) -> Document {
@@ -123,6 +134,7 @@ impl Model {
             version: VERSION,
             schema_digest: self.schema.digest().to_string(),
             schema: self.schema.clone(),
+            fairness: self.fairness,
             features: self.schema.theta_names(),
             theta: self.theta.clone(),
         }
@@ -153,13 +165,15 @@ struct Document {
     version: u32,
     schema_digest: String,
     schema: Schema,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fairness: Option<Fairness>,
     features: Vec<String>,
     theta: Vec<f64>,
 }
 
 impl Document {
     fn check(self) -> Result<Model, String> {
-        let model = Model::checked(self.schema, self.theta)?;
+        let model = Model { fairness: self.fairness, ..Model::checked(self.schema, self.theta)? };
         let (found, expected) = (model.schema.digest(), self.schema_digest);
         if found.to_string() != expected {
             return Err(format!(

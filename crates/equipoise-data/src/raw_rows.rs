@@ -6,12 +6,12 @@ use equipoise_core::{Rows, Warning};
 
 use crate::distinct::Distinct;
 use crate::error::{BadCells, Error, Purpose, TableProblem};
-use crate::schema::{Encoder, Schema};
+use crate::schema::{Encoded, Encoder, Schema};
 use crate::table::{Cell, Table};
 use crate::table_source::TableSource;
 use crate::warning::{self, MAX_NAMED};
 
-pub use to_score::{RowsToScore, UnscorableRow, read_rows_to_score};
+pub use to_score::{RowNote, RowsToScore, UnscorableRow, read_rows_to_score};
 
 /// Encoded rows and warnings about them.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,8 +34,8 @@ pub fn read_rows(
     refuse_extra_columns(&table, schema)?;
     let path = table.file().to_path_buf();
     let mut bad = BadCells::default();
-    let reading = read(table, schema, &columns, purpose, |row, problems| {
-        for (column, problem) in problems {
+    let reading = read(table, schema, &columns, &[], purpose, |row, _, encoded| {
+        for (column, problem) in encoded.err().into_iter().flatten() {
             bad.add(row, columns[column], problem);
         }
     })?;
@@ -48,21 +48,26 @@ pub fn read_rows(
     Ok(EncodedTable { rows, warnings })
 }
 
-/// Reads and encodes the rows that can be encoded, and calls `on_bad` with the number of each other row, its problems
-/// and the indices of their columns.
+/// What is remarkable about the cells of a row that was encoded, or what is wrong with those of one that was not, each
+/// with the index of its column.
+type EncodedRow = Result<Vec<(usize, Encoded)>, Vec<(usize, TableProblem)>>;
+
+/// Reads and encodes the rows that can be encoded, and calls `on_row` with the number of each row, its cells and how
+/// it was encoded. The cells of `kept` columns, which are not encoded, come last.
 fn read(
     table: Table,
     schema: &Schema,
     columns: &[&str],
+    kept: &[&str],
     purpose: Purpose,
-    mut on_bad: impl FnMut(u64, Vec<(usize, TableProblem)>),
+    mut on_row: impl FnMut(u64, &[Cell<'_>], EncodedRow),
 ) -> Result<Reading, Error> {
     let file = table.file().to_path_buf();
-    let chosen =
-        columns.iter().map(|column| table.position(column)).collect::<Result<Vec<_>, _>>()?;
+    let all = columns.iter().chain(kept);
+    let chosen = all.map(|column| table.position(column)).collect::<Result<Vec<_>, _>>()?;
     let mut reading = Reading::new(schema, columns);
     let n_rows = table.visit(&chosen, |row, cells| {
-        reading.add(cells).unwrap_or_else(|problems| on_bad(row, problems));
+        on_row(row, cells, reading.add(&cells[..columns.len()]));
         Ok(())
     })?;
     if n_rows == 0 {
@@ -109,14 +114,14 @@ impl Reading {
         }
     }
 
-    /// Adds a row, or returns what is wrong with its cells, each with the cell's index.
-    fn add(&mut self, cells: &[Cell<'_>]) -> Result<(), Vec<(usize, TableProblem)>> {
+    /// Adds a row if it can be encoded.
+    fn add(&mut self, cells: &[Cell<'_>]) -> EncodedRow {
         let start = self.x.len();
-        let (mut problems, mut unknown) = (Vec::new(), Vec::new());
+        let (mut problems, mut remarkable) = (Vec::new(), Vec::new());
         for (i, cell) in cells[..self.n_features].iter().enumerate() {
             match self.encoder.feature(i, *cell, &mut self.x) {
-                Ok(true) => {}
-                Ok(false) => unknown.push(i),
+                Ok(Encoded::AsIs) => {}
+                Ok(encoded) => remarkable.push((i, encoded)),
                 Err(problem) => problems.push((i, problem)),
             }
         }
@@ -140,14 +145,16 @@ impl Reading {
             self.x.truncate(start);
             return Err(problems);
         }
-        unknown.into_iter().for_each(|i: usize| self.unknown[i] += 1);
+        for &(i, encoded) in &remarkable {
+            self.unknown[i] += u64::from(encoded == Encoded::Other);
+        }
         self.groups.push(group);
         self.positive.push(positive);
         if let [value] = sensitive {
             self.sensitive_values.add(*value);
         }
         cells[label_at..].iter().for_each(|label| self.label_values.add(*label));
-        Ok(())
+        Ok(remarkable)
     }
 
     fn rows(&self, schema: &Schema) -> Result<Rows, Error> {

@@ -28,7 +28,7 @@ pub use describe::{DEFAULT_MIN_ROWS, DescribeOptions, Described, describe};
 pub use description::{
     ColumnKind, DescribedColumn, Description, GroupRows, Moments, RoleColumn, ValueRows,
 };
-pub(crate) use encode::Encoder;
+pub(crate) use encode::{Encoded, Encoder, UNUSUAL};
 pub use feature::{Encoding, Feature, Unknown};
 pub use fill::Fill;
 pub use infer::{InferOptions, Inferred, infer, infer_union};

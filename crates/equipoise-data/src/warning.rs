@@ -66,7 +66,9 @@ pub(crate) fn many_values<'a>(
 ) -> impl Iterator<Item = Warning> + 'a {
     let label_has_rest = label.negative.is_empty();
     let label = ("label", &label.column, labels, label.positive.as_str(), "negative");
-    let group = sensitive.privileged().map(|value| {
+    // The schema may list all values.
+    let has_rest = sensitive.unprivileged().is_empty();
+    let group = sensitive.privileged().filter(|_| has_rest).map(|value| {
         let column = ("sensitive", &sensitive.columns[0], groups, value, "unprivileged");
         (WarningCode::ManySensitiveValues, column)
     });

@@ -14,7 +14,8 @@ pub fn files_of(
     file: &OutcomeFile,
     schema: &Schema,
 ) -> Result<[(&'static str, Vec<u8>); 4], Error> {
-    let model = Model::new(schema.clone(), file.outcome.theta.clone())?;
+    let model = Model::new(schema.clone(), file.outcome.theta.clone())?
+        .made_for(file.outcome.settings.fairness);
     named(file, &model, OutcomeReport::of_file(file, schema, &model).render())
 }
 

@@ -82,7 +82,7 @@ pub fn defend(
     let started = Instant::now();
     let mut outcome = solve(round, settings, observer)?;
     let seconds = started.elapsed().as_secs_f64();
-    let model = Model::new(schema.clone(), outcome.theta.clone())?;
+    let model = Model::new(schema.clone(), outcome.theta.clone())?.made_for(settings.fairness);
 
     let pooled = match settings.defense {
         Defense::Pooled => None,

@@ -94,9 +94,12 @@ class Model:
         return from_columns(columns, kind, X.index if kind == "pandas" else None)
 
     def evaluate(
-        self, X: Table, *, fairness: str = "sp", threshold: float = 0.5, require: str | None = None
+        self, X: Table, *, fairness: str | None = None, threshold: float = 0.5, require: str | None = None
     ) -> dict[str, Any]:
-        """Measure the model on raw rows with labels: accuracy, gaps and the figures of each group, with 95 % intervals."""
+        """Measure the model on raw rows with labels: accuracy, gaps and the figures of each group, with 95 % intervals.
+
+        `gap` is that of `fairness`, by default the criterion that the model was made for.
+        """
         figures: dict[str, Any] = self._native.evaluate(self._table(X), fairness, threshold, require)
         return figures
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 use clap::Args;
 use equipoise_core::{
     Fairness, Judgement, Metrics, Requirements, Verdict, Warning, describe_verdict,
@@ -35,8 +35,9 @@ pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     delimiter: DelimiterArgs,
     /// Fairness criterion, or a mixture such as sp:0.5,eo:0.5: its worst gap is `gap` in JSON and in --require
-    #[arg(long, value_name = "CRITERION", default_value = "sp")]
-    fairness: Fairness,
+    /// [default: the criterion that the model was made for]
+    #[arg(long, value_name = "CRITERION")]
+    fairness: Option<Fairness>,
     /// Select rows whose predicted probability is above this
     #[arg(long, value_name = "P", default_value_t = 0.5, allow_negative_numbers = true)]
     threshold: f64,
@@ -71,12 +72,17 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn check_range(&self) -> anyhow::Result<()> {
-        let threshold = self.threshold;
-        if !(threshold > 0.0 && threshold < 1.0) {
-            bail!("--threshold must be above 0 and below 1, found {threshold}");
-        }
-        Ok(())
+        log_odds(self.threshold).map(|_| ())
     }
+}
+
+/// The score of a row whose predicted probability is this threshold.
+pub(crate) fn log_odds(threshold: f64) -> anyhow::Result<f64> {
+    ensure!(
+        threshold > 0.0 && threshold < 1.0,
+        "--threshold must be above 0 and below 1, found {threshold}"
+    );
+    Ok((threshold / (1.0 - threshold)).ln())
 }
 
 /// A model that was measured on a table.
@@ -116,11 +122,17 @@ impl Evaluated {
     }
 }
 
+/// The criterion asked for, or else the one that the model was made for. Models of earlier versions do not name theirs.
+pub(crate) fn criterion_of(model: &Model, asked: Option<Fairness>) -> Fairness {
+    asked.or(model.fairness()).unwrap_or(Fairness::SP)
+}
+
 pub(crate) fn run(args: &EvaluateArgs, output: &Output) -> anyhow::Result<Answer> {
     let require = args.require.unwrap_or_default();
-    let options = Options { fairness: args.fairness, threshold: args.threshold, require };
-    options.check_range()?;
     let model = Model::read(&args.model)?;
+    let fairness = criterion_of(&model, args.fairness);
+    let options = Options { fairness, threshold: args.threshold, require };
+    options.check_range()?;
     let data = read_rows(args.delimiter.of(&args.data), model.schema(), Purpose::Data)?;
     let evaluated =
         Evaluated::new(&model, data, options).with_context(|| args.data.display().to_string())?;

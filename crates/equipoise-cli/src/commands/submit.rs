@@ -52,6 +52,9 @@ pub(crate) struct SubmitArgs {
     /// The schema you agreed on; refuse to submit if the round's schema differs
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
+    /// Send a file that `encode` or `split` made: real rows, neither fair nor private, for a rehearsal
+    #[arg(long)]
+    raw_rows: bool,
     /// File to write the receipt to [default: ROUND-CLIENT.receipt.json]
     #[arg(long, value_name = "FILE")]
     receipt: Option<PathBuf>,
@@ -77,6 +80,12 @@ pub(crate) fn run(args: &SubmitArgs, output: &Output) -> anyhow::Result<Answer> 
     check_output(&receipt_file, true)?;
     let origin = ProxyOrigin::read(&args.file)?;
     refuse_other_client(&origin, &args.file, &client)?;
+    ensure!(
+        args.raw_rows || !origin.raw_rows,
+        "{}: the file holds real rows, only written as numbers: it is neither fair nor private. Nothing was sent. Submit a file that \
+         `equipoise proxy` made; if this is a rehearsal, confirm with --raw-rows",
+        args.file.display()
+    );
     let pinned = args.server_key.as_deref().map(read_public_key).transpose()?;
     let connection = Connection::new(&args.server)?;
     let info = connection.info()?;

@@ -1,4 +1,4 @@
-//! Where a proxy comes from: the client, the schema and the criterion, as its file says.
+//! Where a proxy comes from: the client, the schema and the criterion, as its file says, or that it holds raw rows.
 //!
 //! They are kept as key-value metadata of a Parquet file, which other programs ignore. CSV has no place for them that every
 //! reader skips, so a CSV proxy says nothing about its origin. Nobody signs these values: they prevent mistakes, not
@@ -17,6 +17,7 @@ use crate::table::{TableKind, open_table};
 const CLIENT: &str = "equipoise.client";
 const SCHEMA: &str = "equipoise.schema_sha256";
 const FAIRNESS: &str = "equipoise.fairness";
+const RAW_ROWS: &str = "equipoise.raw_rows";
 
 /// Maximum number of bytes of a client's name. Longer ones are not read.
 const MAX_NAME_BYTES: usize = 200;
@@ -30,6 +31,8 @@ pub struct ProxyOrigin {
     pub schema_sha256: Option<Digest>,
     /// The criterion under which the proxy is fair. Raw rows have none.
     pub fairness: Option<Fairness>,
+    /// Whether the rows are the client's own, only written as numbers.
+    pub raw_rows: bool,
 }
 
 impl ProxyOrigin {
@@ -51,6 +54,7 @@ impl ProxyOrigin {
                 .map(str::to_owned),
             schema_sha256: table.property(SCHEMA).and_then(|text| Digest::from_str(text).ok()),
             fairness: table.property(FAIRNESS).and_then(|text| Fairness::from_str(text).ok()),
+            raw_rows: table.property(RAW_ROWS) == Some("true"),
         })
     }
 
@@ -59,7 +63,8 @@ impl ProxyOrigin {
         let client = self.client.clone().map(|client| (CLIENT, client));
         let schema = self.schema_sha256.map(|digest| (SCHEMA, digest.to_string()));
         let fairness = self.fairness.map(|fairness| (FAIRNESS, fairness.name()));
-        [client, schema, fairness].into_iter().flatten().collect()
+        let raw_rows = self.raw_rows.then(|| (RAW_ROWS, "true".to_owned()));
+        [client, schema, fairness, raw_rows].into_iter().flatten().collect()
     }
 
     /// Refuses rows that were encoded with another schema. Its columns may be the same, but the values mean something else.

@@ -21,7 +21,7 @@ pub(super) fn digest(schema: &Schema) -> Digest {
     items.sensitive(&schema.sensitive);
     items.text(&schema.features.len().to_string());
     schema.features.iter().for_each(|feature| items.feature(feature));
-    items.negative_labels(&schema.label.negative);
+    items.other_values("negative labels", &schema.label.negative);
     items.0.finish()
 }
 
@@ -80,13 +80,16 @@ impl Items {
         if !sensitive.as_feature {
             self.text("blind");
         }
+        if sensitive.privileged().is_some() {
+            self.other_values("unprivileged values", &sensitive.unprivileged());
+        }
     }
 
     /// In any order. A schema without them has the digest that it always had.
-    fn negative_labels(&mut self, labels: &[String]) {
-        if !labels.is_empty() {
-            self.text("negative labels");
-            let mut values: Vec<Value> = labels.iter().map(|label| Value::of_text(label)).collect();
+    fn other_values(&mut self, heading: &str, texts: &[String]) {
+        if !texts.is_empty() {
+            self.text(heading);
+            let mut values: Vec<Value> = texts.iter().map(|text| Value::of_text(text)).collect();
             values.sort_by(Value::order);
             self.texts(&values.iter().map(Value::to_string).collect::<Vec<_>>());
         }

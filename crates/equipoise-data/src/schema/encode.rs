@@ -17,6 +17,23 @@ pub(crate) struct Encoder {
     rest: Option<u8>,
 }
 
+/// How a cell became numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoded {
+    /// By its value.
+    AsIs,
+    /// It is missing, and the schema's `fill` stands for it.
+    Filled,
+    /// Its value is not a level and counts as other.
+    Other,
+    /// By its value, which is more than [`UNUSUAL`] standard deviations from the mean.
+    Unusual,
+}
+
+/// Standard deviations from the mean beyond which a number is more likely a mistake: a height in millimetres, a missing
+/// decimal point.
+pub(crate) const UNUSUAL: f64 = 10.0;
+
 /// A combination of values and its group.
 struct GroupEncoder {
     values: Vec<Value>,
@@ -46,13 +63,13 @@ impl Encoder {
         }
     }
 
-    /// Appends the numbers of feature `i`. Returns whether the schema knows the value; if not, it counts as other.
+    /// Appends the numbers of feature `i`.
     pub(crate) fn feature(
         &self,
         i: usize,
         cell: Cell<'_>,
         x: &mut Vec<f64>,
-    ) -> Result<bool, TableProblem> {
+    ) -> Result<Encoded, TableProblem> {
         self.features[i].encode(cell, x)
     }
 
@@ -132,7 +149,8 @@ impl FeatureEncoder {
         }
     }
 
-    fn encode(&self, cell: Cell<'_>, x: &mut Vec<f64>) -> Result<bool, TableProblem> {
+    fn encode(&self, cell: Cell<'_>, x: &mut Vec<f64>) -> Result<Encoded, TableProblem> {
+        let is_missing = cell == Cell::Missing;
         match self {
             Self::Numeric { center, scale, fill } => {
                 let number = match (cell, fill) {
@@ -151,6 +169,11 @@ impl FeatureEncoder {
                     ));
                 }
                 x.push(scaled);
+                // Columns of 0 and 1 are not standardised.
+                let is_standardised = (*center, *scale) != (0.0, 1.0);
+                if is_standardised && !is_missing && scaled.abs() > UNUSUAL {
+                    return Ok(Encoded::Unusual);
+                }
             }
             Self::Categorical { levels, values, fill, unknown } => {
                 let level = match (cell, fill) {
@@ -166,10 +189,12 @@ impl FeatureEncoder {
                     ));
                 }
                 x.extend((0..levels.len()).map(|i| f64::from(Some(i) == level)));
-                return Ok(level.is_some());
+                if level.is_none() {
+                    return Ok(Encoded::Other);
+                }
             }
         }
-        Ok(true)
+        Ok(if is_missing { Encoded::Filled } else { Encoded::AsIs })
     }
 }
 

@@ -194,7 +194,18 @@ impl GroupCounts {
         // As the user spelled it.
         let given = options.sensitive.first().and_then(|(_, value)| value.as_deref());
         let value = given.map_or(value, str::trim);
-        Sensitive { as_feature: !options.blind, ..Sensitive::two_groups(column, value) }
+        let two = Sensitive::two_groups(column, value);
+        Sensitive { as_feature: !options.blind, ..two.with_unprivileged(self.other_value(value)) }
+    }
+
+    /// The other one of two values. None if there are more, or some that descriptions withhold.
+    fn other_value(&self, value: &str) -> Vec<String> {
+        let is_same = |other: &str| Value::of_text(other) == Value::of_text(value);
+        let others = self.sorted().into_iter().map(|values| &values[0]).filter(|v| !is_same(v));
+        match (&others.collect::<Vec<_>>()[..], self.n_withheld) {
+            ([other], 0) => vec![(*other).clone()],
+            _ => Vec::new(),
+        }
     }
 
     /// The values of the reference group.

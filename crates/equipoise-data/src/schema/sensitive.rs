@@ -37,12 +37,23 @@ impl Sensitive {
         Self { columns, groups, reference: 1, as_feature: true }
     }
 
+    /// Two groups whose other values are all known, so that a misspelt value belongs to neither.
+    pub(super) fn with_unprivileged(mut self, values: Vec<String>) -> Self {
+        self.groups[0].members = values.into_iter().map(|value| vec![value]).collect();
+        self
+    }
+
     /// One value against all others, if that is what the groups are.
     pub fn privileged(&self) -> Option<&str> {
         let [column] = &self.columns[..] else { return None };
         let value = self.groups.get(1)?.members.first()?.first()?;
-        let two = Self { as_feature: self.as_feature, ..Self::two_groups(column, value) };
-        (*self == two).then_some(value)
+        let two = Self::two_groups(column, value).with_unprivileged(self.unprivileged());
+        (*self == Self { as_feature: self.as_feature, ..two }).then_some(value)
+    }
+
+    /// The known values of the first group. Empty: every value that no other group has.
+    pub fn unprivileged(&self) -> Vec<String> {
+        self.groups.first().map_or(Vec::new(), |group| group.members.concat())
     }
 
     /// The column of a proxy that has the groups.
@@ -85,6 +96,8 @@ struct Entry {
     columns: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     privileged: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    unprivileged: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     levels: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,7 +136,13 @@ impl TryFrom<Entry> for Sensitive {
         let reference = entry.reference;
         let groups: Vec<Group> = match (entry.privileged, entry.levels, entry.group, &columns[..]) {
             (Some(privileged), None, None, [column]) if reference.is_none() => {
-                return Ok(Self { as_feature, ..Self::two_groups(column, &privileged) });
+                let two = Self::two_groups(column, &privileged);
+                return Ok(Self { as_feature, ..two.with_unprivileged(entry.unprivileged) });
+            }
+            _ if !entry.unprivileged.is_empty() => {
+                return Err(
+                    "`unprivileged` of `sensitive` needs `column` and `privileged`".to_owned()
+                );
             }
             (None, Some(levels), None, [_]) => {
                 levels.into_iter().map(|level| Group::of_values(&columns, vec![level])).collect()
@@ -151,6 +170,7 @@ impl TryFrom<Entry> for Sensitive {
 impl From<Sensitive> for Entry {
     fn from(sensitive: Sensitive) -> Self {
         let privileged = sensitive.privileged().map(str::to_owned);
+        let unprivileged = sensitive.unprivileged();
         let Sensitive { columns, groups, reference, as_feature } = sensitive;
         let as_feature = (!as_feature).then_some(false);
         let has_levels = groups.iter().all(|group| {
@@ -163,6 +183,7 @@ impl From<Sensitive> for Entry {
             (Some(privileged), [column]) => Self {
                 column: Some(column.clone()),
                 privileged: Some(privileged),
+                unprivileged,
                 as_feature,
                 ..Self::default()
             },

@@ -32,5 +32,6 @@ pub(crate) fn at(path: &Path, schema: &Schema, fairness: Option<Fairness>) -> Pr
         client: client_of(path).filter(|name| ProxyOrigin::is_valid_name(name)),
         schema_sha256: Some(schema.digest()),
         fairness,
+        raw_rows: fairness.is_none(),
     }
 }

@@ -87,7 +87,11 @@ fn sensitive_rows(sensitive: &Sensitive) -> Vec<Vec<String>> {
     let name = sensitive.column_name();
     let encoded = if sensitive.as_feature { name.as_str() } else { "(the model is blind to it)" };
     if let Some(privileged) = sensitive.privileged() {
-        let details = format!("`{privileged}` is 1, other values 0");
+        let details = match &sensitive.unprivileged()[..] {
+            [] => format!("`{privileged}` is 1, other values 0"),
+            [other] => format!("`{privileged}` is 1, `{other}` is 0"),
+            others => format!("`{privileged}` is 1, `{}` are 0", others.join("`, `")),
+        };
         return vec![row(&name, "sensitive", details, encoded)];
     }
     let group = |(index, group): (usize, &Group)| {

@@ -29,6 +29,7 @@ fn origin(schema: &Schema) -> ProxyOrigin {
         client: Some("north".to_owned()),
         schema_sha256: Some(schema.digest()),
         fairness: Some(Criterion::Sp.into()),
+        raw_rows: false,
     }
 }
 
