@@ -110,7 +110,7 @@ impl Outcome {
             return None;
         }
         let message =
-            format!("{}. Whether the model is fair to them cannot be told", missing.join(", and "));
+            format!("{}. Whether the model is fair to them is unknown", missing.join(", and "));
         Some(Warning::new(WarningCode::GroupMissing, message))
     }
 
@@ -127,14 +127,20 @@ impl Outcome {
         }
         let gap = &self.root_metrics.gap(self.settings.fairness)?;
         // Towards larger gaps: the other end of a worst gap's interval may belong to another pair of groups.
-        let uncertainty = if gap.value < 0.0 { gap.value - gap.low } else { gap.high - gap.value };
+        let includes_parity = gap.low < 0.0 && gap.high > 0.0;
+        let uncertainty = match gap.value < 0.0 {
+            // The worst of several gaps is never near 0, even for a fair model, so its distance to the limit says little.
+            _ if includes_parity && self.root_metrics.groups.len() > 2 => gap.high.max(-gap.low),
+            true => gap.value - gap.low,
+            false => gap.high - gap.value,
+        };
         if uncertainty <= MAX_UNCERTAINTY {
             return None;
         }
         let rows = rows_per_group(0.0, pair_variances(&self.root_metrics, gap), MAX_UNCERTAINTY)?;
         let message = format!(
             "the root is too small to tell whether the model is fair: the gap in {} is {}, and with so few rows even a \
-             fair model could not be told from one with a gap of {uncertainty:.2}. About {} {} per group would be \
+             fair model could not be distinguished from one with a gap of {uncertainty:.2}. About {} {} per group would be \
              needed to exclude a gap of {MAX_UNCERTAINTY}",
             gap.condition.rate_name(),
             signed(&gap.estimate()),

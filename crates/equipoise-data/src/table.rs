@@ -234,7 +234,10 @@ impl Table {
     /// The index of a column. The error suggests columns with similar names.
     pub fn position(&self, column: &str) -> Result<usize, Error> {
         self.columns.iter().position(|c| c == column).ok_or_else(|| {
+            let is_list = column.contains(',')
+                && column.split(',').all(|part| self.columns.iter().any(|c| c == part.trim()));
             let suggestion = match &suggest::close_matches(column, &self.columns)[..] {
+                _ if is_list => " To name several columns, repeat the option for each.".to_owned(),
                 [] => String::new(),
                 close => format!(" Did you mean {}?", list(close)),
             };

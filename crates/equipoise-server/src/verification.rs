@@ -169,7 +169,7 @@ impl Verification {
                 "the files follow from the log and, by a repeated solve, from the tables with the recorded digests"
             }
             false => {
-                "the files follow from the log and the submissions' digests; the solve was not repeated (use --solve)"
+                "the files follow from the log and the submissions' digests; the solve was not repeated (`equipoise verify --solve` does that)"
             }
         };
         let not_checked = self.not_checked();

@@ -168,9 +168,12 @@ pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<Answer> {
 pub(crate) fn describe_separation(separation: Separation) -> &'static str {
     match separation {
         Separation::None => "the proxy's labels are not linearly separable, so its model exists",
-        Separation::Complete => "the proxy's labels are linearly separable, so it has no model",
+        Separation::Complete => {
+            "the proxy's labels are linearly separable, so without regularisation it has no model"
+        }
         Separation::Quasi => {
-            "the proxy's labels are linearly separable except for rows on the boundary, so it has no model"
+            "without regularisation the proxy has no model, because some of its rows are separable: perhaps all rows of a \
+             rare category have the same label"
         }
         Separation::Undecided => "fitting the proxy's model failed: it is too ill-conditioned",
     }
@@ -183,11 +186,15 @@ fn describe(document: &Document<'_>, models: &ProxyModels, test: &FairProxyTest)
         reasons.push(describe_separation(test.separation).to_owned());
     }
     if let Some(max) = document.max_gap {
-        let gap = models.worst_gap(document.fairness);
-        let comparison = if gap <= max { "within" } else { "above" };
-        let groups =
-            models.proxy.gap(document.fairness).as_ref().map_or(String::new(), named_groups);
-        reasons.push(format!("the worst gap is {gap:.3}, {comparison} {max}{groups}"));
+        let gap = models.proxy.gap(document.fairness);
+        let groups = gap.as_ref().map_or(String::new(), named_groups);
+        // A proxy without a model has no gap, but the model that a server fits has one.
+        let (model, worst) = match models.worst_gap(document.fairness) {
+            worst if worst.is_finite() => ("", worst),
+            _ => (" of the model that a server fits", gap.map_or(f64::NAN, |gap| gap.value.abs())),
+        };
+        let comparison = if worst <= max { "within" } else { "above" };
+        reasons.push(format!("the worst gap{model} is {worst:.3}, {comparison} {max}{groups}"));
     }
     if let Some(epsilon) = document.epsilon.filter(|_| test.separation == Separation::None) {
         let comparison = if test.violation <= epsilon { "within" } else { "above" };

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use equipoise_data::OutputFolder;
+use equipoise_core::describe_verdict;
+use equipoise_data::{OutcomeFile, OutputFolder};
 use equipoise_server::verification::{Trusted, verify};
 
 use crate::commands::verify::{TrustArgs, file_names, print_verification};
 use crate::files::refuse_existing;
+use crate::formatting::count;
 use crate::output::{Answer, Output};
 use crate::round_client::{Connection, ServerArgs};
 
@@ -65,10 +67,29 @@ pub(crate) fn run(args: &ModelArgs, output: &Output) -> anyhow::Result<Answer> {
         folder.commit()?;
     }
     let answer = print_verification(&verification, keep.then_some(&args.output), output)?;
+    if verification.is_verified() {
+        print_verdict(&files, output);
+    }
     output.note(match (keep, answer) {
         (true, Answer::Done) => format!("wrote {}", args.output.display()),
         (true, Answer::No) => format!("wrote {}, which is not verified", args.output.display()),
         (false, _) => "nothing was written; --unverified keeps the files anyway".to_owned(),
     });
     Ok(answer)
+}
+
+/// Says whether the model meets its requirements: a verified model need not be a good one.
+fn print_verdict(files: &BTreeMap<String, Vec<u8>>, output: &Output) {
+    let text = files.get("outcome.json").and_then(|content| std::str::from_utf8(content).ok());
+    let outcome = text.and_then(|text| OutcomeFile::from_json(text, "outcome.json".as_ref()).ok());
+    let Some(OutcomeFile { outcome, .. }) = outcome else { return };
+    if let Some(verdict) = describe_verdict(&outcome.judgements, "this root") {
+        output.note(format!("the verdict on the model: {verdict}"));
+    }
+    if !outcome.warnings.is_empty() {
+        output.note(format!(
+            "{}: see report.html",
+            count(outcome.warnings.len(), "warning about the model")
+        ));
+    }
 }

@@ -36,7 +36,7 @@ use summary::Summary;
 #[command(after_help = "\
 Example:
   equipoise proxy north.csv --schema schema.toml --fairness sp \\
-      --epsilon 0.01 -o proxies/north.parquet")]
+      -o proxies/north.parquet")]
 pub(crate) struct ProxyArgs {
     /// Table of the client's raw rows (.csv, .csv.gz or .parquet)
     data: PathBuf,

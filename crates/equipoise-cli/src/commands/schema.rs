@@ -3,6 +3,7 @@
 mod column_args;
 mod describe;
 mod infer;
+mod inference_args;
 mod merge;
 mod proposal;
 mod show;
@@ -10,6 +11,7 @@ mod show;
 use clap::Subcommand;
 
 pub(crate) use column_args::{names_of, parse_column, parse_pair};
+pub(crate) use inference_args::InferenceArgs;
 
 use crate::output::{Answer, Output};
 

@@ -5,7 +5,9 @@ mod clients;
 use std::path::PathBuf;
 
 use clap::Args;
+use equipoise_core::{Choice as _, Verdict};
 use equipoise_server::protocol::{ClientStatus, RoundInfo, RoundState};
+use serde_json::Value;
 
 use crate::formatting::table;
 use crate::output::{Answer, Output};
@@ -13,7 +15,7 @@ use crate::round_client::{Connection, CoordinatorArgs, ServerArgs};
 
 /// Show the state of a round
 ///
-/// Prints the state, the number of submissions, the deadline and the address of the round's web page. With the
+/// Prints the state, the number of submissions, the deadline, the verdict on a published model and the address of the round's web page. With the
 /// coordinator's token, also lists what the coordinator's page shows: who has submitted what and when, what is unusual
 /// about it, revoked keys, and refused uploads.
 #[derive(Debug, Args)]
@@ -33,7 +35,8 @@ pub(crate) struct StatusArgs {
 /// Close a round and start solving it
 ///
 /// The set of submissions is then final. The server solves in the background and publishes the result. A round with
-/// fewer submissions than its minimum is not closed.
+/// fewer submissions than its minimum is not closed. With --wait, the exit code is 1 if the solve failed or the model misses
+/// a requirement.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
@@ -56,14 +59,15 @@ pub(crate) fn run(args: &StatusArgs, output: &Output) -> anyhow::Result<Answer> 
         connection = connection.with_token(file)?;
     }
     let info = connection.info()?;
-    let mut document = serde_json::to_value(&info)?;
+    let verdict = connection.verdict(&info)?;
+    let mut document = with_verdict(&info, verdict)?;
     let mut clients: Option<Vec<ClientStatus>> = None;
     if args.token_file.is_some() {
         let listed = connection.get_json("/clients")?;
         document["clients"] = serde_json::to_value(&listed)?;
         clients = Some(listed);
     }
-    output.result(&document, || describe(&info, clients.as_deref()))
+    output.result(&document, || describe(&info, verdict, clients.as_deref()))
 }
 
 pub(crate) fn run_close(args: &CloseArgs, output: &Output) -> anyhow::Result<Answer> {
@@ -72,11 +76,24 @@ pub(crate) fn run_close(args: &CloseArgs, output: &Output) -> anyhow::Result<Ans
     if args.wait {
         info = connection.wait_for_end()?;
     }
-    output.result(&info, || describe(&info, None))?;
-    Ok(Answer::holds(info.state != RoundState::Failed))
+    let verdict = connection.verdict(&info)?;
+    output.result(&with_verdict(&info, verdict)?, || describe(&info, verdict, None))?;
+    let is_failed = info.state == RoundState::Failed || verdict == Some(Verdict::Fail);
+    Ok(Answer::holds(!is_failed))
 }
 
-fn describe(info: &RoundInfo, clients: Option<&[ClientStatus]>) -> String {
+/// The state of a round as a document, with the verdict on its model.
+fn with_verdict(info: &RoundInfo, verdict: Option<Verdict>) -> anyhow::Result<Value> {
+    let mut document = serde_json::to_value(info)?;
+    document["verdict"] = serde_json::to_value(verdict)?;
+    Ok(document)
+}
+
+fn describe(
+    info: &RoundInfo,
+    verdict: Option<Verdict>,
+    clients: Option<&[ClientStatus]>,
+) -> String {
     let submissions =
         format!("{} of {} (minimum {})", info.n_submissions, info.n_clients, info.minimum);
     let progress =
@@ -89,6 +106,10 @@ fn describe(info: &RoundInfo, clients: Option<&[ClientStatus]>) -> String {
         ("deadline", info.deadline.map(|deadline| deadline.to_string())),
         ("fairness", info.fairness.map(|fairness| fairness.to_string())),
         ("solve", progress),
+        (
+            "verdict",
+            verdict.map(|verdict| format!("{}: {}", verdict.name(), verdict.description())),
+        ),
         ("reason", info.reason.clone()),
         ("server key", Some(info.server_key.to_base64())),
         ("page", Some(page)),

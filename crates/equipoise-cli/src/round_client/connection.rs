@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use clap::Args;
-use equipoise_server::protocol::{RefusalBody, RoundId, RoundInfo, SignedServerHead};
+use equipoise_core::Verdict;
+use equipoise_server::protocol::{RefusalBody, RoundId, RoundInfo, RoundState, SignedServerHead};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use ureq::http::Response;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
@@ -155,6 +157,18 @@ impl Connection {
         }
     }
 
+    /// The verdict on the model of a published round, and `None` for other rounds.
+    pub(crate) fn verdict(&self, info: &RoundInfo) -> anyhow::Result<Option<Verdict>> {
+        #[derive(Deserialize)]
+        struct Outcome {
+            verdict: Verdict,
+        }
+        if info.state != RoundState::Published {
+            return Ok(None);
+        }
+        Ok(Some(self.get_json::<Outcome>("/files/outcome.json")?.verdict))
+    }
+
     /// Fetches a JSON document.
     pub(crate) fn get_json<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
         self.parse(&self.get_bytes(path)?)
@@ -211,6 +225,10 @@ impl Connection {
                 && matches!(error, ureq::Error::Protocol(_))
             {
                 "the reply is not HTTP (does the server use https://?)"
+            } else if self.server.starts_with("https://")
+                && error.to_string().contains("InvalidContentType")
+            {
+                "the reply is not encrypted (does the server use http://?)"
             } else {
                 "cannot reach the server"
             };

@@ -42,7 +42,7 @@ fn check_explains_why_a_separable_proxy_is_not_fair() {
     let run = world.run(&format!("check separable.csv {CHECK}")).expect(1);
     assert!(
         run.stdout
-            .contains("NOT fair: the proxy's labels are linearly separable, so it has no model"),
+            .contains("NOT fair: the proxy's labels are linearly separable, so without regularisation it has no model"),
         "{}",
         run.stdout
     );

@@ -45,10 +45,17 @@ fn without_a_key_nothing_is_verified_or_written() {
     let run = world.run("verify kept --server-key data/server.pub").expect(0);
     let last = last_line(&run.stdout);
     assert!(last.starts_with("verified: round spring of http://127.0.0.1:"), "{last}");
-    assert!(last.contains("the solve was not repeated (use --solve)"), "{last}");
+    assert!(
+        last.contains("the solve was not repeated (`equipoise verify --solve` does that)"),
+        "{last}"
+    );
     assert!(last.ends_with("no receipt was compared (use --receipt)"), "{last}");
     let run = world.run(&format!("verify kept --server-key data/server.pub {receipt}")).expect(0);
-    assert!(last_line(&run.stdout).ends_with("(use --solve)"), "{}", run.stdout);
+    assert!(
+        last_line(&run.stdout).ends_with("(`equipoise verify --solve` does that)"),
+        "{}",
+        run.stdout
+    );
     world.run("verify kept --server-key north.pub").expect(1);
 
     // Anyone can send an auditor a receipt that claims to be pinned.

@@ -201,8 +201,9 @@ impl Proposal<'_> {
                 Unknown::Error => "tables with other integers will be refused",
                 Unknown::Other => "other integers count as other",
             };
+            let known = if withheld > 0 { " besides those withheld" } else { "" };
             self.notes.push(format!(
-                "column `{column}` has only {} distinct integers, so it is categorical, and {others}. If they are amounts, use --numeric {column}",
+                "column `{column}` has only {} distinct integers{known}, so it is categorical, and {others}. If they are amounts, use --numeric {column}",
                 statistics.distinct.len()
             ));
         }

@@ -241,7 +241,10 @@ impl Refusal {
                  has not ended can be aborted"
             }
             Self::TooLate => "ask the coordinator for another round",
-            Self::TooFewSubmissions { .. } => "wait for more clients, or abort the round",
+            Self::TooFewSubmissions { .. } => {
+                "wait for more clients. If they will not come, abort the round (`equipoise close --abort`) and create one \
+                 with a lower --minimum"
+            }
             Self::OffsetMismatch { .. } => "request the upload's state and resume from its offset",
             Self::BodyTruncated { .. } | Self::TooSlow(_) => {
                 "submit again: the upload resumes where it stopped"

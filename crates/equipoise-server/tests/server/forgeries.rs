@@ -140,7 +140,11 @@ async fn an_honest_round_is_verified_with_and_without_its_tables() {
     assert_eq!(failures(&plain), Vec::<String>::new());
     assert!(plain.is_verified() && !plain.solve_repeated, "{}", plain.conclusion());
     assert!(plain.conclusion().starts_with("verified: round spring of https://"));
-    assert!(plain.conclusion().ends_with("the solve was not repeated (use --solve)"));
+    assert!(
+        plain
+            .conclusion()
+            .ends_with("the solve was not repeated (`equipoise verify --solve` does that)")
+    );
     let solved = round.solve(&round.files);
     assert_eq!(failures(&solved), Vec::<String>::new());
     assert!(solved.is_verified() && solved.solve_repeated);

@@ -25,7 +25,7 @@ pub(super) fn text(file: &OutcomeFile) -> String {
     let verdict = describe_verdict(&outcome.judgements, "this root");
     let verdict = verdict.map_or_else(String::new, |sentence| sentence + "\n\n");
     format!(
-        "{verdict}{} for {}\n\n{}\n{}\nthe model on all {}; metrics on so few rows are noisy ([ ] is a 95 % interval)\n{}",
+        "{verdict}{} for {}\n\n{}\n{}\nthe model on all {} ([ ] is a 95 % interval)\n{}",
         outcome.settings.defense,
         outcome.settings.fairness,
         weights(outcome),

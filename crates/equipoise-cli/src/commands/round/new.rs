@@ -86,6 +86,7 @@ pub(crate) fn run(args: &NewArgs, output: &Output) -> anyhow::Result<Answer> {
     let crash = args.crash_at.as_deref().map_or_else(Crash::default, Crash::parse);
     let parts = StoreParts { crash, ..StoreParts::default() };
     let store = Store::open(DataFolder::open_or_join(&args.data)?, parts)?;
+    let minimum = args.minimum.unwrap_or(roster.len() as u64);
     let new = NewRound {
         round: args.name.clone(),
         audience,
@@ -93,7 +94,7 @@ pub(crate) fn run(args: &NewArgs, output: &Output) -> anyhow::Result<Answer> {
         roster: roster.clone(),
         roots: args.root.clone(),
         settings: *settings,
-        minimum: args.minimum.unwrap_or(roster.len() as u64),
+        minimum,
         deadline: args.deadline,
         limits: args.limits.resolve(),
     };
@@ -120,12 +121,20 @@ pub(crate) fn run(args: &NewArgs, output: &Output) -> anyhow::Result<Answer> {
     });
     output.result(&document, || {
         format!(
-            "round {}: {state}, {}\ncoordinator token: {}\nserver key: {server_key}\n",
+            "round {}: {state}, {}; {}\ncoordinator token: {}\nserver key: {server_key}\n",
             args.name,
             count(roster.len(), "client"),
+            describe_minimum(minimum, roster.len() as u64),
             token_file.display(),
         )
     })
+}
+
+fn describe_minimum(minimum: u64, n_clients: u64) -> String {
+    match minimum == n_clients {
+        true => "all must submit (--minimum allows for absent clients)".to_owned(),
+        false => format!("{minimum} must submit"),
+    }
 }
 
 /// Says what to do about a token file that cannot be created.

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use equipoise_data::{InferOptions, Schema, infer};
+use equipoise_data::{Schema, infer};
 
-use crate::commands::schema::{names_of, parse_column, parse_pair};
+use crate::commands::schema::{InferenceArgs, names_of, parse_column, parse_pair};
 use crate::delimiter_args::DelimiterArgs;
 use crate::files::read_text;
 use crate::output::Output;
@@ -13,15 +13,13 @@ use crate::output::Output;
 /// Where the schema comes from.
 #[derive(Debug, Args)]
 pub(super) struct SchemaArgs {
-    /// The table's schema; without it, one is inferred from --label and --sensitive
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["label", "sensitive", "drop"])]
+    /// The table's schema; without it, one is inferred from --label, --sensitive and the options below
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["label", "sensitive"], conflicts_with_all = InferenceArgs::NAMES)]
     schema: Option<PathBuf>,
     /// Label column and its positive value, to infer a schema
     #[arg(long, value_name = "COL=POSITIVE", value_parser = parse_pair, required_unless_present = "schema")]
     label: Option<(String, String)>,
-    /// Sensitive column and the value of its reference group, to infer a schema; may be repeated
-    ///
-    /// As in `equipoise schema infer`, which has more options.
+    /// Sensitive column and the value of its reference group, to infer a schema; repeat it for combinations of columns
     #[arg(
         long,
         value_name = "COL[=REFERENCE]",
@@ -29,9 +27,8 @@ pub(super) struct SchemaArgs {
         required_unless_present = "schema"
     )]
     sensitive: Vec<(String, Option<String>)>,
-    /// Columns that an inferred schema ignores
-    #[arg(long, value_name = "COL", num_args = 1..)]
-    drop: Vec<String>,
+    #[command(flatten)]
+    inference: InferenceArgs,
 }
 
 impl SchemaArgs {
@@ -46,14 +43,8 @@ impl SchemaArgs {
             let text = read_text(path)?;
             return Ok((Schema::from_toml(&text, path)?, text));
         }
-        let options = InferOptions {
-            label: self.label.clone().unwrap_or_default(),
-            sensitive: self.sensitive.clone(),
-            drop: self.drop.clone(),
-            intercept: true,
-            codes: true,
-            ..InferOptions::default()
-        };
+        let label = self.label.clone().unwrap_or_default();
+        let options = self.inference.options(label, self.sensitive.clone());
         let columns = names_of(&options.label.0, &options.sensitive);
         let inferred = infer(delimiter.open(data, &columns)?, &options)?;
         inferred.notes.iter().for_each(|note| output.note(note));
