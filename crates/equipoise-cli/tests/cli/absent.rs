@@ -1,6 +1,6 @@
 //! `defend --allow-missing`: clients that did not submit, as in a network round.
 
-use crate::server::{Server, at, set_up, submit, wait_published};
+use crate::server::{Server, at, set_up, set_up_with, submit, wait_published};
 use crate::world::World;
 
 #[test]
@@ -55,4 +55,30 @@ fn nobody_missing_changes_nothing_and_a_proxy_without_a_root_is_still_an_error()
     assert!(!run.stderr.contains("--allow-missing"), "{}", run.stderr);
     let run = world.defend("--fairness sp -o out").expect(2).says(&["Without a root: `north`"]);
     assert!(!run.stderr.contains("--allow-missing"), "{}", run.stderr);
+}
+
+#[test]
+fn commands_say_if_a_published_model_misses_a_requirement() {
+    let world = World::with_proxies();
+    let port = set_up_with(&world, "--minimum 2 --require accuracy=0.99");
+    let _server = Server::start(&world, port, "");
+    submit(&world, "east", port).expect(0);
+    submit(&world, "north", port).expect(0);
+    let close = format!("close {} --token-file spring.token --wait", at(port));
+    let run = world.run(&close).expect(1);
+    assert!(run.stdout.contains("fail: The model misses a requirement"), "{}", run.stdout);
+    let status = world.run(&format!("status {} --json", at(port))).expect(0).json();
+    assert_eq!((&status["state"], &status["verdict"]), (&"published".into(), &"fail".into()));
+    let model = format!("model {} --server-key data/server.pub -o fetched", at(port));
+    world.run(&model).expect(0).says(&["the verdict on the model: ", "required: at least 0.99"]);
+}
+
+#[test]
+fn a_round_that_needs_all_clients_says_so() {
+    let world = World::with_proxies();
+    let port = set_up_with(&world, "");
+    let _server = Server::start(&world, port, "");
+    submit(&world, "east", port).expect(0);
+    let close = format!("close {} --token-file spring.token", at(port));
+    world.run(&close).expect(2).says(&["at least 3 submissions", "close --abort", "--minimum"]);
 }

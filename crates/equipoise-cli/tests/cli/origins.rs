@@ -52,7 +52,15 @@ fn raw_rows_say_whose_they_are_and_meet_no_criterion() {
     let origin = ProxyOrigin::read(&world.path("north.parquet")).unwrap();
     assert_eq!(origin.client.as_deref(), Some("north"));
     assert_eq!(origin.schema_sha256, Some(world.schema().digest()));
-    assert_eq!(origin.fairness, None);
+    assert_eq!((origin.fairness, origin.raw_rows), (None, true));
+
+    // Nothing listens: the rows are refused before any connection.
+    let port = set_up(&world);
+    let submit = format!("submit north.parquet --key north.key {} --retries 0", at(port));
+    world.run(&submit).expect(2).says(&["real rows", "Nothing was sent", "--raw-rows"]);
+    let server = Server::start(&world, port, "");
+    world.run(&format!("{submit} --raw-rows")).expect(0).says(&["accepted"]);
+    drop(server);
 }
 
 #[test]

@@ -88,6 +88,11 @@ pub(crate) fn free_port() -> u16 {
 
 /// Creates keys, roots and an open round `spring`; returns its port.
 pub(crate) fn set_up(world: &World) -> u16 {
+    set_up_with(world, "--minimum 2")
+}
+
+/// A new round with these options, and a free port for its server.
+pub(crate) fn set_up_with(world: &World, options: &str) -> u16 {
     let port = free_port();
     for client in CLIENTS {
         world.run(&format!("keygen {client}")).expect(0);
@@ -96,7 +101,7 @@ pub(crate) fn set_up(world: &World) -> u16 {
         .run(&format!(
             "round new spring --data data --audience http://127.0.0.1:{port} --schema schema.toml \
              --client east=east.pub --client north=north.pub --client south=south.pub \
-             --root roots --fairness sp --minimum 2"
+             --root roots --fairness sp {options}"
         ))
         .expect(0);
     port

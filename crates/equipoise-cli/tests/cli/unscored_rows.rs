@@ -79,3 +79,74 @@ fn a_table_that_cannot_be_read_writes_nothing() {
     }
     assert_eq!(world.names(), before);
 }
+
+#[test]
+fn doubtful_scores_have_a_note_and_columns_can_be_kept() {
+    let world = World::with_proxies();
+    let infer = "schema infer data.csv --label passed=1 --sensitive group=A --drop id";
+    world
+        .run(&format!("{infer} --unknown other --fill median,mode -o schema.toml --force"))
+        .expect(0);
+    for client in ["east", "north"] {
+        let proxy = format!("proxy {client}.csv --schema schema.toml --fairness sp --force");
+        world.run(&format!("{proxy} -o proxies/{client}.parquet")).expect(0);
+    }
+    world.defend("--fairness sp -o out").expect(0);
+    let rows = ["7,50,1,coast,A,1", "8,,1,moon,A,1", "9,5e6,0,hills,B,0"];
+    world.write("new.csv", &format!("{HEADER}\n{}\n", rows.join("\n")));
+    let run = world.run("predict out/model.json new.csv --keep id -o scores.csv --json").expect(0);
+    run.says(&["2 rows scored with filled, unknown or unusual values"]);
+    assert_eq!(run.json()["with_notes"], 2);
+    let scores = world.read("scores.csv");
+    let lines: Vec<&str> = scores.lines().collect();
+    assert_eq!(lines[0], "row,id,score,probability,selected,note");
+    assert!(lines[1].starts_with("1,7,") && lines[1].ends_with(','), "{}", lines[1]);
+    let note =
+        "\"`score` is missing and was filled; `region`: `moon` is unknown and counts as other\"";
+    let is_marked = lines[2].ends_with(note) || lines[2].ends_with(&note.replace('"', ""));
+    assert!(lines[2].starts_with("2,8,") && is_marked, "{}", lines[2]);
+    assert!(
+        lines[3].contains("`score`: 5000000 is more than 10 standard deviations"),
+        "{}",
+        lines[3]
+    );
+
+    for (keep, says) in [
+        ("--keep score", "--keep score: the scores have a column of that name"),
+        ("--keep id --keep id", "given twice"),
+        ("--keep idd", "no such column. Did you mean `id`?"),
+    ] {
+        let run = world.run(&format!("predict out/model.json new.csv {keep} -o no.csv")).expect(2);
+        run.says(&[says]);
+        assert!(!world.path("no.csv").exists());
+    }
+}
+
+#[test]
+fn a_threshold_decides_who_is_selected() {
+    let world = World::with_proxies();
+    world.defend("--fairness sp -o out").expect(0);
+    let selected = |threshold: &str| {
+        let predict = "predict out/model.json test.csv --force -o scores.csv --json";
+        world.run(&format!("{predict} --threshold {threshold}")).expect(0).json()["selected"]
+            .as_u64()
+            .unwrap()
+    };
+    let default = world.run("predict out/model.json test.csv -o d.csv --json").expect(0).json();
+    assert_eq!(default["selected"], selected("0.5"));
+    assert!(selected("0.3") > selected("0.5") && selected("0.5") > selected("0.7"));
+    let predict = "predict out/model.json test.csv -o no.csv";
+    world.run(&format!("{predict} --threshold 1")).expect(2).says(&["--threshold must be above 0"]);
+}
+
+#[test]
+fn a_misspelt_group_is_not_scored_as_the_other_group() {
+    let world = World::with_proxies();
+    world.defend("--fairness sp -o out").expect(0);
+    let rows = ["1,50,1,coast,A,1", "2,50,1,coast,a,1", "3,40,0,hills,B,0"];
+    world.write("new.csv", &format!("{HEADER}\n{}\n", rows.join("\n")));
+    world.run("predict out/model.json new.csv -o scores.csv").expect(1);
+    let scores = world.read("scores.csv");
+    let expected = "`group`: `a` belongs to no group: the schema has `B`, `A`";
+    assert!(scores.contains(expected), "{scores}");
+}

@@ -140,3 +140,20 @@ fn a_wrong_requirement_is_named() {
     }
     assert!(!world.path("out").exists());
 }
+
+#[test]
+fn evaluate_judges_by_the_criterion_that_the_model_was_made_for() {
+    let world = World::with_proxies();
+    world.defend("--fairness eo -o out");
+    let fairness = |more: &str| {
+        world.run(&format!("evaluate out/model.json test.csv --json {more}")).json()["fairness"]
+            .clone()
+    };
+    assert_eq!(fairness(""), "eo");
+    assert_eq!(fairness("--fairness sp"), "sp");
+    // Models of earlier versions do not name their criterion.
+    let mut model = world.json("out/model.json");
+    model.as_object_mut().unwrap().remove("fairness");
+    world.write("out/model.json", &model.to_string());
+    assert_eq!(fairness(""), "sp");
+}
