@@ -34,7 +34,8 @@ fn every_level_of_a_column_is_a_group() {
     assert_eq!(names, ["region = coast", "region = hills", "region = plain"]);
     assert_eq!(outcome["features"][5], "region = plain");
 
-    let measured = world.run("evaluate out/model.json test.csv --json").expect(0).json();
+    let measured =
+        world.run("evaluate out/model.json test.csv --fairness sp --json").expect(0).json();
     let rates: Vec<f64> = measured["metrics"]["groups"]
         .as_array()
         .unwrap()
