@@ -14,7 +14,7 @@ from . import _core
 from ._errors import EquipoiseWarning
 from ._model import Floats
 from ._proxy import make_proxy
-from ._rows import LABEL, LabelledRows
+from ._rows import LabelledRows
 from ._server import FairServer
 from ._tables import Table, to_columns
 
@@ -99,7 +99,7 @@ class OneShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 proxies[client] = (
                     make_proxy(data, schema, fairness=self.fairness, lambda_=self.lambda_)
                     if self.proxies
-                    else _encoded_rows(schema, data)
+                    else schema.encode(data)
                 )
                 roots[client] = rows.mapping(own & trusted)
             self.server_ = server.fit(proxies, roots)
@@ -209,16 +209,3 @@ def _text_labels(name: str, values: Any, n_rows: int) -> NDArray[Any]:
     if labels.shape != (n_rows,):
         raise ValueError(f"{name} must have one entry per row, {n_rows} in all; found the shape {labels.shape}")
     return labels.astype(str)
-
-
-def _encoded_rows(schema: Any, data: dict[str, Any]) -> dict[str, Any]:
-    """A client's own rows in the form of a proxy."""
-    x, groups, positive = schema._native.encode(to_columns(data))
-    names = schema._native.encoded_names()
-    group = np.frombuffer(groups, dtype=np.uint8)
-    features = np.frombuffer(x).reshape(len(group), len(names))
-    label = np.where(np.frombuffer(positive, dtype=np.uint8) > 0, 1.0, -1.0)
-    columns: dict[str, Any] = {name: features[:, i] for i, name in enumerate(names)}
-    columns[schema._native.group_column()] = group.astype(np.float64)
-    columns[LABEL] = label
-    return columns
