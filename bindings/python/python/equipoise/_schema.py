@@ -55,12 +55,24 @@ class Schema:
     ) -> "Schema":
         """Propose a schema for a table, to be reviewed and agreed on.
 
-        `positive` is the value of the label column that counts as positive. `sensitive` names one or several columns; a
-        mapping also gives the value of the reference group of each, or None for the most frequent value. With
-        `two_groups`, the reference group is compared with everyone else. With `blind`, the model may not use the group.
-        A label has two values unless `label_rest_negative` says that all but the positive one are negative. `fill` replaces
-        missing values: "median" or "mean", and "mode" for categories. `unknown="other"` accepts levels that the table
-        lacks.
+        Read `notes` afterwards: they say what to review.
+
+        Args:
+            table: Raw rows.
+            label: The label column.
+            sensitive: One or several columns whose values, or combinations of values, are the groups. A mapping also gives
+                the value of the reference group of each column, or None for the most frequent value.
+            positive: The value of the label column that counts as positive.
+            two_groups: Compare the reference group with everyone else.
+            blind: The model may not use the group.
+            drop: Columns to ignore.
+            categorical: Columns that are categories although they hold numbers.
+            numeric: Columns that are numbers although they hold few different integers.
+            intercept: Whether models have an intercept.
+            label_rest_negative: All values of the label but the positive one are negative. Without this, the label must have
+                two values.
+            fill: What replaces missing values: "median" or "mean" for numbers, "mode" for categories.
+            unknown: "other" accepts levels that the table lacks; by default they are errors.
         """
         names = [sensitive] if isinstance(sensitive, str) else sensitive
         pairs = list(names.items()) if isinstance(names, Mapping) else [(name, None) for name in names]
