@@ -36,24 +36,27 @@ class Step:
     line: int
     code: str
     shown: list[str] = field(default_factory=list)
-    # Where the shown lines are, from the first to the one after the last. None: the page shows no output.
+    # The first of these lines and the one after the last. None: the page has no place for output.
     place: tuple[int, int] | None = None
 
 
 def steps(text: str) -> Iterator[Step]:
     """The steps of a page."""
     lines = text.splitlines()
-    before: Step | None = None
     for language, start, end in blocks(lines):
         if language == "python":
-            before = Step("python", start, "\n".join(lines[start:end]))
-            following = next(blocks(lines, end + 1), None)
-            if following and following[0] == "text" and not any(line.strip() for line in lines[end + 1 : following[1] - 1]):
-                _, first, last = following
-                before.shown, before.place = lines[first:last], (first, last)
-            yield before
+            place = output_place(lines, end + 1)
+            shown = lines[slice(*place)] if place else []
+            yield Step("python", start, "\n".join(lines[start:end]), shown, place)
         elif language == "console":
             yield from commands(lines, start, end)
+
+
+def output_place(lines: list[str], after: int) -> tuple[int, int] | None:
+    """The lines of a `text` block that follows with only empty lines in between."""
+    language, start, end = next(blocks(lines, after), ("", 0, 0))
+    is_next = not any(line.strip() for line in lines[after : start - 1])
+    return (start, end) if language == "text" and is_next else None
 
 
 def blocks(lines: list[str], first: int = 0) -> Iterator[tuple[str, int, int]]:
@@ -102,7 +105,7 @@ class Runner:
         return [line.rstrip() for line in output.replace(self.port, PORT).splitlines()]
 
     def _python(self, code: str) -> str:
-        """Runs a block as a script: errors end the page, and warnings of the package are printed like other output."""
+        """Runs a block and returns what it prints. Only the package itself may warn."""
         output = io.StringIO()
         with contextlib.redirect_stdout(output), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("default")
