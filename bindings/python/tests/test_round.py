@@ -31,9 +31,11 @@ def test_clients_submit_and_fetch_the_verified_model(dev: Path, tmp_path: Path) 
     round = eq.Round("https://localhost:8443", "demo", **site)
     assert round.status()["state"] == "open"
     example = dev / "example"
-    for client in ("c1", "c2", "c3"):
+    own = eq.make_proxy(example / "data/c3.csv", example / "schema.toml", fairness="sp")
+    proxies = {"c1": example / "proxies/c1.parquet", "c2": example / "proxies/c2.parquet", "c3": own}
+    for client, proxy in proxies.items():
         receipt = eq.submit(
-            example / f"proxies/{client}.parquet",
+            proxy,
             server="https://localhost:8443",
             round="demo",
             key=dev / f"keys/{client}.key",

@@ -35,7 +35,10 @@ class Proxy:
         return to_kind(self._output, self._kind)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write the table to a .parquet, .csv or .csv.gz file, as the command `proxy` does."""
+        """Write the table to a .parquet, .csv or .csv.gz file, as the command `proxy` does.
+
+        A Parquet file says whose it is: name it after the client.
+        """
         self._native.write(path, force)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
