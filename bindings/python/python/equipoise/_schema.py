@@ -1,6 +1,7 @@
 """Schemas: what all parties agree on before anyone encodes a row."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -91,7 +92,7 @@ class Schema:
             fill=list(fill),
             unknown=unknown,
         )
-        return cls._of(native, notes)
+        return cls._of(native, [_in_python(note) for note in notes])
 
     def encode(self, table: Table) -> Any:
         """Raw rows as numbers, in the form of a proxy, as the command `encode` writes them.
@@ -175,6 +176,12 @@ class Schema:
     def __repr__(self) -> str:
         features = len(self.features)
         return f"<Schema {self.digest[:8]}: {features} features, label {self.label}, {len(self.groups)} groups>"
+
+
+def _in_python(note: str) -> str:
+    """A note of the command line with the parameters of `infer` in place of options."""
+    note = note.replace("--unknown error", 'unknown="error"')
+    return re.sub(r"--(fill|numeric) (.+)$", r'\1=["\2"]', note)
 
 
 def as_schema(schema: "Schema | str | os.PathLike[str] | None") -> Schema:
