@@ -17,6 +17,8 @@ from nbclient import NotebookClient
 SECONDS = 120
 CACHE = Path(__file__).resolve().parents[2] / "target" / "notebooks"
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+# A warning names a temporary file of the kernel and repeats the line of code.
+WARNING = re.compile(r"^\S*ipykernel_\S*:\d+: (\w+: .*)\n  .*\n?", re.MULTILINE)
 
 
 def executed(path: Path) -> Any:
@@ -48,7 +50,8 @@ def run(notebook: Any) -> Any:
         work = Path(folder) / "work"
         work.mkdir()
         resources = {"metadata": {"path": str(work)}}
-        NotebookClient(notebook, timeout=SECONDS, kernel_name="python3", resources=resources).execute(env=environment)
+        options = {"kernel_name": "python3", "timeout": SECONDS, "coalesce_streams": True}
+        NotebookClient(notebook, resources=resources, **options).execute(env=environment)
     return notebook
 
 
@@ -102,7 +105,7 @@ def _output(output: Any, page: Rendered) -> str:
 
 
 def _text(text: str) -> str:
-    text = ESCAPES.sub("", text).rstrip()
+    text = WARNING.sub(r"\1\n", ESCAPES.sub("", text)).rstrip()
     return fenced(text, "text") if text else ""
 
 

@@ -33,12 +33,13 @@ def test_outputs_become_text_images_and_html() -> None:
     png = base64.b64encode(b"image").decode()
     outputs = [
         display("stream", text="\x1b[1mbold\x1b[0m\n"),
+        display("stream", name="stderr", text="/tmp/ipykernel_1/2.py:3: UserWarning: careful\n  a\n"),
         display("display_data", data={"image/png": png, "text/plain": "<Figure>"}),
         display("execute_result", data={"text/html": "<b>x</b>", "text/plain": "x"}),
     ]
     cells = [nbformat.v4.new_markdown_cell("# Title"), nbformat.v4.new_code_cell("a", outputs=outputs)]
     page = render(nbformat.v4.new_notebook(cells=cells), "name")
-    assert "```text\nbold\n```" in page.markdown
+    assert "```text\nbold\n```" in page.markdown and "```text\nUserWarning: careful\n```" in page.markdown
     assert "![Figure 1](name-1.png)" in page.markdown and page.images == {"name-1.png": b"image"}
     assert placeholder(0) in page.markdown
     assert page.insert_html(placeholder(0)) == '<div class="output"><b>x</b></div>'
