@@ -1,6 +1,7 @@
 """A round over the network, with the server and the clients of the wheel."""
 
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -13,28 +14,34 @@ import equipoise as eq
 
 
 @pytest.fixture
-def dev(tmp_path: Path) -> Any:
+def served(tmp_path: Path) -> Any:
     """A server with a small round, which validates uploads in child processes of this interpreter."""
-    command = [sys.executable, "-m", "equipoise", "serve", "--dev", "--quiet"]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "equipoise", "serve", "--dev", "--listen", f"127.0.0.1:{port}", "--quiet"]
     with (tmp_path / "log").open("w") as log:
         process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=log, text=True)
     assert process.stdout is not None
     line = process.stdout.readline()
     assert line, (tmp_path / "log").read_text()
-    yield tmp_path / "equipoise-dev"
+    yield tmp_path / "equipoise-dev", f"https://localhost:{port}"
     process.send_signal(signal.SIGINT)
     process.wait(timeout=20)
 
 
-def test_clients_submit_and_fetch_the_verified_model(dev: Path, tmp_path: Path) -> None:
+def test_clients_submit_and_fetch_the_verified_model(served: tuple[Path, str], tmp_path: Path) -> None:
+    dev, server = served
     site = {"server_key": dev / "data/server.pub", "ca": dev / "cert.pem"}
-    round = eq.Round("https://localhost:8443", "demo", **site)
+    round = eq.Round(server, "demo", **site)
     assert round.status()["state"] == "open"
     example = dev / "example"
-    for client in ("c1", "c2", "c3"):
+    own = eq.make_proxy(example / "data/c3.csv", example / "schema.toml", fairness="sp")
+    proxies = {"c1": example / "proxies/c1.parquet", "c2": example / "proxies/c2.parquet", "c3": own}
+    for client, proxy in proxies.items():
         receipt = eq.submit(
-            example / f"proxies/{client}.parquet",
-            server="https://localhost:8443",
+            proxy,
+            server=server,
             round="demo",
             key=dev / f"keys/{client}.key",
             receipt=tmp_path / f"{client}.receipt.json",

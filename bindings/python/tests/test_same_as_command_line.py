@@ -113,3 +113,18 @@ def test_checks_are_the_same(files, command, schema, proxies, clients) -> None:
         found = eq.check(proxies["north"], clients["north"], schema, fairness="sp", max_gap=max_gap)
         assert found == expected
         assert bool(found) is fair
+
+
+def test_encoded_rows_are_the_same(files, command, schema, clients) -> None:
+    schema.save(files / "schema.toml")
+    command("encode", "data/north.csv", "--schema", "schema.toml", "-o", "north.parquet")
+    expected = pd.read_parquet(files / "north.parquet")
+    shuffled = clients["north"].sample(frac=1.0, random_state=1)
+    for table in [clients["north"], pl.DataFrame(clients["north"]), pa.Table.from_pandas(clients["north"])]:
+        found = schema.encode(table)
+        assert type(found) is type(table)
+        found = found if isinstance(found, pd.DataFrame) else found.to_pandas()
+        pd.testing.assert_frame_equal(found, expected)
+    pd.testing.assert_frame_equal(schema.encode(shuffled).sort_index(), expected)
+    from_file = schema.encode(files / "data/north.csv")
+    pd.testing.assert_frame_equal(pd.DataFrame(from_file), expected)

@@ -86,3 +86,12 @@ def test_a_schema_is_described(schema) -> None:
 def test_other_objects_are_refused(table, schema) -> None:
     with pytest.raises(TypeError, match="a table must be"):
         eq.make_proxy(table, schema, fairness="sp")
+
+
+def test_notes_name_parameters_instead_of_options() -> None:
+    size = [1.0, None, *range(58)]
+    table = pd.DataFrame({"size": size, "room no": [1, 2, 3] * 20, "group": ["A", "B"] * 30, "y": [0, 1, 1] * 20})
+    missing, codes = eq.Schema.infer(table, label="y", sensitive="group").notes
+    assert missing.endswith('use fill=["median"]') and codes.endswith('use numeric=["room no"]')
+    schema = eq.Schema.infer(table, label="y", sensitive="group", fill=["median"], numeric=["room no"])
+    assert schema.notes == []

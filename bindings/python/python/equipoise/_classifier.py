@@ -14,7 +14,7 @@ from . import _core
 from ._errors import EquipoiseWarning
 from ._model import Floats
 from ._proxy import make_proxy
-from ._rows import LABEL, LabelledRows
+from ._rows import LabelledRows
 from ._server import FairServer
 from ._tables import Table, to_columns
 
@@ -26,11 +26,21 @@ class OneShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     and a `FairServer` weights the proxies. The model is blind, so `predict` needs no sensitive features. Without
     `sensitive_features` there is no group to be fair to, and the model is a regularised logistic regression of all rows.
 
-    `proxies=False` sends each client's rows unchanged, for clients that made their own. `root_share` is the share of each
-    client's rows that is trusted if `fit` gets no `root`.
+    Args:
+        fairness: The criterion, as in `FairServer`.
+        defense: The defense, as in `FairServer`.
+        require: What the model must achieve on the root, as in `FairServer`.
+        proxies: False sends each client's rows unchanged, for clients that made proxies of their own.
+        root_share: The share of each client's rows that is trusted if `fit` gets no `root`.
+        lambda_: Regularisation strength of the model.
+        random_state: Decides which rows are the root.
 
-    Attributes: `classes_`, `coef_`, `intercept_` (for standardised columns), and, with sensitive features, `server_`, the
-    fitted `FairServer`, with `weights_`, `verdict_` and `report()`.
+    Attributes:
+        classes_ (NDArray): The two labels; the second is positive.
+        coef_ (NDArray): The coefficients, for standardised columns.
+        intercept_ (NDArray): The intercept.
+        server_ (FairServer): The fitted server, with `weights_`, `verdict_` and `report()`, if there are sensitive features.
+        schema_ (Schema): The schema of the round.
     """
 
     if TYPE_CHECKING:
@@ -73,7 +83,15 @@ class OneShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         clients: Any = None,
         root: Any = None,
     ) -> "OneShotClassifier":
-        """Run a round. `clients` names the client of each row, and `root` marks the rows that the server trusts."""
+        """Run a round.
+
+        Args:
+            X: Features, one row each.
+            y: Labels with two values; the larger one is positive.
+            sensitive_features: The group of each row, in one or several columns.
+            clients: The client of each row; by default all rows belong to one.
+            root: Booleans that mark the rows that the server trusts; by default a share of each client's rows.
+        """
         X, y = self._check_fit(X, y)
         self.classes_, positive = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -99,7 +117,7 @@ class OneShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 proxies[client] = (
                     make_proxy(data, schema, fairness=self.fairness, lambda_=self.lambda_)
                     if self.proxies
-                    else _encoded_rows(schema, data)
+                    else schema.encode(data)
                 )
                 roots[client] = rows.mapping(own & trusted)
             self.server_ = server.fit(proxies, roots)
@@ -209,16 +227,3 @@ def _text_labels(name: str, values: Any, n_rows: int) -> NDArray[Any]:
     if labels.shape != (n_rows,):
         raise ValueError(f"{name} must have one entry per row, {n_rows} in all; found the shape {labels.shape}")
     return labels.astype(str)
-
-
-def _encoded_rows(schema: Any, data: dict[str, Any]) -> dict[str, Any]:
-    """A client's own rows in the form of a proxy."""
-    x, groups, positive = schema._native.encode(to_columns(data))
-    names = schema._native.encoded_names()
-    group = np.frombuffer(groups, dtype=np.uint8)
-    features = np.frombuffer(x).reshape(len(group), len(names))
-    label = np.where(np.frombuffer(positive, dtype=np.uint8) > 0, 1.0, -1.0)
-    columns: dict[str, Any] = {name: features[:, i] for i, name in enumerate(names)}
-    columns[schema._native.group_column()] = group.astype(np.float64)
-    columns[LABEL] = label
-    return columns

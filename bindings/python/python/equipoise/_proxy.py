@@ -35,7 +35,10 @@ class Proxy:
         return to_kind(self._output, self._kind)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write the table to a .parquet, .csv or .csv.gz file, as the command `proxy` does."""
+        """Write the table to a .parquet, .csv or .csv.gz file, as the command `proxy` does.
+
+        A Parquet file says whose it is: name it after the client.
+        """
         self._native.write(path, force)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -71,9 +74,25 @@ def make_proxy(
 ) -> Proxy:
     """Make a proxy of your rows to send instead of them.
 
-    A model that anyone trains on the proxy is accurate on your data and fair by the criterion `fairness`: "sp", "eo",
-    "equalized-odds", "fpr", or a mixture such as "sp:0.5,eo:0.5". The options are those of the command `proxy`, and so is
-    the result, bit for bit.
+    A linear model that anyone trains on the proxy is accurate on your data and fair by the criterion. The options are
+    those of the command `proxy`, and so is the result, bit for bit.
+
+    Args:
+        data: Your raw rows.
+        schema: The schema that all parties agreed on, or the path of its file.
+        fairness: The criterion: "sp", "eo", "equalized-odds", "fpr", or a mixture such as "sp:0.5,eo:0.5".
+        method: "target" (the default) chooses a fair model first; "paper" is the paper's Algorithm 1.
+        rows: Number of proxy rows; by default as many as the data has.
+        rate: How many rows the proxy's model selects: "kept" (as many as a model of the data, the default), "labels" (as
+            many as have a positive label), or a number between 0 (kept) and 1 (labels).
+        epsilon: Maximum covariance of group and score, for the method "paper".
+        seed: Random seed.
+        init: "smoothed" (the default), or "data" to start from the data itself, for experiments only.
+        lambda_: Regularisation strength of the proxy's model.
+        progress: True shows a progress bar, which needs tqdm; a function gets steps done and steps in all.
+
+    Returns:
+        The proxy, with its table and its quality.
     """
     options = {
         "fairness": fairness,

@@ -60,7 +60,8 @@ class Round:
         if not isinstance(proxy, Proxy):
             raise TypeError("submit needs a Proxy, as make_proxy returns it, or the path of one")
         with tempfile.TemporaryDirectory(prefix="equipoise-") as folder:
-            file = Path(folder) / "proxy.parquet"
+            # A proxy file says whose it is by its name.
+            file = Path(folder) / f"{client or _name_in(key)}.parquet"
             proxy.save(file)
             return self._call("submit", str(file), **options)
 
@@ -94,6 +95,15 @@ class Round:
 
     def __repr__(self) -> str:
         return f"<Round {self.name} at {self.server}>"
+
+
+def _name_in(key: StrPath) -> str:
+    """The client's name in its key file, which is the last word. The command reports a key that cannot be read."""
+    try:
+        words = Path(key).read_text(encoding="utf-8").split()
+    except (OSError, UnicodeDecodeError):
+        words = []
+    return Path(words[-1]).name if words else "proxy"
 
 
 def submit(

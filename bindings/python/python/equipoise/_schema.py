@@ -1,11 +1,14 @@
 """Schemas: what all parties agree on before anyone encodes a row."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from . import _core
-from ._tables import Table, text_of, to_native
+from ._tables import Table, from_columns, kind_of, text_of, to_native
 
 
 class Schema:
@@ -53,12 +56,24 @@ class Schema:
     ) -> "Schema":
         """Propose a schema for a table, to be reviewed and agreed on.
 
-        `positive` is the value of the label column that counts as positive. `sensitive` names one or several columns; a
-        mapping also gives the value of the reference group of each, or None for the most frequent value. With
-        `two_groups`, the reference group is compared with everyone else. With `blind`, the model may not use the group.
-        A label has two values unless `label_rest_negative` says that all but the positive one are negative. `fill` replaces
-        missing values: "median" or "mean", and "mode" for categories. `unknown="other"` accepts levels that the table
-        lacks.
+        Read `notes` afterwards: they say what to review.
+
+        Args:
+            table: Raw rows.
+            label: The label column.
+            sensitive: One or several columns whose values, or combinations of values, are the groups. A mapping also gives
+                the value of the reference group of each column, or None for the most frequent value.
+            positive: The value of the label column that counts as positive.
+            two_groups: Compare the reference group with everyone else.
+            blind: The model may not use the group.
+            drop: Columns to ignore.
+            categorical: Columns that are categories although they hold numbers.
+            numeric: Columns that are numbers although they hold few different integers.
+            intercept: Whether models have an intercept.
+            label_rest_negative: All values of the label but the positive one are negative. Without this, the label must have
+                two values.
+            fill: What replaces missing values: "median" or "mean" for numbers, "mode" for categories.
+            unknown: "other" accepts levels that the table lacks; by default they are errors.
         """
         names = [sensitive] if isinstance(sensitive, str) else sensitive
         pairs = list(names.items()) if isinstance(names, Mapping) else [(name, None) for name in names]
@@ -77,7 +92,23 @@ class Schema:
             fill=list(fill),
             unknown=unknown,
         )
-        return cls._of(native, notes)
+        return cls._of(native, [_in_python(note) for note in notes])
+
+    def encode(self, table: Table) -> Any:
+        """Raw rows as numbers, in the form of a proxy, as the command `encode` writes them.
+
+        The result has the same kind as `table`; a path gives a mapping of columns. It is what a client without fairness
+        would send: a copy of the data, neither fair nor private.
+        """
+        x, groups, positive = self._native.encode(to_native(table))
+        group = np.frombuffer(groups, dtype=np.uint8)
+        names = self._native.encoded_names()
+        features = np.frombuffer(x).reshape(len(group), len(names))
+        columns: dict[str, Any] = {name: features[:, i].copy() for i, name in enumerate(names)}
+        columns[self._native.group_column()] = group.astype(np.int8)
+        columns[self.label] = np.where(np.frombuffer(positive, dtype=np.uint8) > 0, 1, -1).astype(np.int8)
+        kind = kind_of(table)
+        return from_columns(columns, kind, table.index if kind == "pandas" else None)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the schema file. An existing file is replaced only with `force`."""
@@ -145,6 +176,12 @@ class Schema:
     def __repr__(self) -> str:
         features = len(self.features)
         return f"<Schema {self.digest[:8]}: {features} features, label {self.label}, {len(self.groups)} groups>"
+
+
+def _in_python(note: str) -> str:
+    """A note of the command line with the parameters of `infer` in place of options."""
+    note = note.replace("--unknown error", 'unknown="error"')
+    return re.sub(r"--(fill|numeric) (.+)$", r'\1=["\2"]', note)
 
 
 def as_schema(schema: "Schema | str | os.PathLike[str] | None") -> Schema:

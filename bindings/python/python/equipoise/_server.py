@@ -26,17 +26,47 @@ Clients = Mapping[str, Table] | str | os.PathLike[str]
 class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Weight the clients' proxies using trusted root rows, and produce one model that is accurate and fair.
 
-    The parameters are the options of the command `defend`; those that are None keep the profile's value. `fit` takes one
-    proxy (encoded rows) and one root (raw rows) per client, as mappings from client to table, or two folders. The model
-    is the same as that of the command line, bit for bit.
+    The parameters are the options of the command `defend`; those that are None keep the profile's value. The model is the
+    same as that of the command line, bit for bit.
 
     With `estimator`, any scikit-learn classifier is trained as well: on all proxies, with the learned weights of the
     clients as sample weights, and with a threshold for each group if the schema lets the model use the group. It then
-    makes the predictions. `estimator_figures_` compares it with the linear model on the root; `thresholds_` has the
-    probability above which each group is selected.
+    makes the predictions.
 
-    Attributes: `weights_` (by client), `coef_`, `intercept_`, `model_`, `verdict_`, `outcome_` (outcome.json), `audit_`
-    (by client), `warnings_`, `seconds_` (duration of the solve).
+    Args:
+        schema: The schema that all parties agreed on, or the path of its file.
+        fairness: The criterion: "sp", "eo", "equalized-odds", "fpr", or a mixture such as "sp:0.5,eo:0.5".
+        defense: "trust" (the default), "bilevel", "pooled", "fedasl", "fednolowe" or "root-only".
+        require: What the model must achieve on the root, such as "gap=0.05,accuracy=0.75".
+        profile: Which settings to start from: "default" or "paper".
+        estimator: A scikit-learn classifier to train on the weighted proxies.
+        surrogate: The smooth measure that bilevel minimises: "covariance", "soft-rate" or "soft-rate:SLOPE".
+        root_weighting: How bilevel weights root rows: "pooled" or "client".
+        inner: The solver of each fit: "newton", or "lbfgs" with the profile "paper".
+        lambda_: Regularisation strength of the model.
+        iterations: Maximum number of steps of bilevel.
+        learning_rate: Adam's learning rate, with the profile "paper".
+        inner_tolerance: Gradient norm at which a fit counts as converged.
+        rho_start: Initial factor of bilevel's fairness penalty.
+        rho_max: Its final factor.
+        no_fallback: Keep the clients' model even if a model of the root alone is clearly better.
+        sweep: Also compute the trade-off between accuracy and fairness, for the report.
+        memory: Maximum memory in bytes. It changes nothing in the result.
+        scratch: Folder for rows that do not fit into `memory`.
+
+    Attributes:
+        weights_ (dict[str, float]): The weight of each client.
+        verdict_ (str): "pass", "fail", "unknown", or "none" if nothing was required.
+        model_ (Model): The linear model.
+        coef_ (NDArray): Its coefficients, without the intercept.
+        intercept_ (NDArray): Its intercept.
+        outcome_ (dict[str, Any]): All of outcome.json: figures, judgements, trust, settings.
+        audit_ (dict[str, dict[str, Any]]): What an auditor asks about each client, beginning with a `reason`.
+        warnings_ (list[str]): What a reader must know about the model.
+        seconds_ (float): Duration of the solve.
+        estimator_ (Any): The fitted `estimator`.
+        estimator_figures_ (dict[str, dict[str, Any]]): Accuracy and gap on the root of the estimator and of the linear model.
+        thresholds_ (dict[str, float]): The probability above which the estimator selects a row of each group.
     """
 
     if TYPE_CHECKING:
@@ -95,7 +125,13 @@ class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.scratch = scratch
 
     def fit(self, proxies: Clients, root: Clients, *, progress: Progress = False) -> "FairServer":
-        """Run the defense on a round."""
+        """Run the defense on a round.
+
+        Args:
+            proxies: One proxy (encoded rows) per client, as a mapping from client to table, or a folder with a file each.
+            root: One root (raw rows) per client, in the same form.
+            progress: True shows a progress bar, which needs tqdm; a function gets steps done and steps in all.
+        """
         schema = as_schema(self.schema)
         native_proxies, native_roots = _native(proxies, schema), _native(root, schema)
         with reporting(progress, "solve") as report:
