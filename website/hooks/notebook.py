@@ -47,6 +47,7 @@ def run(notebook: Any) -> Any:
             "JUPYTER_CONFIG_DIR": str(home / "jupyter"),
             "MPLCONFIGDIR": str(home / "matplotlib"),
         }
+        home.mkdir()
         work = Path(folder) / "work"
         work.mkdir()
         resources = {"metadata": {"path": str(work)}}
