@@ -75,6 +75,11 @@ impl RootRates {
         })
     }
 
+    /// Whether the models do not see the group.
+    pub(super) fn is_blind(&self) -> bool {
+        !self.rows.layout().as_feature
+    }
+
     pub(super) fn index(&self) -> &RateIndex {
         &self.index
     }

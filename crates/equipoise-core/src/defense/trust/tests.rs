@@ -271,3 +271,44 @@ fn trust_is_in_the_outcome_of_this_defense_only() {
         assert!(Metrics::of(&outcome.theta, &round.root().all_rows().unwrap()).is_ok());
     }
 }
+
+/// Rows of a blind model. The first feature differs between the groups, and labels follow it by `trace`; the second does not.
+fn blind_rows(seed: u64, n_rows: usize, trace: f64) -> Rows {
+    let layout = Layout { as_feature: false, ..Layout::two_groups(2, true) };
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let uniform = Uniform::new(0.0, 1.0).unwrap();
+    let (mut x, mut groups, mut positive) = (vec![], vec![], vec![]);
+    for i in 0..n_rows {
+        let group = (i % 2) as u8;
+        let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
+        let row = [f64::from(group) - 0.5 + normal(), normal()];
+        let score = trace * row[0] + row[1];
+        positive.push(uniform.sample(&mut rng) < 1.0 / (1.0 + (-score).exp()));
+        x.extend(row);
+        groups.push(group);
+    }
+    Rows::new(layout, &x, &groups, &positive).unwrap()
+}
+
+#[test]
+fn fair_blind_clients_are_useful_although_they_rank_people_worse() {
+    // Fair clients must do without the first feature, which is the better one.
+    let traces = [0.0, 1.5, 0.0, 1.5, 0.0];
+    let client = |(c, &trace): (usize, &f64)| Client {
+        id: format!("c{c}"),
+        proxy: blind_rows(900 + c as u64, 3000, trace),
+        root: blind_rows(950 + c as u64, 200, 1.5),
+    };
+    let outcome = run(traces.iter().enumerate().map(client).collect(), "sp");
+    let weights = outcome.weights();
+    assert!(weights[1] + weights[3] < 0.05, "{weights:?}");
+    // Noise is still useless.
+    let mut noisy: Vec<Client> = traces.iter().enumerate().map(client).collect();
+    let layout = noisy[0].proxy.layout().clone();
+    let proxy = &noisy[4].proxy;
+    let mut positive: Vec<bool> = (0..proxy.len()).map(|i| proxy.is_positive(i)).collect();
+    positive.shuffle(&mut ChaCha8Rng::seed_from_u64(2));
+    let x: Vec<f64> = (0..proxy.len()).flat_map(|i| proxy.x(i).to_vec()).collect();
+    noisy[4].proxy = Rows::new(layout, &x, proxy.groups(), &positive).unwrap();
+    assert_eq!(run(noisy, "sp").clients[4].weight, 0.0);
+}

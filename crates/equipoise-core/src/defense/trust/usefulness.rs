@@ -8,6 +8,9 @@ use super::rates::OnSample;
 use super::report::TrustReason;
 use super::root_rates::RootRates;
 
+/// The share of its advantage over chance that a blind model may lose.
+const MOST: f64 = 0.6;
+
 /// Why each client is useless; `None` if it is not.
 pub(super) fn find_useless(
     root: &RootRates,
@@ -32,21 +35,30 @@ pub(super) fn find_useless(
         .reduce(|best, next| if next.1 > best.1 { next } else { best });
     if let Some((best, best_auc)) = best {
         let errors = root.auc_errors(models, best);
+        let allowed = allowed_deficit(best_auc, root.is_blind(), constants);
         for client in (0..n_clients).filter(|&c| c != best) {
             let (Some(auc), None) = (auc(client), &useless[client]) else { continue };
             let (deficit, error) = (best_auc - auc, errors[client]);
             let margin = constants.clip * error;
             let on_rows = deficit_on_samples(on_samples, client, best)
                 .clamp(deficit - margin, deficit + margin);
-            let is_proved = deficit > (constants.proof * error).max(constants.deficit);
+            let is_proved = deficit > (constants.proof * error).max(allowed);
             if is_proved {
                 useless[client] = Some(TrustReason::RanksPoorly { deficit, error });
-            } else if on_rows > constants.deficit {
+            } else if on_rows > allowed {
                 useless[client] = Some(TrustReason::RanksPoorlyOnProxies { deficit: on_rows });
             }
         }
     }
     useless
+}
+
+/// How much worse than the best a useful model may rank people. A model that sees the group can be fair by its thresholds
+/// alone, and ranks as well as an unfair one. A blind model must rank people differently to be fair, so it is useless only if it
+/// has lost most of what sets the best model apart from chance.
+fn allowed_deficit(best_auc: f64, is_blind: bool, constants: &TrustConstants) -> f64 {
+    let most = if is_blind { MOST * (best_auc - 0.5) } else { 0.0 };
+    constants.deficit.max(most)
 }
 
 /// The median over all samples of the difference in AUC between `best` and a client. A sample counts by how well any
