@@ -122,10 +122,10 @@ fn all_invalid_cells_are_listed() {
     3  lsat    3,5    has a decimal comma
     3  race           the sensitive attribute is missing and cannot be filled
     3  pass           the label is missing and cannot be filled
-Correct the value, or declare the column categorical in the schema.
-Correct the value, or agree on a schema that includes it.
-Write numbers with a decimal point, such as 3.5.
-Complete or remove the row.";
+is not a number: correct the value, or declare the column categorical in the schema.
+is not one of the levels `1`, `2`, `x`: correct the value, or agree on a schema that includes it.
+has a decimal comma: write numbers with a decimal point, such as 3.5.
+the sensitive attribute is missing and cannot be filled: complete or remove the row.";
     assert_eq!(cells, expected);
 }
 

@@ -37,7 +37,7 @@ async fn invalid_csv_files_are_refused_with_row_and_column() {
         ("score,group,passed,id\n1,1,1,1\n".into(), "value_rejected", None, Some("id")),
         ("score,score,group,passed\n1,1,1,1\n".into(), "value_rejected", None, Some("score")),
         (format!("{head}\"1,0,-1\n").into(), "file_rejected", None, None),
-        (format!("{head}1\0,0,-1\n").into(), "value_rejected", Some(2), Some("score")),
+        (format!("{head}1\0,0,-1\n").into(), "file_rejected", None, None),
         ([head.as_bytes(), b"\xff,0,-1\n"].concat(), "file_rejected", None, None),
         ("score,group,passed\n".into(), "file_rejected", None, None),
         (Vec::new(), "file_rejected", None, None),
