@@ -1,7 +1,7 @@
 //! The results of a published round: key figures, files and verification.
 
 use equipoise_core::{Estimate, Requirement};
-use equipoise_report::{Format, Markup, answer, count, requirement_figures, termination_label};
+use equipoise_report::{Format, Markup, answer, count, root_figures, termination_label};
 
 use super::frame::{code, figure, section};
 use super::participation::server_options;
@@ -64,7 +64,7 @@ fn write_figures(markup: &mut Markup, view: &RoundView) {
     let clients = format!("{weighted} of {}", outcome.clients.len());
     let share = |estimate: Option<Estimate>| Format::Percent(1).write_estimate(estimate);
     markup.element("dl", &[("class", &"figures")], |markup| {
-        for required in requirement_figures(outcome) {
+        for required in root_figures(outcome) {
             figure(markup, &required.label, &required.value, &required.note);
         }
         let is_required = |r| outcome.judgements.iter().any(|j| j.requirement == r);
