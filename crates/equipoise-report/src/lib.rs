@@ -31,7 +31,7 @@ pub use format::{Format, count, duration};
 pub use markup::{Attributes, Markup};
 pub use matrix::{Matrix, MatrixCell, MatrixRow};
 pub use outcome_report::{
-    Measured, OutcomeReport, answer, groups_text, root_figures, termination_label,
+    Measured, OutcomeReport, answer, groups_text, requirement_text, root_figures, sentence,
 };
 pub use page::{Page, Section};
 pub use table::{Cell, Column, Table};

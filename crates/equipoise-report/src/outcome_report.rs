@@ -26,9 +26,8 @@ use equipoise_data::{Digest, Model, OutcomeFile, Schema};
 use crate::format::counted;
 use crate::page::Page;
 
-pub use answer::{answer, root_figures};
+pub use answer::{answer, requirement_text, root_figures};
 pub use verdict::groups_text;
-pub use wording::termination_label;
 
 /// Heading of the page about a round.
 const TITLE: &str = "Outcome of a round";
@@ -160,7 +159,7 @@ impl OutcomeReport<'_> {
 }
 
 /// With a capital letter and a full stop.
-fn sentence(text: &str) -> String {
+pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     let end = if text.ends_with(['.', '?', '!']) { None } else { Some('.') };

@@ -33,6 +33,19 @@ pub fn answer(outcome: &Outcome) -> Answer {
     Answer { tone, headline: headline.to_owned(), sentence: sentences.join(" ") }
 }
 
+/// A requirement in words: "largest gap between groups at most 10 pp".
+pub fn requirement_text(requirement: Requirement, bound: f64) -> String {
+    match requirement {
+        Requirement::Gap => {
+            format!("largest gap between groups at most {}\u{202f}pp", round_points(bound))
+        }
+        Requirement::Accuracy => format!("correct decisions at least {}", round_share(bound)),
+        Requirement::BalancedAccuracy => {
+            format!("balanced accuracy at least {}", round_share(bound))
+        }
+    }
+}
+
 /// The figures on the root: those required, with their bounds, and gap and accuracy in any case.
 pub fn root_figures(outcome: &Outcome) -> Vec<Figure> {
     let mut figures = requirement_figures(outcome);
