@@ -15,6 +15,8 @@ pub enum Format {
     Fixed(usize),
     /// A percentage with this many decimals: 0.25 is "25 %".
     Percent(usize),
+    /// A difference of percentages, in percentage points with this many decimals: 0.25 is "25 pp".
+    Points(usize),
 }
 
 impl Format {
@@ -25,7 +27,17 @@ impl Format {
             Self::Auto => auto(value),
             _ if value.abs() >= 1e12 => scientific(value, 2),
             Self::Fixed(decimals) => grouped(value, decimals),
-            Self::Percent(decimals) => percent(grouped(100.0 * value, decimals)),
+            Self::Percent(decimals) | Self::Points(decimals) => {
+                grouped(100.0 * value, decimals) + self.unit()
+            }
+        }
+    }
+
+    fn unit(&self) -> &'static str {
+        match self {
+            Self::Auto | Self::Fixed(_) => "",
+            Self::Percent(_) => "\u{202f}%",
+            Self::Points(_) => "\u{202f}pp",
         }
     }
 
@@ -35,7 +47,7 @@ impl Format {
             (Some(_), Some(ends)) => {
                 let [low, high] = ends.map(|end| self.write(Some(end)));
                 // A unit is written once.
-                let low = low.trim_end_matches("\u{202f}%");
+                let low = low.strip_suffix(self.unit()).unwrap_or(&low);
                 format!("{} ({low}\u{a0}to\u{a0}{high})", self.write(value))
             }
             _ => self.write(value),
@@ -50,7 +62,9 @@ impl Format {
     /// Labels a tick of a linear axis, with the decimals that the step between ticks needs.
     pub(crate) fn write_tick(&self, value: f64, step: f64) -> String {
         match self {
-            Self::Percent(_) => percent(grouped(100.0 * value, decimals(100.0 * step))),
+            Self::Percent(_) | Self::Points(_) => {
+                grouped(100.0 * value, decimals(100.0 * step)) + self.unit()
+            }
             _ if value != 0.0 && !(1e-4..1e6).contains(&step) => scientific(value, 1),
             _ => grouped(value, decimals(step)),
         }
@@ -112,10 +126,6 @@ fn auto(value: f64) -> String {
         let digits = grouped(value, usize::try_from(3 - whole).unwrap_or(0).min(6));
         without_trailing_zeros(&digits).to_owned()
     }
-}
-
-fn percent(number: String) -> String {
-    number + "\u{202f}%"
 }
 
 fn without_trailing_zeros(number: &str) -> &str {
@@ -221,6 +231,8 @@ mod tests {
         let estimate = Estimate { value: 0.021, low: -0.04, high: 0.1 };
         let written = Format::Percent(1).write_estimate(Some(estimate));
         assert_eq!(written, "2.1\u{202f}% (\u{2212}4.0\u{a0}to\u{a0}10.0\u{202f}%)");
+        let points = Format::Points(1).write_estimate(Some(estimate.abs()));
+        assert_eq!(points, "2.1\u{202f}pp (0.0\u{a0}to\u{a0}10.0\u{202f}pp)");
     }
 
     #[test]

@@ -30,7 +30,9 @@ pub use convergence::Convergence;
 pub use format::{Format, count, duration};
 pub use markup::{Attributes, Markup};
 pub use matrix::{Matrix, MatrixCell, MatrixRow};
-pub use outcome_report::{Measured, OutcomeReport, answer, requirement_figures, termination_label};
+pub use outcome_report::{
+    Measured, OutcomeReport, answer, groups_text, requirement_text, root_figures, sentence,
+};
 pub use page::{Page, Section};
 pub use table::{Cell, Column, Table};
 

@@ -3,11 +3,14 @@
 //! It answers "may we use it?" first. Then come the warnings, the weights, fairness, the groups, the audit of every
 //! client and the model. What only a specialist needs, the solver, comes last and is folded away.
 
+mod answer;
 mod audit;
 mod clients;
 mod fairness;
+mod gaps;
 mod glossary;
 mod groups;
+mod look_closer;
 mod model;
 mod overlaps;
 mod settings;
@@ -23,8 +26,8 @@ use equipoise_data::{Digest, Model, OutcomeFile, Schema};
 use crate::format::counted;
 use crate::page::Page;
 
-pub use verdict::{answer, requirement_figures};
-pub use wording::termination_label;
+pub use answer::{answer, requirement_text, root_figures};
+pub use verdict::groups_text;
 
 /// Heading of the page about a round.
 const TITLE: &str = "Outcome of a round";
@@ -103,7 +106,7 @@ impl OutcomeReport<'_> {
         sections.extend(self.trade_off_section());
         sections.extend(self.audit_section());
         sections.push(self.model_section());
-        sections.push(glossary::section());
+        sections.push(glossary::section(self.outcome().settings.defense));
         sections.push(self.solver_section());
         Page { title: self.title.to_owned(), subtitle: self.subtitle(), sections }
     }
@@ -134,6 +137,20 @@ impl OutcomeReport<'_> {
         self.measured.iter().find(|m| m.defense == defense).or(self.measured.first())
     }
 
+    /// The name of an encoded feature. The entry of a group is named after the group for which it is 1: outcome files
+    /// name it after the column if there are only two groups. A feature without a name is numbered.
+    fn feature(&self, column: usize) -> String {
+        let sensitive = &self.schema.sensitive;
+        let Some(name) = self.file.features.get(column) else {
+            return format!("coefficient {}", column + 1);
+        };
+        let is_group = sensitive.as_feature && sensitive.columns[..] == [name.clone()];
+        match &sensitive.groups[..] {
+            [_, encoded_as_1] if is_group => encoded_as_1.name.clone(),
+            _ => name.clone(),
+        }
+    }
+
     /// The name of the group that reports compare the others with.
     fn reference_group(&self) -> &str {
         let sensitive = &self.schema.sensitive;
@@ -142,7 +159,7 @@ impl OutcomeReport<'_> {
 }
 
 /// With a capital letter and a full stop.
-fn sentence(text: &str) -> String {
+pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     let end = if text.ends_with(['.', '?', '!']) { None } else { Some('.') };

@@ -5,13 +5,17 @@
 mod html_check;
 mod sample_pages;
 
-use equipoise_core::{ClientTrust, Defense, Requirements, Termination, TrustReason, Verdict};
+use equipoise_core::{
+    ClientTrust, Defense, Fairness, Requirements, SweepPoint, Termination, TrustReason, Verdict,
+};
 use equipoise_report::{
     Axis, Bar, Bars, Block, Chart, ChartKind, Format, GroupedBars, Heatmap, Lines, Measured, Page,
-    Point, Quantity, Scatter, ScatterSeries, Section, Series, Table,
+    Point, Quantity, Scatter, ScatterSeries, Section, Series, Table, groups_text,
 };
 use html_check::{Tag, read_balanced};
-use sample_pages::{TWO, every_block, group_metrics, metrics, outcome, report, schema};
+use sample_pages::{
+    TWO, counted_metrics, every_block, group_metrics, metrics, outcome, report, schema,
+};
 
 const HOSTILE: &str = "<script>alert(1)</script>&\"'";
 
@@ -239,11 +243,11 @@ fn draws_charts_of_empty_single_and_extreme_values() {
         let series = vec![Series { name: "series".to_owned(), points }];
         ChartKind::Lines(Lines { x: axis(), y: axis(), log_y, series, markers: Vec::new() })
     };
-    let scatter = |values: &[f64]| {
+    let scatter = |values: &[f64], is_path: bool| {
         let point = |&y: &f64| Point { label: "p".to_owned(), x: y, y, ..Point::default() };
         let points = values.iter().map(point).collect();
         let series = vec![ScatterSeries { name: "series".to_owned(), points }];
-        ChartKind::Scatter(Scatter { x: axis(), y: axis(), series })
+        ChartKind::Scatter(Scatter { x: axis(), y: axis(), series, is_path })
     };
     let heatmap = |values: &[f64]| {
         ChartKind::Heatmap(Heatmap {
@@ -271,7 +275,8 @@ fn draws_charts_of_empty_single_and_extreme_values() {
             grouped(values),
             lines(values, false),
             lines(values, true),
-            scatter(values),
+            scatter(values, false),
+            scatter(values, true),
             heatmap(values),
         ] {
             let html = page_of(kind);
@@ -315,9 +320,9 @@ fn judged(requirements: &str, privileged: f64, other: f64, rows: usize) -> Strin
 fn the_first_section_answers_whether_the_model_may_be_used() {
     let yes = judged("gap=0.05", 0.8, 0.8, 40_000);
     assert!(yes.contains("answer good") && yes.contains("Yes: it meets every requirement."));
-    assert!(yes.contains("up to 5\u{202f}% is allowed"), "{}", &yes[..4000]);
+    assert!(yes.contains("percentage points; up to 5 are allowed"), "{}", &yes[..4000]);
     let no = judged("gap=0.05", 0.9, 0.6, 4000);
-    assert!(no.contains("answer bad") && no.contains("only 5\u{202f}% is allowed"));
+    assert!(no.contains("answer bad") && no.contains("only 5 are allowed"));
     let perhaps = judged("gap=0.05", 0.8, 0.78, 84);
     assert!(perhaps.contains("Cannot tell: there are too few trusted rows."));
     assert!(perhaps.contains("rows in each group would be needed to tell"));
@@ -332,6 +337,157 @@ fn the_first_section_answers_whether_the_model_may_be_used() {
         for jargon in ["SPD", "EOD", "ρ", "AUC", "objective", "covariance", "hypergradient"] {
             assert!(!first.contains(jargon), "{jargon}: {first}");
         }
+    }
+}
+
+/// The first section of a report on figures of these groups: rows, positives, selected, true positives.
+fn first_section(fairness: Fairness, require: &str, groups: &[(&str, [usize; 4])]) -> String {
+    let mut file = outcome(4, "bank");
+    let figures = counted_metrics(groups);
+    let outcome = &mut file.outcome;
+    outcome.settings.fairness = fairness;
+    outcome.judgements = figures.judge(require.parse().unwrap(), fairness);
+    outcome.verdict = Verdict::of(&outcome.judgements);
+    outcome.root_metrics = figures;
+    let schema = schema(&groups.iter().map(|(name, _)| *name).collect::<Vec<_>>(), "hired");
+    let mut report = report(&file, &schema, &[]);
+    report.measured = Measured::on_root(&file);
+    let html = report.render();
+    checked(&html);
+    html.split("<section").nth(1).unwrap().to_owned()
+}
+
+#[test]
+fn a_pass_points_at_groups_that_fare_badly_by_other_figures() {
+    // Both groups have a true positive rate of 90 %. Of the negatives, 75 % and 10 % are selected, so that
+    // 180 + 200 of 1,000 and 720 + 180 of 1,000 decisions are correct.
+    let uneven = [("race = A", [1000, 200, 780, 180]), ("race = B", [1000, 800, 740, 720])];
+    let text = first_section(Fairness::EO, "gap=0.1", &uneven);
+    assert!(text.contains("Yes: it meets every requirement."), "{text}");
+    // The selection rates differ by four points only.
+    let closer = "Also look at the false positive rate, which was not required to be equal: 75.0\u{202f}% for race = A but \
+                  10.0\u{202f}% for race = B; and at the accuracy for race = A: only 38.0\u{202f}% of the decisions are \
+                  correct, against 64.0\u{202f}% for all.";
+    assert!(text.contains(closer), "{text}");
+    let even = [("race = A", [1000, 500, 500, 450]), ("race = B", [1000, 500, 500, 450])];
+    assert!(!first_section(Fairness::EO, "gap=0.1", &even).contains("Also look at"));
+    // On so few rows, the difference may be chance.
+    let few = [("race = A", [10, 5, 6, 4]), ("race = B", [10, 5, 4, 4])];
+    assert!(!first_section(Fairness::EO, "gap=1", &few).contains("Also look at"));
+}
+
+#[test]
+fn an_accuracy_that_a_constant_reaches_is_pointed_out() {
+    let groups = [("race = A", [1000, 200, 200, 150]), ("race = B", [1000, 240, 200, 150])];
+    let low = first_section(Fairness::SP, "accuracy=0.7", &groups);
+    assert!(low.contains("selecting no one would be correct for 78.0\u{202f}%"), "{low}");
+    let high = first_section(Fairness::SP, "accuracy=0.8", &groups);
+    assert!(!high.contains("selecting no one"), "{high}");
+    let groups = [("race = A", [1000, 900, 900, 850]), ("race = B", [1000, 900, 900, 850])];
+    let everyone = first_section(Fairness::SP, "accuracy=0.8", &groups);
+    assert!(everyone.contains("selecting everyone would be correct for 90.0\u{202f}%"));
+}
+
+#[test]
+fn a_published_report_says_where_its_date_is() {
+    let mut file = outcome(4, "bank");
+    file.about.date = None;
+    let html = report(&file, &two(), &[]).render();
+    assert!(html.contains("<dt>Date</dt><dd>in the audit log of the round"));
+}
+
+#[test]
+fn the_coefficient_of_a_group_is_named_after_the_group_for_which_it_is_1() {
+    let mut file = outcome(4, "bank");
+    file.features[7] = "race".to_owned();
+    let html = report(&file, &two(), &[]).render();
+    assert!(html.contains("race = White: 0.015") && !html.contains(">race: 0.015"));
+    let mut blind = two();
+    blind.sensitive.as_feature = false;
+    assert!(report(&file, &blind, &[]).render().contains("race: 0.015"));
+}
+
+#[test]
+fn groups_are_listed_so_that_names_with_commas_stay_apart() {
+    let text = |columns: &str, members: [&str; 2]| {
+        let names = ["sex = F, age = old", "sex = M, age = old"];
+        let groups: String = names
+            .iter()
+            .zip(members)
+            .map(|(name, members)| {
+                format!("[[sensitive.group]]\nname = \"{name}\"\nmembers = [{members}]\n")
+            })
+            .collect();
+        let toml = format!(
+            "version = 1\nintercept = true\nlabel = {{ column = \"y\", positive = \"1\" }}\n[sensitive]\n{columns}\n\
+             reference = \"sex = F, age = old\"\n{groups}[[feature]]\ncolumn = \"x\"\nkind = \"numeric\"\n\
+             center = 0.0\nscale = 1.0\n"
+        );
+        let schema = equipoise_data::Schema::from_toml(&toml, "schema.toml".as_ref()).unwrap();
+        groups_text(&schema.sensitive)
+    };
+    let pairs = ["[\"F\", \"old\"]", "[\"M\", \"old\"]"];
+    assert_eq!(text("columns = [\"sex\", \"age\"]", pairs), "sex & age: F/old · M/old");
+    let single = ["\"F\"", "\"M\""];
+    assert_eq!(text("column = \"sex\"", single), "sex = F, age = old · sex = M, age = old");
+}
+
+#[test]
+fn the_trade_off_says_if_the_model_lost_on_both_sides() {
+    let page = |before: [f64; 2], after: [f64; 2]| {
+        let mut file = outcome(4, "bank");
+        let point = |strength: f64, [privileged, other]: [f64; 2]| SweepPoint {
+            strength,
+            weights: vec![0.25; 4],
+            theta: vec![0.0; 9],
+            root_metrics: metrics(privileged, other, 2000),
+        };
+        file.sweep = vec![point(0.0, before), point(0.5, before), point(1.0, after)];
+        let html = report(&file, &two(), &[]).render();
+        checked(&html);
+        html
+    };
+    // Seven tenths of the labels are positive, so a rate of 0.9 is wrong about more rows than one of 0.6.
+    let (fair, unfair) = ([0.6, 0.6], [0.9, 0.6]);
+    let lost = "worse in both: accuracy alone would have been fairer and more accurate";
+    assert!(page(fair, unfair).contains(lost));
+    assert!(!page(unfair, fair).contains(lost));
+    assert!(page(fair, unfair).contains("1: this model"));
+}
+
+#[test]
+fn the_figures_of_six_groups_are_in_two_tables() {
+    let names = ["a, x", "a, y", "b, x", "b, y", "c, x", "c, y"];
+    let groups: Vec<(&str, f64)> = names.iter().map(|name| (*name, 0.4)).collect();
+    let mut file = outcome(3, "bank");
+    file.outcome.root_metrics = group_metrics(&groups, 1200);
+    let schema = schema(&names, "hired");
+    let mut report = report(&file, &schema, &[]);
+    report.measured = Measured::on_root(&file);
+    let page = report.page();
+    let section = page.sections.iter().find(|section| section.heading == "Groups").unwrap();
+    let tables: Vec<&Table> = section
+        .blocks
+        .iter()
+        .filter_map(|block| if let Block::Table(table) = block { Some(table) } else { None })
+        .collect();
+    let shapes: Vec<_> = tables.iter().map(|t| (t.rows.len(), t.columns.len())).collect();
+    assert_eq!(shapes, [(6, 5), (6, 5)]);
+    let html = report.render();
+    assert!(html.contains("the worst of all pairs of groups"));
+}
+
+#[test]
+fn the_solver_table_lists_only_settings_that_the_defense_uses() {
+    let mut file = outcome(4, "bank");
+    let of_bilevel = ["Penalty ρ", "Maximum number of steps", "The penalty on a violation"];
+    let html = report(&file, &two(), &[]).render();
+    assert!(of_bilevel.iter().all(|name| html.contains(name)));
+    file.outcome.settings.defense = Defense::Trust;
+    let html = report(&file, &two(), &[]).render();
+    assert!(of_bilevel.iter().all(|name| !html.contains(name)));
+    for term in ["Reliable", "Outlier", "AUC", "Calibration", "Mean model"] {
+        assert!(html.contains(&format!("scope=\"row\">{term}</th>")), "{term}");
     }
 }
 
@@ -401,7 +557,7 @@ fn pages_with_many_groups_and_clients_stay_readable() {
     report.measured = Measured::on_root(&file);
     let html = report.render();
     checked(&html);
-    assert!(html.contains("40 groups, listed below"));
+    assert!(html.contains("race: 40 groups"));
     assert!(html.contains("The chart shows the 30 largest groups"));
     assert!(html.contains("The cards show 24 of 1,000 clients"));
     assert_eq!(html.matches("<article").count(), 24);
@@ -422,14 +578,14 @@ fn a_card_shows_what_the_audit_found() {
         "3 rows have a value more than 10 times as large as is typical; the largest is 1.2×10⁶ times, in “lsat”",
         "0.412 (0.341\u{a0}to\u{a0}0.483)",
         "0.40 standard deviations at most, in “decile, third year”; chance alone gives up to 0.45",
-        "loss +0.0010, gap +1.2\u{202f}%",
+        "loss +0.0010, worst gap +1.2\u{202f}pp",
         "of which 3,100 distinct",
     ] {
         assert!(card.contains(part), "no {part} in {card}");
     }
     assert!(html.contains("impossible, because no other client has any weight"));
     assert!(
-        html.contains("loss about −0.0010, gap about +1.2\u{202f}%"),
+        html.contains("loss about −0.0010, worst gap about +1.2\u{202f}pp"),
         "an estimate is named as such"
     );
 }
@@ -453,8 +609,8 @@ fn every_card_shows_how_reliable_the_client_is_and_why() {
         assert!(card.contains("weight "), "{card}");
         let after = card.split("Probability of being reliable").nth(1).unwrap();
         assert!(after.split("</dd>").next().unwrap().ends_with(expected), "{after}");
-        let reason = "The root cannot tell whether its model is fair: judged by the root and all proxies, its gap \
-                      is 2.1\u{202f}% (−7.7 to 11.9\u{202f}%).";
+        let reason = "The root cannot tell whether its model is fair: from the root and all proxies together, its gap is \
+                      estimated at 2.1\u{202f}pp (0.0 to 11.9\u{202f}pp).";
         assert!(card.contains(reason), "{card}");
     }
     assert_eq!(cards.len(), 4);

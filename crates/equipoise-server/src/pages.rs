@@ -14,6 +14,7 @@ mod refusal;
 mod results;
 mod round;
 mod steps;
+mod terms;
 mod time;
 mod view;
 

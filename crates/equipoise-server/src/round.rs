@@ -9,7 +9,7 @@
 //! | `upload` | the pipeline of one upload, from its first byte to the commit |
 //! | `lifecycle` | when a round opens, closes or ends, and who can do that |
 //! | `solver`, `results`, `publication` | the solve of a closed round, its files, and how they are published |
-//! | `published_files`, `summary` | what the public and the coordinator can see |
+//! | `published_files`, `summary`, `history` | what the public and the coordinator can see |
 
 mod action;
 mod admission;
@@ -17,6 +17,7 @@ mod arrivals;
 mod authentication;
 mod client_locks;
 mod counters;
+mod history;
 mod hub;
 mod lifecycle;
 mod publication;
@@ -30,6 +31,7 @@ mod upload;
 
 pub(crate) use action::Action;
 pub(crate) use counters::Counters;
+pub(crate) use history::History;
 pub(crate) use refused_uploads::RefusedUpload;
 pub(crate) use results::{SolveInputs, about, submission_warnings, write_results};
 pub use rounds::Rounds;

@@ -83,6 +83,7 @@ impl Results<'_> {
                     .filter(|(_, points): &(_, Vec<Point>)| !points.is_empty())
                     .map(|(name, points)| ScatterSeries { name: name.to_owned(), points })
                     .collect(),
+                is_path: false,
             }),
             table: without_missing_paper(trade_off_table(measure, &found)),
         })

@@ -53,6 +53,8 @@ const MIN_BAR_WIDTH: f64 = 2.0;
 /// Height of a name above its bars, on a narrow screen.
 const NAME_HEIGHT: f64 = 18.0;
 const ROW_GAP: f64 = 12.0;
+/// Distance between the end of a bar and its text.
+const TEXT_GAP: f64 = 6.0;
 /// Height of tick labels and axis title.
 const AXIS_HEIGHT: f64 = 46.0;
 const MAX_NAME_WIDTH: f64 = 240.0;
@@ -75,6 +77,7 @@ pub(super) fn draw_rows(
     let area = BarArea::new(rows, axis, names_end + if narrow { 0.0 } else { 12.0 }, canvas);
     let top = TOP + if reference.is_some() { REFERENCE_HEIGHT } else { 0.0 };
     let mut bottom = top;
+    let mut name_rows: Vec<Taken> = Vec::new();
     let mut placed_bars: Vec<(f64, &DrawnBar)> = Vec::new();
     let mut placed_names: Vec<(f64, &str)> = Vec::new();
     for row in rows {
@@ -82,12 +85,17 @@ pub(super) fn draw_rows(
         let bars_top = bottom + ROW_GAP / 2.0 + if narrow { NAME_HEIGHT } else { 0.0 };
         let name_middle = if narrow { bars_top - 9.5 } else { bars_top + bars_height / 2.0 };
         placed_names.push((name_middle + 4.5, &row.name));
+        if narrow {
+            let width = text_width(&row.name).min(canvas.width() - 4.0);
+            let (from, to) = (name_middle - 8.0, name_middle + 8.0);
+            name_rows.push(Taken { left: 0.0, right: 6.0 + width, from, to });
+        }
         let bar_top = |i: usize| bars_top + BAR_STEP * i as f64 + 2.0;
         placed_bars.extend(row.bars.iter().enumerate().map(|(i, bar)| (bar_top(i), bar)));
         bottom = bars_top + bars_height + ROW_GAP / 2.0;
     }
     canvas.frame(markup, (canvas.width(), bottom + AXIS_HEIGHT), |markup| {
-        area.draw_axis(markup, (top, bottom), axis);
+        area.draw_axis(markup, (top, bottom), axis, &name_rows);
         for &(y, name) in &placed_names {
             if narrow {
                 fitted_text(markup, (2.0, y), Anchor::Start, canvas.width() - 4.0, name);
@@ -97,7 +105,9 @@ pub(super) fn draw_rows(
         }
         placed_bars.iter().for_each(|&(y, bar)| area.draw_bar(markup, bar, y));
         if let Some(reference) = reference {
-            area.draw_reference(markup, reference, bottom);
+            let values = placed_bars.iter().map(|&(y, bar)| area.taken_by_text(bar, y));
+            let taken: Vec<Taken> = name_rows.iter().copied().chain(values).collect();
+            area.draw_reference(markup, reference, bottom, &taken);
         }
         placed_bars.iter().for_each(|&(y, bar)| area.draw_text(markup, bar, y));
     });
@@ -124,10 +134,15 @@ impl BarArea {
         Self { left, right, width: canvas.width(), scale }
     }
 
-    fn draw_axis(&self, markup: &mut Markup, (top, bottom): (f64, f64), axis: &Axis) {
+    fn draw_axis(
+        &self,
+        markup: &mut Markup,
+        (top, bottom): (f64, f64),
+        axis: &Axis,
+        taken: &[Taken],
+    ) {
         for tick in &self.scale.ticks {
-            let x = self.x(tick.value);
-            line(markup, (x, top), (x, bottom), tick.class());
+            draw_upright(markup, self.x(tick.value), (top, bottom), tick.class(), taken);
         }
         tick_labels(markup, &self.scale, |value| self.x(value), bottom + 17.0);
         let middle = (self.left + self.right) / 2.0;
@@ -151,22 +166,69 @@ impl BarArea {
     }
 
     fn draw_text(&self, markup: &mut Markup, bar: &DrawnBar, y: f64) {
-        let (gap, anchor) =
-            if bar.is_negative() { (-6.0, Anchor::End) } else { (6.0, Anchor::Start) };
+        let (gap, anchor) = match bar.is_negative() {
+            true => (-TEXT_GAP, Anchor::End),
+            false => (TEXT_GAP, Anchor::Start),
+        };
         let at = (self.x(bar.end()) + gap, y + BAR_HEIGHT / 2.0 + 4.5);
         text(markup, at, anchor, "value halo", &bar.text);
     }
 
-    fn draw_reference(&self, markup: &mut Markup, reference: &Reference, bottom: f64) {
+    /// The area of the text at the end of a bar.
+    fn taken_by_text(&self, bar: &DrawnBar, y: f64) -> Taken {
+        let (end, width) = (self.x(bar.end()), TEXT_GAP + text_width(&bar.text));
+        let (left, right) = if bar.is_negative() { (end - width, end) } else { (end, end + width) };
+        Taken { left, right, from: y - 1.0, to: y + BAR_HEIGHT + 1.0 }
+    }
+
+    fn draw_reference(
+        &self,
+        markup: &mut Markup,
+        reference: &Reference,
+        bottom: f64,
+        taken: &[Taken],
+    ) {
         if self.scale.contains(reference.value) {
             let x = self.x(reference.value);
-            line(markup, (x, TOP + 14.0), (x, bottom), "reference");
+            draw_upright(markup, x, (TOP + 14.0, bottom), "reference", taken);
             centred_text(markup, (x, TOP + 8.0), self.width, "tick", &reference.label);
         }
     }
 
     fn x(&self, value: f64) -> f64 {
         self.left + self.scale.fraction(value) * (self.right - self.left)
+    }
+}
+
+/// An area with text, which lines must not cross.
+#[derive(Debug, Clone, Copy)]
+struct Taken {
+    left: f64,
+    right: f64,
+    from: f64,
+    to: f64,
+}
+
+/// A vertical line, with gaps where there is text.
+fn draw_upright(
+    markup: &mut Markup,
+    x: f64,
+    (top, bottom): (f64, f64),
+    class: &str,
+    taken: &[Taken],
+) {
+    let mut crossed: Vec<&Taken> =
+        taken.iter().filter(|taken| (taken.left..=taken.right).contains(&x)).collect();
+    crossed.sort_by(|a, b| a.from.total_cmp(&b.from));
+    let mut from = top;
+    for taken in crossed {
+        if taken.from > from {
+            line(markup, (x, from), (x, taken.from), class);
+        }
+        from = from.max(taken.to);
+    }
+    if from < bottom {
+        line(markup, (x, from), (x, bottom), class);
     }
 }
 

@@ -2,12 +2,12 @@
 
 use super::Axis;
 use super::canvas::{Anchor, Canvas, Xy, fit, line, text, text_width, tooltip, whisker};
-use super::labels::{Area, place_label};
+use super::labels::{Area, place_beside, place_label};
 use super::legend::write_mark;
 use super::lines::Series;
 use super::plot::{AXIS_HEIGHT, Plot};
 use super::scale::Scale;
-use crate::markup::Markup;
+use crate::markup::{Markup, Px};
 
 /// Series of points.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -18,6 +18,9 @@ pub struct Scatter {
     pub y: Axis,
     /// The series, each with its own shape and colour.
     pub series: Vec<ScatterSeries>,
+    /// Whether the points of a series are steps from its first point to its last. They are then joined by a line, and
+    /// only the ends have intervals; the other points are named if there is room beside them.
+    pub is_path: bool,
 }
 
 /// A series of points.
@@ -40,6 +43,8 @@ pub struct Point {
 
 const PLOT_HEIGHT: f64 = 320.0;
 const MAX_NAME_WIDTH: f64 = 150.0;
+/// Points of a path that are closer than this to another are not named.
+const MIN_DISTANCE: f64 = 28.0;
 
 impl Scatter {
     pub(super) fn draw(&self, markup: &mut Markup, canvas: &Canvas<'_>) {
@@ -60,16 +65,42 @@ impl Scatter {
                 let x = plot.at_x(tick.value);
                 line(markup, (x, plot.top), (x, plot.bottom), tick.class());
             }
-            for [from, to] in points.iter().flat_map(|(_, point)| intervals(point)) {
-                whisker(markup, plot.at(from), plot.at(to));
+            let with_intervals =
+                points.iter().filter(|(series, point)| self.is_end(*series, point));
+            for [from, to] in with_intervals.flat_map(|(_, point)| intervals(point)) {
+                match self.is_path {
+                    true => line(markup, plot.at(from), plot.at(to), "interval"),
+                    false => whisker(markup, plot.at(from), plot.at(to)),
+                }
+            }
+            if self.is_path {
+                self.draw_paths(markup, &plot);
             }
             for &(series, point) in &points {
                 tooltip(markup, &self.describe(series, point), |markup| {
                     write_mark(markup, series, plot.at((point.x, point.y)));
                 });
             }
-            draw_names(markup, &plot, &points);
+            self.draw_names(markup, &plot, &points);
         });
+    }
+
+    /// Whether a point is the first or the last of its path. Without paths, every point counts.
+    fn is_end(&self, series: usize, point: &Point) -> bool {
+        let points = &self.series[series].points;
+        let ends = [points.first(), points.last()];
+        !self.is_path || ends.into_iter().flatten().any(|end| std::ptr::eq(end, point))
+    }
+
+    fn draw_paths(&self, markup: &mut Markup, plot: &Plot) {
+        for series in &self.series {
+            let points = series.points.iter().map(|point| (point.x, point.y));
+            let points = points.filter(|(x, y)| x.is_finite() && y.is_finite());
+            let steps =
+                points.map(|point| plot.at(point)).map(|(x, y)| format!("{} {}", Px(x), Px(y)));
+            let path = format!("M{}", steps.collect::<Vec<_>>().join("L"));
+            markup.empty("path", &[("d", &path), ("class", &"path")]);
+        }
     }
 
     fn plot(&self, points: &[(usize, &Point)], canvas: &Canvas<'_>) -> Plot {
@@ -90,6 +121,52 @@ impl Scatter {
         let name = &self.series[series].name;
         format!("{} ({name}) {}: {x}, {}: {y}", point.label, self.x.title, self.y.title)
     }
+
+    fn draw_names(&self, markup: &mut Markup, plot: &Plot, points: &[(usize, &Point)]) {
+        let bounds = Area {
+            left: plot.left,
+            top: plot.top - 6.0,
+            right: plot.right + 16.0,
+            bottom: plot.bottom,
+        };
+        let mut taken: Vec<Area> = Vec::new();
+        for (_, point) in points {
+            let at = plot.at((point.x, point.y));
+            taken.push(Area::around(at, at, 6.0));
+            if !self.is_path {
+                taken.extend(
+                    intervals(point)
+                        .map(|[from, to]| Area::around(plot.at(from), plot.at(to), 3.0)),
+                );
+            }
+        }
+        let mut named: Vec<_> =
+            points.iter().filter(|(_, point)| !point.label.is_empty()).collect();
+        if self.is_path {
+            // The last point matters most, then the first.
+            named.reverse();
+            named.sort_by_key(|(series, point)| !self.is_end(*series, point));
+        }
+        let marks: Vec<Xy> = points.iter().map(|(_, point)| plot.at((point.x, point.y))).collect();
+        let is_crowded = |(x, y): Xy| {
+            let near = |other: &&Xy| (other.0 - x).hypot(other.1 - y) < MIN_DISTANCE;
+            marks.iter().filter(near).count() > 1
+        };
+        for (series, point) in named {
+            let label = fit(&point.label, MAX_NAME_WIDTH);
+            let (at, width) = (plot.at((point.x, point.y)), text_width(&label));
+            let area = match self.is_end(*series, point) {
+                true => Some(place_label(at, width, &taken, &bounds)),
+                // In a crowd, it would not be clear which point a label belongs to.
+                false if is_crowded(at) => None,
+                false => place_beside(at, width, &taken, &bounds),
+            };
+            let Some(area) = area else { continue };
+            let middle = (area.left + area.right) / 2.0;
+            text(markup, (middle, area.bottom - 3.5), Anchor::Middle, "name halo", &label);
+            taken.push(area);
+        }
+    }
 }
 
 /// The ends of the intervals around a point.
@@ -99,28 +176,4 @@ fn intervals(point: &Point) -> impl Iterator<Item = [Xy; 2]> + Clone {
     let along_x = point.x_interval.filter(finite).map(|[low, high]| [(low, y), (high, y)]);
     let along_y = point.y_interval.filter(finite).map(|[low, high]| [(x, high), (x, low)]);
     along_x.into_iter().chain(along_y)
-}
-
-fn draw_names(markup: &mut Markup, plot: &Plot, points: &[(usize, &Point)]) {
-    let bounds = Area {
-        left: plot.left,
-        top: plot.top - 6.0,
-        right: plot.right + 16.0,
-        bottom: plot.bottom,
-    };
-    let mut taken: Vec<Area> = Vec::new();
-    for (_, point) in points {
-        let at = plot.at((point.x, point.y));
-        taken.push(Area::around(at, at, 6.0));
-        taken.extend(
-            intervals(point).map(|[from, to]| Area::around(plot.at(from), plot.at(to), 3.0)),
-        );
-    }
-    for (_, point) in points.iter().filter(|(_, point)| !point.label.is_empty()) {
-        let label = fit(&point.label, MAX_NAME_WIDTH);
-        let area = place_label(plot.at((point.x, point.y)), text_width(&label), &taken, &bounds);
-        let middle = (area.left + area.right) / 2.0;
-        text(markup, (middle, area.bottom - 3.5), Anchor::Middle, "name halo", &label);
-        taken.push(area);
-    }
 }

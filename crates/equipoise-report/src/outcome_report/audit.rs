@@ -1,9 +1,10 @@
 //! The audit of every client, as cards.
 
 use equipoise_core::{
-    ClientAudit, ClientOutcome, DistinctRows, Drift, Gap, Influence, LeftOut, Outliers, OwnModel,
+    ClientAudit, ClientOutcome, DistinctRows, Drift, Influence, LeftOut, Outliers,
 };
 
+use super::gaps::{POINTS, size_text};
 use super::{OutcomeReport, sentence};
 use crate::block::{Block, Card, Fact};
 use crate::format::{Format, MISSING, count, counted, listed};
@@ -15,6 +16,7 @@ const LOSS: Format = Format::Fixed(3);
 
 /// Maximum number of cards; the table lists all clients.
 const MAX_CARDS: usize = 24;
+const WORST_GAP: &str = "Worst gap of its decisions on the root";
 /// Maximum number of clients that a card names as sharing rows.
 const MAX_NAMES: usize = 4;
 
@@ -32,6 +34,11 @@ impl OutcomeReport<'_> {
                         client, if the other weights kept their proportions. Intervals are 95\u{202f}%. None of this \
                         proves intent: it shows where to ask."
             .to_owned();
+        if audited.iter().any(|(client, _)| client.trust.is_some()) {
+            lead += " A card names two gaps. The estimated gap, on which the weight depends, uses the probabilities that the \
+                     client's model gives to the rows of the root and of all proxies; the worst gap counts its decisions \
+                     on the root alone and takes the worst pair of groups, so it is usually larger and less certain.";
+        }
         if audited.len() > MAX_CARDS {
             lead += &format!(
                 " The cards show {MAX_CARDS} of {} clients: first those with something unusual, then those with the \
@@ -63,7 +70,7 @@ impl OutcomeReport<'_> {
             facts.push(Fact::new("Probability of being reliable", text));
         }
         if let Some(own) = &audit.own_model {
-            facts.push(Fact::new("Its gap on the root", gap_text(own)));
+            facts.push(Fact::new(WORST_GAP, size_text(own.gap.as_ref())));
             let accuracy = SHARE.write_estimate(own.accuracy);
             facts.push(Fact::new("Its accuracy on the root", accuracy));
             let loss = LOSS.write_estimate(Some(own.loss));
@@ -134,11 +141,6 @@ impl OutcomeReport<'_> {
         (!names.is_empty()).then(|| listed(&names))
     }
 
-    fn feature(&self, column: usize) -> String {
-        let name = self.file.features.get(column).cloned();
-        name.unwrap_or_else(|| format!("feature {}", column + 1))
-    }
-
     fn outliers_text(&self, outliers: &Outliers) -> String {
         if outliers.rows == 0 {
             return "none".to_owned();
@@ -167,17 +169,17 @@ impl OutcomeReport<'_> {
         let row = |(client, audit): &(&ClientOutcome, &ClientAudit)| {
             let own = audit.own_model.as_ref();
             let left_out = audit.influence.as_ref().and_then(|influence| influence.left_out);
-            let gap = own.and_then(|own| own.gap.as_ref()).map(Gap::estimate);
+            let gap = own.and_then(|own| own.gap.as_ref());
             let drift = audit.drift.map(|drift| drift.largest.abs());
             let chance = audit.drift.map(|drift| drift.by_chance);
             let mut row = vec![
                 Cell::text(&client.id),
                 Cell::text(sentence(&audit.reason)),
                 Cell::number(client.weight, Format::Percent(2)),
-                Cell::text(SHARE.write_estimate(gap)),
+                Cell::text(size_text(gap)),
                 Cell::text(LOSS.write_estimate(own.map(|own| own.loss))),
                 Cell::number(left_out.map(|l| l.loss), Format::Fixed(4)),
-                Cell::number(left_out.and_then(|l| l.gap), SHARE),
+                Cell::number(left_out.and_then(|l| l.gap), POINTS),
                 Cell::text(count(client.proxy_rows)),
                 Cell::text(audit.distinct_rows.map_or(MISSING.to_owned(), distinct_text)),
                 Cell::text(audit.outliers.map_or(MISSING.to_owned(), |o| count(o.rows))),
@@ -194,7 +196,7 @@ impl OutcomeReport<'_> {
             ["Client", "Reason"],
             [
                 "Weight",
-                "Gap of its own model",
+                "Worst gap of its own model",
                 "Loss of its own model",
                 "Change of the loss if left out",
                 "Change of the gap if left out",
@@ -229,10 +231,6 @@ impl OutcomeReport<'_> {
 /// The last columns of the audit, which are about the client's rows.
 const N_ABOUT_ROWS: usize = 5;
 
-fn gap_text(own: &OwnModel) -> String {
-    SHARE.write_estimate(own.gap.as_ref().map(|gap| gap.estimate().abs()))
-}
-
 fn left_out_text(influence: &Influence) -> String {
     let Some(LeftOut { loss, gap, estimated, .. }) = influence.left_out else {
         return "impossible, because no other client has any weight".to_owned();
@@ -241,13 +239,13 @@ fn left_out_text(influence: &Influence) -> String {
         return "no change".to_owned();
     }
     let is_zero = |value: f64, format: Format| !has_digits(&format.write(Some(value)));
-    if is_zero(loss, Format::Fixed(4)) && is_zero(gap.unwrap_or(0.0), SHARE) {
+    if is_zero(loss, Format::Fixed(4)) && is_zero(gap.unwrap_or(0.0), POINTS) {
         return "hardly any change".to_owned();
     }
     let about = if estimated { "about " } else { "" };
     let loss_text = format!("loss {about}{}", signed(loss, Format::Fixed(4)));
     match gap {
-        Some(gap) => format!("{loss_text}, gap {about}{}", signed(gap, SHARE)),
+        Some(gap) => format!("{loss_text}, worst gap {about}{}", signed(gap, POINTS)),
         None => loss_text,
     }
 }

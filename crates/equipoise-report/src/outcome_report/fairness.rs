@@ -2,7 +2,7 @@
 
 use equipoise_core::{Condition, Defense, Gap, GroupMetrics, Metrics};
 
-use super::verdict::gap_in_words;
+use super::gaps::{self, POINTS, in_words, quoted, size_text};
 use super::{MAX_BARS, Measured, OutcomeReport, sentence, wording};
 use crate::block::{Block, Figure};
 use crate::chart::{Axis, Chart, ChartKind, GroupedBars, Quantity};
@@ -33,11 +33,16 @@ impl OutcomeReport<'_> {
         }
         blocks.push(Block::Table(self.measured_table()));
         blocks.extend(self.blindness_blocks());
+        let worst = match primary.metrics.groups.len() {
+            0..=2 => "",
+            _ => {
+                " The gap shown is the worst of all pairs of groups, and its interval allows for that choice."
+            }
+        };
         let lead = format!(
-            "A gap is the largest difference between the rates of two groups: 0 means that all groups are treated \
-             alike. If the reference group, {}, is one of the two, a gap above 0 means that it fares better. Thin \
-             lines and brackets are 95\u{202f}% confidence intervals: with few rows they are wide.",
-            self.reference_group()
+            "A gap is the difference between the rates of two groups in percentage points (pp): 0 means that they are \
+             treated alike.{worst} Thin lines and brackets are 95\u{202f}% confidence intervals: with few rows they are \
+             wide, and they begin at 0 if the rows do not show which group is ahead.",
         );
         Some(Section::new("Fairness", lead, blocks))
     }
@@ -48,11 +53,10 @@ impl OutcomeReport<'_> {
         let gap = |condition: Condition| {
             let gap = metrics.gaps.of(condition);
             let note = match gap {
-                Some(gap) => gap_in_words(gap),
+                Some(gap) => in_words(gap),
                 None => format!("no two groups have a {}", condition.rate_name()),
             };
-            let value = RATE.write_estimate(gap.map(|gap| gap.estimate().abs()));
-            Figure { label: criterion(condition).to_owned(), value, note }
+            Figure { label: criterion(condition).to_owned(), value: size_text(gap), note }
         };
         let ratio = metrics.selection_ratio;
         let rule = Figure {
@@ -94,7 +98,7 @@ impl OutcomeReport<'_> {
     fn gaps_chart(&self, rows: &str) -> Chart {
         let models = self.on(rows);
         let quantity = |m: &&Measured, condition| {
-            Quantity::estimate(m.metrics.gaps.of(condition).map(Gap::estimate))
+            Quantity::estimate(m.metrics.gaps.of(condition).map(gaps::size))
         };
         let group = |condition: Condition| {
             let quantities = models.iter().map(|m| quantity(m, condition)).collect();
@@ -104,7 +108,7 @@ impl OutcomeReport<'_> {
             title: format!("Largest gaps between groups on {rows}"),
             sentence: self.gaps_sentence(rows, &models),
             kind: ChartKind::GroupedBars(GroupedBars {
-                axis: Axis::new("Gap", RATE),
+                axis: Axis::new("Size of the gap", POINTS),
                 series: models.iter().map(|m| m.defense.to_string()).collect(),
                 groups: Condition::ALL.map(group).to_vec(),
                 reference: None,
@@ -123,7 +127,7 @@ impl OutcomeReport<'_> {
         let Some(gap) = this.metrics.gap(fairness) else {
             return format!("On {rows}, the requested gap cannot be measured.");
         };
-        let size = |gap: &Gap| RATE.write_estimate(Some(gap.estimate().abs()));
+        let size = |gap: &Gap| size_text(Some(gap));
         let pooled = find(Defense::Pooled).filter(|_| own != Defense::Pooled);
         let before = match pooled.and_then(|pooled| pooled.metrics.gap(fairness)) {
             Some(pooled) => format!("{} with all proxies pooled and ", size(&pooled)),
@@ -133,7 +137,7 @@ impl OutcomeReport<'_> {
             "On {rows}, the gap of the fairness requested ({fairness}) is {before}{} with {}: {}. {}",
             size(&gap),
             this.defense,
-            gap_in_words(&gap),
+            in_words(&gap),
             wording::zero_in_interval(gap.low, gap.high)
         )
     }
@@ -161,8 +165,8 @@ impl OutcomeReport<'_> {
             format!(
                 "{} is furthest from all others, by {}. A bar to the right means a higher rate than all others \
                  together.",
-                group.name,
-                RATE.write(Some(size(group)))
+                quoted(&group.name),
+                POINTS.write(Some(size(group)))
             )
         });
         if groups.len() > MAX_BARS {
@@ -173,7 +177,7 @@ impl OutcomeReport<'_> {
         }
         let row = |group: &GroupMetrics| {
             let gap = |c: Condition| group.gaps_to_rest.of(c).map(Gap::estimate);
-            let cells = Condition::ALL.map(|c| Cell::text(RATE.write_estimate(gap(c))));
+            let cells = Condition::ALL.map(|c| Cell::text(POINTS.write_estimate(gap(c))));
             [Cell::text(&group.name)].into_iter().chain(cells).collect()
         };
         let names = Condition::ALL.map(|c| Column::number(sentence_case(c.rate_name())));
@@ -181,7 +185,7 @@ impl OutcomeReport<'_> {
             title: format!("Each group against all others: {primary}"),
             sentence: text,
             kind: ChartKind::GroupedBars(GroupedBars {
-                axis: Axis::new("Rate of the group minus that of all others", RATE),
+                axis: Axis::new("Rate of the group minus that of all others", POINTS),
                 series: conditions.iter().map(|c| sentence_case(c.rate_name())).collect(),
                 groups: shown.iter().map(bars).collect(),
                 reference: None,
@@ -198,7 +202,7 @@ impl OutcomeReport<'_> {
         let row = |m: &Measured| {
             let metrics = &m.metrics;
             let name = Cell::text(m.to_string());
-            let gap = |c| RATE.write_estimate(metrics.gaps.of(c).map(Gap::estimate));
+            let gap = |c| size_text(metrics.gaps.of(c));
             let figures = [
                 RATE.write_estimate(metrics.accuracy),
                 RATE.write_estimate(metrics.balanced_accuracy),
@@ -232,10 +236,10 @@ impl OutcomeReport<'_> {
         let Some(blindness) = &self.file.blindness else { return Vec::new() };
         let fairness = self.outcome().settings.fairness;
         let row = |name: &str, metrics: &Metrics| {
-            let gap = metrics.gap(fairness).map(|gap| gap.estimate().abs());
-            let estimates = [metrics.accuracy, metrics.balanced_accuracy, gap];
-            let cells = estimates.map(|estimate| Cell::text(RATE.write_estimate(estimate)));
-            [Cell::text(name)].into_iter().chain(cells).collect()
+            let estimates = [metrics.accuracy, metrics.balanced_accuracy];
+            let [accuracy, balanced] = estimates.map(|e| Cell::text(RATE.write_estimate(e)));
+            let gap = Cell::text(size_text(metrics.gap(fairness).as_ref()));
+            vec![Cell::text(name), accuracy, balanced, gap]
         };
         let text = "This model does not see the group of a person, so it cannot make up for what other features \
                     reveal about it. The table compares two fair models of the root alone, one that sees the group and \
@@ -256,12 +260,12 @@ impl OutcomeReport<'_> {
 fn gaps_table(models: &[&Measured]) -> Table {
     let row = |(condition, m): (Condition, &&Measured)| {
         let gap = m.metrics.gaps.of(condition);
-        let words = gap.map_or(MISSING.to_owned(), |gap| sentence(&gap_in_words(gap)));
+        let words = gap.map_or(MISSING.to_owned(), |gap| sentence(&in_words(gap)));
         vec![
             Cell::text(criterion(condition)),
             Cell::text(m.defense.to_string()),
             Cell::text(words),
-            Cell::text(RATE.write_estimate(gap.map(Gap::estimate))),
+            Cell::text(size_text(gap)),
         ]
     };
     let pairs = Condition::ALL.into_iter().flat_map(|c| models.iter().map(move |m| (c, m)));

@@ -2,6 +2,7 @@
 
 use equipoise_core::{Estimate, GroupMetrics, Metrics};
 
+use super::gaps::{POINTS, quoted};
 use super::{MAX_BARS, Measured, OutcomeReport};
 use crate::block::Block;
 use crate::chart::{Axis, Chart, ChartKind, GroupedBars, Quantity};
@@ -25,11 +26,13 @@ const FIGURES: [GroupFigure; 8] = [
     ("Accuracy", RATE, |group| group.accuracy),
     ("Balanced accuracy", RATE, |group| group.balanced_accuracy),
     ("AUC", Format::Fixed(3), |group| group.auc),
-    ("Calibration", RATE, |group| group.calibration),
+    ("Calibration", POINTS, |group| group.calibration),
 ];
 
 /// The figures in the chart.
 const N_DRAWN: usize = 3;
+/// The rates come first. With many groups, the other figures have a table of their own, so that neither is too wide.
+const N_RATES: usize = 4;
 
 impl OutcomeReport<'_> {
     pub(super) fn groups_section(&self) -> Option<Section> {
@@ -37,8 +40,9 @@ impl OutcomeReport<'_> {
         let lead = "The selection rate is the share of people whom the model selects; the true positive rate is that \
                     share among people labelled positive. The base rate is the share of positive labels. Calibration \
                     is the mean predicted probability minus the base rate: 0 is ideal.";
-        let blocks = vec![Block::Chart(rates(primary)), Block::Table(figures_table(primary))];
-        Some(Section::new("Groups", lead, blocks))
+        let tables = figures_tables(primary).into_iter().map(Block::Table);
+        let blocks = [Block::Chart(rates(primary))].into_iter().chain(tables);
+        Some(Section::new("Groups", lead, blocks.collect()))
     }
 }
 
@@ -75,9 +79,9 @@ fn rates_sentence(metrics: &Metrics) -> String {
         (Some((low, low_rate)), Some((high, high_rate))) => format!(
             "The model selects {} of {} and {} of {}: the lowest and the highest rate of {}.",
             RATE.write(Some(low_rate)),
-            low.name,
+            quoted(&low.name),
             RATE.write(Some(high_rate)),
-            high.name,
+            quoted(&high.name),
             counted(metrics.groups.len(), "group", "groups")
         ),
         _ => "No group has any rows.".to_owned(),
@@ -105,14 +109,14 @@ fn counts_table(metrics: &Metrics) -> Table {
     }
 }
 
-/// All figures with their intervals. Few groups stand side by side; many stand below each other.
-fn figures_table(measured: &Measured) -> Table {
+/// All figures with their intervals. Few groups stand side by side; many stand below each other, in two tables.
+fn figures_tables(measured: &Measured) -> Vec<Table> {
     let groups = &measured.metrics.groups;
     let text = |(_, format, figure): &GroupFigure, group: &GroupMetrics| {
         Cell::text(format.write_estimate(figure(group)))
     };
     let caption =
-        format!("Figures of each group with 95\u{202f}% confidence intervals: {measured}");
+        |what| format!("{what} of each group with 95\u{202f}% confidence intervals: {measured}");
     if groups.len() <= MAX_COLUMNS {
         let row = |figure: &GroupFigure| {
             let cells = groups.iter().map(|group| text(figure, group));
@@ -120,13 +124,18 @@ fn figures_table(measured: &Measured) -> Table {
         };
         let names = groups.iter().map(|group| Column::number(&group.name));
         let columns = [Column::text("Figure")].into_iter().chain(names).collect();
-        return Table { caption, columns, rows: FIGURES.iter().map(row).collect() };
+        let rows = FIGURES.iter().map(row).collect();
+        return vec![Table { caption: caption("Figures"), columns, rows }];
     }
-    let row = |group: &GroupMetrics| {
-        let cells = FIGURES.iter().map(|figure| text(figure, group));
-        [Cell::text(&group.name)].into_iter().chain(cells).collect()
+    let table = |what, figures: &[GroupFigure]| {
+        let row = |group: &GroupMetrics| {
+            let cells = figures.iter().map(|figure| text(figure, group));
+            [Cell::text(&group.name)].into_iter().chain(cells).collect()
+        };
+        let names = figures.iter().map(|(name, ..)| Column::number(*name));
+        let columns = [Column::text("Group")].into_iter().chain(names).collect();
+        Table { caption: caption(what), columns, rows: groups.iter().map(row).collect() }
     };
-    let names = FIGURES.iter().map(|(name, ..)| Column::number(*name));
-    let columns = [Column::text("Group")].into_iter().chain(names).collect();
-    Table { caption, columns, rows: groups.iter().map(row).collect() }
+    let (rates, others) = FIGURES.split_at(N_RATES);
+    vec![table("Rates", rates), table("Accuracy", others)]
 }

@@ -9,8 +9,10 @@ use crate::table::{Cell, Column, Table};
 
 impl OutcomeReport<'_> {
     pub(super) fn model_section(&self) -> Section {
-        let lead = "A row is selected if the sum of its feature values times these coefficients is \
-                    above 0. Only coefficients of features on the same scale can be compared.";
+        let lead = "A row is selected if the sum of its encoded values times these coefficients, intercept included, is \
+                    above 0. Encoded, a number is measured from its centre in units of its scale, both of which are in the schema; \
+                    “column=value”, and the name of a group, is 1 for rows with that value or in that group and 0 for all \
+                    others. Only coefficients of values on the same scale can be compared.";
         Section::new("Model", lead, vec![Block::Chart(self.coefficients_chart())])
     }
 
@@ -58,11 +60,9 @@ impl OutcomeReport<'_> {
         }
     }
 
-    /// Names and values; a coefficient without a name is numbered.
+    /// Names and values.
     fn coefficients(&self) -> Vec<(String, f64)> {
-        let name = |i: usize| {
-            self.file.features.get(i).cloned().unwrap_or_else(|| format!("coefficient {}", i + 1))
-        };
-        self.outcome().theta.iter().enumerate().map(|(i, &value)| (name(i), value)).collect()
+        let theta = self.outcome().theta.iter().enumerate();
+        theta.map(|(i, &value)| (self.feature(i), value)).collect()
     }
 }

@@ -88,7 +88,13 @@ impl OutcomeReport<'_> {
 }
 
 /// Settings that only bilevel uses.
-const OF_OUTER_SOLVER: [&str; 3] = ["Outer solver", "Step size (Adam only)", "The solver stops"];
+const OF_OUTER_SOLVER: [&str; 5] = [
+    "Penalty ρ",
+    "Outer solver",
+    "Maximum number of steps",
+    "Step size (Adam only)",
+    "The solver stops",
+];
 const OBJECTIVE: &str = "Objective of the result";
 const RHO: &str = "ρ of the result";
 

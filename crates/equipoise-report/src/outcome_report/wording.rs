@@ -2,11 +2,6 @@
 
 use equipoise_core::Termination;
 
-/// How a solve stopped, in two or three words.
-pub fn termination_label(termination: Termination) -> &'static str {
-    self::termination(termination).0
-}
-
 /// How a solve stopped: in two or three words, and in a sentence.
 pub(crate) fn termination(termination: Termination) -> (&'static str, &'static str) {
     match termination {

@@ -179,6 +179,29 @@ pub(crate) fn group_metrics(groups: &[(&str, f64)], rows: usize) -> Metrics {
     Metrics::of_scores(&x, &made_up, 0.0)
 }
 
+/// Figures of groups with these counts: rows, positive labels, selected rows, and rows that are both.
+pub(crate) fn counted_metrics(groups: &[(&str, [usize; 4])]) -> Metrics {
+    let names = groups.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let names = Groups::new(names, groups.len() - 1).expect("different names");
+    let layout = Layout { n_x: 1, groups: names, as_feature: false, intercept: false };
+    let (mut x, mut of_group, mut positive) = (vec![], vec![], vec![]);
+    for (g, (_, [rows, positives, selected, both])) in groups.iter().enumerate() {
+        let false_positives = selected - both;
+        for i in 0..*rows {
+            let is_positive = i < *positives;
+            let is_selected = match is_positive {
+                true => i < *both,
+                false => i - positives < false_positives,
+            };
+            x.push(if is_selected { 1.0 } else { -1.0 });
+            of_group.push(g as u8);
+            positive.push(is_positive);
+        }
+    }
+    let made_up = Rows::new(layout, &x, &of_group, &positive).expect("valid rows");
+    Metrics::of_scores(&x, &made_up, 0.0)
+}
+
 /// Figures of two groups.
 pub(crate) fn metrics(privileged: f64, other: f64, rows: usize) -> Metrics {
     group_metrics(&[(TWO[0], other), (TWO[1], privileged)], rows)
@@ -405,6 +428,7 @@ fn scatter(name: &str) -> Chart {
         x: Axis::new(format!("Accuracy {name}"), Format::Percent(1)),
         y: Axis::new("|SPD|", Format::Fixed(3)),
         series,
+        is_path: false,
     };
     chart("Scatter", name, ChartKind::Scatter(kind))
 }

@@ -97,9 +97,12 @@ pub(super) async fn act(
     Path((round, action)): Path<TwoSegments>,
     request: Request,
 ) -> PageAnswer {
-    let action = Action::from_path(&action).ok_or(Refusal::NotFound("page"))?;
+    let mut action = Action::from_path(&action).ok_or(Refusal::NotFound("page"))?;
     let round = existing_round(&app, &round).await?;
-    check_form(&app, &round, request).await?;
+    let form = check_form(&app, &round, request).await?;
+    if let Action::Abort(reason) = &mut action {
+        *reason = Some(form.field("reason").trim().to_owned()).filter(|given| !given.is_empty());
+    }
     let done = app.ask({
         let round = round.clone();
         move |rounds| rounds.perform(&round, &action)
@@ -108,15 +111,15 @@ pub(super) async fn act(
     Ok(redirect_to_coordinator(&round, None))
 }
 
-/// Checks that a form was sent from a page of this session.
-async fn check_form(app: &App, round: &RoundId, request: Request) -> Result<(), Refused> {
+/// Reads a form and checks that it was sent from a page of this session.
+async fn check_form(app: &App, round: &RoundId, request: Request) -> Result<Form, Refused> {
     let (parts, body) = request.into_parts();
     check_origin(&parts.headers)?;
     let expected = session(&parts.headers).and_then(|id| app.sessions.csrf(round, id));
     let Some(expected) = expected else { return Err(Refused(Refusal::NotCoordinator)) };
     let form = Form::read(body).await?;
     match same(form.field("csrf"), &expected) {
-        true => Ok(()),
+        true => Ok(form),
         false => Err(Refused(Refusal::NotCoordinator)),
     }
 }

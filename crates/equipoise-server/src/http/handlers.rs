@@ -26,6 +26,6 @@ pub(super) fn handler(operation: Operation) -> MethodRouter<Arc<App>> {
         Operation::Revoke => post(coordinator::revoke),
         Operation::Open => coordinator::post_action(Action::Open),
         Operation::Close => coordinator::post_action(Action::Close),
-        Operation::Abort => coordinator::post_action(Action::Abort),
+        Operation::Abort => coordinator::post_action(Action::Abort(None)),
     }
 }

@@ -12,7 +12,8 @@ pub(super) fn round_view(rounds: &Rounds, round: &RoundId) -> Result<RoundView, 
         _ => None,
     };
     Ok(RoundView {
-        fairness: rounds.fairness(round)?,
+        spec: rounds.spec(round)?,
+        history: rounds.history(round)?,
         now: rounds.now(),
         files: rounds.files(round)?,
         info,

@@ -1,6 +1,6 @@
 //! The confirmation of an action, as a page that works without scripts.
 
-use super::frame::{Frame, form, section};
+use super::frame::{Frame, form_with, section};
 use super::view::path;
 use crate::protocol::RoundInfo;
 use crate::round::Action;
@@ -28,7 +28,7 @@ pub(crate) fn confirmation(info: &RoundInfo, action: &Action, csrf: &str) -> Str
             ),
             "Close the round",
         ),
-        Action::Abort => (
+        Action::Abort(_) => (
             format!("Abort {round}?"),
             "The round will end without a model, and its submissions will not be used. This cannot be undone."
                 .to_owned(),
@@ -49,7 +49,15 @@ pub(crate) fn confirmation(info: &RoundInfo, action: &Action, csrf: &str) -> Str
         section(markup, "Consequences", |markup| {
             markup.leaf("p", &[("class", &"lead")], &consequences);
             let target = format!("{coordinator}/{}", action.path());
-            form(markup, &target, csrf, (button, class), |markup| {
+            let write_fields = |markup: &mut equipoise_report::Markup| {
+                if matches!(action, Action::Abort(_)) {
+                    markup.leaf("label", &[("for", &"reason")], "Reason, which everyone can read");
+                    let name: equipoise_report::Attributes<'_> =
+                        &[("id", &"reason"), ("name", &"reason"), ("maxlength", &"500")];
+                    markup.empty("input", name);
+                }
+            };
+            form_with(markup, &target, csrf, write_fields, (button, class), |markup| {
                 markup.text(" ");
                 let cancel: equipoise_report::Attributes<'_> =
                     &[("href", &coordinator), ("class", &"button second")];

@@ -69,6 +69,7 @@ fn write_key(markup: &mut Markup, view: &RoundView, client: &ClientStatus) {
     if let Some(at) = client.revoked_at {
         markup.text(&format!("revoked {}", absolute(at)));
     } else if revoke.is_possible(&view.info) {
+        markup.text("valid · ");
         let path = format!("{}/coordinator/{}", view.path(), revoke.path());
         markup.leaf("a", &[("href", &path)], "Revoke…");
     } else {
@@ -100,7 +101,7 @@ fn write_actions(markup: &mut Markup, view: &RoundView, csrf: &str) {
     let actions = [
         (Action::Open, "Open…", "button"),
         (Action::Close, "Close and solve…", "button"),
-        (Action::Abort, "Abort…", "button second"),
+        (Action::Abort(None), "Abort…", "button second"),
     ];
     markup.element("p", &[("class", &"buttons")], |markup| {
         for (action, label, class) in actions {

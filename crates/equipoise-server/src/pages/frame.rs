@@ -57,9 +57,11 @@ impl Frame<'_> {
     fn write_header(&self, markup: &mut Markup) {
         if !self.breadcrumbs.is_empty() {
             markup.element("p", &[("class", &"breadcrumbs")], |markup| {
-                for (path, name) in self.breadcrumbs {
+                for (i, (path, name)) in self.breadcrumbs.iter().enumerate() {
+                    if i > 0 {
+                        markup.text(" / ");
+                    }
                     markup.leaf("a", &[("href", path)], name);
-                    markup.text(" / ");
                 }
             });
         }
@@ -115,8 +117,20 @@ pub(super) fn figure(markup: &mut Markup, label: &str, value: &str, note: &str) 
     });
 }
 
+/// A command. Its lines break between words, and never within an option such as `--server-key`.
 pub(super) fn code(markup: &mut Markup, text: &str) {
-    markup.element("pre", &[("tabindex", &"0")], |markup| markup.leaf("code", &[], text));
+    let write = |markup: &mut Markup| {
+        for (i, word) in text.split(' ').enumerate() {
+            if i > 0 {
+                markup.text(" ");
+            }
+            match word.starts_with("--") {
+                true => markup.leaf("span", &[("class", &"option")], word),
+                false => markup.text(word),
+            }
+        }
+    };
+    markup.element("pre", &[("tabindex", &"0")], |markup| markup.element("code", &[], write));
 }
 
 /// A form with a button. It carries the session's CSRF token.
@@ -124,11 +138,24 @@ pub(super) fn form(
     markup: &mut Markup,
     target: &str,
     csrf: &str,
+    button: (&str, &str),
+    rest: impl FnOnce(&mut Markup),
+) {
+    form_with(markup, target, csrf, |_| {}, button, rest);
+}
+
+/// A form with fields above its button.
+pub(super) fn form_with(
+    markup: &mut Markup,
+    target: &str,
+    csrf: &str,
+    fields: impl FnOnce(&mut Markup),
     (button, class): (&str, &str),
     rest: impl FnOnce(&mut Markup),
 ) {
     markup.element("form", &[("method", &"post"), ("action", &target)], |markup| {
         markup.empty("input", &[("type", &"hidden"), ("name", &"csrf"), ("value", &csrf)]);
+        fields(markup);
         markup.leaf("button", &[("type", &"submit"), ("class", &class)], button);
         rest(markup);
     });

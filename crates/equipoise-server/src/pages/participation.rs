@@ -22,18 +22,21 @@ pub(super) fn write_participation(markup: &mut Markup, view: &RoundView) {
         code(markup, &submit_command(info));
         let limits = &info.limits;
         let text = format!(
-            "Files are limited to {} rows, {} columns and {} MiB. If the coordinator gave you a certificate, pass \
-             it with --ca.",
+            "`server.pub` is the server's public key, which the coordinator gave you. Files are limited to {} rows, {} \
+             columns and {} MiB. If the coordinator also gave you a certificate, pass it with `--ca`.",
             grouped(limits.rows),
             grouped(limits.columns),
             limits.body_bytes >> 20
         );
-        markup.leaf("p", &[], &text);
+        markup.element("p", &[], |markup| markup.text_with_names(&text));
     });
 }
 
 fn submit_command(info: &RoundInfo) -> String {
-    format!("equipoise submit PROXY.parquet --key CLIENT.key \\\n  {}", server_options(info))
+    let server = server_options(info);
+    format!(
+        "equipoise submit PROXY.parquet --key CLIENT.key --server-key server.pub \\\n  {server}"
+    )
 }
 
 /// Options that name the server and the round.

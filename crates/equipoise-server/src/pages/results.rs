@@ -1,21 +1,22 @@
 //! The results of a published round: key figures, files and verification.
 
-use equipoise_core::{Estimate, Requirement};
-use equipoise_report::{Format, Markup, answer, count, requirement_figures, termination_label};
+use equipoise_report::{Markup, answer, count, root_figures, sentence};
 
-use super::frame::{code, figure, section};
+use super::frame::{code, figure, section, warning};
 use super::participation::server_options;
 use super::view::RoundView;
 use crate::round::PublishedFile;
 
 /// A weight up to this is negligible.
 const NEGLIGIBLE_WEIGHT: f64 = 0.01;
+/// The report lists more.
+const MAX_WARNINGS: usize = 12;
 
 pub(super) fn write_results(markup: &mut Markup, view: &RoundView) {
     if view.files.is_empty() {
         return;
     }
-    section(markup, "Results", |markup| {
+    section(markup, "May we use it?", |markup| {
         write_figures(markup, view);
         let report = file_path(view, "report.html");
         markup.element("p", &[], |markup| {
@@ -56,36 +57,25 @@ pub(super) fn write_results(markup: &mut Markup, view: &RoundView) {
 fn write_figures(markup: &mut Markup, view: &RoundView) {
     let Some(file) = &view.outcome else { return };
     let outcome = &file.outcome;
-    let metrics = &outcome.root_metrics;
     answer(outcome).write(markup);
     let weighted = outcome.clients.iter().filter(|c| c.weight > NEGLIGIBLE_WEIGHT).count();
-    let on_root = format!("on the {} rows of the trusted root", count(metrics.rows));
-    let stopped = termination_label(outcome.termination);
-    let clients = format!("{weighted} of {}", outcome.clients.len());
-    let share = |estimate: Option<Estimate>| Format::Percent(1).write_estimate(estimate);
+    let clients = format!(
+        "of the {} that submitted, those with more than 1\u{202f}% of the weight",
+        count(outcome.clients.len())
+    );
     markup.element("dl", &[("class", &"figures")], |markup| {
-        for required in requirement_figures(outcome) {
-            figure(markup, &required.label, &required.value, &required.note);
+        for on_root in root_figures(outcome) {
+            figure(markup, &on_root.label, &on_root.value, &on_root.note);
         }
-        let is_required = |r| outcome.judgements.iter().any(|j| j.requirement == r);
-        if !is_required(Requirement::Gap) {
-            let gap = metrics.gap(outcome.settings.fairness);
-            let value = share(gap.map(|gap| gap.estimate().abs()));
-            figure(markup, "Largest gap between groups", &value, &on_root);
-        }
-        if !is_required(Requirement::Accuracy) {
-            figure(markup, "Correct decisions", &share(metrics.accuracy), &on_root);
-        }
-        figure(markup, "Clients in the model", &clients, "with more than 1\u{202f}% of the weight");
-        figure(markup, "Solver", stopped, "the report has details");
+        figure(markup, "Clients in the model", &count(weighted), &clients);
     });
-    let n_warnings = outcome.warnings.len();
-    if n_warnings > 0 {
-        let text = match n_warnings {
-            1 => "There is a warning about this result: read the report.".to_owned(),
-            n => format!("There are {n} warnings about this result: read the report."),
-        };
-        markup.leaf("p", &[("class", &"notice warning"), ("role", &"note")], &text);
+    for found in outcome.warnings.iter().take(MAX_WARNINGS) {
+        warning(markup, "Warning", &sentence(&found.to_string()));
+    }
+    let more = outcome.warnings.len().saturating_sub(MAX_WARNINGS);
+    if more > 0 {
+        let text = format!("There are {} more: read the report.", count(more));
+        warning(markup, "Warnings", &text);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The public page of a round.
 
-use equipoise_core::Fairness;
 use equipoise_report::Markup;
+use jiff::Timestamp;
 
 use super::frame::{Frame, figure, row, section, table, text_cell};
 use super::numbers::grouped;
@@ -9,8 +9,10 @@ use super::participation::write_participation;
 use super::progress::write_progress;
 use super::results::write_results;
 use super::steps::write_steps;
+use super::terms::{fairness, write_terms};
 use super::time::{absolute, relative};
 use super::view::RoundView;
+use crate::protocol::{ClientId, RoundState};
 
 pub(crate) fn round(view: &RoundView) -> String {
     let title = format!("Round {}", view.info.round);
@@ -24,6 +26,7 @@ pub(crate) fn round(view: &RoundView) -> String {
         write_status(markup, view);
         write_progress(markup, &view.info);
         write_results(markup, view);
+        write_terms(markup, view);
         write_participation(markup, view);
         write_refused_uploads(markup, view);
         write_details(markup, view);
@@ -38,35 +41,68 @@ pub(crate) fn round(view: &RoundView) -> String {
 pub(super) fn write_status(markup: &mut Markup, view: &RoundView) {
     let info = &view.info;
     section(markup, "Status", |markup| {
-        write_steps(markup, info);
+        write_steps(markup, view);
         markup.element("dl", &[("class", &"figures")], |markup| {
             let submitted = format!("{} of {}", info.n_submissions, info.n_clients);
-            let required = format!("at least {} required", info.minimum);
-            figure(markup, "Submissions", &submitted, &required);
-            match info.deadline {
-                Some(at) => write_deadline(markup, view, at),
-                None => figure(
-                    markup,
-                    "Deadline",
-                    "none",
-                    "the round closes when every client has submitted or the coordinator closes it",
-                ),
-            }
-            let (criterion, meaning) = fairness(view.fairness);
-            let (criterion, meaning) = (criterion.as_str(), meaning.as_str());
-            figure(markup, "Fairness criterion", criterion, meaning);
+            figure(markup, "Submissions", &submitted, &submissions_note(view));
+            write_dates(markup, view);
+            let (criterion, meaning) = fairness(view.spec.settings.fairness);
+            figure(markup, "Fairness criterion", &criterion, &meaning);
         });
     });
 }
 
-fn write_deadline(markup: &mut Markup, view: &RoundView, at: jiff::Timestamp) {
+/// How many submissions are required, or who is absent. Names are public only after publication.
+fn submissions_note(view: &RoundView) -> String {
+    match &view.history.closed {
+        None => format!("at least {} required", view.info.minimum),
+        Some((_, absent)) if absent.is_empty() => "every client submitted".to_owned(),
+        Some((_, absent)) if view.info.state == RoundState::Published => {
+            let names: Vec<&str> = absent.iter().map(ClientId::as_str).collect();
+            format!("absent: {}", names.join(", "))
+        }
+        Some((_, absent)) => format!("absent: {}", absent.len()),
+    }
+}
+
+/// When the round will close, or when it closed and ended.
+fn write_dates(markup: &mut Markup, view: &RoundView) {
+    let (info, history) = (&view.info, &view.history);
+    if matches!(info.state, RoundState::Draft | RoundState::Open) {
+        return match info.deadline {
+            Some(at) => write_time(markup, view, "Deadline", at, ""),
+            None => figure(
+                markup,
+                "Deadline",
+                "none",
+                "the round closes when every client has submitted or the coordinator closes it",
+            ),
+        };
+    }
+    if let (Some(at), Some((by, _))) = (history.reached(RoundState::Closed), &history.closed) {
+        write_time(markup, view, "Closed", at, &format!("{by}"));
+    }
+    let ends = [
+        (RoundState::Published, "Published"),
+        (RoundState::Failed, "Failed"),
+        (RoundState::Aborted, "Aborted"),
+    ];
+    for (state, label) in ends {
+        if let Some(at) = history.reached(state) {
+            write_time(markup, view, label, at, "");
+        }
+    }
+}
+
+fn write_time(markup: &mut Markup, view: &RoundView, label: &str, at: Timestamp, why: &str) {
     markup.element("div", &[], |markup| {
-        markup.leaf("dt", &[], "Deadline");
+        markup.leaf("dt", &[], label);
         markup.element("dd", &[("class", &"value")], |markup| {
             let time = relative(view.now, at);
             markup.leaf("time", &[("datetime", &at), ("data-relative", &"")], &time);
         });
-        markup.leaf("dd", &[("class", &"note")], &absolute(at));
+        let note = if why.is_empty() { absolute(at) } else { format!("{}, {why}", absolute(at)) };
+        markup.leaf("dd", &[("class", &"note")], &note);
     });
 }
 
@@ -113,17 +149,4 @@ fn write_details(markup: &mut Markup, view: &RoundView) {
             markup.text(".");
         });
     });
-}
-
-fn fairness(fairness: Fairness) -> (String, String) {
-    let rates: Vec<String> = fairness
-        .conditions()
-        .map(|(condition, _)| format!("equal {}s", condition.rate_name()))
-        .collect();
-    (capitalised(&fairness.to_string()), format!("{} in all groups", rates.join(" and ")))
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }

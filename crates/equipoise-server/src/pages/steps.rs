@@ -3,7 +3,8 @@
 use equipoise_report::Markup;
 
 use super::frame::warning;
-use crate::protocol::{RoundInfo, RoundState};
+use super::view::RoundView;
+use crate::protocol::RoundState;
 
 const STEPS: [RoundState; 5] = [
     RoundState::Draft,
@@ -13,19 +14,23 @@ const STEPS: [RoundState; 5] = [
     RoundState::Published,
 ];
 
-pub(super) fn write_steps(markup: &mut Markup, info: &RoundInfo) {
-    let reached = STEPS.iter().position(|state| *state == info.state);
+pub(super) fn write_steps(markup: &mut Markup, view: &RoundView) {
+    let info = &view.info;
+    let now = STEPS.iter().position(|state| *state == info.state);
     markup.element("ol", &[("class", &"steps"), ("aria-label", &"State of the round")], |markup| {
         for (i, state) in STEPS.into_iter().enumerate() {
-            let class = match reached {
-                Some(now) if i < now => "done",
-                Some(now) if i == now => "now",
-                _ => "ahead",
-            };
-            write_step(markup, state, class);
+            match now {
+                Some(now) if i == now => write_step(markup, state.name(), "now"),
+                Some(now) if i > now => write_step(markup, state.name(), "ahead"),
+                // A round that ended early shows only what it went through.
+                _ if view.history.reached(state).is_some() => {
+                    write_step(markup, past_name(state), "done");
+                }
+                _ => {}
+            }
         }
-        if reached.is_none() {
-            write_step(markup, info.state, "now ended");
+        if now.is_none() {
+            write_step(markup, info.state.name(), "now ended");
         }
     });
     markup.leaf("p", &[("class", &"lead")], description(info.state));
@@ -34,9 +39,19 @@ pub(super) fn write_steps(markup: &mut Markup, info: &RoundInfo) {
     }
 }
 
-fn write_step(markup: &mut Markup, state: RoundState, class: &str) {
+/// Most rounds open as they are set up, so a past draft is only called created.
+fn past_name(state: RoundState) -> &'static str {
+    match state {
+        RoundState::Draft => "created",
+        RoundState::Open => "opened",
+        RoundState::Solving => "solved",
+        state => state.name(),
+    }
+}
+
+fn write_step(markup: &mut Markup, name: &str, class: &str) {
     let write = |markup: &mut Markup| {
-        markup.leaf("span", &[], state.name());
+        markup.leaf("span", &[], name);
         if class == "done" {
             markup.leaf("span", &[("class", &"visually-hidden")], " (done)");
         }

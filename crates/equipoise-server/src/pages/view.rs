@@ -1,16 +1,18 @@
 //! The data that the pages show.
 
-use equipoise_core::Fairness;
+use std::sync::Arc;
+
 use equipoise_data::OutcomeFile;
 use jiff::Timestamp;
 
-use crate::protocol::{RoundId, RoundInfo};
-use crate::round::{Action, PublishedFile};
+use crate::protocol::{RoundId, RoundInfo, RoundSpec};
+use crate::round::{Action, History, PublishedFile};
 
 /// The public view of a round.
 pub(crate) struct RoundView {
     pub(crate) info: RoundInfo,
-    pub(crate) fairness: Fairness,
+    pub(crate) spec: Arc<RoundSpec>,
+    pub(crate) history: History,
     pub(crate) now: Timestamp,
     /// Published files; empty before publication.
     pub(crate) files: Vec<PublishedFile>,
@@ -23,13 +25,13 @@ impl Action {
         match self {
             Self::Open => "open".into(),
             Self::Close => "close".into(),
-            Self::Abort => "abort".into(),
+            Self::Abort(_) => "abort".into(),
             Self::Revoke(client) => format!("clients/{client}/revoke"),
         }
     }
 
     pub(crate) fn from_path(path: &str) -> Option<Self> {
-        let plain = [Self::Open, Self::Close, Self::Abort];
+        let plain = [Self::Open, Self::Close, Self::Abort(None)];
         plain.into_iter().find(|action| action.path() == path).or_else(|| {
             let client = path.strip_prefix("clients/")?.strip_suffix("/revoke")?;
             Some(Self::Revoke(client.parse().ok()?))

@@ -7,7 +7,8 @@ use crate::protocol::{ClientId, RoundInfo, RoundState};
 pub(crate) enum Action {
     Open,
     Close,
-    Abort,
+    /// With the reason, if one was given. Everyone can read it.
+    Abort(Option<String>),
     Revoke(ClientId),
 }
 
@@ -17,7 +18,7 @@ impl Action {
         match self {
             Self::Open => info.state == RoundState::Draft,
             Self::Close => info.state == RoundState::Open && info.n_submissions >= info.minimum,
-            Self::Abort => !info.state.is_final(),
+            Self::Abort(_) => !info.state.is_final(),
             Self::Revoke(_) => matches!(info.state, RoundState::Draft | RoundState::Open),
         }
     }

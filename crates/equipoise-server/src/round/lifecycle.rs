@@ -14,14 +14,18 @@ use crate::store::{CloseReason, StoreError, remove_if_present};
 /// How long a round waits after its deadline for files that arrived in time, so that nobody can keep it open.
 const MAX_WAIT: SignedDuration = SignedDuration::from_mins(30);
 
+/// What the log says if the coordinator gives no reason.
+const NO_REASON: &str = "the coordinator gave no reason";
+
 impl Rounds {
     /// Performs an action of the coordinator.
     pub(crate) fn perform(&self, round: &RoundId, action: &Action) -> Result<(), StoreError> {
         match action {
             Action::Open => self.store.open_round(round)?,
             Action::Close => self.close(round, CloseReason::Command)?,
-            Action::Abort => {
-                self.store.abort_round(round, "aborted by the coordinator")?;
+            Action::Abort(reason) => {
+                let reason = reason.as_deref().unwrap_or(NO_REASON);
+                self.store.abort_round(round, reason)?;
                 self.remove_idle_parts(round, None)?;
             }
             Action::Revoke(client) => {

@@ -1,14 +1,15 @@
 //! What the public and the coordinator see of a round.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use equipoise_core::Fairness;
 use jiff::Timestamp;
 
+use super::history::History;
 use super::rounds::Rounds;
 use crate::protocol::{
     ClientStatus, Digest, Event, EventKind, ListedSubmission, PROGRAM, PublicKey, RefusedAttempt,
-    RoundId, RoundInfo, RoundState, SERVER_LOG_PAGE, ServerLogEntry, SignedServerHead,
+    RoundId, RoundInfo, RoundSpec, RoundState, SERVER_LOG_PAGE, ServerLogEntry, SignedServerHead,
 };
 use crate::store::StoreError;
 
@@ -77,9 +78,16 @@ impl Rounds {
         Ok(self.store.spec(round)?.schema_toml.clone())
     }
 
-    /// The fairness criterion of the round.
-    pub(crate) fn fairness(&self, round: &RoundId) -> Result<Fairness, StoreError> {
-        Ok(self.store.spec(round)?.settings.fairness)
+    /// What the coordinator fixed when the round was set up.
+    pub(crate) fn spec(&self, round: &RoundId) -> Result<Arc<RoundSpec>, StoreError> {
+        self.store.spec(round)
+    }
+
+    /// When the round reached each of its states, from its log.
+    pub(crate) fn history(&self, round: &RoundId) -> Result<History, StoreError> {
+        let lines = self.store.audit_lines(round)?;
+        let events = lines.iter().map(|line| serde_json::from_str::<Event>(line));
+        Ok(History::of(events.collect::<Result<Vec<_>, _>>()?))
     }
 
     /// The roster with submissions and refused uploads.

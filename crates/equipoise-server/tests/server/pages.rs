@@ -18,6 +18,12 @@ impl Page {
     }
 }
 
+/// The text of a page, without its tags.
+fn text(html: &str) -> String {
+    let texts = html.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+    texts.collect()
+}
+
 async fn fetch(server: &Server, request: Request<Body>) -> Page {
     let response = server.stream(request).await;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
@@ -53,7 +59,10 @@ fn csrf(html: &str) -> &str {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn public_pages_show_the_state_but_no_names() {
-    let world = World::with(|new| new.deadline = Some("2100-01-01T00:00:00Z".parse().unwrap()));
+    let world = World::with(|new| {
+        new.deadline = Some("2100-01-01T00:00:00Z".parse().unwrap());
+        new.settings.requirements = "gap=0.125,accuracy=0.6".parse().unwrap();
+    });
     let server = world.start();
     assert_eq!(server.submit("north", proxy(1)).await.status, 201);
     assert_eq!(server.submit("south", "score,group,passed\nnan,1,1\n").await.status, 422);
@@ -70,13 +79,21 @@ async fn public_pages_show_the_state_but_no_names() {
         "2100-01-01 00:00 UTC",
         "Statistical parity",
         "value_rejected",
-        "equipoise submit PROXY.parquet --key CLIENT.key \\\n",
-        "  --server https://round.example.org --round spring",
+        "<span class=\"option\">--server-key</span> server.pub",
+        // What clients agree to.
+        "Statistical parity: equal selection rates in all groups",
+        "largest gap between groups at most 12.5\u{202f}pp; correct decisions at least 60\u{202f}%",
+        "trust: ",
+        "at least 2 of 3 clients, otherwise there is no model",
+        "sees the group of a person",
         "aria-current=\"step\"><span>open",
         "<noscript>",
     ] {
         assert!(page.html.contains(part), "no {part} in {}", page.html);
     }
+    let command = "equipoise submit PROXY.parquet --key CLIENT.key --server-key server.pub \\\n  \
+                   --server https://round.example.org --round spring";
+    assert!(text(&page.html).contains(command), "{}", text(&page.html));
     // The third client, `east`, is a substring of "at least".
     for client in ["north", "south"] {
         assert!(!page.html.contains(client), "{client} is named: {}", page.html);
@@ -129,8 +146,15 @@ async fn names_require_the_token_and_failures_are_counted() {
     let cookie = log_in(&server, &world.token).await;
     let page = get(&server, COORDINATOR, &cookie).await;
     assert_eq!(page.header("cache-control"), "no-store");
-    for part in ["north", "east", "not yet", "same rows as north", "already_submitted", "Revoke…"]
-    {
+    for part in [
+        "north",
+        "east",
+        "not yet",
+        "same rows as north",
+        "already_submitted",
+        "valid · <a",
+        "Revoke…",
+    ] {
         assert!(page.html.contains(part), "no {part} in {}", page.html);
     }
     for _ in 0..20 {
@@ -228,11 +252,89 @@ async fn a_published_round_shows_figures_files_digests_and_verification() {
         "<span class=\"interval\"> (",
         "SHA-256 of the file <code>",
         "It is therefore not the SHA-256 of the file <code>schema.toml</code>.",
-        "equipoise verify spring --server-key",
         "data-over=\"yes\"",
     ] {
         assert!(page.html.contains(part), "no {part} in {}", page.html);
     }
+    assert!(text(&page.html).contains("equipoise verify spring --server-key server.pub"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_round_that_is_over_is_described_in_the_past() {
+    let world = World::new();
+    let server = world.start();
+    server.submit("north", proxy(1)).await;
+    server.submit("south", proxy(2)).await;
+    let cookie = log_in(&server, &world.token).await;
+    let asked = get(&server, &format!("{COORDINATOR}/close"), &cookie).await;
+    let form = format!("csrf={}", csrf(&asked.html));
+    assert_eq!(post(&server, &format!("{COORDINATOR}/close"), &cookie, form).await.status, 303);
+    assert_eq!(server.wait().name(), "published");
+    let page = get(&server, "/rounds/spring", "").await;
+    let shown = text(&page.html);
+    for part in [
+        "absent: east",
+        "UTC, by the coordinator",
+        "Published",
+        "May we use it?",
+        "of the 2 that submitted",
+        "Warning Client east is on the roster but did not submit",
+    ] {
+        assert!(shown.contains(part), "no {part} in {shown}");
+    }
+    for part in ["closes when every client", "Deadline", "Computed directly", "at least 2 required"]
+    {
+        assert!(!shown.contains(part), "{part} in {shown}");
+    }
+    let gap = page.html.split("Largest gap between groups</dt>").nth(1).unwrap();
+    let gap = gap.split("</div>").next().unwrap();
+    assert!(gap.contains("pp)") && gap.contains("selection rate"), "{gap}");
+}
+
+/// The steps shown, each with its class.
+fn steps(html: &str) -> Vec<(String, String)> {
+    let list = html.split("<ol class=\"steps\"").nth(1).unwrap().split("</ol>").next().unwrap();
+    let items = list.split("<li class=\"").skip(1).map(|item| {
+        let (class, rest) = item.split_once('"').unwrap();
+        let name = rest.split("<span>").nth(1).unwrap().split('<').next().unwrap();
+        (name.to_owned(), class.to_owned())
+    });
+    items.collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_aborted_round_shows_what_it_went_through_and_why_it_ended() {
+    let world = World::new();
+    world.add_draft("autumn", |_| {});
+    world.add_draft("winter", |_| {});
+    let server = world.start();
+    let cookie = log_in(&server, &world.token).await;
+    let abort = format!("{COORDINATOR}/abort");
+    let asked = get(&server, &abort, &cookie).await;
+    assert!(asked.html.contains("name=\"reason\""), "{}", asked.html);
+    let form = format!("csrf={}&reason=+The+schema+was+wrong+", csrf(&asked.html));
+    assert_eq!(post(&server, &abort, &cookie, form).await.status, 303);
+    let page = get(&server, "/rounds/spring", "").await;
+    let pair = |name: &str, class: &str| (name.to_owned(), class.to_owned());
+    let expected = [pair("created", "done"), pair("opened", "done"), pair("aborted", "now ended")];
+    assert_eq!(steps(&page.html), expected);
+    assert!(text(&page.html).contains("Reason: The schema was wrong"), "{}", text(&page.html));
+
+    let draft = get(&server, "/rounds/winter", "").await;
+    assert_eq!(steps(&draft.html)[0], pair("draft", "now"));
+    server.store.abort_round(&name("autumn"), "not needed").unwrap();
+    let page = get(&server, "/rounds/autumn", "").await;
+    assert_eq!(steps(&page.html), [pair("created", "done"), pair("aborted", "now ended")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn breadcrumbs_end_with_a_page() {
+    let world = World::new();
+    let server = world.start();
+    let page = get(&server, COORDINATOR, "").await;
+    let crumbs = page.html.split("class=\"breadcrumbs\">").nth(1).unwrap();
+    let crumbs = text(crumbs.split("</p>").next().unwrap());
+    assert_eq!(crumbs, "Rounds / spring");
 }
 
 #[tokio::test(flavor = "multi_thread")]

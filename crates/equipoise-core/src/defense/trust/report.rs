@@ -5,9 +5,12 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::fairness::Condition;
+use crate::interval::Estimate;
 
 /// Half the width of a 95 % interval, in standard errors.
 const NORMAL_95: f64 = 1.959_964;
+/// With a wider interval to either side, a gap that fits a fair model may still be a large one.
+const WIDE: f64 = 0.05;
 
 /// How much one client is trusted, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -77,6 +80,11 @@ pub enum TrustReason {
 impl fmt::Display for TrustReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Fair { gap, error } if NORMAL_95 * error > WIDE => write!(
+                f,
+                "with this root, its model cannot be distinguished from a fair one: {}",
+                judged(*gap, *error)
+            ),
             Self::Fair { gap, error } => {
                 write!(f, "its model looks fair: {}", judged(*gap, *error))
             }
@@ -85,7 +93,7 @@ impl fmt::Display for TrustReason {
                 "its model favours {} over {}: {}",
                 list(favours),
                 list(against),
-                judged(gap.abs(), *error)
+                judged(*gap, *error)
             ),
             Self::Undecided { gap, error } => write!(
                 f,
@@ -111,21 +119,16 @@ impl fmt::Display for TrustReason {
     }
 }
 
-/// A gap with its 95 % interval. It differs from the gap on the root alone, so the sentence says where it comes from.
+/// The size of a gap with its 95 % interval. It differs from the gap on the root alone, so the sentence says where it
+/// comes from.
 fn judged(gap: f64, error: f64) -> String {
     let half = NORMAL_95 * error;
+    let Estimate { value, low, high } =
+        Estimate { value: gap, low: gap - half, high: gap + half }.abs();
+    let [value, low, high] = [value, low, high].map(|share| format!("{:.1}", 100.0 * share));
     format!(
-        "judged by the root and all proxies, its gap is {}\u{202f}% ({} to {}\u{202f}%)",
-        percent(gap),
-        percent(gap - half),
-        percent(gap + half)
+        "from the root and all proxies together, its gap is estimated at {value}\u{202f}pp ({low} to {high}\u{202f}pp)"
     )
-}
-
-/// With a minus sign instead of a hyphen, and none before zero.
-fn percent(share: f64) -> String {
-    let text = format!("{:.1}", 100.0 * share);
-    if text == "-0.0" { "0.0".to_owned() } else { text.replace('-', "−") }
 }
 
 /// Names in running text: `a`, `b` and `c`.
@@ -200,14 +203,20 @@ mod tests {
         };
         assert_eq!(
             reason.to_string(),
-            "its model favours `white` over `black`, `asian` and `other`: judged by the root and all proxies, its \
-             gap is 18.7\u{202f}% (12.6 to 24.8\u{202f}%)"
+            "its model favours `white` over `black`, `asian` and `other`: from the root and all proxies together, its gap \
+             is estimated at 18.7\u{202f}pp (12.6 to 24.8\u{202f}pp)"
         );
         let fair = TrustReason::Fair { gap: -0.0004, error: 0.01 };
         assert_eq!(
             fair.to_string(),
-            "its model looks fair: judged by the root and all proxies, its gap is 0.0\u{202f}% (−2.0 to \
-             1.9\u{202f}%)"
+            "its model looks fair: from the root and all proxies together, its gap is estimated at 0.0\u{202f}pp (0.0 to \
+             2.0\u{202f}pp)"
+        );
+        let vague = TrustReason::Fair { gap: -0.013, error: 0.072 };
+        assert_eq!(
+            vague.to_string(),
+            "with this root, its model cannot be distinguished from a fair one: from the root and all proxies together, \
+             its gap is estimated at 1.3\u{202f}pp (0.0 to 15.4\u{202f}pp)"
         );
         let json = serde_json::to_value(&reason).unwrap();
         assert_eq!(json["kind"], "unfair");
