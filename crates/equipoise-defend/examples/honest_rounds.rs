@@ -1,4 +1,4 @@
-//! Counts the warnings of demo rounds: `honest_rounds DEFENSE UNRELIABLE FIRST_SEED LAST_SEED [CRITERION]`.
+//! Counts the warnings of demo rounds: `honest_rounds DEFENSE UNRELIABLE FIRST_SEED LAST_SEED [CRITERION] [ROOT_SHARE]`.
 //!
 //! A warning that most honest rounds have is soon ignored, so each code should be rare there. Prints every warning, then
 //! a JSON document with the number of rounds that have each code. Where the pooled model is said to be no worse, its
@@ -16,18 +16,21 @@ use equipoise_lab::{Demo, DemoSettings};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [defense, unreliable, first, last, criterion @ ..] = arguments.as_slice() else {
+    let [defense, unreliable, first, last, more @ ..] = arguments.as_slice() else {
         return Err(
-            "usage: honest_rounds DEFENSE UNRELIABLE FIRST_SEED LAST_SEED [CRITERION]".into()
+            "usage: honest_rounds DEFENSE UNRELIABLE FIRST_SEED LAST_SEED [CRITERION] [ROOT_SHARE]"
+                .into(),
         );
     };
     let defense = *Defense::ALL.iter().find(|d| d.name() == defense).ok_or("unknown defense")?;
-    let fairness: Fairness = criterion.first().map_or("sp", String::as_str).parse()?;
+    let fairness: Fairness = more.first().map_or("sp", String::as_str).parse()?;
+    let standard = DemoSettings::default();
+    let root_share = more.get(1).map_or(Ok(standard.root_share), |text| text.parse())?;
     let (unreliable_share, first, last) = (unreliable.parse()?, first.parse()?, last.parse()?);
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for seed in first..=last {
         let folder = tempfile::tempdir()?;
-        let settings = DemoSettings { seed, unreliable_share, fairness, ..DemoSettings::default() };
+        let settings = DemoSettings { seed, unreliable_share, root_share, fairness, ..standard };
         let demo = Demo::build(settings, folder.path(), &mut |_, _| {})?;
         let settings = Settings { defense, ..Settings::new(fairness) }.validate()?;
         let defended =
@@ -57,6 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "defense": defense.name(),
         "fairness": fairness.name(),
         "unreliable": unreliable_share,
+        "root_share": root_share,
         "rounds": last - first + 1,
         "rounds_with_code": codes,
     });

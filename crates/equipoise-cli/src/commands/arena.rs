@@ -126,6 +126,7 @@ fn describe(summary: &ArenaSummary) -> String {
         vec![
             standing.contender.name().to_owned(),
             percent(standing.win_share.map(|share| share.value)),
+            count(standing.useful_wins),
             count(standing.worse_than_pooled),
             count(standing.inaccurate),
             count(standing.failed),
@@ -138,6 +139,7 @@ fn describe(summary: &ArenaSummary) -> String {
     let header = [
         "method",
         "first or tied %",
+        "of useful ones",
         "worse than pooled",
         "inaccurate",
         "failed",
@@ -147,7 +149,7 @@ fn describe(summary: &ArenaSummary) -> String {
         "unreliable weight %",
     ];
     let standings = summary.ranking.iter().chain(&summary.references);
-    let table = table(&header, standings.map(row).collect(), &[1, 2, 3, 4, 5, 6, 7, 8]);
+    let table = table(&header, standings.map(row).collect(), &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
     let matchups = summary.ranking.first().map_or(0, |standing| standing.matchups);
     format!("{table}Over {}, at rates up to 60 %.\n", count(matchups, "matchup"))
 }

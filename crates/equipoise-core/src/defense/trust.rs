@@ -18,6 +18,7 @@
 mod axis;
 mod constants;
 mod direction;
+mod doubt;
 mod mixture;
 mod ranking;
 mod rates;
@@ -39,9 +40,9 @@ use crate::outcome::Counts;
 use crate::root::Root;
 use crate::round::Round;
 use crate::settings::{CheckedSettings, Settings};
-use crate::warning::{Warning, WarningCode};
 use axis::AxisInput;
 use direction::{Direction, relative_contrasts};
+use doubt::Doubt;
 use mixture::{Evidence, Figure, Posterior};
 use rates::{RateIndex, measure_on_samples};
 use root_rates::{RootRates, is_used};
@@ -101,7 +102,7 @@ fn run_with(
     let groups = &round.root().layout().groups;
     let index = RateIndex::new(settings.fairness, groups.len());
     let on_samples = measure_on_samples(round.proxies(), &models, &index, constants)?;
-    let root = RootRates::new(round.root(), &models, &index)?;
+    let root = RootRates::new(round.root(), &models, &index, constants.slope)?;
     let useless = find_useless(&root, &on_samples, &models, constants);
     let row_counts = row_counts(round, &index)?;
     let input = AxisInput {
@@ -121,8 +122,10 @@ fn run_with(
     let averaged = ModelAverage::new(models.iter().map(Vec::as_slice).collect());
     let theta = averaged.with_limited_scales(scales, constants.scale_limit).at(&weights);
     let mut solved = Solved::direct(weights, theta, counts);
-    let trust = explain(&judged, useless, &solved.weights, &root, groups, constants);
-    solved.warnings.extend(undecided_warning(&trust.summary));
+    let doubt = Doubt::new(&judged, &solved.weights);
+    let rows_needed = doubt.rows_needed(&judged, &root, constants);
+    let trust = explain(&judged, useless, &doubt, rows_needed, &root, groups);
+    solved.warnings.extend(doubt.warning(&trust.summary));
     solved.trust = Some(trust);
     if none_useful && settings.fall_back { fall_back(round, settings, solved) } else { Ok(solved) }
 }
@@ -206,10 +209,10 @@ fn row_counts(round: &Round, index: &RateIndex) -> Result<Vec<Vec<usize>>, Error
 fn explain(
     judged: &[JudgedAxis],
     useless: Vec<Option<TrustReason>>,
-    weights: &[f64],
+    doubt: &Doubt,
+    rows_needed: Option<usize>,
     root: &RootRates,
     groups: &Groups,
-    constants: &TrustConstants,
 ) -> Trust {
     let clients = useless.into_iter().enumerate().map(|(client, useless)| {
         let fair = |axis: &&JudgedAxis| axis.posterior.fair[client];
@@ -225,12 +228,9 @@ fn explain(
         let reasons = vec![reason];
         ClientTrust { reliability, gap: gap.value, gap_error: gap.error, reasons }
     });
-    let clients: Vec<ClientTrust> = clients.collect();
-    let mean: f64 = clients.iter().zip(weights).map(|(client, w)| w * client.reliability).sum();
-    let decided = mean >= constants.decided;
-    let rows_needed = judged.first().filter(|_| !decided).and_then(|axis| axis.rows_needed(root));
+    let clients = clients.collect();
     let axes = judged.iter().map(|axis| axis.summary(root.index(), groups)).collect();
-    Trust { clients, summary: TrustSummary { axes, decided, rows_needed } }
+    Trust { clients, summary: TrustSummary { axes, decided: doubt.is_small(), rows_needed } }
 }
 
 impl JudgedAxis {
@@ -261,12 +261,14 @@ impl JudgedAxis {
         TrustReason::Unfair { gap, error, favours: named(sign), against: named(-sign) }
     }
 
-    /// Rows per group after which the root's error would be a quarter of the clients' bias.
-    fn rows_needed(&self, root: &RootRates) -> Option<usize> {
+    /// Rows per group after which the root's error would be a quarter of the clients' bias. More rows reduce the sampling
+    /// error only: `None` if the tolerance alone is too much.
+    fn rows_needed(&self, root: &RootRates, tolerance: f64) -> Option<usize> {
         let fewest = root.fewest_rows(&self.direction.entries) as f64;
-        let ratio = CLEAR_DIFFERENCE * self.evidence.root.error / self.posterior.bias;
-        let needed = (fewest * ratio * ratio).ceil();
-        (needed.is_finite() && needed > fewest).then_some(needed as usize)
+        let wanted = (self.posterior.bias / CLEAR_DIFFERENCE).powi(2) - tolerance.powi(2);
+        let sampling = self.evidence.root.error.powi(2) - tolerance.powi(2);
+        let needed = (fewest * sampling / wanted).ceil();
+        (wanted > 0.0 && needed.is_finite() && needed > fewest).then_some(needed as usize)
     }
 
     fn summary(&self, index: &RateIndex, groups: &Groups) -> TrustAxis {
@@ -287,20 +289,6 @@ impl JudgedAxis {
             bias: self.posterior.bias,
         }
     }
-}
-
-fn undecided_warning(summary: &TrustSummary) -> Option<Warning> {
-    if summary.decided {
-        return None;
-    }
-    let needed = summary.rows_needed.map_or(String::new(), |rows| {
-        format!("; about {rows} root rows in each group would be needed")
-    });
-    let known = summary.axes.first().map_or(String::new(), |axis| {
-        format!(": the gap of the mean model is known to ± {:.2}", axis.root_error)
-    });
-    let message = format!("the root cannot tell which clients are fair{known}{needed}");
-    Some(Warning::new(WarningCode::CannotTell, message))
 }
 
 #[cfg(test)]

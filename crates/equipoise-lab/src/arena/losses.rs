@@ -49,8 +49,6 @@ pub struct Loss {
 const MATERIAL_WEIGHT: f64 = 0.05;
 /// Effective share of reliable clients below which leaving them out explains a loss.
 const LOW_SHARE: f64 = 0.9;
-/// Balanced accuracy below which a model decides nearly the same for everyone. That of a constant is 0.5.
-const NEARLY_CONSTANT: f64 = 0.51;
 
 impl Arena {
     /// The matchups in which the default defense takes part and neither comes first nor is tied, or is worse than
@@ -211,7 +209,7 @@ impl Case<'_> {
 
     /// Where nearly all labels are the same, a constant is accurate enough to win, and nothing is fairer.
     fn call_winner_constant(&self) -> Option<String> {
-        let winner = self.winner.filter(|winner| winner.balanced_accuracy < NEARLY_CONSTANT)?;
+        let winner = self.winner.filter(|winner| !winner.is_useful())?;
         Some(format!(
             "The first decides nearly the same for everyone: its balanced accuracy is {:.1} %, that of the default {:.1} %.",
             100.0 * winner.balanced_accuracy,

@@ -59,6 +59,8 @@ pub enum AccuracyBar {
 
 /// Accuracy that a contender may give up.
 const MAX_ACCURACY_LOSS: f64 = 0.01;
+/// Balanced accuracy from which a model is better than a constant, whose balanced accuracy is 0.5: by a point.
+const BETTER_THAN_CONSTANT: f64 = 0.51;
 
 /// How a contender does in a matchup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -70,7 +72,7 @@ pub enum Place {
     Tied,
     /// Its gap is larger.
     Beaten,
-    /// It is not accurate enough.
+    /// It is not accurate enough, or no better than a constant where that counts.
     Inaccurate,
     /// It failed for at least one seed.
     Failed,
@@ -144,23 +146,44 @@ impl Matchup<'_> {
 
     /// The place of each contender, in the order of the records.
     pub fn places(&self, records: &[Record], bar: AccuracyBar) -> Vec<Place> {
+        judge(records, self.reference_accuracy(records, bar), |_| true)
+    }
+
+    /// The same among contenders that are better than a constant.
+    pub fn useful_places(&self, records: &[Record], bar: AccuracyBar) -> Vec<Place> {
+        judge(records, self.reference_accuracy(records, bar), Record::is_useful)
+    }
+
+    /// The accuracy to compare with.
+    fn reference_accuracy(&self, records: &[Record], bar: AccuracyBar) -> f64 {
         let best = records.iter().filter(|r| r.failures.is_empty()).map(|r| r.accuracy);
         let best = best.fold(f64::NEG_INFINITY, f64::max);
-        let reference = match bar {
+        match bar {
             AccuracyBar::BestContender => best,
             // Without a reference, the best contender takes its place.
             AccuracyBar::ReliableMean => {
                 self.record(Contender::RELIABLE_MEAN).map_or(best, |record| record.accuracy)
             }
-        };
-        judge(records, reference)
+        }
     }
 }
 
-/// The place of each contender, given the accuracy to compare with.
-fn judge(records: &[Record], reference_accuracy: f64) -> Vec<Place> {
-    let is_accurate =
-        |r: &&Record| r.failures.is_empty() && r.accuracy >= reference_accuracy - MAX_ACCURACY_LOSS;
+impl Record {
+    /// Whether the model is better than a constant: its balanced accuracy is at least a point above 0.5.
+    pub fn is_useful(&self) -> bool {
+        self.balanced_accuracy >= BETTER_THAN_CONSTANT
+    }
+}
+
+/// The place of each contender, given the accuracy to compare with and who may win.
+fn judge(
+    records: &[Record],
+    reference_accuracy: f64,
+    may_win: impl Fn(&Record) -> bool,
+) -> Vec<Place> {
+    let is_accurate = |r: &&Record| {
+        r.failures.is_empty() && r.accuracy >= reference_accuracy - MAX_ACCURACY_LOSS && may_win(r)
+    };
     let first = records.iter().filter(is_accurate).min_by(|a, b| a.gap.total_cmp(&b.gap));
     let place = |record: &Record| match first {
         _ if !record.failures.is_empty() => Place::Failed,
@@ -209,7 +232,7 @@ mod tests {
             // A constant model: fair and useless.
             record(4, 0.6, &[0.0, 0.0, 0.0]),
         ];
-        let against = |records: &[Record], accuracy| judge(records, accuracy);
+        let against = |records: &[Record], accuracy| judge(records, accuracy, |_| true);
         use Place::*;
         assert_eq!(against(&records, 0.80), [Beaten, First, Tied, Beaten, Inaccurate]);
         // Nobody but the unfair model is within a point of its accuracy.
@@ -222,6 +245,17 @@ mod tests {
     #[test]
     fn a_point_of_accuracy_may_be_given_up_and_no_more() {
         let records = [record(0, 0.7901, &[0.01]), record(1, 0.7899, &[0.0])];
-        assert_eq!(judge(&records, 0.80), [Place::First, Place::Inaccurate]);
+        assert_eq!(judge(&records, 0.80, |_| true), [Place::First, Place::Inaccurate]);
+    }
+
+    /// Where nine of ten labels are positive, selecting everyone is accurate, and nothing is fairer.
+    #[test]
+    fn a_constant_wins_unless_models_must_be_better_than_one() {
+        let mut records = [record(0, 0.90, &[0.02, 0.02]), record(1, 0.895, &[0.0, 0.0])];
+        (records[0].balanced_accuracy, records[1].balanced_accuracy) = (0.59, 0.504);
+        assert_eq!(judge(&records, 0.90, |_| true), [Place::Beaten, Place::First]);
+        assert_eq!(judge(&records, 0.90, Record::is_useful), [Place::First, Place::Inaccurate]);
+        records[1].balanced_accuracy = 0.51;
+        assert_eq!(judge(&records, 0.90, Record::is_useful), [Place::Beaten, Place::First]);
     }
 }

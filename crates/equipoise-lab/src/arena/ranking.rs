@@ -20,12 +20,18 @@ pub struct Standing {
     pub wins: usize,
     /// Those as a share, with Wilson's interval.
     pub win_share: Option<Estimate>,
+    /// Matchups in which it is first or tied among contenders that are also better than a constant.
+    pub useful_wins: usize,
     /// Matchups in which it is first or tied among contenders within a point of the most accurate one.
     pub strict_wins: usize,
+    /// The same among those that are also better than a constant.
+    pub useful_strict_wins: usize,
     /// Matchups in which it is not accurate enough.
     pub inaccurate: usize,
     /// Matchups in which its gap is larger than that of pooled, beyond a tie.
     pub worse_than_pooled: usize,
+    /// Those in which the pooled model is better than a constant.
+    pub worse_than_useful_pooled: usize,
     /// Matchups in which it failed.
     pub failed: usize,
     /// Mean accuracy.
@@ -73,16 +79,22 @@ impl Arena {
 struct Judged {
     records: Vec<Record>,
     places: Vec<Place>,
+    /// Places among contenders that are better than a constant.
+    useful: Vec<Place>,
     /// Places among the most accurate contenders.
     strict: Vec<Place>,
+    /// Places among those that are better than a constant.
+    useful_strict: Vec<Place>,
 }
 
 fn standings(matchups: &[Matchup<'_>], contenders: &[Contender]) -> Vec<Standing> {
     let judge = |matchup: &Matchup<'_>| {
         let records = matchup.records(contenders);
         let places = matchup.places(&records, AccuracyBar::ReliableMean);
+        let useful = matchup.useful_places(&records, AccuracyBar::ReliableMean);
         let strict = matchup.places(&records, AccuracyBar::BestContender);
-        Judged { records, places, strict }
+        let useful_strict = matchup.useful_places(&records, AccuracyBar::BestContender);
+        Judged { records, places, useful, strict, useful_strict }
     };
     let judged: Vec<Judged> =
         matchups.iter().filter(|matchup| !matchup.cells.is_empty()).map(judge).collect();
@@ -95,17 +107,27 @@ fn standings(matchups: &[Matchup<'_>], contenders: &[Contender]) -> Vec<Standing
             matchups: n,
             wins,
             win_share: Count { successes: wins, n }.rate(),
+            useful_wins: count(&|judged| judged.useful[at].wins()),
             strict_wins: count(&|judged| judged.strict[at].wins()),
+            useful_strict_wins: count(&|judged| judged.useful_strict[at].wins()),
             inaccurate: count(&|judged| judged.places[at] == Place::Inaccurate),
             failed: count(&|judged| judged.places[at] == Place::Failed),
-            worse_than_pooled: count(&|Judged { records, .. }| {
-                let pooled = records.iter().find(|r| r.contender == Contender::POOLED);
-                pooled.is_some_and(|pooled| is_worse(&records[at], pooled))
+            worse_than_pooled: count(&|judged| judged.is_worse_than_pooled(at, |_| true)),
+            worse_than_useful_pooled: count(&|judged| {
+                judged.is_worse_than_pooled(at, Record::is_useful)
             }),
             ..figures(contender, &own, matchups)
         }
     };
     contenders.iter().enumerate().map(standing).collect()
+}
+
+impl Judged {
+    /// Whether a contender's gap is larger than that of pooled, if pooled counts.
+    fn is_worse_than_pooled(&self, at: usize, counts: impl Fn(&Record) -> bool) -> bool {
+        let pooled = self.records.iter().find(|r| r.contender == Contender::POOLED);
+        pooled.is_some_and(|pooled| counts(pooled) && is_worse(&self.records[at], pooled))
+    }
 }
 
 /// Whether a contender's gap is larger than another's. Failures are counted elsewhere.
@@ -127,9 +149,12 @@ fn figures(contender: Contender, records: &[Record], matchups: &[Matchup<'_>]) -
         matchups: records.len(),
         wins: 0,
         win_share: None,
+        useful_wins: 0,
         strict_wins: 0,
+        useful_strict_wins: 0,
         inaccurate: 0,
         worse_than_pooled: 0,
+        worse_than_useful_pooled: 0,
         failed: 0,
         accuracy: over(&|record| Some(record.accuracy)),
         balanced_accuracy: over(&|record| Some(record.balanced_accuracy)),

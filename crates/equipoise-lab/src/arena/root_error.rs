@@ -3,6 +3,9 @@
 //! The root is a sample, so a gap measured on it has an error, whatever a defense does with it. A gap, or a difference
 //! between the gaps of two models, below two standard errors cannot be distinguished from 0. Two ways to measure are
 //! considered: by decisions, and by soft decisions `σ(3 a·θ)`, whose error is smaller.
+//!
+//! A few rows that are all selected vary little, which does not make their rate certain. So the variance of soft decisions
+//! in a group is at least that within both groups together.
 
 use equipoise_core::{Condition, Moments, Rows};
 use serde::{Deserialize, Serialize};
@@ -40,7 +43,7 @@ impl RootErrors {
             let n = scores.len() as f64 + 2.0;
             let rate = (selected as f64 + 1.0) / n;
             let soft = Moments::of(scores.iter().map(|&score| soft_decision(score)));
-            (scores.len(), soft.variance / soft.n as f64, rate * (1.0 - rate) / n)
+            (scores.len(), soft.variance, rate * (1.0 - rate) / n)
         });
         Self::from_cells(cells)
     }
@@ -65,20 +68,27 @@ impl RootErrors {
             let (first, second) = (only(|p| p.0, |p| p.1), only(|p| p.1, |p| p.0));
             let variance = first + second - (first - second) * (first - second);
             let n = pairs.len() as f64;
-            (pairs.len(), soft.variance / n, variance / (n + 2.0))
+            (pairs.len(), soft.variance, variance / (n + 2.0))
         });
         Self::from_cells(cells)
     }
 
-    /// Rows, squared error of the soft rate and squared error of the rate, of both groups.
+    /// Rows, variance of the soft decisions and squared error of the rate, of both groups.
     fn from_cells(cells: [(usize, f64, f64); 2]) -> Option<Self> {
         let mut rows = cells.map(|(rows, _, _)| rows);
         rows.sort_unstable();
         if rows[0] == 0 {
             return None;
         }
+        let freedom: usize = cells.iter().map(|cell| cell.0 - 1).sum();
+        let squares: f64 = cells.iter().map(|cell| (cell.0 - 1) as f64 * cell.1).sum();
+        let within = squares / freedom.max(1) as f64;
         let error = |squares: [f64; 2]| (squares[0] + squares[1]).sqrt();
-        Some(Self { rows, soft: error(cells.map(|c| c.1)), hard: error(cells.map(|c| c.2)) })
+        Some(Self {
+            rows,
+            soft: error(cells.map(|(n, variance, _)| variance.max(within) / n as f64)),
+            hard: error(cells.map(|cell| cell.2)),
+        })
     }
 }
 
@@ -117,7 +127,9 @@ mod tests {
         assert!((errors.hard - (0.25 / 6.0 + 2.0 / 54.0_f64).sqrt()).abs() < 1e-12);
         // σ(±3) = ½ ± u, with variance u²·4/3 of two and two; σ(±6) = ½ ± v, with v² of one and three.
         let (u, v) = (soft_decision(1.0) - 0.5, soft_decision(2.0) - 0.5);
-        let expected = (u * u * 4.0 / 3.0 / 4.0 + v * v / 4.0).sqrt();
+        // The second is below the variance within both, which takes its place.
+        let within = (u * u * 4.0 / 3.0 + v * v) / 2.0;
+        let expected = (u * u * 4.0 / 3.0 / 4.0 + within / 4.0).sqrt();
         assert!((errors.soft - expected).abs() < 1e-12, "{} and {expected}", errors.soft);
         let positives = GapPlace { condition: Condition::Positives, groups: [1, 0] };
         assert_eq!(RootErrors::of_gap(&[1.0, 0.0, 0.0], &rows(), &positives).unwrap().rows, [2, 3]);

@@ -54,6 +54,9 @@ pub struct Cell {
     pub unreliable_clients: Vec<String>,
     /// |SPD| or |EOD| of a model trained on each client's proxy alone, on its test rows (Figure 2).
     pub proxy_unfairness: Vec<f64>,
+    /// Rows of each client's proxy. Empty in journals of earlier versions.
+    #[serde(default)]
+    pub proxy_rows: Vec<usize>,
     /// Models to compare with, which no server could compute. Empty if the cell failed.
     #[serde(default)]
     pub references: Vec<ReferenceResult>,
@@ -227,6 +230,7 @@ impl Cell {
             clients: ids(&|_| true),
             unreliable_clients: ids(&|reliable| !reliable),
             proxy_unfairness,
+            proxy_rows: scenario.clients.iter().map(|client| client.proxy.len()).collect(),
             references,
             results,
             problem: None,
@@ -239,6 +243,7 @@ impl Cell {
             clients: Vec::new(),
             unreliable_clients: Vec::new(),
             proxy_unfairness: Vec::new(),
+            proxy_rows: Vec::new(),
             references: Vec::new(),
             results: Vec::new(),
             problem: Some(explain(problem)),

@@ -58,16 +58,14 @@ impl AxisInput<'_> {
             let value = (relative[c] - mean_relative).clamp(on_root - margin, on_root + margin);
             Figure { value, error: self.own_error(c, direction) }
         });
-        let level = self.root.level(direction);
+        let doubt = self.label_doubt(direction);
+        let level = self.root.level(direction, Figure { value: mean_shift, error: doubt });
         Some(Evidence {
             offsets: offsets.collect(),
             prior: prior.to_vec(),
-            // The shift is known no better than the tolerance, however many rows the root has.
-            root: Figure {
-                value: level.value + mean_shift,
-                error: level.error.hypot(self.constants.tolerance),
-            },
-            rows: self.level_on_rows(&samples, direction),
+            // Steep decisions are hard ones only up to the tolerance, however many rows the root has.
+            root: Figure { value: level.value, error: level.error.hypot(self.constants.tolerance) },
+            rows: self.level_on_rows(&samples, doubt),
             favours: self.favours(direction),
         })
     }
@@ -92,15 +90,19 @@ impl AxisInput<'_> {
 
     /// The gap of the mean model on the samples: the median, never more precise than the tolerance, and less so if the
     /// rates depend on labels.
-    fn level_on_rows(&self, samples: &[Gaps], direction: &[f64]) -> Figure {
+    fn level_on_rows(&self, samples: &[Gaps], doubt: f64) -> Figure {
         let levels: Vec<f64> = samples.iter().map(|sample| sample.mean_steep).collect();
         let value = median(&levels);
         let deviations: Vec<f64> = levels.iter().map(|level| (level - value).abs()).collect();
         let deviation = MAD_TO_DEVIATION * median(&deviations);
         let error = MEDIAN_TO_MEAN_ERROR * deviation / (levels.len() as f64).sqrt();
-        let excluded = self.root.excluded_share(direction);
-        let doubt = self.constants.label_doubt * excluded * excluded;
         Figure { value, error: error.max(self.constants.tolerance).hypot(doubt) }
+    }
+
+    /// By how much the gap of clients' rows may be off because their labels are not the root's.
+    fn label_doubt(&self, direction: &[f64]) -> f64 {
+        let excluded = self.root.excluded_share(direction);
+        self.constants.label_doubt * excluded * excluded
     }
 
     /// The sampling error of a client's own gap: how well its rows determine the rates that its model gives.

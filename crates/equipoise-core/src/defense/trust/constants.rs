@@ -33,8 +33,6 @@ pub struct TrustConstants {
     /// A model's scores may be at most this many times as large as the median client's: a client of small weight
     /// must not rule the average by the size of its coefficients.
     pub scale_limit: f64,
-    /// The trust is undecided if the weighted mean of the clients' reliabilities is below this.
-    pub decided: f64,
 }
 
 impl Default for TrustConstants {
@@ -51,14 +49,13 @@ impl Default for TrustConstants {
             proof: 2.5,
             deficit: 0.1,
             scale_limit: 1.0,
-            decided: 0.8,
         }
     }
 }
 
 impl TrustConstants {
     /// The names of the constants, in order.
-    pub const NAMES: [&'static str; 12] = [
+    pub const NAMES: [&'static str; 11] = [
         "tolerance",
         "outliers",
         "none_biased",
@@ -70,7 +67,6 @@ impl TrustConstants {
         "proof",
         "deficit",
         "scale_limit",
-        "decided",
     ];
 
     /// The constants with one of them, by its place in [`NAMES`](Self::NAMES), multiplied by a factor. Of a probability,
@@ -89,8 +85,7 @@ impl TrustConstants {
             "clip" => self.clip *= factor,
             "proof" => self.proof *= factor,
             "deficit" => self.deficit *= factor,
-            "scale_limit" => self.scale_limit *= factor,
-            _ => self.decided = odds(self.decided),
+            _ => self.scale_limit *= factor,
         }
         self
     }

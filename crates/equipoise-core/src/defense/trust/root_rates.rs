@@ -24,7 +24,11 @@ pub(super) struct RootRates {
     index: RateIndex,
     /// Of soft decisions, with slope 1, in the order of the clients.
     pub(super) models: Vec<OnRoot>,
-    /// The mean of all models' decisions.
+    /// The mean of all models' soft decisions, row by row.
+    soft: Vec<f64>,
+    /// The same of steep ones.
+    steep: Vec<f64>,
+    /// The rates of the mean model's soft decisions.
     mean_model: Vec<Spread>,
     /// Positive labels by group.
     labels: Vec<Spread>,
@@ -53,24 +57,32 @@ struct Spread {
 }
 
 impl RootRates {
-    pub(super) fn new(root: &Root, models: &[Vec<f64>], index: &RateIndex) -> Result<Self, Error> {
+    pub(super) fn new(
+        root: &Root,
+        models: &[Vec<f64>],
+        index: &RateIndex,
+        slope: f64,
+    ) -> Result<Self, Error> {
         let rows = measured_rows(root)?;
-        let decide = |i: usize| {
-            let sum: f64 = models.iter().map(|theta| sigmoid(dot(rows.a(i), theta))).sum();
-            sum / models.len() as f64
+        let mean_decisions = |slope: f64| -> Vec<f64> {
+            let decide = |i: usize| {
+                let scores = models.iter().map(|theta| dot(rows.a(i), theta));
+                scores.map(|z| sigmoid(slope * z)).sum::<f64>() / models.len() as f64
+            };
+            (0..rows.len()).into_par_iter().map(decide).collect()
         };
-        let mean_decisions: Vec<f64> = (0..rows.len()).into_par_iter().map(decide).collect();
-        let on_root = models
-            .par_iter()
-            .map(|theta| OnRoot::new(&rows, theta, &mean_decisions, index))
-            .collect();
+        let (soft, steep) = (mean_decisions(1.0), mean_decisions(slope));
+        let on_root =
+            models.par_iter().map(|theta| OnRoot::new(&rows, theta, &soft, index)).collect();
         let positive: Vec<f64> = rows.labels().iter().map(|y| 0.5 + 0.5 * y).collect();
         let by_group = RateIndex { conditions: vec![(Condition::All, 1.0)], ..index.clone() };
         Ok(Self {
             models: on_root,
-            mean_model: spreads(&rows, &mean_decisions, index),
+            mean_model: spreads(&rows, &soft, index),
             labels: spreads(&rows, &positive, &by_group),
             index: index.clone(),
+            soft,
+            steep,
             rows,
         })
     }
@@ -84,16 +96,38 @@ impl RootRates {
         &self.index
     }
 
-    /// The gap of the mean model along a direction.
-    pub(super) fn level(&self, direction: &[f64]) -> Figure {
+    /// The gap of the mean model along a direction, in soft decisions.
+    fn soft_level(&self, direction: &[f64]) -> Figure {
         project(&self.mean_model, direction, self.index.n_groups)
+    }
+
+    /// The same in steep decisions. `shift` is what the clients' rows say about the difference between the two.
+    ///
+    /// Few root rows measure the soft gap better than the steep one, but then the clients must tell the shift. Both are
+    /// combined with the least error: a share `k` of the shift comes from the root, `1 − k` from the clients' rows. If these are
+    /// beyond doubt, `k` is 0; with more and more root rows, it approaches 1.
+    pub(super) fn level(&self, direction: &[f64], shift: Figure) -> Figure {
+        let measure = |decide: &dyn Fn(f64, f64) -> f64| {
+            let pairs = self.soft.iter().zip(&self.steep);
+            let decisions: Vec<f64> = pairs.map(|(soft, steep)| decide(*soft, *steep)).collect();
+            project(&spreads(&self.rows, &decisions, &self.index), direction, self.index.n_groups)
+        };
+        let on_root = measure(&|soft, steep| steep - soft);
+        let doubt = shift.error * shift.error;
+        let k = doubt / (doubt + on_root.error * on_root.error);
+        let blended = measure(&|soft, steep| soft + k * (steep - soft));
+        Figure {
+            value: blended.value + (1.0 - k) * shift.value,
+            error: blended.error.hypot((1.0 - k) * shift.error),
+        }
     }
 
     /// By how much a client's gap differs from the mean model's.
     pub(super) fn offset(&self, client: usize, direction: &[f64]) -> Figure {
         let model = &self.models[client];
         let n_groups = self.index.n_groups;
-        let value = project(&model.rates, direction, n_groups).value - self.level(direction).value;
+        let value =
+            project(&model.rates, direction, n_groups).value - self.soft_level(direction).value;
         Figure { value, error: project(&model.paired, direction, n_groups).error }
     }
 

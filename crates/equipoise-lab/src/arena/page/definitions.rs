@@ -28,6 +28,9 @@ impl ArenaPage<'_> {
              Without such a bar, a constant model would win; where nearly all labels are the same, it still may, and the \
              reason for the loss says so. The column “within a point of the most accurate” counts wins \
              under a stricter rule: at most one point below the most accurate method in the matchup, which may be unfair.",
+            "Better than a constant: a mean balanced accuracy of at least 51 %, a point above that of selecting everyone or \
+             nobody. This column counts wins among such methods only, “both” adds the stricter rule, and “worse than useful \
+             pooled” counts only matchups in which the pooled model is better than a constant.",
             "First: the smallest mean gap among the methods that are accurate enough. Tied: the mean of the paired \
              differences to the first, over seeds, is at most .005, or its 95 % t-interval contains 0. Worse than pooled: \
              the paired differences to pooled are above .005 on average, and their interval is above 0.",

@@ -50,7 +50,8 @@ fn answer(default: &Standing) -> Answer {
     let percent = Format::Percent(0);
     let good =
         part(default.wins) >= MIN_WIN_SHARE && part(default.worse_than_pooled) <= MAX_WORSE_SHARE;
-    let Standing { contender, matchups, wins, worse_than_pooled, .. } = default;
+    let Standing { contender, matchups, wins, useful_wins, .. } = default;
+    let Standing { worse_than_pooled, worse_than_useful_pooled, .. } = default;
     let lost = matchups - wins;
     Answer {
         tone: if good { Tone::Good } else { Tone::Bad },
@@ -61,7 +62,8 @@ fn answer(default: &Standing) -> Answer {
         ),
         sentence: format!(
             "It wins or ties {wins} of {}, loses {lost}, and has a larger gap than pooling all proxies in \
-             {worse_than_pooled}. The aim is at least {} and at most {}.",
+             {worse_than_pooled}. Among models that are better than a constant, it wins or ties {useful_wins}, and has a \
+             larger gap than pooling in {worse_than_useful_pooled}. The aim is at least {} and at most {}.",
             counted(*matchups, "matchup"),
             percent.write(Some(MIN_WIN_SHARE)),
             percent.write(Some(MAX_WORSE_SHARE)),
@@ -97,8 +99,11 @@ fn figures(default: &Standing, references: &[Standing]) -> Vec<Figure> {
 fn tables(caption: &str, standings: &[Standing], references: &[Standing]) -> [Block; 2] {
     let places = [
         "First or tied (95 %)",
+        "Better than a constant",
         "Within a point of the most accurate",
+        "Both",
         "Worse than pooled",
+        "Worse than useful pooled",
         "Not accurate enough",
         "Failed",
     ];
@@ -120,19 +125,22 @@ fn tables(caption: &str, standings: &[Standing], references: &[Standing]) -> [Bl
     [Block::Table(places), Block::Table(figures)]
 }
 
-fn named(standing: &Standing, cells: [Cell; 5]) -> Vec<Cell> {
+fn named<const N: usize>(standing: &Standing, cells: [Cell; N]) -> Vec<Cell> {
     let row = [Cell::text(standing.contender.title())].into_iter().chain(cells);
     let is_default = standing.contender == Contender::DEFAULT;
     row.map(|cell| Cell { strong: is_default, ..cell }).collect()
 }
 
-fn place_cells(standing: &Standing) -> [Cell; 5] {
+fn place_cells(standing: &Standing) -> [Cell; 8] {
     let count = |n: usize| Cell::number(n as f64, Format::Fixed(0));
     let wins = Format::Percent(0).write_estimate(standing.win_share);
     [
         Cell { number: standing.win_share.map(|share| share.value), ..Cell::text(wins) },
+        count(standing.useful_wins),
         count(standing.strict_wins),
+        count(standing.useful_strict_wins),
         count(standing.worse_than_pooled),
+        count(standing.worse_than_useful_pooled),
         count(standing.inaccurate),
         count(standing.failed),
     ]

@@ -18,9 +18,9 @@ fn level_offset_and_errors_match_a_calculation_by_hand() {
     let index = RateIndex::new(Fairness::SP, 2);
     // The second model decides ½ everywhere, so the mean model decides ½, ⅝ and ⅜, ⅝, ⅝.
     let models = [vec![1.0, 0.0], vec![0.0, 0.0]];
-    let rates = RootRates::new(&root(), &models, &index).unwrap();
+    let rates = RootRates::new(&root(), &models, &index, 3.0).unwrap();
     let gap = [-1.0, 1.0];
-    let level = rates.level(&gap);
+    let level = rates.soft_level(&gap);
     // 13/24 − 9/16. Squares: 2 (1/16)² = 1/128, and (1/6)² + 2 (1/12)² = 1/24.
     assert!((level.value - (13.0 / 24.0 - 9.0 / 16.0)).abs() < 1e-15);
     let (zero, one) = (1.0 / 128.0, 1.0 / 24.0);
@@ -39,7 +39,7 @@ fn level_offset_and_errors_match_a_calculation_by_hand() {
     // All rows count for statistical parity; two of five are negative, and do not count for equal opportunity.
     assert_eq!(rates.excluded_share(&gap), 0.0);
     let index = RateIndex::new(Fairness::EO, 2);
-    let rates = RootRates::new(&root(), &models, &index).unwrap();
+    let rates = RootRates::new(&root(), &models, &index, 3.0).unwrap();
     assert!((rates.excluded_share(&gap) - 0.4).abs() < 1e-15);
 }
 
@@ -58,9 +58,31 @@ fn a_missing_or_single_row_makes_the_gap_uncertain_instead_of_certain() {
     let rows = Rows::new(layout, &[1.0, 1.0], &[0u8, 2], &[true, false]).unwrap();
     let root = Root::new(vec![rows]).unwrap();
     let index = RateIndex::new(Fairness::SP, 3);
-    let rates = RootRates::new(&root, &[vec![0.0]], &index).unwrap();
-    let level = rates.level(&[1.0, -0.5, -0.5]);
+    let rates = RootRates::new(&root, &[vec![0.0]], &index, 3.0).unwrap();
+    let level = rates.soft_level(&[1.0, -0.5, -0.5]);
     assert_eq!(level.value, 0.0);
     let expected = (0.25_f64 * (1.0 + 0.25 + 0.25)).sqrt();
     assert!((level.error - expected).abs() < 1e-15, "{}", level.error);
+}
+
+/// Two estimates of the shift, from root and rows, are weighted by their precision.
+#[test]
+fn the_level_takes_the_shift_from_whoever_knows_it_better() {
+    let index = RateIndex::new(Fairness::SP, 2);
+    let rates = RootRates::new(&root(), &[vec![1.0, 0.0]], &index, 2.0).unwrap();
+    let gap = [-1.0, 1.0];
+    // Decisions ½, ¾ and ¼, ¾, ¾; steep ones, with odds squared, ½, 9/10 and 1/10, 9/10, 9/10.
+    let soft = 7.0 / 12.0 - 5.0 / 8.0;
+    let steep = 19.0 / 30.0 - 7.0 / 10.0;
+    let certain = rates.level(&gap, Figure { value: 0.3, error: 0.0 });
+    assert!((certain.value - (soft + 0.3)).abs() < 1e-12);
+    assert!((certain.error - rates.soft_level(&gap).error).abs() < 1e-15);
+    let worthless = rates.level(&gap, Figure { value: 0.3, error: 1e6 });
+    assert!((worthless.value - steep).abs() < 1e-9);
+    // Differences of both: 0, 0.15 and −0.15, 0.15, 0.15. Squares 0.01125 and 0.06; pooled 0.07125/3.
+    let pooled = 0.07125 / 3.0;
+    let variance = pooled / 2.0 + 0.03_f64.max(pooled) / 3.0;
+    // As certain as the root: half of each.
+    let equal = rates.level(&gap, Figure { value: 0.3, error: variance.sqrt() });
+    assert!((equal.value - (soft + 0.5 * (steep - soft) + 0.5 * 0.3)).abs() < 1e-12);
 }
