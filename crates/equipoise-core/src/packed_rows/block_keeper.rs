@@ -46,6 +46,16 @@ pub(super) enum Storage {
     Spilled(u64),
 }
 
+impl PackedBlock {
+    /// Bytes in memory.
+    pub(super) fn bytes_in_memory(&self) -> usize {
+        match &self.storage {
+            Storage::Memory(quads) => size_of_val(&**quads),
+            Storage::Spilled(_) => 0,
+        }
+    }
+}
+
 impl BlockKeeper {
     /// Keeps all blocks in memory.
     pub fn in_memory() -> Self {
@@ -77,6 +87,40 @@ impl BlockKeeper {
             _ => Storage::Memory(std::mem::take(quads).into_boxed_slice()),
         };
         Ok(PackedBlock { n_rows, counted, storage })
+    }
+
+    /// Appends the bytes of a block with rows of `n` entries.
+    pub(super) fn copy_out(
+        &self,
+        block: &PackedBlock,
+        n: usize,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let mut buffer = Vec::new();
+        let Block { values, counts, .. } = self.open(block, n, &mut buffer)?;
+        bytes.extend_from_slice(as_bytes(values));
+        bytes.extend_from_slice(as_bytes(counts.unwrap_or_default()));
+        Ok(())
+    }
+
+    /// Stores the block at the start of `bytes`, with rows of `n` entries, and moves on. `None` if there are too few bytes.
+    pub(super) fn copy_in(
+        &self,
+        (n_rows, n): (usize, usize),
+        counted: bool,
+        bytes: &mut &[u8],
+    ) -> Result<Option<PackedBlock>, Error> {
+        let size = n.checked_add(1).and_then(|n| n.checked_mul(n_rows.div_ceil(4)));
+        if size.is_none_or(|size| size > bytes.len()) {
+            return Ok(None);
+        }
+        let mut quads = vec![Quad::default(); n_rows.div_ceil(4) * (n + usize::from(counted))];
+        let Some((block, rest)) = bytes.split_at_checked(size_of_val(&*quads)) else {
+            return Ok(None);
+        };
+        as_bytes_mut(&mut quads).copy_from_slice(block);
+        *bytes = rest;
+        self.keep(&mut quads, n_rows, counted).map(Some)
     }
 
     /// Frees the storage of a block.
