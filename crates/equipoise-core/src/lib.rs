@@ -122,7 +122,7 @@ pub use proxy::{
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};
-pub use row_sample::{PartialSample, RowSample, RowSampler, SampledCell, SamplePlan};
+pub use row_sample::{PartialSample, RowSample, RowSampler, SamplePlan, SampledCell};
 pub use rows::{Layout, MAX_ABS_VALUE, Rows};
 pub use settings::{CheckedSettings, OuterSettings, OuterSolver, Profile, RhoSchedule, Settings};
 pub use simplex::project_onto_simplex;

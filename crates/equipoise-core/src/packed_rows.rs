@@ -51,7 +51,8 @@ impl PackedRows {
         let (mut cell_counts, mut samples, mut columns) = (Vec::new(), Vec::new(), Vec::new());
         for client in clients {
             let PackedClient { layout, sample, .. } = &client;
-            let sample = sample.as_ref().map(|part| RowSample::of_parts(layout, slice::from_ref(part)));
+            let sample =
+                sample.as_ref().map(|part| RowSample::of_parts(layout, slice::from_ref(part)));
             samples.push(sample.transpose()?);
             columns.push(ColumnSummary::total(layout.n(), &client.columns));
             cell_counts.push(client.cell_counts);

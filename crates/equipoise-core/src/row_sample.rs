@@ -50,7 +50,8 @@ impl RowSample {
             let start = x.len();
             for cell in parts.iter().filter_map(|part| part.cells.get(at)) {
                 for (i, &place) in cell.places.iter().enumerate() {
-                    let (row, to) = (cell.x.get(i * n_x..(i + 1) * n_x), start + place as usize * n_x);
+                    let (row, to) =
+                        (cell.x.get(i * n_x..(i + 1) * n_x), start + place as usize * n_x);
                     let Some(row) = row.filter(|_| to <= x.len()) else {
                         return Err(Error::Input("the parts of a sample do not fit".to_owned()));
                     };

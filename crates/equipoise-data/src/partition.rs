@@ -53,37 +53,40 @@ pub struct ClientSummary {
     pub(crate) sketch: RowSketch,
 }
 
-/// Packs parts of proxies of a round with so many clients. The rows are stored in `keeper`.
+/// Packs parts of proxies of a round with so many clients. The rows are stored in `keeper`. An error comes with the index
+/// of its part.
 pub fn pack_parts(
     parts: Vec<ProxyPart>,
     n_clients: usize,
     schema: &Schema,
     keeper: &BlockKeeper,
-) -> Result<(PackedPartition, Vec<PartSummary>), Error> {
+) -> Result<(PackedPartition, Vec<PartSummary>), (usize, Error)> {
     let plan = SamplePlan::new(schema.layout(), n_clients);
     let (mut packed, mut sketches) = (Vec::new(), Vec::new());
-    for ProxyPart { client, table, rows, cells_before } in parts {
+    for (at, ProxyPart { client, table, rows, cells_before }) in parts.into_iter().enumerate() {
         if rows.start % SEGMENT_ROWS as u64 != 0 {
-            return Err(Error::Invalid(format!(
+            let problem = format!(
                 "part of a proxy starts at row {}, which is not a multiple of {SEGMENT_ROWS}",
                 rows.start
-            )));
+            );
+            return Err((at, Error::Invalid(problem)));
         }
         let sampler = plan.sampler(client).map(|sampler| sampler.after(&cells_before));
-        let (part, sketch) = pack_proxy(table, rows, schema, sampler, keeper)?;
+        let (part, sketch) =
+            pack_proxy(table, rows, schema, sampler, keeper).map_err(|error| (at, error))?;
         packed.push(part);
         sketches.push(sketch);
     }
-    let partition = PackedPartition::new(&mut packed, keeper.clone())?;
-    let summary = |(at, (part, sketch)): (usize, (&equipoise_core::PackedClient, RowSketch))| {
-        PartSummary {
+    let partition = PackedPartition::new(&mut packed, keeper.clone())
+        .map_err(|error| (0, Error::Rows(error)))?;
+    let summary =
+        |(at, (part, sketch)): (usize, (&equipoise_core::PackedClient, RowSketch))| PartSummary {
             n_segments: partition.n_segments(at),
             cell_counts: part.cell_counts().to_vec(),
             columns: part.columns().to_vec(),
             sample: part.sample().cloned(),
             sketch,
-        }
-    };
+        };
     let summaries = packed.iter().zip(sketches).enumerate().map(summary).collect();
     Ok((partition, summaries))
 }

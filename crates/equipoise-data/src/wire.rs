@@ -92,7 +92,10 @@ mod tests {
         let mut reader = WireReader::new(&bytes);
         assert_eq!(reader.count().unwrap(), 3);
         let numbers = reader.numbers().unwrap();
-        assert_eq!(numbers.iter().map(|v| v.to_bits()).collect::<Vec<_>>(), [0.1, -0.0, f64::INFINITY].map(f64::to_bits));
+        assert_eq!(
+            numbers.iter().map(|v| v.to_bits()).collect::<Vec<_>>(),
+            [0.1, -0.0, f64::INFINITY].map(f64::to_bits)
+        );
         assert_eq!(reader.integers().unwrap(), [u64::MAX, 0]);
         reader.end().unwrap();
         assert!(WireReader::new(&bytes).end().is_err());

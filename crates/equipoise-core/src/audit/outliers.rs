@@ -50,9 +50,10 @@ pub(super) fn find(
     };
     let mut rows = vec![0; largest.len()];
     with_any.into_iter().zip(counts).for_each(|(client, count)| rows[client] = count);
-    let outliers = largest.into_iter().zip(rows).map(|(largest, rows)| {
-        largest.map(|(column, largest)| Outliers { rows, largest, column })
-    });
+    let outliers = largest
+        .into_iter()
+        .zip(rows)
+        .map(|(largest, rows)| largest.map(|(column, largest)| Outliers { rows, largest, column }));
     Ok(outliers.collect())
 }
 

@@ -60,14 +60,17 @@ impl OwnFit {
             ..InnerSettings::default()
         };
         let request = LocalFits::of_mean_losses(proxies, theta.to_vec(), ridge, settings);
-        let fit = |(client, made): (usize, Option<LocalFit>)| {
-            match request.fit(proxies, client, made, Some(at_model.of_client(client))) {
-                Ok(LocalFit { theta, loss, .. }) => {
-                    Ok(Some(Self { theta, proxy_loss: loss / proxies.n_rows(client) as f64 }))
-                }
-                Err(Error::NotPositiveDefinite { .. }) => Ok(None),
-                Err(error) => Err(error),
+        let fit = |(client, made): (usize, Option<LocalFit>)| match request.fit(
+            proxies,
+            client,
+            made,
+            Some(at_model.of_client(client)),
+        ) {
+            Ok(LocalFit { theta, loss, .. }) => {
+                Ok(Some(Self { theta, proxy_loss: loss / proxies.n_rows(client) as f64 }))
             }
+            Err(Error::NotPositiveDefinite { .. }) => Ok(None),
+            Err(error) => Err(error),
         };
         proxies.fit_alone(&request)?.into_par_iter().enumerate().map(fit).collect()
     }

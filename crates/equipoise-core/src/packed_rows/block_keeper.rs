@@ -29,17 +29,19 @@ pub struct BlockKeeper {
     limit: Option<(Arc<AtomicUsize>, Arc<dyn Spill>)>,
 }
 
-/// Rows of a client, four to a panel: the entries of all panels, then the counts of all rows, if any.
-#[derive(Debug, Clone)]
+/// Rows of a client, four to a panel: the entries of all panels, then the counts of all rows, if any. Its storage is free
+/// for others when it is dropped.
+#[derive(Debug)]
 pub(super) struct PackedBlock {
     /// Number of rows without padding.
     pub(super) n_rows: usize,
     /// Whether rows have counts.
     pub(super) counted: bool,
     pub(super) storage: Storage,
+    pub(super) keeper: BlockKeeper,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) enum Storage {
     Memory(Box<[Quad]>),
     /// The location in the [`Spill`].
@@ -52,6 +54,20 @@ impl PackedBlock {
         match &self.storage {
             Storage::Memory(quads) => size_of_val(&**quads),
             Storage::Spilled(_) => 0,
+        }
+    }
+}
+
+impl Drop for PackedBlock {
+    fn drop(&mut self) {
+        let Some((room, spill)) = &self.keeper.limit else { return };
+        match &mut self.storage {
+            Storage::Memory(quads) => {
+                let bytes = size_of_val(&**quads);
+                drop(std::mem::take(quads));
+                room.fetch_add(bytes, Ordering::Relaxed);
+            }
+            Storage::Spilled(location) => spill.forget(*location),
         }
     }
 }
@@ -86,7 +102,7 @@ impl BlockKeeper {
             }
             _ => Storage::Memory(std::mem::take(quads).into_boxed_slice()),
         };
-        Ok(PackedBlock { n_rows, counted, storage })
+        Ok(PackedBlock { n_rows, counted, storage, keeper: self.clone() })
     }
 
     /// Appends the bytes of a block with rows of `n` entries.
@@ -121,19 +137,6 @@ impl BlockKeeper {
         as_bytes_mut(&mut quads).copy_from_slice(block);
         *bytes = rest;
         self.keep(&mut quads, n_rows, counted).map(Some)
-    }
-
-    /// Frees the storage of a block.
-    pub(super) fn forget(&self, block: PackedBlock) {
-        let Some((room, spill)) = &self.limit else { return };
-        match block.storage {
-            Storage::Memory(quads) => {
-                let bytes = size_of_val(&*quads);
-                drop(quads);
-                room.fetch_add(bytes, Ordering::Relaxed);
-            }
-            Storage::Spilled(location) => spill.forget(location),
-        }
     }
 
     /// A block with rows of `n` entries in the kernel's format. A spilled block is read into `buffer`.

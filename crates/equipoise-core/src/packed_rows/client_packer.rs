@@ -140,7 +140,7 @@ impl ClientPacker {
 
     /// Replaces the rows with the distinct rows and their counts.
     fn pack_distinct(&mut self, distinct: &DistinctRows) -> Result<(), Error> {
-        self.blocks.drain(..).for_each(|block| self.keeper.forget(block));
+        self.blocks.clear();
         self.open = OpenBlock::default();
         for start in (0..distinct.len()).step_by(BLOCK_ROWS) {
             let block = start..distinct.len().min(start + BLOCK_ROWS);
@@ -167,7 +167,8 @@ impl PackedClient {
             let mut open = OpenBlock { quads: Vec::with_capacity(size), n_rows: 0 };
             (start..end).for_each(|i| open.push(rows.a(i), rows.labels()[i]));
             let storage = Storage::Memory(open.quads.into_boxed_slice());
-            PackedBlock { n_rows: open.n_rows, counted: false, storage }
+            let keeper = BlockKeeper::in_memory();
+            PackedBlock { n_rows: open.n_rows, counted: false, storage, keeper }
         };
         let segment = |start: usize| {
             let end = rows.len().min(start + SEGMENT_ROWS);
@@ -175,10 +176,8 @@ impl PackedClient {
         };
         let starts = || (0..rows.len().max(1)).step_by(SEGMENT_ROWS);
         let summary = |start: usize| ColumnSummary::of_range(rows, start, SEGMENT_ROWS);
-        let (segments, columns) = rayon::join(
-            || starts().map(segment).collect(),
-            || starts().map(summary).collect(),
-        );
+        let (segments, columns) =
+            rayon::join(|| starts().map(segment).collect(), || starts().map(summary).collect());
         Self { layout, segments, cell_counts, sample: None, columns }
     }
 

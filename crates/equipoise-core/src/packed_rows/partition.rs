@@ -43,12 +43,9 @@ impl PackedPartition {
     }
 
     /// The sums of each segment at `theta`, client by client, up to the order requested for its client.
-    pub fn segment_sums(
-        &self,
-        theta: &[f64],
-        orders: &[Option<Order>],
-    ) -> Result<Vec<f64>, Error> {
-        let by_segment = self.sum_segments(theta, |client| orders[client], 0..self.segments.len())?;
+    pub fn segment_sums(&self, theta: &[f64], orders: &[Option<Order>]) -> Result<Vec<f64>, Error> {
+        let by_segment =
+            self.sum_segments(theta, |client| orders[client], 0..self.segments.len())?;
         let mut sums = Vec::new();
         for (segment, &client) in self.segments.iter().enumerate() {
             if let Some(order) = orders[client] {
@@ -200,7 +197,8 @@ impl ClientStatistics for PackedPartition {
     }
 
     fn evaluate_each(&self, theta: &[f64], orders: &[Option<Order>]) -> Result<Statistics, Error> {
-        let by_segment = self.sum_segments(theta, |client| orders[client], 0..self.segments.len())?;
+        let by_segment =
+            self.sum_segments(theta, |client| orders[client], 0..self.segments.len())?;
         if self.segments.len() == self.n_clients() {
             return Ok(by_segment);
         }
@@ -231,12 +229,5 @@ impl ClientStatistics for PackedPartition {
     fn count_beyond(&self, clients: &[usize], limits: &[f64]) -> Result<Option<Vec<usize>>, Error> {
         let counts = clients.par_iter().map(|&client| self.count_beyond_of(client, limits));
         counts.collect::<Result<_, Error>>().map(Some)
-    }
-}
-
-impl Drop for PackedPartition {
-    /// Leaves the room of its rows to others.
-    fn drop(&mut self) {
-        self.blocks.drain(..).for_each(|(_, block)| self.keeper.forget(block));
     }
 }

@@ -48,7 +48,11 @@ impl ClientStatistics for Elsewhere {
         Some(&self.0[client].cell_counts)
     }
 
-    fn evaluate(&self, _: &[f64], _: Order) -> Result<equipoise_core::Statistics, equipoise_core::Error> {
+    fn evaluate(
+        &self,
+        _: &[f64],
+        _: Order,
+    ) -> Result<equipoise_core::Statistics, equipoise_core::Error> {
         Err(equipoise_core::Error::Cancelled)
     }
 }
@@ -57,8 +61,7 @@ impl ClientStatistics for Elsewhere {
 fn parts_give_the_same_round_as_whole_proxies() {
     let (schema, dir) = (schema(), tempfile::tempdir().unwrap());
     let sizes = [SEGMENT_ROWS + 3000, 500];
-    let paths: Vec<PathBuf> =
-        (0..2).map(|c| dir.path().join(format!("c{c}.parquet"))).collect();
+    let paths: Vec<PathBuf> = (0..2).map(|c| dir.path().join(format!("c{c}.parquet"))).collect();
     for (c, path) in paths.iter().enumerate() {
         write_proxy(path, &rows(sizes[c], c as f64), &schema, false).unwrap();
     }
@@ -73,7 +76,10 @@ fn parts_give_the_same_round_as_whole_proxies() {
 
     let second = SEGMENT_ROWS as u64;
     let before = count_cells(&paths[0], 0..second, &schema).unwrap();
-    assert_eq!(before, rows(sizes[0], 0.0).select(&(0..SEGMENT_ROWS).collect::<Vec<_>>()).cell_counts());
+    assert_eq!(
+        before,
+        rows(sizes[0], 0.0).select(&(0..SEGMENT_ROWS).collect::<Vec<_>>()).cell_counts()
+    );
     let part = |client: usize, rows: Range<u64>, cells_before: &[[usize; 2]]| ProxyPart {
         client,
         table: (&paths[client]).into(),

@@ -57,7 +57,8 @@ fn sketches_of_parts_give_the_sketch_of_the_whole() {
     for n in [1000, 5000, 40_000_u64] {
         let whole = sketch(&[rows(0..n)]);
         for n_parts in [1, 2, 9] {
-            let part = |i: u64| sketch(&[rows(i * n / n_parts..((i + 1) * n / n_parts + 50).min(n))]);
+            let part =
+                |i: u64| sketch(&[rows(i * n / n_parts..((i + 1) * n / n_parts + 50).min(n))]);
             let parts: Vec<RowSketch> = (0..n_parts).map(part).collect();
             assert_eq!(RowSketch::of_parts(&parts), whole, "{n} rows in {n_parts} parts");
         }

@@ -69,8 +69,7 @@ impl Reader {
         check_types(path, self.builder.schema(), chosen)?;
         let first = self.rows.start;
         let builder = select(self.builder, self.rows);
-        let mut reader =
-            guard(path, || build(builder, chosen, max_rows.clamp(1, MAX_BATCH_ROWS)))?;
+        let mut reader = guard(path, || build(builder, chosen, max_rows.clamp(1, MAX_BATCH_ROWS)))?;
         // The projection keeps the file's order; `at[i]` is the index of the i-th chosen column in it.
         let sorted = distinct(chosen);
         let at: Vec<usize> = chosen.iter().map(|c| sorted.partition_point(|s| s < c)).collect();
