@@ -19,7 +19,7 @@ use crate::task;
 
 /// A solved round.
 #[pyclass(frozen, module = "equipoise._core")]
-pub(crate) struct Defended(equipoise_defend::Defended);
+pub(crate) struct Defended(pub(crate) equipoise_defend::Defended);
 
 #[pymethods]
 impl Defended {
@@ -113,7 +113,7 @@ pub(crate) fn defend(
     Ok(Defended(defended))
 }
 
-fn tables_of(
+pub(crate) fn tables_of(
     py: Python<'_>,
     role: &str,
     clients: Clients<'_>,

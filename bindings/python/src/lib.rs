@@ -10,7 +10,10 @@ mod gaps;
 mod logistic;
 mod model;
 mod output;
+mod partition;
 mod proxy;
+mod remote_round;
+mod remote_rows;
 mod schema;
 mod table;
 mod task;
@@ -30,9 +33,17 @@ mod _core {
     #[pymodule_export]
     use super::output::OutputTable;
     #[pymodule_export]
+    use super::partition::{Partition, count_cells};
+    #[pymodule_export]
     use super::proxy::{Proxy, check_proxy, make_proxy};
     #[pymodule_export]
+    use super::remote_round::{claimed_rows, defend_partitions, folder_clients};
+    #[pymodule_export]
     use super::schema::Schema;
+
+    /// Rows of a client that are packed and summed on their own. Parts of a proxy start at multiples of it.
+    #[pymodule_export]
+    const SEGMENT_ROWS: usize = equipoise_core::SEGMENT_ROWS;
 
     /// The version of the package and of the command.
     #[pymodule_export]

@@ -85,9 +85,7 @@ fn audit_within(
     let ridge = ridge(settings.lambda, proxies.n());
 
     let clients = 0..round.n_clients();
-    let fit = |client: usize| OwnFit::new(proxies, client, theta, &at_model, ridge);
-    let fits: Vec<Option<OwnFit>> =
-        clients.clone().into_par_iter().map(fit).collect::<Result<_, Error>>()?;
+    let fits = OwnFit::of_each(proxies, theta, &at_model, ridge)?;
     // A model that is not finite has no figures, rather than meaningless ones.
     let measure = |fit: &Option<OwnFit>| {
         fit.as_ref().map(|fit| fit.measure(&probe)).filter(OwnModel::is_finite)

@@ -76,7 +76,7 @@ impl<'a> Bilevel<'a> {
 
         let counts = &mut self.counts;
         counts.evaluations += 1;
-        counts.add_fit(&fit);
+        counts.add_fit(&fit.end);
         counts.largest_residual = counts.largest_residual.max(residual);
         counts.diagonals_raised += usize::from(factor.added_to_diagonal > 0.0);
         Ok(Evaluation {
@@ -86,7 +86,7 @@ impl<'a> Bilevel<'a> {
             violation: outer.violation,
             gradient,
             point: fit.point,
-            inner_gradient_norm: fit.gradient_norm,
+            inner_gradient_norm: fit.end.gradient_norm,
         })
     }
 

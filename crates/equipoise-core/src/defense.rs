@@ -169,9 +169,6 @@ fn fit_from_scratch(
 ) -> Result<Fit, Error> {
     let problem = InnerProblem { rows, weights, ridge: ridge(settings.lambda, rows.n()) };
     let fit = problem.fit(FitPoint::origin(rows)?, &settings.inner)?;
-    // The pass at the origin is not part of the fit.
-    counts.passes += 1;
-    counts.add_fit(&fit);
-    counts.final_inner_gradient_norm = counts.final_inner_gradient_norm.max(fit.gradient_norm);
+    counts.add_fit_from_scratch(&fit.end);
     Ok(fit)
 }

@@ -71,14 +71,22 @@ pub(crate) struct FitPoint {
 #[derive(Debug, Clone)]
 pub(crate) struct Fit {
     pub(crate) point: FitPoint,
+    pub(crate) end: FitEnd,
+}
+
+/// How a fit ended, and what it took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FitEnd {
     /// Norm of the gradient of `ℓ` at the model.
-    pub(crate) gradient_norm: f64,
-    pub(crate) converged: bool,
-    pub(crate) iterations: usize,
-    /// Passes over the rows.
-    pub(crate) passes: usize,
+    pub gradient_norm: f64,
+    /// Whether it is within the tolerance.
+    pub converged: bool,
+    /// Iterations.
+    pub iterations: usize,
+    /// Passes over the rows, without the one at the start.
+    pub passes: usize,
     /// Hessians whose diagonal had to be increased before they could be factored.
-    pub(crate) diagonals_raised: usize,
+    pub diagonals_raised: usize,
 }
 
 /// `λ/n²`, the factor of `θ` in the gradient of the regulariser.
@@ -117,11 +125,13 @@ impl InnerProblem<'_> {
         let gradient_norm = norm(&found.point.gradient);
         Ok(Fit {
             point: FitPoint { theta: found.point.theta, statistics: found.point.state },
-            gradient_norm,
-            converged: gradient_norm <= tolerance,
-            iterations: found.iterations,
-            passes: found.evaluations + usize::from(completed),
-            diagonals_raised: found.diagonals_raised,
+            end: FitEnd {
+                gradient_norm,
+                converged: gradient_norm <= tolerance,
+                iterations: found.iterations,
+                passes: found.evaluations + usize::from(completed),
+                diagonals_raised: found.diagonals_raised,
+            },
         })
     }
 

@@ -65,6 +65,7 @@ mod inner_fit;
 mod interval;
 mod kernel;
 mod linalg;
+mod local_fit;
 mod logistic;
 mod metrics;
 mod newton;
@@ -98,7 +99,7 @@ pub use error::Error;
 pub use fairness::{Condition, Covariance, Criterion, Fairness, Surrogate, Violation};
 pub use figure_warnings::warn_if_no_better_than_constant;
 pub use groups::{Groups, MAX_GROUPS};
-pub use inner_fit::{InnerSettings, InnerSolver, fit_logistic, fit_weighted_logistic};
+pub use inner_fit::{FitEnd, InnerSettings, InnerSolver, fit_logistic, fit_weighted_logistic};
 pub use interval::{
     Auc, Count, Estimate, GapCell, Location, Moments, PooledDispersion, WorstGap,
     balanced_accuracy, calibration, mean_difference, normal_cdf, normal_quantile, paired_mean,
@@ -106,11 +107,13 @@ pub use interval::{
     student_t_quantile,
 };
 pub use kernel::lanes::vector_instructions;
+pub use local_fit::{LocalFit, LocalFits};
 pub use metrics::{Gap, Gaps, GroupMetrics, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
 pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};
 pub use packed_rows::{
-    BlockKeeper, ClientPacker, ColumnSummary, PackedClient, PackedRows, Spill, SpillError,
+    BlockKeeper, ClientPacker, ColumnSummary, PackedClient, PackedPartition, PackedRows,
+    SEGMENT_ROWS, Spill, SpillError,
 };
 pub use proxy::{
     Closeness, Distances, FEW_DATA_ROWS, FairProxyTest, GeneratedProxy, ProxyMethod, ProxyModels,
@@ -119,7 +122,7 @@ pub use proxy::{
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};
-pub use row_sample::{RowSample, RowSampler, SamplePlan};
+pub use row_sample::{PartialSample, RowSample, RowSampler, SamplePlan, SampledCell};
 pub use rows::{Layout, MAX_ABS_VALUE, Rows};
 pub use settings::{CheckedSettings, OuterSettings, OuterSolver, Profile, RhoSchedule, Settings};
 pub use simplex::project_onto_simplex;

@@ -6,7 +6,7 @@ use crate::audit::ClientAudit;
 use crate::comparison::Comparisons;
 use crate::defense::{ClientTrust, TrustSummary};
 use crate::fairness::Violation;
-use crate::inner_fit::Fit;
+use crate::inner_fit::FitEnd;
 use crate::metrics::Metrics;
 use crate::settings::{OuterSolver, Settings};
 use crate::verdict::{Judgement, Verdict};
@@ -194,12 +194,20 @@ const RESIDUAL_TOLERANCE: f64 = 1e-8;
 
 impl Counts {
     /// Counts an inner fit.
-    pub(crate) fn add_fit(&mut self, fit: &Fit) {
+    pub(crate) fn add_fit(&mut self, fit: &FitEnd) {
         self.passes += fit.passes;
         self.inner_fits += 1;
         self.inner_iterations += fit.iterations;
         self.inner_not_converged += usize::from(!fit.converged);
         self.diagonals_raised += fit.diagonals_raised;
+    }
+
+    /// Counts a fit that started at the origin and is not part of a larger problem.
+    pub(crate) fn add_fit_from_scratch(&mut self, fit: &FitEnd) {
+        // The pass at the origin is not part of the fit.
+        self.passes += 1;
+        self.add_fit(fit);
+        self.final_inner_gradient_norm = self.final_inner_gradient_norm.max(fit.gradient_norm);
     }
 
     /// Warnings about the numerical quality of the solve.

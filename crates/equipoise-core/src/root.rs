@@ -25,7 +25,7 @@ pub enum RootWeighting {
 }
 
 /// The trusted rows of each client.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Root {
     tables: Vec<Rows>,
     packed: PackedRows,

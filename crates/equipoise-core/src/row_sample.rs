@@ -22,7 +22,54 @@ pub struct RowSample {
     cell_counts: Vec<[usize; 2]>,
 }
 
+/// What was sampled of consecutive rows of one client. Samples of all its rows make a [`RowSample`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct PartialSample {
+    /// In the order of groups, each with negatives first.
+    pub cells: Vec<SampledCell>,
+}
+
+/// The sampled rows of a cell.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SampledCell {
+    /// Number of the client's rows in this cell so far, sampled or not, including those before these rows.
+    pub n_seen: usize,
+    /// The place of each sampled row in the client's sample. A later row takes the place of an earlier one.
+    pub places: Vec<u32>,
+    /// The features of the sampled rows.
+    pub x: Vec<f64>,
+}
+
 impl RowSample {
+    /// The sample of all rows of a client, from samples of its consecutive parts.
+    pub fn of_parts(layout: &Layout, parts: &[PartialSample]) -> Result<Self, Error> {
+        let (mut x, mut groups, mut positive) = (Vec::new(), Vec::new(), Vec::new());
+        let n_x = layout.n_x;
+        let mut cell_counts = vec![[0; 2]; layout.groups.len()];
+        for (at, n_seen) in cell_counts.as_flattened_mut().iter_mut().enumerate() {
+            let start = x.len();
+            for cell in parts.iter().filter_map(|part| part.cells.get(at)) {
+                for (i, &place) in cell.places.iter().enumerate() {
+                    let (row, to) =
+                        (cell.x.get(i * n_x..(i + 1) * n_x), start + place as usize * n_x);
+                    let Some(row) = row.filter(|_| to <= x.len()) else {
+                        return Err(Error::Input("the parts of a sample do not fit".to_owned()));
+                    };
+                    if to == x.len() {
+                        x.extend_from_slice(row);
+                        groups.push((at / 2) as u8);
+                        positive.push(at % 2 == 1);
+                    } else {
+                        x[to..to + n_x].copy_from_slice(row);
+                    }
+                }
+                *n_seen = cell.n_seen;
+            }
+        }
+        let rows = Rows::new(layout.clone(), &x, &groups, &positive)?;
+        Ok(Self { rows, cell_counts })
+    }
+
     /// The sampled rows. The order means nothing.
     pub fn rows(&self) -> &Rows {
         &self.rows
@@ -62,7 +109,7 @@ impl SamplePlan {
 
     /// A sampler for this client, if it is sampled.
     pub fn sampler(&self, client: usize) -> Option<RowSampler> {
-        self.includes(client).then(|| RowSampler::new(self.layout.clone(), self.cell_rows))
+        self.includes(client).then(|| RowSampler::new(&self.layout, self.cell_rows))
     }
 
     /// The largest number of bytes that all samples together can take.
@@ -79,55 +126,58 @@ fn row_bytes(layout: &Layout) -> usize {
 /// Samples the rows of one client, chunk by chunk. The result depends on the order of the rows, not on the chunks.
 #[derive(Debug)]
 pub struct RowSampler {
-    layout: Layout,
+    n_x: usize,
     cell_rows: usize,
     /// In the order of groups, each with negatives first.
-    cells: Vec<Cell>,
-}
-
-#[derive(Debug, Clone, Default)]
-struct Cell {
-    n_seen: usize,
-    /// The features of the rows kept.
-    x: Vec<f64>,
+    cells: Vec<SampledCell>,
+    /// For each cell, where the row at each place of the sample is.
+    kept: Vec<Vec<Option<usize>>>,
 }
 
 impl RowSampler {
-    fn new(layout: Layout, cell_rows: usize) -> Self {
-        let cells = vec![Cell::default(); 2 * layout.groups.len()];
-        Self { layout, cell_rows, cells }
+    fn new(layout: &Layout, cell_rows: usize) -> Self {
+        let n_cells = 2 * layout.groups.len();
+        Self {
+            n_x: layout.n_x,
+            cell_rows,
+            cells: vec![SampledCell::default(); n_cells],
+            kept: vec![vec![None; cell_rows]; n_cells],
+        }
+    }
+
+    /// Starts after other rows of the same client, given their number in each cell.
+    pub fn after(mut self, cell_counts: &[[usize; 2]]) -> Self {
+        let cells = self.cells.iter_mut().zip(cell_counts.as_flattened());
+        cells.for_each(|(cell, before)| cell.n_seen = *before);
+        self
     }
 
     /// Adds rows, by reservoir sampling: every row of a cell is equally likely to be kept.
     pub(crate) fn add(&mut self, rows: &Rows) {
-        let n_x = self.layout.n_x;
+        let n_x = self.n_x;
         for i in 0..rows.len() {
-            let cell = &mut self.cells[2 * rows.group(i) + usize::from(rows.is_positive(i))];
-            if cell.n_seen < self.cell_rows {
-                cell.x.extend_from_slice(rows.x(i));
-            } else {
-                let slot = (scramble(cell.n_seen as u64) % (cell.n_seen as u64 + 1)) as usize;
-                if slot < self.cell_rows {
-                    cell.x[slot * n_x..(slot + 1) * n_x].copy_from_slice(rows.x(i));
+            let at = 2 * rows.group(i) + usize::from(rows.is_positive(i));
+            let cell = &mut self.cells[at];
+            let place = match cell.n_seen {
+                n if n < self.cell_rows => n,
+                n => (scramble(n as u64) % (n as u64 + 1)) as usize,
+            };
+            cell.n_seen += 1;
+            let Some(kept) = self.kept[at].get_mut(place) else { continue };
+            match *kept {
+                Some(row) => cell.x[row * n_x..(row + 1) * n_x].copy_from_slice(rows.x(i)),
+                None => {
+                    *kept = Some(cell.places.len());
+                    cell.places.push(place as u32);
+                    cell.x.extend_from_slice(rows.x(i));
                 }
             }
-            cell.n_seen += 1;
         }
     }
 
     /// The sample, once all rows have been added.
-    pub(crate) fn finish(self) -> Result<RowSample, Error> {
-        let (mut x, mut groups, mut positive) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, cell) in self.cells.iter().enumerate() {
-            let n_kept = cell.n_seen.min(self.cell_rows);
-            x.extend_from_slice(&cell.x);
-            groups.extend(std::iter::repeat_n((at / 2) as u8, n_kept));
-            positive.extend(std::iter::repeat_n(at % 2 == 1, n_kept));
-        }
-        let rows = Rows::new(self.layout, &x, &groups, &positive)?;
-        let counts = self.cells.chunks_exact(2);
-        let cell_counts = counts.map(|pair| [pair[0].n_seen, pair[1].n_seen]).collect();
-        Ok(RowSample { rows, cell_counts })
+    pub(crate) fn finish(self) -> PartialSample {
+        PartialSample { cells: self.cells }
     }
 }
 

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::error::Error;
 use crate::kernel::n_sums;
+use crate::local_fit::{LocalFit, LocalFits};
 use crate::packed_rows::ColumnSummary;
 use crate::row_sample::RowSample;
 
@@ -20,6 +21,13 @@ pub enum Order {
     Gradient,
     /// `L_c`, `g_c` and `H_c`.
     Hessian,
+}
+
+impl Order {
+    /// The number of sums up to this order, for rows of `n` entries.
+    pub fn n_sums(self, n: usize) -> usize {
+        n_sums(n, self)
+    }
 }
 
 /// Rows of several clients, wherever they are stored, that can be summed at a model `θ`. The number of threads must not
@@ -73,10 +81,20 @@ pub trait ClientStatistics: Send + Sync {
         None
     }
 
-    /// Number of rows of one client with an entry whose absolute value is above its limit. One pass over the client's
-    /// rows. `None` if the rows cannot be read one by one.
-    fn count_beyond(&self, _client: usize, _limits: &[f64]) -> Result<Option<usize>, Error> {
+    /// Number of rows of each of these clients with an entry whose absolute value is above its limit. One pass over
+    /// their rows. `None` if the rows cannot be read one by one.
+    fn count_beyond(
+        &self,
+        _clients: &[usize],
+        _limits: &[f64],
+    ) -> Result<Option<Vec<usize>>, Error> {
         Ok(None)
+    }
+
+    /// The models of clients whose rows are held where they can be fitted without passes through this process. `None`
+    /// for the others, and for fits that failed there: those are made by passes. Both ways give the same bits.
+    fn fit_alone(&self, _request: &LocalFits) -> Result<Vec<Option<LocalFit>>, Error> {
+        Ok(vec![None; self.n_clients()])
     }
 
     /// `N`, the number of rows of all clients.
@@ -125,7 +143,7 @@ impl Statistics {
         self.sums.chunks_exact_mut(self.stride).map(ClientSlots).collect()
     }
 
-    fn slot(&self, client: usize) -> &[f64] {
+    pub(crate) fn slot(&self, client: usize) -> &[f64] {
         &self.sums[client * self.stride..(client + 1) * self.stride]
     }
 
@@ -208,6 +226,7 @@ pub(crate) fn triangle(n: usize) -> usize {
 pub(crate) struct OneClient<'a> {
     pub(crate) rows: &'a dyn ClientStatistics,
     pub(crate) client: usize,
+    pub(crate) n_rows_total: usize,
 }
 
 impl ClientStatistics for OneClient<'_> {
@@ -224,7 +243,7 @@ impl ClientStatistics for OneClient<'_> {
     }
 
     fn n_rows_total(&self) -> usize {
-        self.rows.n_rows_total()
+        self.n_rows_total
     }
 
     fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error> {

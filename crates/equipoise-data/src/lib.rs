@@ -22,6 +22,7 @@ mod output_file;
 mod output_folder;
 mod output_table;
 mod overlap;
+mod partition;
 mod proxy;
 mod raw_rows;
 mod read_limits;
@@ -36,6 +37,7 @@ mod table;
 mod table_source;
 mod value;
 mod warning;
+mod wire;
 
 pub use digest::{Digest, DigestProblem, Hasher, hex};
 pub use distinct_row_counter::DistinctRowCounter;
@@ -48,15 +50,18 @@ pub use output_file::{check_output, write_atomically, write_json};
 pub use output_folder::OutputFolder;
 pub use output_table::{ColumnValues, OutputColumn, csv_bytes, record_batch, write_table};
 pub use overlap::{Overlap, Overlaps};
+pub use partition::{ClientSummary, PartSummary, ProxyPart, pack_parts};
 pub use proxy::{
-    ProxyOrigin, ProxyWriter, check_origins, proxy_columns, read_proxy, visit_open_proxy,
-    visit_proxy, write_proxy, write_proxy_of,
+    ProxyOrigin, ProxyWriter, check_origins, count_cells, proxy_columns, read_proxy,
+    visit_open_proxy, visit_proxy, write_proxy, write_proxy_of,
 };
 pub use raw_rows::{
     EncodedTable, RowNote, RowsToScore, UnscorableRow, read_rows, read_rows_to_score,
 };
 pub use read_limits::ReadLimits;
-pub use round::{LoadedRound, RoundTables, load_round, load_round_of_present, load_tables};
+pub use round::{
+    LoadedRound, RoundTables, load_round, load_round_of_present, load_summarised, load_tables,
+};
 pub use row_copies::{RowCopy, copy_rows};
 pub use schema::{
     AgreedRoles, ColumnKind, DEFAULT_MIN_ROWS, DescribeOptions, Described, DescribedColumn,
@@ -67,3 +72,4 @@ pub use schema::{
 pub use staging::{NewFolders, Staged, remove_staged, uninterrupted};
 pub use table::{Cell, Delimiter, Table, TableFile, TableKind, open_table};
 pub use table_source::TableSource;
+pub use wire::{WireReader, WireWriter};

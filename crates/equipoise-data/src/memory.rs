@@ -42,6 +42,14 @@ impl Memory {
         Self { limit: Some((bytes, scratch)) }
     }
 
+    /// Stores rows of `n` entries in memory up to this limit, apart from what reading and summing take, and then in the
+    /// scratch folder.
+    pub fn for_rows(&self, n: usize) -> Result<BlockKeeper, Error> {
+        let Some((bytes, scratch)) = &self.limit else { return Ok(BlockKeeper::in_memory()) };
+        let file = ScratchFile::create(scratch, ClientPacker::block_bytes(n))?;
+        Ok(BlockKeeper::with_memory_limit(*bytes, Arc::new(file)))
+    }
+
     /// Divides the memory for rows of `n` entries.
     pub(crate) fn share_out(
         &self,

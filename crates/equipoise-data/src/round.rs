@@ -1,20 +1,21 @@
 //! Reads a folder of proxies and a folder of roots into a round.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use equipoise_core::{
-    BlockKeeper, ClientPacker, DistinctRows, PackedClient, PackedRows, Root, Round, RowSampler,
-    SamplePlan, TableRole, Warning,
+    BlockKeeper, ClientPacker, ClientStatistics, DistinctRows, PackedClient, PackedRows, Root,
+    Round, RowSampler, SamplePlan, TableRole, Warning,
 };
 
 use crate::error::Error;
 use crate::folder::{match_clients, missing, read_folder, read_roots};
 use crate::memory::{Memory, Shares};
 use crate::overlap::{Overlaps, find_overlaps};
-use crate::proxy::visit_proxy;
-use crate::read_limits::ReadLimits;
+use crate::partition::ClientSummary;
+use crate::proxy::visit_proxy_rows;
 use crate::row_sketch::{RowSketch, RowSketcher};
 use crate::schema::Schema;
 use crate::table_source::TableSource;
@@ -120,11 +121,40 @@ fn load_within(tables: RoundTables, schema: &Schema, shares: Shares) -> Result<L
     let plan = SamplePlan::new(schema.layout(), files.len());
     let (proxies, sketches): (Vec<_>, Vec<_>) =
         pack_proxies(proxies, schema, &plan, &shares)?.into_iter().unzip();
-    let roots = read_roots(roots, schema)?;
+    let proxies = Box::new(PackedRows::new(proxies, shares.keeper)?);
+    assemble(files, proxies, &sketches, (roots, roots_name), schema)
+}
 
+/// A round whose proxies are packed elsewhere: see [`pack_parts`](crate::pack_parts). `proxies` has each client with the
+/// name of its table, sorted by client; `rows` gives access to their rows.
+pub fn load_summarised(
+    proxies: Vec<(String, PathBuf)>,
+    mut roots: Vec<(String, TableSource)>,
+    schema: &Schema,
+    summaries: Vec<ClientSummary>,
+    rows: impl FnOnce(Vec<ClientSummary>) -> Box<dyn ClientStatistics>,
+) -> Result<LoadedRound, Error> {
+    roots.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let named: Vec<(String, ())> = proxies.iter().map(|(id, _)| (id.clone(), ())).collect();
+    let with_root: Vec<(String, ())> = roots.iter().map(|(id, _)| (id.clone(), ())).collect();
+    match_clients(&named, &with_root)?;
+    let sketches: Vec<RowSketch> = summaries.iter().map(|s| s.sketch.clone()).collect();
+    assemble(proxies, rows(summaries), &sketches, (roots, "the roots".into()), schema)
+}
+
+/// Adds the roots, and all that can be said about the proxies.
+fn assemble(
+    files: Vec<(String, PathBuf)>,
+    proxies: Box<dyn ClientStatistics>,
+    sketches: &[RowSketch],
+    (roots, roots_name): (Vec<(String, TableSource)>, PathBuf),
+    schema: &Schema,
+) -> Result<LoadedRound, Error> {
+    let roots = read_roots(roots, schema)?;
     let mut warnings = Vec::new();
-    for ((id, file), proxy) in files.iter().zip(&proxies) {
-        for warning in warning::one_sided(file, schema, proxy.cell_counts()) {
+    for (c, (id, file)) in files.iter().enumerate() {
+        let cell_counts = proxies.cell_counts(c).unwrap_or_default();
+        for warning in warning::one_sided(file, schema, cell_counts) {
             let (client, table) = (Some(id.clone()), Some(TableRole::Proxy));
             warnings.push(Warning { client, table, ..warning });
         }
@@ -142,10 +172,8 @@ fn load_within(tables: RoundTables, schema: &Schema, shares: Shares) -> Result<L
         other => Error::Rows(other),
     })?;
     let client_ids: Vec<String> = files.into_iter().map(|(id, _)| id).collect();
-    let overlaps = find_overlaps(&client_ids, &sketches);
+    let overlaps = find_overlaps(&client_ids, sketches);
     let distinct_rows = sketches.iter().map(RowSketch::distinct_rows).collect();
-    drop(sketches);
-    let proxies = Box::new(PackedRows::new(proxies, shares.keeper)?);
     let round = Round::from_parts(client_ids, proxies, root)?;
     Ok(LoadedRound { round, warnings, overlaps, distinct_rows })
 }
@@ -170,7 +198,7 @@ fn pack_proxies(
             let at = next.fetch_add(1, Ordering::Relaxed);
             let (Some(table), Some(slot)) = (tables.get(at), packed.get(at)) else { break };
             let Some(table) = table.lock().ok().and_then(|mut table| table.take()) else { break };
-            let client = pack_proxy(table, schema, plan.sampler(at), &shares.keeper);
+            let client = pack_proxy(table, 0..u64::MAX, schema, plan.sampler(at), &shares.keeper);
             failed.fetch_or(client.is_err(), Ordering::Relaxed);
             // No other reader has this slot.
             let _ = slot.set(client);
@@ -185,15 +213,17 @@ fn pack_proxies(
     packed.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
-fn pack_proxy(
+/// Packs these rows of a proxy.
+pub(crate) fn pack_proxy(
     table: TableSource,
+    rows: Range<u64>,
     schema: &Schema,
     sampler: Option<RowSampler>,
     keeper: &BlockKeeper,
 ) -> Result<(PackedClient, RowSketch), Error> {
     let mut packer = ClientPacker::new(schema.layout(), keeper).with_sampler(sampler);
     let mut sketcher = RowSketcher::new();
-    visit_proxy(table, schema, ReadLimits::NONE, |rows| {
+    visit_proxy_rows(table, rows, schema, |rows| {
         sketcher.add(rows);
         packer.push(rows).map_err(packing_error)
     })?;

@@ -55,6 +55,23 @@ impl RowSketch {
 }
 
 impl RowSketch {
+    /// The sketch of a table, from sketches of its parts.
+    pub(crate) fn of_parts(parts: &[Self]) -> Self {
+        // The bound of a part is its first digest that was dropped.
+        let digests = parts.iter().flat_map(|part| part.digests.iter().chain([&part.below]));
+        let mut digests: Vec<u64> = digests.copied().filter(|digest| *digest != EMPTY).collect();
+        digests.sort_unstable();
+        digests.dedup();
+        let below = digests.get(MAX_DIGESTS).copied().unwrap_or(EMPTY);
+        digests.truncate(MAX_DIGESTS);
+        Self { digests, below }
+    }
+
+    /// A sketch that was stored: [`digests`](Self::digests) and [`below`](Self::below).
+    pub(crate) fn stored(digests: Vec<u64>, below: u64) -> Self {
+        Self { digests, below }
+    }
+
     /// Number of distinct rows, and whether it is an estimate.
     pub(crate) fn distinct_rows(&self) -> DistinctRows {
         DistinctRows { rows: self.n_distinct().round() as usize, estimated: self.below != EMPTY }

@@ -17,6 +17,7 @@ mod suggest;
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatchReader;
@@ -211,6 +212,21 @@ impl Table {
     /// The table with limits on what may be read of it.
     pub(crate) fn within(self, limits: ReadLimits) -> Self {
         Self { limits, ..self }
+    }
+
+    /// Only these rows, counted from 0. A table in memory has only these rows already: they are numbered accordingly. CSV
+    /// can be read only as a whole.
+    pub(crate) fn only(self, rows: Range<u64>) -> Result<Self, Error> {
+        let source = match self.source {
+            Source::Parquet(reader) => Source::Parquet(Box::new(reader.only(rows))),
+            Source::Memory(reader) => Source::Memory(reader.after(rows.start)),
+            source @ Source::Csv(_) if rows == (0..u64::MAX) => source,
+            Source::Csv(_) => {
+                let problem = "a CSV file can be read only as a whole, not in parts. Use Parquet.";
+                return Err(TableProblem::new(problem).in_file(&self.file));
+            }
+        };
+        Ok(Self { source, ..self })
     }
 
     /// The file, or the name of a table in memory.

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ._round import submit as submit
     from ._schema import Schema as Schema
     from ._server import FairServer as FairServer
+    from ._server import defend as defend
 
 # Imported when first used: scikit-learn alone takes longer to import than most calls take to run.
 _LAZY = {
@@ -55,6 +56,7 @@ _LAZY = {
     "Round": "_round",
     "Schema": "_schema",
     "check": "_proxy",
+    "defend": "_server",
     "make_proxy": "_proxy",
     "metrics": "metrics",
     "submit": "_round",
@@ -81,6 +83,7 @@ __all__ = [
     "TableError",
     "__version__",
     "check",
+    "defend",
     "make_proxy",
     "metrics",
     "submit",

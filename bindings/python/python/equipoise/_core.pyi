@@ -6,18 +6,25 @@ _Path = str | PathLike[str]
 _Interval = tuple[float, float, float]
 _Progress = Callable[[int, int], object]
 
+SEGMENT_ROWS: int
 VERSION: str
 __all__ = [
     "Defended",
     "Model",
     "OutputTable",
+    "Partition",
     "Proxy",
+    "SEGMENT_ROWS",
     "Schema",
     "VERSION",
     "call",
     "check_proxy",
+    "claimed_rows",
+    "count_cells",
     "defend",
+    "defend_partitions",
     "fit_logistic",
+    "folder_clients",
     "gap_figures",
     "main",
     "make_proxy",
@@ -38,6 +45,23 @@ def defend(
     *,
     memory: int | None,
     scratch: _Path | None,
+    sweep: bool,
+    progress: _Progress | None,
+) -> Defended: ...
+def folder_clients(folder: _Path) -> list[tuple[str, Any]]: ...
+def claimed_rows(client: str, path: _Path) -> int | None: ...
+def count_cells(
+    client: str, table: Any, first: int, end: int | None, schema: Schema
+) -> list[tuple[int, int]]: ...
+def defend_partitions(
+    partitions: Any,
+    clients: list[tuple[str, str, bool]],
+    parts: list[list[int]],
+    summaries: list[bytes],
+    roots: str | list[tuple[str, Any]],
+    schema: Schema,
+    options: dict[str, Any],
+    *,
     sweep: bool,
     progress: _Progress | None,
 ) -> Defended: ...
@@ -97,6 +121,29 @@ class Proxy:
     def table(self) -> OutputTable: ...
     def summary(self) -> dict[str, Any]: ...
     def write(self, path: _Path, force: bool) -> None: ...
+
+@final
+class Partition:
+    @staticmethod
+    def pack(
+        parts: list[tuple[int, str, Any, int, int | None, list[tuple[int, int]]]],
+        n_clients: int,
+        schema: Schema,
+        *,
+        memory: int | None,
+        scratch: _Path,
+    ) -> Partition: ...
+    @staticmethod
+    def from_bytes(
+        rows: bytes, summary: bytes, n: int, memory: int | None, scratch: _Path
+    ) -> Partition: ...
+    def to_bytes(self) -> tuple[bytes, bytes, int]: ...
+    def summary(self) -> bytes: ...
+    def sums(self, theta: bytes, orders: bytes) -> bytes: ...
+    def fits(self, request: bytes, weights: bytes) -> bytes: ...
+    def count_beyond(self, parts: list[int], limits: bytes) -> list[int]: ...
+    def __sizeof__(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, tuple[bytes, bytes, int]]: ...
 
 @final
 class Defended:

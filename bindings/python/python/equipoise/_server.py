@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._errors import EquipoiseWarning, SolveError
+from ._errors import EquipoiseWarning, SettingError, SolveError
 from ._model import Floats, Model
 from ._other_model import OtherModel
 from ._progress import Progress, reporting
@@ -20,7 +20,23 @@ from ._report import Report
 from ._schema import Schema, as_schema
 from ._tables import Table, to_native
 
+if TYPE_CHECKING:
+    from .dask import Engine
+
 Clients = Mapping[str, Table] | str | os.PathLike[str]
+
+
+def defend(
+    proxies: Clients,
+    root: Clients,
+    schema: Schema | str | os.PathLike[str],
+    *,
+    engine: "str | Engine | None" = None,
+    progress: Progress = False,
+    **settings: Any,
+) -> "FairServer":
+    """Run the defense on a round: `FairServer(schema, **settings)`, fitted."""
+    return FairServer(schema, **settings).fit(proxies, root, progress=progress, engine=engine)
 
 
 class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -74,6 +90,7 @@ class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         def set_fit_request(
             self,
             *,
+            engine: bool | str | None = ...,
             progress: bool | str | None = ...,
             proxies: bool | str | None = ...,
             root: bool | str | None = ...,
@@ -124,27 +141,34 @@ class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.memory = memory
         self.scratch = scratch
 
-    def fit(self, proxies: Clients, root: Clients, *, progress: Progress = False) -> "FairServer":
+    def fit(
+        self, proxies: Clients, root: Clients, *, progress: Progress = False, engine: "str | Engine | None" = None
+    ) -> "FairServer":
         """Run the defense on a round.
 
         Args:
             proxies: One proxy (encoded rows) per client, as a mapping from client to table, or a folder with a file each.
             root: One root (raw rows) per client, in the same form.
             progress: True shows a progress bar, which needs tqdm; a function gets steps done and steps in all.
+            engine: "dask" lets Dask workers hold the proxies and sum their rows; see `equipoise.dask`. The model is the same.
         """
         schema = as_schema(self.schema)
-        native_proxies, native_roots = _native(proxies, schema), _native(root, schema)
-        with reporting(progress, "solve") as report:
-            defended = _core.defend(
-                native_proxies,
-                native_roots,
-                schema._native,
-                self._options(),
-                memory=self.memory,
-                scratch=self.scratch,
-                sweep=self.sweep,
-                progress=report,
-            )
+        native_roots = _native(root, schema)
+        if engine is None:
+            native_proxies = _native(proxies, schema)
+            with reporting(progress, "solve") as report:
+                defended = _core.defend(
+                    native_proxies,
+                    native_roots,
+                    schema._native,
+                    self._options(),
+                    memory=self.memory,
+                    scratch=self.scratch,
+                    sweep=self.sweep,
+                    progress=report,
+                )
+        else:
+            defended = self._fit_elsewhere(proxies, native_roots, schema, progress, engine)
         self.schema_ = schema
         self.model_ = Model._of(defended.model())
         self.seconds_ = defended.seconds()
@@ -168,6 +192,19 @@ class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for message in self.warnings_:
             warnings.warn(message, EquipoiseWarning, stacklevel=2)
         return self
+
+    def _fit_elsewhere(
+        self, proxies: Clients, roots: Any, schema: Schema, progress: Progress, engine: "str | Engine"
+    ) -> _core.Defended:
+        from .dask import as_engine
+
+        for name in ("estimator", "memory", "scratch"):
+            if getattr(self, name) is not None:
+                reason = "needs all rows in one process" if name == "estimator" else "is for rows in this process"
+                raise SettingError(f"{name} {reason}. Leave out {name}, or engine.")
+        return as_engine(engine)._defend(
+            proxies, roots, schema, self._options(), sweep=self.sweep, progress=progress
+        )
 
     def decision_function(self, X: Table) -> Floats:
         """The score of each raw row; above 0 it is selected."""

@@ -4,7 +4,6 @@
 //! values are about 1. A majority of clients cannot be made to look unusual by a minority. A row is an outlier if one of
 //! its features is larger than [`LIMIT`] times the typical size: in standardised columns, ten standard deviations.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -39,14 +38,23 @@ pub(super) fn find(
     let mut limits: Vec<f64> = typical.iter().map(|size| LIMIT * size).collect();
     limits.resize(proxies.n(), f64::INFINITY);
 
-    let of_client = |client: usize| {
-        let sizes = summaries[client].max_abs.iter().zip(&typical).map(|(max, size)| max / size);
-        let largest = sizes.enumerate().reduce(|a, b| if b.1 > a.1 { b } else { a });
-        let Some((column, largest)) = largest else { return Ok(None) };
-        let rows = if largest > LIMIT { proxies.count_beyond(client, &limits)? } else { Some(0) };
-        Ok(rows.map(|rows| Outliers { rows, largest, column }))
+    let largest_of = |summary: &&ColumnSummary| {
+        let sizes = summary.max_abs.iter().zip(&typical).map(|(max, size)| max / size);
+        sizes.enumerate().reduce(|a, b| if b.1 > a.1 { b } else { a })
     };
-    clients.into_par_iter().map(of_client).collect()
+    let largest: Vec<Option<(usize, f64)>> = summaries.iter().map(largest_of).collect();
+    let has_any = |client: &usize| largest[*client].is_some_and(|(_, size)| size > LIMIT);
+    let with_any: Vec<usize> = clients.filter(has_any).collect();
+    let Some(counts) = proxies.count_beyond(&with_any, &limits)? else {
+        return Ok(vec![None; largest.len()]);
+    };
+    let mut rows = vec![0; largest.len()];
+    with_any.into_iter().zip(counts).for_each(|(client, count)| rows[client] = count);
+    let outliers = largest
+        .into_iter()
+        .zip(rows)
+        .map(|(largest, rows)| largest.map(|(column, largest)| Outliers { rows, largest, column }));
+    Ok(outliers.collect())
 }
 
 /// The median over the clients of a column's root mean square, at least 1.

@@ -1,14 +1,16 @@
 //! The model fitted to one client's proxy alone.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::root_probe::RootProbe;
 use crate::error::Error;
 use crate::fairness::Condition;
-use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings};
+use crate::inner_fit::InnerSettings;
 use crate::interval::{Count, Estimate, WorstGap, student_t_quantile};
+use crate::local_fit::{LocalFit, LocalFits};
 use crate::metrics::{Gap, is_selected};
-use crate::statistics::{ClientStatistics, OneClient, Statistics};
+use crate::statistics::{ClientStatistics, Statistics};
 
 /// The model fitted to a client's proxy alone, measured on the root.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,34 +46,33 @@ pub(super) struct OwnFit {
 }
 
 impl OwnFit {
-    /// Fits the mean loss of one client from the published model, at which the statistics are known. `None` if the fit
+    /// Fits the mean loss of each client from the published model, at which the statistics are known. `None` if a fit
     /// fails.
-    pub(super) fn new(
+    pub(super) fn of_each(
         proxies: &dyn ClientStatistics,
-        client: usize,
         theta: &[f64],
         at_model: &Statistics,
         ridge: f64,
-    ) -> Result<Option<Self>, Error> {
-        let rows = OneClient { rows: proxies, client };
-        let n_rows = proxies.n_rows(client) as f64;
-        // The inner problem divides by the rows of all clients; this weight makes that the client's own rows.
-        let weights = [proxies.n_rows_total() as f64 / n_rows];
-        let problem = InnerProblem { rows: &rows, weights: &weights, ridge };
-        let start = FitPoint { theta: theta.to_vec(), statistics: at_model.of_client(client) };
+    ) -> Result<Vec<Option<Self>>, Error> {
         let settings = InnerSettings {
             tolerance: TOLERANCE,
             max_iterations: MAX_ITERATIONS,
             ..InnerSettings::default()
         };
-        match problem.fit(start, &settings) {
-            Ok(fit) => {
-                let proxy_loss = fit.point.statistics.losses().sum::<f64>() / n_rows;
-                Ok(Some(Self { theta: fit.point.theta, proxy_loss }))
+        let request = LocalFits::of_mean_losses(proxies, theta.to_vec(), ridge, settings);
+        let fit = |(client, made): (usize, Option<LocalFit>)| match request.fit(
+            proxies,
+            client,
+            made,
+            Some(at_model.of_client(client)),
+        ) {
+            Ok(LocalFit { theta, loss, .. }) => {
+                Ok(Some(Self { theta, proxy_loss: loss / proxies.n_rows(client) as f64 }))
             }
             Err(Error::NotPositiveDefinite { .. }) => Ok(None),
             Err(error) => Err(error),
-        }
+        };
+        proxies.fit_alone(&request)?.into_par_iter().enumerate().map(fit).collect()
     }
 
     /// The figures on the root, without those of [`Metrics`](crate::Metrics) that would cost a sort per client.

@@ -133,7 +133,7 @@ fn merged_rows_count_as_often_as_they_occur() {
     ] {
         let packed = packed.unwrap();
         let limits = [10.0, f64::INFINITY, f64::INFINITY];
-        assert_eq!(packed.count_beyond(0, &limits).unwrap(), Some(10));
+        assert_eq!(packed.count_beyond(&[0], &limits).unwrap(), Some(vec![10]));
         assert_eq!(packed.columns(0).unwrap().mean(0), 25.375);
         assert_eq!(packed.columns(0).unwrap().max_abs, [100.0, 1.0, 1.0]);
     }

@@ -1,13 +1,14 @@
 //! FedASL and FedNolowe, made one-shot as in the paper: the server trains a model on each proxy alone,
 //! turns the losses into weights, and averages the models.
 
-use super::{ModelAverage, Solved, fit_from_scratch};
+use super::{ModelAverage, Solved};
 use crate::error::Error;
+use crate::inner_fit::ridge;
+use crate::local_fit::{LocalFit, LocalFits};
 use crate::observer::{NoopObserver, Observer, Progress, report};
 use crate::outcome::Counts;
 use crate::round::Round;
 use crate::settings::Settings;
-use crate::statistics::OneClient;
 
 /// FedASL's half-width of the good region, in standard deviations of the losses.
 const ALPHA: f64 = 0.9;
@@ -53,19 +54,19 @@ pub(super) fn fit_each(
     observer: &mut dyn Observer,
 ) -> Result<Vec<LocalModel>, Error> {
     let proxies = round.proxies();
-    let n_rows_total = proxies.n_rows_total() as f64;
-    let mut fit = |client: usize| {
-        let n_rows = proxies.n_rows(client) as f64;
-        // The inner problem divides by the rows of all clients. This weight turns its loss into the client's mean loss.
-        let alone = OneClient { rows: proxies, client };
-        let fit = fit_from_scratch(&alone, &[n_rows_total / n_rows], settings, counts)?;
-        let loss = fit.point.statistics.losses().sum::<f64>() / n_rows;
+    let n = proxies.n();
+    let request =
+        LocalFits::of_mean_losses(proxies, vec![0.0; n], ridge(settings.lambda, n), settings.inner);
+    let fit = |(client, made): (usize, Option<LocalFit>)| {
+        let fit = request.fit(proxies, client, made, None)?;
+        counts.add_fit_from_scratch(&fit.end);
+        let loss = fit.loss / proxies.n_rows(client) as f64;
         let (done, of) = (client + 1, round.n_clients());
         let (violation, rho, weights) = (0.0, 0.0, &[][..]);
         report(observer, Progress { done, of, objective: loss, violation, rho, weights })?;
-        Ok(LocalModel { theta: fit.point.theta, loss })
+        Ok(LocalModel { theta: fit.theta, loss })
     };
-    (0..round.n_clients()).map(&mut fit).collect()
+    proxies.fit_alone(&request)?.into_iter().enumerate().map(fit).collect()
 }
 
 /// FedASL: with `σ` the population standard deviation of the losses, `d_c = βσ` if

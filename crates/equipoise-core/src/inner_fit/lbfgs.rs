@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Fit, FitPoint, InnerProblem, InnerSettings, VALUE_NOISE};
+use super::{Fit, FitEnd, FitPoint, InnerProblem, InnerSettings, VALUE_NOISE};
 use crate::error::Error;
 use crate::linalg::norm;
 use crate::logistic::dot;
@@ -48,7 +48,8 @@ pub(super) fn fit(
     let mut point = FitPoint { theta: here.theta, statistics: here.state };
     passes += usize::from(problem.complete(&mut point)?);
     let converged = gradient_norm <= settings.tolerance;
-    Ok(Fit { point, gradient_norm, converged, iterations, passes, diagonals_raised: 0 })
+    let end = FitEnd { gradient_norm, converged, iterations, passes, diagonals_raised: 0 };
+    Ok(Fit { point, end })
 }
 
 /// A step `s` and the change `y` of the gradient along it.

@@ -15,7 +15,7 @@ fn theta(clients: Vec<Rows>, weights: &[f64], lambda: f64, solver: InnerSolver) 
     let problem = InnerProblem { rows: &rows, weights, ridge: ridge(lambda, rows.n()) };
     let settings = InnerSettings { solver, tolerance: 1e-9, max_iterations: 1000 };
     let fit = problem.fit(FitPoint::origin(&rows).unwrap(), &settings).unwrap();
-    assert!(fit.converged, "gradient norm {}", fit.gradient_norm);
+    assert!(fit.end.converged, "gradient norm {}", fit.end.gradient_norm);
     fit.point.theta
 }
 
@@ -105,7 +105,7 @@ fn a_fit_at_its_iteration_limit_returns_the_last_iterate() {
     for solver in [InnerSolver::Newton, InnerSolver::Lbfgs] {
         let settings = InnerSettings { solver, tolerance: 1e-12, max_iterations: 1 };
         let fit = problem.fit(FitPoint::origin(&rows).unwrap(), &settings).unwrap();
-        assert!(!fit.converged && fit.gradient_norm > 1e-12);
+        assert!(!fit.end.converged && fit.end.gradient_norm > 1e-12);
         assert_ne!(fit.point.theta, vec![0.0; 5], "the last iterate, not the start");
     }
 }
@@ -117,7 +117,7 @@ fn a_start_at_the_minimum_needs_no_pass() {
     for solver in [InnerSolver::Newton, InnerSolver::Lbfgs] {
         let settings = InnerSettings { solver, ..InnerSettings::default() };
         let fit = problem.fit(FitPoint::origin(&rows).unwrap(), &settings).unwrap();
-        assert_eq!(problem.fit(fit.point, &settings).unwrap().passes, 0);
+        assert_eq!(problem.fit(fit.point, &settings).unwrap().end.passes, 0);
     }
 }
 

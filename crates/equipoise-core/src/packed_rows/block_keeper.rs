@@ -29,21 +29,47 @@ pub struct BlockKeeper {
     limit: Option<(Arc<AtomicUsize>, Arc<dyn Spill>)>,
 }
 
-/// Rows of a client, four to a panel: the entries of all panels, then the counts of all rows, if any.
-#[derive(Debug, Clone)]
+/// Rows of a client, four to a panel: the entries of all panels, then the counts of all rows, if any. Its storage is free
+/// for others when it is dropped.
+#[derive(Debug)]
 pub(super) struct PackedBlock {
     /// Number of rows without padding.
     pub(super) n_rows: usize,
     /// Whether rows have counts.
     pub(super) counted: bool,
     pub(super) storage: Storage,
+    pub(super) keeper: BlockKeeper,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) enum Storage {
     Memory(Box<[Quad]>),
     /// The location in the [`Spill`].
     Spilled(u64),
+}
+
+impl PackedBlock {
+    /// Bytes in memory.
+    pub(super) fn bytes_in_memory(&self) -> usize {
+        match &self.storage {
+            Storage::Memory(quads) => size_of_val(&**quads),
+            Storage::Spilled(_) => 0,
+        }
+    }
+}
+
+impl Drop for PackedBlock {
+    fn drop(&mut self) {
+        let Some((room, spill)) = &self.keeper.limit else { return };
+        match &mut self.storage {
+            Storage::Memory(quads) => {
+                let bytes = size_of_val(&**quads);
+                drop(std::mem::take(quads));
+                room.fetch_add(bytes, Ordering::Relaxed);
+            }
+            Storage::Spilled(location) => spill.forget(*location),
+        }
+    }
 }
 
 impl BlockKeeper {
@@ -76,20 +102,41 @@ impl BlockKeeper {
             }
             _ => Storage::Memory(std::mem::take(quads).into_boxed_slice()),
         };
-        Ok(PackedBlock { n_rows, counted, storage })
+        Ok(PackedBlock { n_rows, counted, storage, keeper: self.clone() })
     }
 
-    /// Frees the storage of a block.
-    pub(super) fn forget(&self, block: PackedBlock) {
-        let Some((room, spill)) = &self.limit else { return };
-        match block.storage {
-            Storage::Memory(quads) => {
-                let bytes = size_of_val(&*quads);
-                drop(quads);
-                room.fetch_add(bytes, Ordering::Relaxed);
-            }
-            Storage::Spilled(location) => spill.forget(location),
+    /// Appends the bytes of a block with rows of `n` entries.
+    pub(super) fn copy_out(
+        &self,
+        block: &PackedBlock,
+        n: usize,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let mut buffer = Vec::new();
+        let Block { values, counts, .. } = self.open(block, n, &mut buffer)?;
+        bytes.extend_from_slice(as_bytes(values));
+        bytes.extend_from_slice(as_bytes(counts.unwrap_or_default()));
+        Ok(())
+    }
+
+    /// Stores the block at the start of `bytes`, with rows of `n` entries, and moves on. `None` if there are too few bytes.
+    pub(super) fn copy_in(
+        &self,
+        (n_rows, n): (usize, usize),
+        counted: bool,
+        bytes: &mut &[u8],
+    ) -> Result<Option<PackedBlock>, Error> {
+        let size = n.checked_add(1).and_then(|n| n.checked_mul(n_rows.div_ceil(4)));
+        if size.is_none_or(|size| size > bytes.len()) {
+            return Ok(None);
         }
+        let mut quads = vec![Quad::default(); n_rows.div_ceil(4) * (n + usize::from(counted))];
+        let Some((block, rest)) = bytes.split_at_checked(size_of_val(&*quads)) else {
+            return Ok(None);
+        };
+        as_bytes_mut(&mut quads).copy_from_slice(block);
+        *bytes = rest;
+        self.keep(&mut quads, n_rows, counted).map(Some)
     }
 
     /// A block with rows of `n` entries in the kernel's format. A spilled block is read into `buffer`.

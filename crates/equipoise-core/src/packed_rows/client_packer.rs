@@ -2,39 +2,48 @@
 
 use rayon::prelude::*;
 
-use super::BLOCK_ROWS;
 use super::block_keeper::{BlockKeeper, PackedBlock, Storage};
 use super::column_summary::ColumnSummary;
 use super::distinct_rows::DistinctRows;
+use super::{BLOCK_ROWS, SEGMENT_ROWS};
 use crate::error::Error;
 use crate::kernel::lanes::Quad;
-use crate::row_sample::{RowSample, RowSampler};
+use crate::row_sample::{PartialSample, RowSampler};
 use crate::rows::{Layout, Rows};
 
 /// Packs the rows of one client, chunk by chunk. The result does not depend on the chunks.
 ///
-/// Whether merging equal rows is worthwhile is known only at the end. Until then rows are packed one by one, and the
-/// distinct rows are collected as long as they are few enough. Then one of the two is dropped.
+/// Whether merging equal rows is worthwhile is known only at the end of a segment. Until then rows are packed one by one,
+/// and the distinct rows are collected as long as they are few enough. Then one of the two is dropped.
 pub struct ClientPacker {
     layout: Layout,
     keeper: BlockKeeper,
     /// `None` once merging is known not to be worthwhile.
     distinct: Option<DistinctRows>,
     open: OpenBlock,
+    /// The blocks of the segment that is being packed.
     blocks: Vec<PackedBlock>,
+    /// Rows in that segment.
+    n_rows: usize,
+    segments: Vec<Vec<PackedBlock>>,
     cell_counts: Vec<[usize; 2]>,
     sampler: Option<RowSampler>,
+    /// Of that segment.
     columns: ColumnSummary,
+    /// Of the segments before it.
+    columns_before: Vec<ColumnSummary>,
 }
 
 /// The rows of one client, packed.
 #[derive(Debug)]
 pub struct PackedClient {
     pub(super) layout: Layout,
-    pub(super) blocks: Vec<PackedBlock>,
+    /// The blocks of each segment.
+    pub(super) segments: Vec<Vec<PackedBlock>>,
     pub(super) cell_counts: Vec<[usize; 2]>,
-    pub(super) sample: Option<RowSample>,
-    pub(super) columns: ColumnSummary,
+    pub(super) sample: Option<PartialSample>,
+    /// Sums over the columns of each segment.
+    pub(super) columns: Vec<ColumnSummary>,
 }
 
 /// A block that is being filled.
@@ -52,9 +61,12 @@ impl ClientPacker {
             distinct: Some(DistinctRows::new(layout.n())),
             open: OpenBlock::default(),
             blocks: Vec::new(),
+            n_rows: 0,
+            segments: Vec::new(),
             cell_counts: vec![[0; 2]; layout.groups.len()],
             sampler: None,
             columns: ColumnSummary::new(layout.n()),
+            columns_before: Vec::new(),
             layout,
         }
     }
@@ -80,6 +92,10 @@ impl ClientPacker {
             return Err(Error::layouts(&self.layout, rows.layout()));
         }
         for i in 0..rows.len() {
+            if self.n_rows == SEGMENT_ROWS {
+                self.close_segment()?;
+            }
+            self.n_rows += 1;
             if self.distinct.as_mut().is_some_and(|distinct| !distinct.add(rows, i)) {
                 self.distinct = None;
             }
@@ -99,6 +115,14 @@ impl ClientPacker {
 
     /// The packed rows, once all have been pushed.
     pub fn finish(mut self) -> Result<PackedClient, Error> {
+        self.close_segment()?;
+        let Self { layout, segments, cell_counts, sampler, columns_before, .. } = self;
+        let sample = sampler.map(RowSampler::finish);
+        Ok(PackedClient { layout, segments, cell_counts, sample, columns: columns_before })
+    }
+
+    /// Ends a segment and starts the next one.
+    fn close_segment(&mut self) -> Result<(), Error> {
         match self.distinct.take().filter(DistinctRows::are_worth_merging) {
             Some(distinct) => self.pack_distinct(&distinct)?,
             None if self.open.n_rows > 0 => {
@@ -106,14 +130,17 @@ impl ClientPacker {
             }
             None => {}
         }
-        let Self { layout, blocks, cell_counts, sampler, columns, .. } = self;
-        let sample = sampler.map(RowSampler::finish).transpose()?;
-        Ok(PackedClient { layout, blocks, cell_counts, sample, columns })
+        let n = self.layout.n();
+        self.segments.push(std::mem::take(&mut self.blocks));
+        self.columns_before.push(std::mem::replace(&mut self.columns, ColumnSummary::new(n)));
+        self.distinct = Some(DistinctRows::new(n));
+        self.n_rows = 0;
+        Ok(())
     }
 
     /// Replaces the rows with the distinct rows and their counts.
     fn pack_distinct(&mut self, distinct: &DistinctRows) -> Result<(), Error> {
-        self.blocks.drain(..).for_each(|block| self.keeper.forget(block));
+        self.blocks.clear();
         self.open = OpenBlock::default();
         for start in (0..distinct.len()).step_by(BLOCK_ROWS) {
             let block = start..distinct.len().min(start + BLOCK_ROWS);
@@ -140,12 +167,18 @@ impl PackedClient {
             let mut open = OpenBlock { quads: Vec::with_capacity(size), n_rows: 0 };
             (start..end).for_each(|i| open.push(rows.a(i), rows.labels()[i]));
             let storage = Storage::Memory(open.quads.into_boxed_slice());
-            PackedBlock { n_rows: open.n_rows, counted: false, storage }
+            let keeper = BlockKeeper::in_memory();
+            PackedBlock { n_rows: open.n_rows, counted: false, storage, keeper }
         };
-        let starts = (0..rows.len()).into_par_iter().step_by(BLOCK_ROWS);
-        let (blocks, columns) =
-            rayon::join(|| starts.map(block).collect(), || ColumnSummary::of(rows));
-        Self { layout, blocks, cell_counts, sample: None, columns }
+        let segment = |start: usize| {
+            let end = rows.len().min(start + SEGMENT_ROWS);
+            (start..end).into_par_iter().step_by(BLOCK_ROWS).map(block).collect()
+        };
+        let starts = || (0..rows.len().max(1)).step_by(SEGMENT_ROWS);
+        let summary = |start: usize| ColumnSummary::of_range(rows, start, SEGMENT_ROWS);
+        let (segments, columns) =
+            rayon::join(|| starts().map(segment).collect(), || starts().map(summary).collect());
+        Self { layout, segments, cell_counts, sample: None, columns }
     }
 
     /// Number of rows before merging.
@@ -156,6 +189,16 @@ impl PackedClient {
     /// Number of rows in each cell, as in [`Rows::cell_counts`].
     pub fn cell_counts(&self) -> &[[usize; 2]] {
         &self.cell_counts
+    }
+
+    /// Sums over the columns of each segment.
+    pub fn columns(&self) -> &[ColumnSummary] {
+        &self.columns
+    }
+
+    /// The rows sampled, if there was a sampler.
+    pub fn sample(&self) -> Option<&PartialSample> {
+        self.sample.as_ref()
     }
 }
 

@@ -1,8 +1,10 @@
 //! Sums over the columns of a client's rows, collected while packing.
 
+use super::SEGMENT_ROWS;
 use crate::rows::Rows;
 
-/// Sums over the rows of one client, column by column. Rows are added one after the other, so chunks do not matter.
+/// Sums over the rows of one client, column by column. Rows are added one after the other, so chunks do not matter, and
+/// then the sums of segments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnSummary {
     /// Number of rows.
@@ -24,9 +26,29 @@ impl ColumnSummary {
 
     /// The sums over all rows of a table.
     pub fn of(rows: &Rows) -> Self {
+        let starts = (0..rows.len()).step_by(SEGMENT_ROWS);
+        let segments: Vec<Self> =
+            starts.map(|start| Self::of_range(rows, start, SEGMENT_ROWS)).collect();
+        Self::total(rows.layout().n(), &segments)
+    }
+
+    /// The sums over up to `n_rows` rows of a table.
+    pub(super) fn of_range(rows: &Rows, start: usize, n_rows: usize) -> Self {
         let mut summary = Self::new(rows.layout().n());
-        (0..rows.len()).for_each(|i| summary.add(rows.a(i)));
+        (start..rows.len().min(start + n_rows)).for_each(|i| summary.add(rows.a(i)));
         summary
+    }
+
+    /// The sums over all segments of a client, for rows of `n` entries.
+    pub fn total<'a>(n: usize, segments: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut total = Self::new(n);
+        for segment in segments {
+            total.n_rows += segment.n_rows;
+            total.sums.iter_mut().zip(&segment.sums).for_each(|(t, s)| *t += s);
+            total.squares.iter_mut().zip(&segment.squares).for_each(|(t, s)| *t += s);
+            total.max_abs.iter_mut().zip(&segment.max_abs).for_each(|(t, s)| *t = t.max(*s));
+        }
+        total
     }
 
     /// Adds a row.

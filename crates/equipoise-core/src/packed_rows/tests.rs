@@ -1,9 +1,10 @@
 //! Merging, spilling, chunks and threads do not change sums, and clients are summed only to the requested order.
 #![allow(clippy::unwrap_used)]
 
-use super::block_keeper::Storage;
+use super::block_keeper::{PackedBlock, Storage};
 use super::*;
 use crate::test_rows::random_rows;
+use std::ops::Range;
 
 fn assert_close(found: &[f64], expected: &[f64]) {
     assert_eq!(found.len(), expected.len());
@@ -20,7 +21,7 @@ fn equal_rows_are_stored_once_with_a_count() {
     let (merged, unmerged) =
         (PackedRows::merged(&clients, None).unwrap(), PackedRows::unmerged(&clients).unwrap());
     let kept = |rows: &PackedRows, client: usize| -> usize {
-        rows.blocks.iter().filter(|(c, _)| *c == client).map(|(_, block)| block.n_rows).sum()
+        rows.rows.blocks.iter().filter(|(c, _)| *c == client).map(|(_, block)| block.n_rows).sum()
     };
     assert!(kept(&merged, 0) < 700 && kept(&merged, 1) == 700);
     assert_eq!(merged.n_rows(0), 5000);
@@ -42,7 +43,7 @@ fn rows_that_rarely_repeat_are_not_merged() {
     let twice = rows.select(&(0..12_000).map(|i| i % 10_000).collect::<Vec<_>>());
     for rows in [rows.select(&[]), rows, twice] {
         let packed = PackedRows::merged(&[rows], None).unwrap();
-        assert!(packed.blocks.iter().all(|(_, block)| !block.counted));
+        assert!(packed.rows.blocks.iter().all(|(_, block)| !block.counted));
     }
 }
 
@@ -136,9 +137,9 @@ fn chunks_and_memory_do_not_change_the_result() {
             Storage::Memory(quads) => size_of_val(&**quads),
             Storage::Spilled(_) => 0,
         };
-        let used: usize = packed.blocks.iter().map(|block| in_memory(&block)).sum();
+        let used: usize = packed.rows.blocks.iter().map(|block| in_memory(&block)).sum();
         assert!(used <= room, "{used} of {room} bytes");
-        let spilled = packed.blocks.iter().filter(|b| in_memory(b) == 0).count();
+        let spilled = packed.rows.blocks.iter().filter(|b| in_memory(b) == 0).count();
         assert_eq!(
             shelf.0.lock().unwrap().iter().flatten().count(),
             spilled,
@@ -157,7 +158,7 @@ fn too_many_distinct_rows_are_not_merged() {
         let x: Vec<f64> = [0.0; 500].iter().chain(x).copied().collect();
         let ones = vec![true; x.len()];
         let rows = Rows::new(layout.clone(), &x, &ones, &ones).unwrap();
-        PackedRows::merged(&[rows], None).unwrap().blocks[0].1.counted
+        PackedRows::merged(&[rows], None).unwrap().rows.blocks[0].1.counted
     };
     assert!(counted(&x(3 * n_distinct, n_distinct - 1)));
     assert!(!counted(&x(3 * n_distinct, n_distinct)));
@@ -172,4 +173,70 @@ fn reports_a_block_that_cannot_be_read() {
     shelf.forget(2);
     let error = packed.evaluate(&[0.0; 5], Order::Loss).unwrap_err();
     assert!(matches!(error, Error::Source(_)));
+}
+
+/// A client of several segments, some of them merged, in one process and divided among several.
+#[test]
+fn segments_in_other_partitions_give_the_same_bits() {
+    let layout = crate::rows::Layout::two_groups(1, true);
+    let n_rows = 2 * SEGMENT_ROWS + 5000;
+    let x: Vec<f64> = (0..n_rows)
+        .map(|i| if i < SEGMENT_ROWS { (i % 7) as f64 } else { (i as f64).sqrt().sin() })
+        .collect();
+    let (groups, labels): (Vec<bool>, Vec<bool>) =
+        (0..n_rows).map(|i| (i % 3 == 0, (i / 2) % 5 > 1)).unzip();
+    let rows = Rows::new(layout.clone(), &x, &groups, &labels).unwrap();
+    let small = random_rows(3, 3000, 1, true);
+    let clients = [rows.clone(), small.clone()];
+    let whole = PackedRows::merged(&clients, None).unwrap();
+    assert!(whole.rows.blocks[0].1.counted && !whole.rows.blocks.last().unwrap().1.counted);
+    let theta = [0.3, -0.2, 0.1];
+    let expected = whole.evaluate(&theta, Order::Hessian).unwrap();
+
+    let keeper = BlockKeeper::in_memory();
+    let pack = |rows: &Rows, range: Range<usize>| {
+        let mut packer = ClientPacker::new(layout.clone(), &keeper);
+        packer.push(&rows.select(&range.collect::<Vec<_>>())).unwrap();
+        packer.finish().unwrap()
+    };
+    // The first partition has two segments of the client, the second one the last and another client.
+    let mut first = [pack(&rows, 0..2 * SEGMENT_ROWS)];
+    let mut second = [pack(&rows, 2 * SEGMENT_ROWS..n_rows), pack(&small, 0..3000)];
+    let columns = ColumnSummary::total(3, first[0].columns().iter().chain(second[0].columns()));
+    assert_eq!(Some(&columns), whole.columns(0));
+    let partitions =
+        [&mut first[..], &mut second[..]].map(|c| PackedPartition::new(c, keeper.clone()).unwrap());
+    let sums = partitions.each_ref().map(|partition| {
+        let orders = vec![Some(Order::Hessian); partition.n_clients()];
+        let sums = partition.segment_sums(&theta, &orders).unwrap();
+        let shelf = std::sync::Arc::new(Shelf::default());
+        let elsewhere = BlockKeeper::with_memory_limit(50_000, shelf.clone());
+        let bytes = partition.to_bytes().unwrap();
+        let copy = PackedPartition::from_bytes(&bytes, elsewhere).unwrap();
+        assert!(copy.bytes_in_memory() <= 50_000);
+        assert_eq!(copy.segment_sums(&theta, &orders).unwrap(), sums);
+        drop(copy);
+        assert_eq!(shelf.0.lock().unwrap().iter().flatten().count(), 0);
+        for end in [0, 31, 40, bytes.len() - 1] {
+            assert!(PackedPartition::from_bytes(&bytes[..end], keeper.clone()).is_err());
+        }
+        sums
+    });
+    let per_segment = Order::Hessian.n_sums(3);
+    let mut statistics = Statistics::zeros(2, 3, Order::Hessian);
+    let of_first_client = sums[0].chunks_exact(per_segment).chain([&sums[1][..per_segment]]);
+    of_first_client.for_each(|segment| statistics.add(0, segment));
+    statistics.add(1, &sums[1][per_segment..]);
+    assert_eq!(statistics, expected);
+    assert_eq!(whole.evaluate_client(0, &theta, Order::Hessian).unwrap().slot(0), expected.slot(0));
+
+    let fits = crate::local_fit::LocalFits::of_mean_losses(
+        &whole,
+        vec![0.0; 3],
+        1e-4,
+        crate::InnerSettings::default(),
+    );
+    let here = fits.fit(&whole, 1, None, None).unwrap();
+    let there = partitions[1].fit_client(&fits, 1, fits.weights[1]).unwrap();
+    assert_eq!(there, Some(here));
 }

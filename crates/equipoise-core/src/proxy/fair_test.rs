@@ -159,7 +159,7 @@ fn polish(
     let problem = InnerProblem { rows: packed, weights: &[1.0], ridge: 0.0 };
     let fit = problem.fit(point, &InnerSettings { max_iterations: 10, ..*settings });
     Ok(match fit {
-        Ok(fit) if fit.converged && fit.diagonals_raised == 0 => fit.point.theta,
+        Ok(fit) if fit.end.converged && fit.end.diagonals_raised == 0 => fit.point.theta,
         Ok(_) | Err(Error::NotPositiveDefinite { .. }) => regularised,
         Err(error) => return Err(error),
     })

@@ -3,9 +3,9 @@ use super::*;
 use crate::test_rows::{layout, random_rows_of};
 
 fn sample(rows: &[Rows], cell_rows: usize) -> RowSample {
-    let mut sampler = RowSampler::new(rows[0].layout().clone(), cell_rows);
+    let mut sampler = RowSampler::new(rows[0].layout(), cell_rows);
     rows.iter().for_each(|chunk| sampler.add(chunk));
-    sampler.finish().unwrap()
+    RowSample::of_parts(rows[0].layout(), &[sampler.finish()]).unwrap()
 }
 
 #[test]
@@ -33,6 +33,33 @@ fn chunks_do_not_matter() {
     let chunks: Vec<Rows> =
         (0..500usize).collect::<Vec<_>>().chunks(37).map(|chunk| rows.select(chunk)).collect();
     assert_eq!(sample(&chunks, 25), sample(&[rows], 25));
+}
+
+#[test]
+fn parts_sampled_separately_give_the_sample_of_all_rows() {
+    let rows = random_rows_of(&layout(2, 3, true, true), 8, 900);
+    for (cell_rows, part_rows) in [(25, 100), (25, 7), (400, 250), (60, 899)] {
+        let mut before = vec![[0; 2]; 2];
+        let parts: Vec<PartialSample> = (0..900usize)
+            .collect::<Vec<_>>()
+            .chunks(part_rows)
+            .map(|chunk| {
+                let part = rows.select(chunk);
+                let mut sampler = RowSampler::new(rows.layout(), cell_rows).after(&before);
+                sampler.add(&part);
+                let counts = part.cell_counts();
+                let counts = counts.as_flattened().iter();
+                before.as_flattened_mut().iter_mut().zip(counts).for_each(|(b, n)| *b += n);
+                sampler.finish()
+            })
+            .collect();
+        let whole = sample(std::slice::from_ref(&rows), cell_rows);
+        assert_eq!(RowSample::of_parts(rows.layout(), &parts).unwrap(), whole);
+        // A missing part leaves places that nobody fills.
+        if parts.len() > 1 && cell_rows > 60 {
+            assert!(RowSample::of_parts(rows.layout(), &parts[1..]).is_err());
+        }
+    }
 }
 
 /// Sampled positions are uniform: their mean lies within four standard errors of the middle.

@@ -13,9 +13,9 @@ use super::simplex_model::SimplexModel;
 use super::trace::TraceRecorder;
 use crate::bilevel::{Bilevel, Evaluation};
 use crate::error::Error;
-use crate::inner_fit::{Fit, FitPoint, InnerProblem, InnerSettings};
+use crate::inner_fit::{FitPoint, InnerSettings};
+use crate::local_fit::{LocalFit, LocalFits};
 use crate::settings::{Settings, Stage};
-use crate::statistics::OneClient;
 
 /// Gain ratio below which a step is rejected.
 const MIN_GAIN_RATIO: f64 = 0.05;
@@ -169,31 +169,36 @@ impl GaussNewton<'_, '_, '_> {
     fn best_vertices(&mut self, rho: f64, start: &[f64]) -> Result<Vec<(usize, Vec<f64>)>, Error> {
         let (proxies, outer) = (self.problem.proxies, self.problem.outer);
         let n_clients = proxies.n_clients();
-        let settings = self.inner;
-        let fit_client = |client: usize| -> Result<(f64, Fit), Error> {
-            let rows = OneClient { rows: proxies, client };
-            let inner = InnerProblem { rows: &rows, weights: &[1.0], ridge: outer.ridge };
-            let fit = inner.fit(FitPoint::at(&rows, start.to_vec())?, &settings)?;
+        let request = LocalFits {
+            start: start.to_vec(),
+            weights: vec![1.0; n_clients],
+            n_rows_total: proxies.n_rows_total(),
+            ridge: outer.ridge,
+            inner: self.inner,
+        };
+        let made = proxies.fit_alone(&request)?;
+        let fit_client = |(client, made): (usize, Option<LocalFit>)| {
+            let fit = request.fit(proxies, client, made, None)?;
             let mut weights = vec![0.0; n_clients];
             weights[client] = 1.0;
-            Ok((outer.evaluate(&fit.point.theta, &weights, rho)?.value, fit))
+            Ok((outer.evaluate(&fit.theta, &weights, rho)?.value, fit))
         };
-        let fits: Vec<(f64, Fit)> =
-            (0..n_clients).into_par_iter().map(fit_client).collect::<Result<_, Error>>()?;
+        let fits: Vec<(f64, LocalFit)> =
+            made.into_par_iter().enumerate().map(fit_client).collect::<Result<_, Error>>()?;
 
         let counts = &mut self.problem.counts;
         let (passes_before, mut rows_read) = (counts.passes, 0);
         for (client, (_, fit)) in fits.iter().enumerate() {
-            rows_read += (fit.passes + 1) * proxies.n_rows(client);
-            counts.add_fit(fit);
+            rows_read += (fit.end.passes + 1) * proxies.n_rows(client);
+            counts.add_fit(&fit.end);
         }
         counts.evaluations += n_clients;
         counts.passes = passes_before + rows_read.div_ceil(proxies.n_rows_total());
 
-        let mut ranked: Vec<(usize, (f64, Fit))> = fits.into_iter().enumerate().collect();
+        let mut ranked: Vec<(usize, (f64, LocalFit))> = fits.into_iter().enumerate().collect();
         ranked.sort_by(|a, b| a.1.0.total_cmp(&b.1.0));
         let best = ranked.into_iter().take(VERTEX_STARTS);
-        Ok(best.map(|(client, (_, fit))| (client, fit.point.theta)).collect())
+        Ok(best.map(|(client, (_, fit))| (client, fit.theta)).collect())
     }
 }
 

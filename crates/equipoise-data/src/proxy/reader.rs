@@ -1,6 +1,7 @@
 //! Reads proxies chunk by chunk.
 
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use equipoise_core::{Layout, MAX_ABS_VALUE, Rows};
@@ -35,6 +36,42 @@ pub fn visit_proxy(
     visit: impl FnMut(&Rows) -> Result<(), Error>,
 ) -> Result<u64, Error> {
     visit_chunks(table.into().open_encoded(limits)?, schema, CHUNK_ROWS, visit)
+}
+
+/// Like [`visit_proxy`], for some rows of a proxy, counted from 0.
+pub(crate) fn visit_proxy_rows(
+    table: TableSource,
+    rows: Range<u64>,
+    schema: &Schema,
+    visit: impl FnMut(&Rows) -> Result<(), Error>,
+) -> Result<u64, Error> {
+    let table = table.open_encoded(ReadLimits::NONE)?.only(rows)?;
+    visit_chunks(table, schema, CHUNK_ROWS, visit)
+}
+
+/// The number of rows of a proxy in each cell `[group][y]`, among some rows counted from 0. Only two columns are read.
+pub fn count_cells(
+    table: impl Into<TableSource>,
+    rows: Range<u64>,
+    schema: &Schema,
+) -> Result<Vec<[usize; 2]>, Error> {
+    let table = table.into().open_encoded(ReadLimits::NONE)?.only(rows)?;
+    let path = table.file().to_path_buf();
+    let names = [schema.sensitive.column_name(), schema.label.column.clone()];
+    let chosen = names.iter().map(|name| table.position(name)).collect::<Result<Vec<_>, _>>()?;
+    let n_groups = schema.layout().groups.len();
+    let mut counts = vec![[0; 2]; n_groups];
+    table.visit(&chosen, |row, cells| {
+        let in_cell = |i: usize| {
+            let (path, name) = (&path, &names[i]);
+            move |problem: TableProblem| problem.in_cell(path, row, name)
+        };
+        let group = group(cells[0], n_groups).map_err(in_cell(0))?;
+        let is_positive = label(cells[1]).map_err(in_cell(1))?;
+        counts[usize::from(group)][usize::from(is_positive)] += 1;
+        Ok(())
+    })?;
+    Ok(counts)
 }
 
 /// Like [`visit_proxy`], for a file that is already open. The path gives the format and appears in errors.

@@ -53,6 +53,19 @@ fn beyond_the_limit_the_smallest_digests_are_kept_and_counts_are_close() {
 }
 
 #[test]
+fn sketches_of_parts_give_the_sketch_of_the_whole() {
+    for n in [1000, 5000, 40_000_u64] {
+        let whole = sketch(&[rows(0..n)]);
+        for n_parts in [1, 2, 9] {
+            let part =
+                |i: u64| sketch(&[rows(i * n / n_parts..((i + 1) * n / n_parts + 50).min(n))]);
+            let parts: Vec<RowSketch> = (0..n_parts).map(part).collect();
+            assert_eq!(RowSketch::of_parts(&parts), whole, "{n} rows in {n_parts} parts");
+        }
+    }
+}
+
+#[test]
 fn digests_of_similar_rows_are_uniform() {
     // Categories, as 0 and 1: all 2^16 rows of 16 of them.
     let row = |i: u32| -> Vec<f64> { (0..16).map(|k| f64::from(i >> k & 1)).collect() };

@@ -10,16 +10,23 @@ use crate::error::{Error, TableProblem};
 /// A stream whose schema has been read.
 pub(super) struct Reader {
     batches: Box<dyn RecordBatchReader + Send>,
+    /// Rows of the whole table before these.
+    rows_before: u64,
 }
 
 pub(super) fn open(
     name: &Path,
     batches: Box<dyn RecordBatchReader + Send>,
 ) -> Result<(Vec<String>, Reader), Error> {
-    Ok((column_names(name, &batches.schema())?, Reader { batches }))
+    Ok((column_names(name, &batches.schema())?, Reader { batches, rows_before: 0 }))
 }
 
 impl Reader {
+    /// Numbers the rows as part of a larger table, with so many rows before these.
+    pub(super) fn after(self, rows_before: u64) -> Self {
+        Self { rows_before, ..self }
+    }
+
     /// Calls `visit` with at most `max_rows` rows at a time and returns the number of rows. No row is copied.
     pub(super) fn visit_batches(
         self,
@@ -34,7 +41,7 @@ impl Reader {
         };
         let max_rows = max_rows.clamp(1, MAX_BATCH_ROWS);
         let at: Vec<usize> = (0..chosen.len()).collect();
-        let mut first_row = 1;
+        let mut first_row = self.rows_before + 1;
         for batch in self.batches {
             let batch = batch.and_then(|batch| batch.project(chosen));
             let batch = batch.map_err(|error| broken(error.to_string()))?;
@@ -46,7 +53,7 @@ impl Reader {
                 first_row += part.n_rows as u64;
             }
         }
-        Ok(first_row - 1)
+        Ok(first_row - 1 - self.rows_before)
     }
 }
 

@@ -5,6 +5,7 @@ mod open_file;
 mod row_copies;
 
 use std::io::Write;
+use std::ops::Range;
 use std::path::Path;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
@@ -24,6 +25,8 @@ use crate::output_table::OutputColumn;
 /// A Parquet file whose footer has been read.
 pub(super) struct Reader {
     builder: ParquetRecordBatchReaderBuilder<OpenFile>,
+    /// The rows to read, counted from 0.
+    rows: Range<u64>,
 }
 
 pub(super) fn open(path: &Path, file: OpenFile) -> Result<(Vec<String>, Reader), Error> {
@@ -32,7 +35,7 @@ pub(super) fn open(path: &Path, file: OpenFile) -> Result<(Vec<String>, Reader),
     let builder =
         guard(path, || ParquetRecordBatchReaderBuilder::try_new_with_options(file, options))?;
     let columns = column_names(path, builder.schema())?;
-    Ok((columns, Reader { builder }))
+    Ok((columns, Reader { builder, rows: 0..u64::MAX }))
 }
 
 impl Reader {
@@ -50,6 +53,11 @@ impl Reader {
         stored.iter().rev().find(|property| property.key == name)?.value.as_deref()
     }
 
+    /// Reads only these rows, counted from 0.
+    pub(super) fn only(self, rows: Range<u64>) -> Self {
+        Self { rows, ..self }
+    }
+
     /// Calls `visit` with at most `max_rows` rows at a time and returns the number of rows.
     pub(super) fn visit_batches(
         self,
@@ -59,19 +67,45 @@ impl Reader {
         mut visit: impl FnMut(&Batch<'_>) -> Result<(), Error>,
     ) -> Result<u64, Error> {
         check_types(path, self.builder.schema(), chosen)?;
-        let mut reader =
-            guard(path, || build(self.builder, chosen, max_rows.clamp(1, MAX_BATCH_ROWS)))?;
+        let first = self.rows.start;
+        let builder = select(self.builder, self.rows);
+        let mut reader = guard(path, || build(builder, chosen, max_rows.clamp(1, MAX_BATCH_ROWS)))?;
         // The projection keeps the file's order; `at[i]` is the index of the i-th chosen column in it.
         let sorted = distinct(chosen);
         let at: Vec<usize> = chosen.iter().map(|c| sorted.partition_point(|s| s < c)).collect();
-        let mut first_row = 1;
+        let mut first_row = first + 1;
         while let Some(batch) = next(path, &mut reader)? {
             let decoded = Batch::of(&batch, &at, first_row)
                 .ok_or_else(|| broken(path, "a column changes its type".into()))?;
             visit(&decoded)?;
             first_row += batch.num_rows() as u64;
         }
-        Ok(first_row - 1)
+        Ok(first_row - 1 - first)
+    }
+}
+
+/// Selects rows, and with them the row groups to read.
+fn select(
+    builder: ParquetRecordBatchReaderBuilder<OpenFile>,
+    rows: Range<u64>,
+) -> ParquetRecordBatchReaderBuilder<OpenFile> {
+    if rows == (0..u64::MAX) {
+        return builder;
+    }
+    let (mut groups, mut skipped, mut start) = (Vec::new(), None, 0);
+    for (group, metadata) in builder.metadata().row_groups().iter().enumerate() {
+        let end = start + metadata.num_rows().max(0) as u64;
+        if start < rows.end && end > rows.start {
+            groups.push(group);
+            skipped.get_or_insert(start);
+        }
+        start = end;
+    }
+    let offset = rows.start.saturating_sub(skipped.unwrap_or(0)) as usize;
+    let builder = builder.with_row_groups(groups).with_offset(offset);
+    match rows.end {
+        u64::MAX => builder,
+        end => builder.with_limit(end.saturating_sub(rows.start) as usize),
     }
 }
 

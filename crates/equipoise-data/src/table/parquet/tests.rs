@@ -200,3 +200,32 @@ fn damaged_files_never_panic() {
     }
     assert!(n_errors > 500 && n_tables > 500, "{n_errors} errors, {n_tables} tables");
 }
+
+/// Row groups of 1000 rows, and ranges that start and end anywhere.
+#[test]
+fn reads_only_the_rows_of_a_range_and_numbers_them_as_in_the_whole_file() {
+    let path = tempfile::tempdir().unwrap().keep().join("a.parquet");
+    let column: ArrayRef = Arc::new(Int64Array::from_iter_values(0..3500));
+    let batch = RecordBatch::try_from_iter([("v", column)]).unwrap();
+    let groups = WriterProperties::builder().set_max_row_group_row_count(Some(1000)).build();
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(groups)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let all = 0..u64::MAX;
+    for rows in [all, 0..1000, 999..1001, 1000..2000, 2500..3500, 3499..u64::MAX, 3500..u64::MAX] {
+        let table = open_table(&path).unwrap().only(rows.clone()).unwrap();
+        let mut found = Vec::new();
+        let n_rows = table
+            .visit(&[0], |row, cells| {
+                assert_eq!(cells[0].number(), Some((row - 1) as f64));
+                found.push(row - 1);
+                Ok(())
+            })
+            .unwrap();
+        let expected: Vec<u64> = (rows.start..rows.end.min(3500)).collect();
+        assert_eq!(found, expected);
+        assert_eq!(n_rows, expected.len() as u64);
+    }
+    std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
+}

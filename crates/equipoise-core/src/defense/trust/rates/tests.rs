@@ -10,7 +10,7 @@ fn index(fairness: &str, n_groups: usize) -> RateIndex {
 fn sample(rows: &Rows) -> RowSample {
     let mut sampler = SamplePlan::new(rows.layout().clone(), 1).sampler(0).unwrap();
     sampler.add(rows);
-    sampler.finish().unwrap()
+    RowSample::of_parts(rows.layout(), &[sampler.finish()]).unwrap()
 }
 
 /// The mean of `σ(k z)` over the rows of a group that a condition includes.

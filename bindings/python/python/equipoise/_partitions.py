@@ -1,0 +1,109 @@
+"""What workers do: pack parts of proxies, keep them, and answer with sums over their rows."""
+
+import tempfile
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from . import _core
+from ._errors import TableError
+
+# The share of a worker's memory limit for packed rows. The rest is for Python, for decoding and for messages, and keeps a
+# worker below the limit at which Dask would write its data to disk.
+MEMORY_SHARE = 0.4
+
+Cells = list[tuple[int, int]]
+
+
+class Slice(NamedTuple):
+    """Some rows of one frame of a Dask dataframe."""
+
+    frame: int
+    start: int
+    stop: int
+
+
+class Part(NamedTuple):
+    """Consecutive rows of a client's proxy, starting at a multiple of the segment size."""
+
+    client: int
+    name: str
+    # A path, a table in memory, or slices of frames.
+    table: Any
+    first: int
+    end: int | None
+    # Number of rows, if known, to divide the work.
+    n_rows: int
+    # The client's rows before these in each cell, if they matter.
+    cells_before: Cells
+
+
+def pack(parts: Sequence[Part], n_clients: int, schema: str, frames: Sequence[Any]) -> _core.Partition:
+    """Read and pack parts of proxies."""
+    memory, scratch = _storage()
+    tables = [
+        (part.client, part.name, _table(part, frames), part.first, part.end, part.cells_before) for part in parts
+    ]
+    return _core.Partition.pack(tables, n_clients, _schema(schema), memory=memory, scratch=scratch)
+
+
+def unpack(rows: bytes, summary: bytes, n: int) -> _core.Partition:
+    """A copy of a partition from another process."""
+    memory, scratch = _storage()
+    return _core.Partition.from_bytes(rows, summary, n, memory, scratch)
+
+
+def summary(partition: _core.Partition) -> bytes:
+    """What the driver must know about a partition."""
+    return partition.summary()
+
+
+def sums(partition: _core.Partition, theta: bytes, orders: bytes) -> bytes:
+    """Sums over the rows at a model."""
+    return partition.sums(theta, orders)
+
+
+def fits(partition: _core.Partition, request: bytes, weights: bytes) -> bytes:
+    """Models of whole clients."""
+    return partition.fits(request, weights)
+
+
+def count_beyond(partition: _core.Partition, parts: list[int], limits: bytes) -> list[int]:
+    """Numbers of rows with unusual values."""
+    return partition.count_beyond(parts, limits)
+
+
+def count_cells(part: Part, schema: str, frames: Sequence[Any]) -> Cells:
+    """The number of rows of a part in each cell."""
+    return _core.count_cells(part.name, _table(part, frames), part.first, part.end, _schema(schema))
+
+
+def _table(part: Part, frames: Sequence[Any]) -> Any:
+    """The table as the native module reads it."""
+    if not (isinstance(part.table, list) and part.table and isinstance(part.table[0], Slice)):
+        return part.table
+    import pyarrow as pa
+
+    slices = (frames[piece.frame].iloc[piece.start : piece.stop] for piece in part.table)
+    try:
+        tables = [pa.Table.from_pandas(frame, preserve_index=False) for frame in slices]
+        return pa.concat_tables([table.replace_schema_metadata() for table in tables], promote_options="permissive")
+    except pa.ArrowException as error:
+        raise TableError(f"the proxy of client `{part.name}`: its frames do not make one table: {error}") from None
+
+
+def _storage() -> tuple[int | None, str]:
+    """How many bytes of rows this process keeps in memory, and the folder for the others."""
+    try:
+        from distributed import get_worker
+
+        worker = get_worker()
+    except (ImportError, ValueError):
+        return None, tempfile.gettempdir()
+    limit = worker.memory_manager.memory_limit
+    return (int(limit * MEMORY_SHARE) if limit else None), str(worker.local_directory)
+
+
+@lru_cache(maxsize=4)
+def _schema(toml: str) -> _core.Schema:
+    return _core.Schema.from_toml(toml, "the schema")

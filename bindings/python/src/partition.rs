@@ -1,0 +1,257 @@
+//! Parts of proxies that are packed and summed in a worker process.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use equipoise_core::{BlockKeeper, ClientStatistics, LocalFits, Order, PackedPartition};
+use equipoise_data::{
+    Memory, PartSummary, ProxyPart, TableSource, WireReader, WireWriter, pack_parts,
+};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::error::{Stage, exception};
+use crate::remote_rows::{fit_numbers, inner_settings, order_of};
+use crate::schema::Schema;
+use crate::table::source;
+
+/// Packed rows of some clients, or of parts of them, and what must be known about them elsewhere. Copies of it in other
+/// processes hold the same rows.
+#[pyclass(frozen, module = "equipoise._core")]
+pub(crate) struct Partition {
+    rows: PackedPartition,
+    /// The summary of each part, as a message.
+    summary: Vec<u8>,
+}
+
+/// A part of a proxy: the index and the name of the client, the table, its first row and the one after its last, and the
+/// client's rows before it in each cell.
+type Part<'py> = (usize, String, Bound<'py, PyAny>, u64, Option<u64>, Vec<[usize; 2]>);
+
+#[pymethods]
+impl Partition {
+    /// Reads and packs parts of proxies. Up to `memory` bytes of rows of this process stay in memory, the others are in an
+    /// unnamed file in the folder `scratch`.
+    #[staticmethod]
+    #[pyo3(signature = (parts, n_clients, schema, *, memory, scratch))]
+    fn pack(
+        py: Python<'_>,
+        parts: Vec<Part<'_>>,
+        n_clients: usize,
+        schema: &Schema,
+        memory: Option<usize>,
+        scratch: PathBuf,
+    ) -> PyResult<Self> {
+        let names: Vec<String> = parts.iter().map(|part| part.1.clone()).collect();
+        let parts = parts.into_iter().map(|(client, name, table, first, end, cells_before)| {
+            let rows = first..end.unwrap_or(u64::MAX);
+            let table = source(&format!("the proxy of client `{name}`"), &table)?;
+            Ok(ProxyPart { client, table, rows, cells_before })
+        });
+        let parts = parts.collect::<PyResult<Vec<_>>>()?;
+        let keeper = keeper(schema.0.layout().n(), memory, scratch)
+            .map_err(|error| exception(py, &error.into(), Stage::Solve))?;
+        let packed = py.detach(|| {
+            let packed = alone(|| pack_parts(parts, n_clients, &schema.0, &keeper))?;
+            packed.map_err(|(part, error)| in_proxy_of(&names[part], error.into()))
+        });
+        let (rows, summaries) = packed.map_err(|error| exception(py, &error, Stage::Table))?;
+        let mut message = WireWriter::default();
+        summaries.iter().for_each(|summary: &PartSummary| summary.write(&mut message));
+        Ok(Self { rows, summary: message.finish() })
+    }
+
+    /// What must be known about the parts elsewhere.
+    fn summary<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.summary)
+    }
+
+    /// Sums of the segments of each part at a model, up to the order requested for each part: 0 for none, then loss,
+    /// gradient, Hessian.
+    fn sums<'py>(
+        &self,
+        py: Python<'py>,
+        theta: &[u8],
+        orders: &[u8],
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let orders: Vec<Option<Order>> = orders.iter().map(|code| order_of(*code)).collect();
+        self.answer(py, || {
+            let theta = WireReader::new(theta).numbers()?;
+            self.check_parts(orders.len())?;
+            let mut reply = WireWriter::default();
+            reply.numbers(&self.rows.segment_sums(&theta, &orders)?);
+            Ok(reply.finish())
+        })
+    }
+
+    /// The models of whole clients, each fitted to its rows alone. `weights` has the weight of each part, or 0 for parts
+    /// that are not to be fitted.
+    fn fits<'py>(
+        &self,
+        py: Python<'py>,
+        request: &[u8],
+        weights: &[u8],
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        self.answer(py, || {
+            let mut message = WireReader::new(request);
+            let (start, numbers) = (message.numbers()?, message.numbers()?);
+            let (n_rows_total, ridge, inner) = inner_settings(&numbers)
+                .ok_or_else(|| anyhow::anyhow!("the request for local fits is damaged"))?;
+            let weights = WireReader::new(weights).numbers()?;
+            self.check_parts(weights.len())?;
+            let request = LocalFits { start, weights: Vec::new(), n_rows_total, ridge, inner };
+            let mut reply = WireWriter::default();
+            for (part, &weight) in weights.iter().enumerate().filter(|(_, w)| **w != 0.0) {
+                let fit = self.rows.fit_client(&request, part, weight)?;
+                reply.numbers(&fit.map(|fit| fit_numbers(&fit)).unwrap_or_default());
+            }
+            Ok(reply.finish())
+        })
+    }
+
+    /// The number of rows of some parts that have an entry above its limit.
+    fn count_beyond(
+        &self,
+        py: Python<'_>,
+        parts: Vec<usize>,
+        limits: &[u8],
+    ) -> PyResult<Vec<usize>> {
+        let counts = py.detach(|| {
+            let limits = WireReader::new(limits).numbers()?;
+            let counts = alone(|| self.rows.count_beyond(&parts, &limits))??;
+            Ok(counts.unwrap_or_default())
+        });
+        counts.map_err(|error: anyhow::Error| exception(py, &error, Stage::Solve))
+    }
+
+    /// Bytes in memory, by which a scheduler judges what a worker holds.
+    fn __sizeof__(&self) -> usize {
+        self.rows.bytes_in_memory() + self.summary.len()
+    }
+
+    /// A partition from its rows and its summary.
+    #[staticmethod]
+    fn from_bytes(
+        py: Python<'_>,
+        rows: &[u8],
+        summary: &[u8],
+        n: usize,
+        memory: Option<usize>,
+        scratch: PathBuf,
+    ) -> PyResult<Self> {
+        let rows = keeper(n, memory, scratch)
+            .map_err(anyhow::Error::from)
+            .and_then(|keeper| Ok(PackedPartition::from_bytes(rows, keeper)?))
+            .map_err(|error| exception(py, &error, Stage::Solve))?;
+        Ok(Self { rows, summary: summary.to_vec() })
+    }
+
+    /// The rows and the summary, and the length of a row, which `from_bytes` needs.
+    fn to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>, usize)> {
+        let rows = py
+            .detach(|| self.rows.to_bytes())
+            .map_err(|error| exception(py, &error.into(), Stage::Solve))?;
+        Ok((PyBytes::new(py, &rows), PyBytes::new(py, &self.summary), self.rows.n()))
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let (rows, summary, n) = self.to_bytes(py)?;
+        // Where a copy keeps its rows depends on the process that it is made in.
+        let unpack = py.import("equipoise._partitions")?.getattr("unpack")?;
+        Ok((
+            unpack,
+            PyTuple::new(
+                py,
+                [rows.into_any(), summary.into_any(), n.into_pyobject(py)?.into_any()],
+            )?,
+        ))
+    }
+}
+
+impl Partition {
+    fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        work: impl FnOnce() -> anyhow::Result<Vec<u8>> + Send,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let reply = py.detach(|| alone(work).and_then(|reply| reply));
+        Ok(PyBytes::new(py, &reply.map_err(|error| exception(py, &error, Stage::Solve))?))
+    }
+
+    fn check_parts(&self, found: usize) -> Result<(), equipoise_core::Error> {
+        match self.rows.n_clients() {
+            expected if expected == found => Ok(()),
+            expected => Err(equipoise_core::Error::Clients { expected, found }),
+        }
+    }
+}
+
+/// The number of rows of some rows of a proxy in each cell. Only two columns are read.
+#[pyfunction]
+pub(crate) fn count_cells(
+    py: Python<'_>,
+    client: &str,
+    table: &Bound<'_, PyAny>,
+    first: u64,
+    end: Option<u64>,
+    schema: &Schema,
+) -> PyResult<Vec<[usize; 2]>> {
+    let table: TableSource = source(&format!("the proxy of client `{client}`"), table)?;
+    let rows: Range<u64> = first..end.unwrap_or(u64::MAX);
+    py.detach(|| equipoise_data::count_cells(table, rows, &schema.0))
+        .map_err(|error| exception(py, &in_proxy_of(client, error.into()), Stage::Table))
+}
+
+/// Says whose proxy an error is about, unless the error says so.
+pub(crate) fn in_proxy_of(client: &str, error: anyhow::Error) -> anyhow::Error {
+    let name = format!("client `{client}`");
+    if error.to_string().contains(&name) { error } else { error.context(name) }
+}
+
+/// Where the rows of this process are stored, by the length of a row and the limit.
+fn keeper(
+    n: usize,
+    memory: Option<usize>,
+    scratch: PathBuf,
+) -> Result<BlockKeeper, equipoise_data::Error> {
+    static KEEPERS: OnceLock<Mutex<HashMap<(usize, Option<usize>), BlockKeeper>>> = OnceLock::new();
+    let mut keepers =
+        KEEPERS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(keeper) = keepers.get(&(n, memory)) {
+        return Ok(keeper.clone());
+    }
+    let limit = match memory {
+        Some(bytes) => Memory::at_most(bytes, scratch),
+        None => Memory::unlimited(),
+    };
+    let keeper = limit.for_rows(n)?;
+    keepers.insert((n, memory), keeper.clone());
+    Ok(keeper)
+}
+
+/// Runs work on one thread: a scheduler runs as many tasks at a time as it has threads.
+fn alone<T: Send>(work: impl FnOnce() -> T + Send) -> anyhow::Result<T> {
+    thread_local! {
+        static POOL: OnceCell<ThreadPool> = const { OnceCell::new() };
+    }
+    POOL.with(|cell| {
+        let pool = match cell.get() {
+            Some(pool) => pool,
+            None => {
+                let pool = ThreadPoolBuilder::new().num_threads(1).build()?;
+                cell.get_or_init(|| pool)
+            }
+        };
+        Ok(pool.install(work))
+    })
+}

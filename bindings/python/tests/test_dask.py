@@ -1,0 +1,243 @@
+"""Rounds on Dask workers: the same models as in one process, whatever happens to the workers."""
+
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.dataframe as dd
+import distributed
+import numpy as np
+import pandas as pd
+import pytest
+
+import equipoise as eq
+from equipoise import _core
+from equipoise.dask import Engine
+
+SEGMENT = _core.SEGMENT_ROWS
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[distributed.LocalCluster]:
+    with (
+        dask.config.set({"distributed.scheduler.work-stealing": False}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", memory_limit="1GiB"
+        ) as cluster,
+    ):
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster: distributed.LocalCluster) -> Iterator[distributed.Client]:
+    with distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def engine(client: distributed.Client) -> Engine:
+    return Engine(client)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory, proxies: dict[str, eq.Proxy]) -> Path:
+    folder = tmp_path_factory.mktemp("proxies")
+    for name, proxy in proxies.items():
+        proxy.save(folder / f"{name}.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory, schema: eq.Schema, proxies: dict[str, eq.Proxy]) -> Path:
+    """Two clients with more rows than a segment, one of them with few distinct rows, and two small ones."""
+    folder = tmp_path_factory.mktemp("large")
+    random = np.random.default_rng(5)
+    for name, proxy in proxies.items():
+        rows = proxy.table
+        if name in ("east", "west"):
+            rows = rows.iloc[random.integers(0, len(rows), SEGMENT + 70_000)].reset_index(drop=True)
+        if name == "east":
+            features = rows.columns[0]
+            rows[features] += random.normal(scale=0.1, size=len(rows))
+        # Row groups that do not end where segments do.
+        rows.to_parquet(folder / f"{name}.parquet", row_group_size=300_000, index=False)
+    return folder
+
+
+def outcome_of(server: eq.FairServer) -> dict[str, Any]:
+    outcome = dict(server.outcome_)
+    for key in ("about", "seconds"):
+        outcome.pop(key, None)
+    return outcome
+
+
+def without_files(outcome: dict[str, Any]) -> dict[str, Any]:
+    warnings = [{**warning, "file": None} for warning in outcome["warnings"]]
+    return {**outcome, "warnings": warnings}
+
+
+@pytest.mark.parametrize("defense", ["trust", "bilevel", "pooled", "fedasl", "root-only"])
+def test_the_outcome_is_that_of_one_process_bit_for_bit(defense, schema, files, roots, engine) -> None:
+    expected = eq.FairServer(schema, defense=defense).fit(files, roots)
+    found = eq.FairServer(schema, defense=defense).fit(files, roots, engine=engine)
+    assert found.model_.to_json() == expected.model_.to_json()
+    assert outcome_of(found) == outcome_of(expected)
+    assert found.report().html.replace("\n", "")[:1000] == expected.report().html.replace("\n", "")[:1000]
+
+
+@pytest.mark.parametrize("options", [{"sweep": True}, {"fairness": "eo", "inner": "lbfgs"}])
+def test_settings_apply(options, schema, files, roots, engine) -> None:
+    expected = eq.FairServer(schema, **options).fit(files, roots)
+    found = eq.FairServer(schema, **options).fit(files, roots, engine=engine)
+    assert outcome_of(found) == outcome_of(expected)
+
+
+def test_large_clients_are_divided_and_give_the_same_bits(schema, large, roots, engine) -> None:
+    for defense in ["trust", "bilevel"]:
+        expected = eq.FairServer(schema, defense=defense).fit(large, roots)
+        found = eq.FairServer(schema, defense=defense).fit(large, roots, engine=engine)
+        assert outcome_of(found) == outcome_of(expected)
+        # Two parts of each large client, and the small clients share one with another.
+        assert {found.name: found.tasks for found in engine.passes}["pack"] in (4, 5)
+
+
+def test_dask_dataframes_give_the_same_bits_however_they_are_divided(schema, large, roots, engine, proxies) -> None:
+    expected = eq.FairServer(schema).fit(large, roots)
+    for chunk in [400_001, 1_100_000]:
+        frames = {
+            name: dd.from_pandas(pd.read_parquet(large / f"{name}.parquet"), chunksize=chunk, sort=False)
+            if name in ("east", "west")
+            else proxies[name].table
+            for name in proxies
+        }
+        found = eq.FairServer(schema).fit(frames, roots, engine=engine)
+        assert found.model_.to_json() == expected.model_.to_json()
+        assert without_files(outcome_of(found)) == without_files(outcome_of(expected))
+
+
+@pytest.mark.parametrize("n_workers", [1, 4])
+def test_the_number_of_workers_does_not_matter(n_workers, schema, large, files, roots) -> None:
+    expected = eq.FairServer(schema).fit(large, roots)
+    engine = Engine(n_workers=n_workers, memory_limit="600MiB")
+    found = eq.defend(large, roots, schema, engine=engine)
+    assert outcome_of(found) == outcome_of(expected)
+    assert all(step.bytes_received < 1 << 20 for step in engine.passes if step.name != "pack")
+
+
+def test_memory_and_disk_hold_the_same_rows(schema, large, tmp_path) -> None:
+    parts = [(0, "east", str(large / "east.parquet"), 0, None, [])]
+    pack = {"n_clients": 4, "schema": schema._native, "scratch": tmp_path}
+    in_memory = _core.Partition.pack(parts, memory=None, **pack)
+    on_disk = _core.Partition.pack(parts, memory=1 << 20, **pack)
+    assert sys.getsizeof(on_disk) < (2 << 20) < sys.getsizeof(in_memory)
+    n = len(schema.theta_names)
+    theta = n.to_bytes(8, sys.byteorder) + np.linspace(-1, 1, n).tobytes()
+    copy = pickle.loads(pickle.dumps(on_disk))
+    sums = {partition.sums(theta, bytes([3])) for partition in (in_memory, on_disk, copy)}
+    assert len(sums) == 1 and in_memory.summary() == on_disk.summary() == copy.summary()
+    # Loss, gradient and Hessian of two segments.
+    assert len(sums.pop()) == 8 + 2 * 8 * (1 + n + n * (n + 1) // 2)
+
+
+def test_a_worker_that_is_killed_during_the_solve_does_not_change_the_answer(schema, large, roots) -> None:
+    expected = eq.FairServer(schema, defense="bilevel").fit(large, roots)
+    with (
+        dask.config.set({"distributed.scheduler.work-stealing": False}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        engine = Engine(client)
+        victim = min(client.run(os.getpid).values())
+        killed = threading.Event()
+
+        def kill(done: int, of: int) -> None:
+            if any(step.name == "hessian" for step in engine.passes) and not killed.is_set():
+                killed.set()
+                os.kill(victim, signal.SIGKILL)
+
+        found = eq.FairServer(schema, defense="bilevel").fit(large, roots, engine=engine, progress=kill)
+        assert killed.is_set() and victim not in client.run(os.getpid).values()
+    assert outcome_of(found) == outcome_of(expected)
+
+
+def test_bad_proxies_are_errors_that_name_client_and_file(schema, files, roots, engine, proxies, tmp_path) -> None:
+    def fit(name: str, table: Any) -> None:
+        paths: dict[str, Any] = {client: files / f"{client}.parquet" for client in proxies}
+        eq.FairServer(schema).fit({**paths, name: table}, roots, engine=engine)
+
+    rows = proxies["north"].table
+    feature = rows.columns[0]
+    with pytest.raises(eq.FileError, match="client `north`.*missing.parquet"):
+        fit("north", tmp_path / "missing.parquet")
+    bad = tmp_path / "bad.parquet"
+    rows.drop(columns=feature).to_parquet(bad)
+    with pytest.raises(eq.TableError, match=f"client `north`.*bad.parquet.*{feature}"):
+        fit("north", bad)
+    rows.assign(**{feature: rows[feature].where(rows.index != 7)}).to_parquet(bad)
+    with pytest.raises(eq.TableError, match="client `north`.*bad.parquet, row 8") as caught:
+        fit("north", bad)
+    assert (caught.value.row, caught.value.column) == (8, feature)
+    rows.assign(extra=1.0).to_parquet(bad)
+    with pytest.raises(eq.TableError, match="client `north`.*bad.parquet.*extra"):
+        fit("north", bad)
+    bad.write_bytes(b"PAR1 but nothing else")
+    with pytest.raises(eq.TableError, match="client `north`.*bad.parquet.*not a valid Parquet file"):
+        fit("north", bad)
+    with pytest.raises(eq.TableError, match="client `north`.*no rows"):
+        fit("north", dd.from_pandas(rows.iloc[:0], npartitions=1))
+    # A missing value in the second frame of a dataframe: rows are counted in the whole.
+    frame = rows.assign(**{feature: rows[feature].where(rows.index != 500)})
+    with pytest.raises(eq.TableError, match="client `north`, row 501"):
+        fit("north", dd.from_pandas(frame, npartitions=3))
+    other = eq.Schema(re.sub(r"center = [-0-9.e]+", "center = 0.25", schema.to_toml(), count=1))
+    with pytest.raises(eq.TableError, match="east.parquet.*another schema"):
+        eq.FairServer(other).fit(files, roots, engine=engine)
+    with pytest.raises(eq.SolveError, match="east"):
+        eq.FairServer(schema).fit(files, {name: root for name, root in roots.items() if name != "east"}, engine=engine)
+
+
+def test_settings_of_one_process_are_refused(schema, files, roots, engine, client) -> None:
+    for options in [{"memory": 1 << 30}, {"scratch": "."}, {"estimator": object()}]:
+        with pytest.raises(eq.SettingError, match=next(iter(options))):
+            eq.FairServer(schema, **options).fit(files, roots, engine=engine)
+    with pytest.raises(eq.SettingError, match="engine must be"):
+        eq.defend(files, roots, schema, engine="spark")
+    with pytest.raises(eq.SettingError, match="n_workers"):
+        Engine(client, n_workers=2)
+
+
+def test_the_package_works_without_dask() -> None:
+    program = """
+import sys
+sys.modules["distributed"] = None
+import equipoise
+try:
+    equipoise.FairServer(equipoise.Schema.infer({"x": [1, 2], "s": ["a", "b"], "y": [0, 1]}, label="y", sensitive="s")).fit(
+        {"a": {}}, {"a": {}}, engine="dask")
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert 'pip install "equipoise[dask]"' in done.stdout, done.stderr
+
+
+def test_nothing_listens_beyond_this_machine_and_rows_are_released(schema, files, roots, engine, client) -> None:
+    eq.FairServer(schema).fit(files, roots, engine=engine)
+    addresses = [client.scheduler.address, *client.scheduler_info()["workers"]]
+    assert all(address.startswith("tcp://127.0.0.1:") for address in addresses)
+    assert "//127.0.0.1:" in client.dashboard_link
+    deadline = time.monotonic() + 10
+    while client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)) == 0

@@ -1,0 +1,177 @@
+//! Parts of proxies, packed where they will be summed, and what must be known about them elsewhere.
+//!
+//! A part starts at a multiple of [`SEGMENT_ROWS`], so its segments are those of the whole proxy, and a round that is
+//! divided among processes gives the same bits as one in memory.
+
+use std::ops::Range;
+
+use equipoise_core::{
+    BlockKeeper, ColumnSummary, PackedPartition, PartialSample, RowSample, SEGMENT_ROWS,
+    SamplePlan, SampledCell,
+};
+
+use crate::error::Error;
+use crate::round::pack_proxy;
+use crate::row_sketch::RowSketch;
+use crate::schema::Schema;
+use crate::table_source::TableSource;
+use crate::wire::{WireReader, WireWriter};
+
+/// Consecutive rows of a proxy.
+#[derive(Debug)]
+pub struct ProxyPart {
+    /// The index of the client among those of the round, sorted by id.
+    pub client: usize,
+    /// The whole proxy in a file, or only these rows in memory.
+    pub table: TableSource,
+    /// The rows, counted from 0. The last part of a proxy ends at `u64::MAX`.
+    pub rows: Range<u64>,
+    /// The client's rows before these, in each cell.
+    pub cells_before: Vec<[usize; 2]>,
+}
+
+/// What is known about a part after packing it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PartSummary {
+    /// Number of segments.
+    pub n_segments: usize,
+    cell_counts: Vec<[usize; 2]>,
+    columns: Vec<ColumnSummary>,
+    sample: Option<PartialSample>,
+    sketch: RowSketch,
+}
+
+/// What is known about a client's proxy.
+#[derive(Debug)]
+pub struct ClientSummary {
+    /// Rows in each cell.
+    pub cell_counts: Vec<[usize; 2]>,
+    /// Sums over the columns.
+    pub columns: ColumnSummary,
+    /// Some of the rows, if the client is sampled.
+    pub sample: Option<RowSample>,
+    pub(crate) sketch: RowSketch,
+}
+
+/// Packs parts of proxies of a round with so many clients. The rows are stored in `keeper`. An error comes with the index
+/// of its part.
+pub fn pack_parts(
+    parts: Vec<ProxyPart>,
+    n_clients: usize,
+    schema: &Schema,
+    keeper: &BlockKeeper,
+) -> Result<(PackedPartition, Vec<PartSummary>), (usize, Error)> {
+    let plan = SamplePlan::new(schema.layout(), n_clients);
+    let (mut packed, mut sketches) = (Vec::new(), Vec::new());
+    for (at, ProxyPart { client, table, rows, cells_before }) in parts.into_iter().enumerate() {
+        if rows.start % SEGMENT_ROWS as u64 != 0 {
+            let problem = format!(
+                "part of a proxy starts at row {}, which is not a multiple of {SEGMENT_ROWS}",
+                rows.start
+            );
+            return Err((at, Error::Invalid(problem)));
+        }
+        let sampler = plan.sampler(client).map(|sampler| sampler.after(&cells_before));
+        let (part, sketch) =
+            pack_proxy(table, rows, schema, sampler, keeper).map_err(|error| (at, error))?;
+        packed.push(part);
+        sketches.push(sketch);
+    }
+    let partition = PackedPartition::new(&mut packed, keeper.clone())
+        .map_err(|error| (0, Error::Rows(error)))?;
+    let summary =
+        |(at, (part, sketch)): (usize, (&equipoise_core::PackedClient, RowSketch))| PartSummary {
+            n_segments: partition.n_segments(at),
+            cell_counts: part.cell_counts().to_vec(),
+            columns: part.columns().to_vec(),
+            sample: part.sample().cloned(),
+            sketch,
+        };
+    let summaries = packed.iter().zip(sketches).enumerate().map(summary).collect();
+    Ok((partition, summaries))
+}
+
+impl ClientSummary {
+    /// The summary of a proxy, from those of its parts in order.
+    pub fn of_parts(schema: &Schema, parts: Vec<PartSummary>) -> Result<Self, Error> {
+        let layout = schema.layout();
+        let mut cell_counts = vec![[0; 2]; layout.groups.len()];
+        let (mut columns, mut samples, mut sketches) = (Vec::new(), Vec::new(), Vec::new());
+        for part in parts {
+            let totals = cell_counts.as_flattened_mut().iter_mut();
+            totals.zip(part.cell_counts.as_flattened()).for_each(|(total, n)| *total += n);
+            columns.extend(part.columns);
+            samples.extend(part.sample);
+            sketches.push(part.sketch);
+        }
+        let sample = match samples.is_empty() {
+            true => None,
+            false => Some(RowSample::of_parts(&layout, &samples)?),
+        };
+        let columns = ColumnSummary::total(layout.n(), &columns);
+        let sketch = RowSketch::of_parts(&sketches);
+        Ok(Self { cell_counts, columns, sample, sketch })
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.cell_counts.as_flattened().iter().sum()
+    }
+}
+
+impl PartSummary {
+    /// Appends the summary to a message.
+    pub fn write(&self, message: &mut WireWriter) {
+        message.count(self.n_segments);
+        message.integers(self.cell_counts.as_flattened().iter().map(|n| *n as u64));
+        message.count(self.columns.len());
+        for column in &self.columns {
+            message.count(column.n_rows);
+            for sums in [&column.sums, &column.squares, &column.max_abs] {
+                message.numbers(sums);
+            }
+        }
+        let cells = self.sample.as_ref().map_or(&[][..], |sample| &sample.cells);
+        message.count(cells.len());
+        for cell in cells {
+            message.count(cell.n_seen);
+            message.integers(cell.places.iter().map(|place| u64::from(*place)));
+            message.numbers(&cell.x);
+        }
+        message.integers(self.sketch.digests().iter().copied());
+        message.integers([self.sketch.below()].into_iter());
+    }
+
+    /// Reads a summary from a message.
+    pub fn read(message: &mut WireReader<'_>) -> Result<Self, Error> {
+        let n_segments = message.count()?;
+        let cell_counts = message.integers()?;
+        let (pairs, _) = cell_counts.as_chunks::<2>();
+        let cell_counts = pairs.iter().map(|pair| pair.map(|n| n as usize)).collect();
+        let columns = (0..message.count()?).map(|_| {
+            Ok(ColumnSummary {
+                n_rows: message.count()?,
+                sums: message.numbers()?,
+                squares: message.numbers()?,
+                max_abs: message.numbers()?,
+            })
+        });
+        let columns = columns.collect::<Result<_, Error>>()?;
+        let cells = (0..message.count()?).map(|_| {
+            Ok(SampledCell {
+                n_seen: message.count()?,
+                places: message.integers()?.into_iter().map(|place| place as u32).collect(),
+                x: message.numbers()?,
+            })
+        });
+        let cells: Vec<SampledCell> = cells.collect::<Result<_, Error>>()?;
+        let sample = (!cells.is_empty()).then_some(PartialSample { cells });
+        let digests = message.integers()?;
+        let below = message.integers()?.first().copied().unwrap_or(0);
+        let sketch = RowSketch::stored(digests, below);
+        Ok(Self { n_segments, cell_counts, columns, sample, sketch })
+    }
+}
+
+#[cfg(test)]
+mod tests;
