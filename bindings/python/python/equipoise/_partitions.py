@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from . import _core
@@ -104,6 +103,5 @@ def _storage() -> tuple[int | None, str]:
     return (int(limit * MEMORY_SHARE) if limit else None), str(worker.local_directory)
 
 
-@lru_cache(maxsize=4)
 def _schema(toml: str) -> _core.Schema:
     return _core.Schema.from_toml(toml, "the schema")

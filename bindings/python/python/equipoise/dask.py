@@ -27,14 +27,15 @@ from ._tables import to_native
 try:
     import dask
     import distributed
-except ImportError as error:
-    raise ImportError('engine="dask" needs Dask: pip install "equipoise[dask]"') from error
+    from dask.delayed import delayed
+except ImportError:
+    raise ImportError('engine="dask" needs Dask: pip install "equipoise[dask]"') from None
 
 __all__ = ["Engine", "Pass"]
 
-# Small proxies share a partition until it has so many rows: enough to make a task worth its overhead. Results do not depend
-# on it.
-PARTITION_ROWS = 1 << 19
+# Small proxies share a partition until it has so many rows: enough to make a task worth its overhead, and in small rounds few
+# enough to occupy all workers. Results do not depend on it.
+_MIN_ROWS, _MAX_ROWS = 1 << 14, 1 << 19
 
 _ORDERS = ("loss", "gradient", "hessian")
 
@@ -87,21 +88,24 @@ class Engine:
         with self._connected() as client:
             self.passes = []
             partitions = _Partitions(client, schema.to_toml(), self.passes)
-            with reporting(progress, "pack") as report:
-                parts = partitions.divide(tables)
-                summaries = partitions.pack(parts, len(tables), report)
-            with reporting(progress, "solve") as report:
-                return _core.defend_partitions(
-                    partitions,
-                    [(name, *_name_of(name, table)) for name, table in tables],
-                    [[part.client for part in group] for group in parts],
-                    summaries,
-                    roots,
-                    schema._native,
-                    options,
-                    sweep=sweep,
-                    progress=report,
-                )
+            try:
+                with reporting(progress, "pack") as report:
+                    parts = partitions.divide(tables)
+                    summaries = partitions.pack(parts, len(tables), report)
+                with reporting(progress, "solve") as report:
+                    return _core.defend_partitions(
+                        partitions,
+                        [(name, *_name_of(name, table)) for name, table in tables],
+                        [[part.client for part in group] for group in parts],
+                        summaries,
+                        roots,
+                        schema._native,
+                        options,
+                        sweep=sweep,
+                        progress=report,
+                    )
+            finally:
+                partitions.release()
 
     @contextmanager
     def _connected(self) -> Iterator["distributed.Client"]:
@@ -151,12 +155,14 @@ class _Partitions:
         for client, (name, table) in enumerate(tables):
             parts += self._parts_of(client, name, table)
         parts = self._count_before(parts)
+        n_threads = max(sum(self._client.nthreads().values()), 1)
+        share = sum(part.n_rows for part in parts) // (4 * n_threads)
         groups: list[list[Part]] = []
         room = 0
         for part in parts:
             if part.n_rows > room or not groups:
                 groups.append([])
-                room = PARTITION_ROWS
+                room = min(max(share, _MIN_ROWS), _MAX_ROWS)
             groups[-1].append(part)
             room -= part.n_rows
         return groups
@@ -177,10 +183,14 @@ class _Partitions:
         if report is not None:
             for done, _ in enumerate(distributed.as_completed(summaries), 1):
                 report(done, len(summaries))
-        # The first error in the order of clients, whichever came first.
+        # The error of the first bad proxy in the order of clients, even if another one was found earlier.
         replies: list[bytes] = [future.result() for future in summaries]
         self._record("pack", started, [()] * len(replies), replies)
         return replies
+
+    def release(self) -> None:
+        """Lets the workers forget the rows."""
+        self._futures, self._frames = [], []
 
     # What the solver asks for: some partitions, by index, and something for each of them.
 
@@ -194,6 +204,8 @@ class _Partitions:
         return self._ask("outliers", _partitions.count_beyond, asked, [(own, limits) for own in parts])
 
     def _ask(self, name: str, task: Callable[..., Any], asked: list[int], requests: list[tuple[Any, ...]]) -> list[Any]:
+        if not asked:
+            return []
         started = time.perf_counter()
         futures = self._submit(name, task, [(self._futures[at], *own) for at, own in zip(asked, requests, strict=True)])
         replies: list[Any] = self._client.gather(futures)
@@ -224,9 +236,9 @@ class _Partitions:
                 Part(client, name, table, first, end, n, []) for first, end, n in _ranges(n_rows)
             ]
         if not _is_dask(table):
-            return [Part(client, name, to_native(table), 0, None, PARTITION_ROWS, [])]
+            return [Part(client, name, to_native(table), 0, None, _MAX_ROWS, [])]
         frames = table.to_delayed()
-        lengths = self._client.gather(self._client.compute([dask.delayed(len)(frame) for frame in frames]))
+        lengths = self._client.gather(self._client.compute([delayed(len)(frame) for frame in frames]))
         base = len(self._frames)
         self._frames += self._client.compute(frames)
         return [
