@@ -57,8 +57,10 @@ const MAX_AXES: usize = 4;
 const CLEAR: f64 = 0.8;
 /// Groups of less than this share of an axis are not named.
 const NAMED_SHARE: f64 = 0.1;
-/// The root can tell two kinds of clients apart if they differ by this many standard errors.
-const CLEAR_DIFFERENCE: f64 = 4.0;
+/// The root can tell two kinds of clients apart if they differ by this many standard errors `k`. The log-odds of the right
+/// answer are `k (k/2 − z)` with a standard normal `z`; the warning needs them to be at least ln 19, the odds of 5 %. With `k = 5`,
+/// they are in 97 of 100 roots.
+const CLEAR_DIFFERENCE: f64 = 5.0;
 
 /// The gap of a client if there is no axis.
 const UNKNOWN_GAP: Figure = Figure { value: 0.0, error: 1.0 };
@@ -261,7 +263,7 @@ impl JudgedAxis {
         TrustReason::Unfair { gap, error, favours: named(sign), against: named(-sign) }
     }
 
-    /// Rows per group after which the root's error would be a quarter of the clients' bias. More rows reduce the sampling
+    /// Rows per group after which the root's error would be a fifth of the clients' bias. More rows reduce the sampling
     /// error only: `None` if the tolerance alone is too much.
     fn rows_needed(&self, root: &RootRates, tolerance: f64) -> Option<usize> {
         let fewest = root.fewest_rows(&self.direction.entries) as f64;

@@ -261,8 +261,8 @@ fn it_warns_with_few_root_rows_and_the_rows_it_asks_for_are_enough() {
         still_warned += usize::from(cannot_tell(&run(large, "eo")));
     }
     assert!(warned >= 4, "{warned} of 16 rounds");
-    // At this distance the best rule is wrong for one root in 44, and the advice is an estimate itself.
-    assert!(still_warned <= 1, "{still_warned} of {warned}");
+    // The advice is an estimate from few rows, so it is enough in most rounds, not in 97 of 100.
+    assert!(6 * still_warned <= warned, "{still_warned} of {warned}");
 }
 
 /// Clients that are alike leave nothing to tell apart, however few root rows there are.
