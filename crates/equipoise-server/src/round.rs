@@ -32,6 +32,7 @@ mod upload;
 pub(crate) use action::Action;
 pub(crate) use counters::Counters;
 pub(crate) use history::History;
+pub(crate) use lifecycle::NO_REASON;
 pub(crate) use refused_uploads::RefusedUpload;
 pub(crate) use results::{SolveInputs, about, submission_warnings, write_results};
 pub use rounds::Rounds;

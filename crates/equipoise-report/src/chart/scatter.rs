@@ -130,14 +130,12 @@ impl Scatter {
             bottom: plot.bottom,
         };
         let mut taken: Vec<Area> = Vec::new();
-        for (_, point) in points {
+        for (series, point) in points {
             let at = plot.at((point.x, point.y));
             taken.push(Area::around(at, at, 6.0));
-            if !self.is_path {
-                taken.extend(
-                    intervals(point)
-                        .map(|[from, to]| Area::around(plot.at(from), plot.at(to), 3.0)),
-                );
+            if self.is_end(*series, point) {
+                let drawn = intervals(point).map(|[from, to]| [plot.at(from), plot.at(to)]);
+                taken.extend(drawn.map(|[from, to]| Area::around(from, to, 3.0)));
             }
         }
         let mut named: Vec<_> =

@@ -79,7 +79,7 @@ pub(super) fn accuracy_figure(metrics: &Metrics, on: &str) -> Figure {
 }
 
 /// A figure for each requirement, with its interval and the bound.
-fn requirement_figures(outcome: &Outcome) -> Vec<Figure> {
+pub(super) fn requirement_figures(outcome: &Outcome) -> Vec<Figure> {
     let on = on_rows("the root", outcome.root_metrics.rows);
     let of = |judgement: &Judgement| {
         let (bound, share) = (judgement.bound, SHARE.write_estimate(judgement.figure));

@@ -3,7 +3,9 @@
 use equipoise_data::{Group, Sensitive};
 
 use super::OutcomeReport;
-use super::answer::{accuracy_figure, answer, figure, gap_figure, on_rows, root_figures};
+use super::answer::{
+    accuracy_figure, answer, figure, gap_figure, on_rows, requirement_figures, root_figures,
+};
 use crate::block::{Block, Fact, Figure};
 use crate::format::{count, counted};
 use crate::page::Section;
@@ -28,17 +30,20 @@ impl OutcomeReport<'_> {
         Section::new("May we use it?", lead, blocks)
     }
 
-    /// The figures on the root, and on other rows if there are any.
+    /// The figures on the root. If others were measured on more rows, only the required ones are the root's.
     fn first_figures(&self) -> Vec<Figure> {
         let outcome = self.outcome();
-        let mut figures = root_figures(outcome);
         let elsewhere = self.primary().filter(|primary| primary.metrics != outcome.root_metrics);
-        if let Some(primary) = elsewhere {
-            let on = on_rows(&primary.rows, primary.metrics.rows);
-            let gap = primary.metrics.gap(outcome.settings.fairness);
-            figures.push(gap_figure(gap.as_ref(), &on));
-            figures.push(accuracy_figure(&primary.metrics, &on));
-        }
+        let mut figures = match elsewhere {
+            None => root_figures(outcome),
+            Some(primary) => {
+                let on = on_rows(&primary.rows, primary.metrics.rows);
+                let gap = primary.metrics.gap(outcome.settings.fairness);
+                let others =
+                    [gap_figure(gap.as_ref(), &on), accuracy_figure(&primary.metrics, &on)];
+                requirement_figures(outcome).into_iter().chain(others).collect()
+            }
+        };
         let weighted = self.n_weighted_clients();
         figures.push(figure(
             "Clients in the model",

@@ -55,6 +55,7 @@ pub(super) fn write_status(markup: &mut Markup, view: &RoundView) {
 /// How many submissions are required, or who is absent. Names are public only after publication.
 fn submissions_note(view: &RoundView) -> String {
     match &view.history.closed {
+        None if view.info.state.is_final() => "not used".to_owned(),
         None => format!("at least {} required", view.info.minimum),
         Some((_, absent)) if absent.is_empty() => "every client submitted".to_owned(),
         Some((_, absent)) if view.info.state == RoundState::Published => {

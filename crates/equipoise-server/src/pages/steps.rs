@@ -5,6 +5,7 @@ use equipoise_report::Markup;
 use super::frame::warning;
 use super::view::RoundView;
 use crate::protocol::RoundState;
+use crate::round::NO_REASON;
 
 const STEPS: [RoundState; 5] = [
     RoundState::Draft,
@@ -34,8 +35,10 @@ pub(super) fn write_steps(markup: &mut Markup, view: &RoundView) {
         }
     });
     markup.leaf("p", &[("class", &"lead")], description(info.state));
-    if let Some(reason) = &info.reason {
-        warning(markup, "Reason:", reason);
+    match info.reason.as_deref() {
+        None => {}
+        Some(NO_REASON) => markup.leaf("p", &[], "The coordinator gave no reason."),
+        Some(reason) => warning(markup, "Reason:", reason),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::store::{CloseReason, StoreError, remove_if_present};
 const MAX_WAIT: SignedDuration = SignedDuration::from_mins(30);
 
 /// What the log says if the coordinator gives no reason.
-const NO_REASON: &str = "the coordinator gave no reason";
+pub(crate) const NO_REASON: &str = "the coordinator gave no reason";
 
 impl Rounds {
     /// Performs an action of the coordinator.

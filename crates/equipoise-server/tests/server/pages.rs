@@ -319,12 +319,20 @@ async fn an_aborted_round_shows_what_it_went_through_and_why_it_ended() {
     let expected = [pair("created", "done"), pair("opened", "done"), pair("aborted", "now ended")];
     assert_eq!(steps(&page.html), expected);
     assert!(text(&page.html).contains("Reason: The schema was wrong"), "{}", text(&page.html));
+    assert!(!text(&page.html).contains("required"), "{}", text(&page.html));
 
     let draft = get(&server, "/rounds/winter", "").await;
     assert_eq!(steps(&draft.html)[0], pair("draft", "now"));
     server.store.abort_round(&name("autumn"), "not needed").unwrap();
     let page = get(&server, "/rounds/autumn", "").await;
     assert_eq!(steps(&page.html), [pair("created", "done"), pair("aborted", "now ended")]);
+    assert!(text(&page.html).contains("Reason: not needed"), "{}", text(&page.html));
+
+    let world = World::new();
+    let server = world.start();
+    assert_eq!(server.post("abort", &world.token).await.status, 200);
+    let shown = text(&get(&server, "/rounds/spring", "").await.html);
+    assert!(shown.contains("The coordinator gave no reason.") && !shown.contains("Reason:"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
