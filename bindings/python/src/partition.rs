@@ -57,7 +57,10 @@ impl Partition {
             .map_err(|error| exception(py, &error.into(), Stage::Solve))?;
         let packed = py.detach(|| {
             let packed = alone(|| pack_parts(parts, n_clients, &schema.0, &keeper))?;
-            packed.map_err(|(part, error)| in_proxy_of(&names[part], error.into()))
+            packed.map_err(|failed| {
+                let (part, error) = *failed;
+                in_proxy_of(&names[part], error.into())
+            })
         });
         let (rows, summaries) = packed.map_err(|error| exception(py, &error, Stage::Table))?;
         let mut message = WireWriter::default();
@@ -224,7 +227,8 @@ fn keeper(
     memory: Option<usize>,
     scratch: PathBuf,
 ) -> Result<BlockKeeper, equipoise_data::Error> {
-    static KEEPERS: OnceLock<Mutex<HashMap<(usize, Option<usize>), BlockKeeper>>> = OnceLock::new();
+    type Keepers = HashMap<(usize, Option<usize>), BlockKeeper>;
+    static KEEPERS: OnceLock<Mutex<Keepers>> = OnceLock::new();
     let mut keepers =
         KEEPERS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(keeper) = keepers.get(&(n, memory)) {

@@ -50,7 +50,7 @@ pub use output_file::{check_output, write_atomically, write_json};
 pub use output_folder::OutputFolder;
 pub use output_table::{ColumnValues, OutputColumn, csv_bytes, record_batch, write_table};
 pub use overlap::{Overlap, Overlaps};
-pub use partition::{ClientSummary, PartSummary, ProxyPart, pack_parts};
+pub use partition::{ClientSummary, PackedParts, PartSummary, ProxyPart, pack_parts};
 pub use proxy::{
     ProxyOrigin, ProxyWriter, check_origins, count_cells, proxy_columns, read_proxy,
     visit_open_proxy, visit_proxy, write_proxy, write_proxy_of,

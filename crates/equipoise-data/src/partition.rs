@@ -53,6 +53,9 @@ pub struct ClientSummary {
     pub(crate) sketch: RowSketch,
 }
 
+/// Packed rows, and a summary of each part.
+pub type PackedParts = (PackedPartition, Vec<PartSummary>);
+
 /// Packs parts of proxies of a round with so many clients. The rows are stored in `keeper`. An error comes with the index
 /// of its part.
 pub fn pack_parts(
@@ -60,7 +63,7 @@ pub fn pack_parts(
     n_clients: usize,
     schema: &Schema,
     keeper: &BlockKeeper,
-) -> Result<(PackedPartition, Vec<PartSummary>), (usize, Error)> {
+) -> Result<PackedParts, Box<(usize, Error)>> {
     let plan = SamplePlan::new(schema.layout(), n_clients);
     let (mut packed, mut sketches) = (Vec::new(), Vec::new());
     for (at, ProxyPart { client, table, rows, cells_before }) in parts.into_iter().enumerate() {
@@ -69,16 +72,16 @@ pub fn pack_parts(
                 "part of a proxy starts at row {}, which is not a multiple of {SEGMENT_ROWS}",
                 rows.start
             );
-            return Err((at, Error::Invalid(problem)));
+            return Err(Box::new((at, Error::Invalid(problem))));
         }
         let sampler = plan.sampler(client).map(|sampler| sampler.after(&cells_before));
-        let (part, sketch) =
-            pack_proxy(table, rows, schema, sampler, keeper).map_err(|error| (at, error))?;
+        let (part, sketch) = pack_proxy(table, rows, schema, sampler, keeper)
+            .map_err(|error| Box::new((at, error)))?;
         packed.push(part);
         sketches.push(sketch);
     }
     let partition = PackedPartition::new(&mut packed, keeper.clone())
-        .map_err(|error| (0, Error::Rows(error)))?;
+        .map_err(|error| Box::new((0, Error::Rows(error))))?;
     let summary =
         |(at, (part, sketch)): (usize, (&equipoise_core::PackedClient, RowSketch))| PartSummary {
             n_segments: partition.n_segments(at),
