@@ -148,6 +148,8 @@ class _Partitions:
         self._n_requests = 0
         self._frames: list[Any] = []
         self._futures: list[Any] = []
+        # All that must be released in the end.
+        self._held: list[Any] = []
 
     def divide(self, tables: Sequence[tuple[str, Any]]) -> list[list[Part]]:
         """The parts of each partition, in the order of clients and rows."""
@@ -179,7 +181,9 @@ class _Partitions:
         started = time.perf_counter()
         self._futures = self._submit("pack", _partitions.pack, tasks)
         summaries = self._submit("summary", _partitions.summary, [(future,) for future in self._futures])
-        self._frames = []
+        self._held += [*self._futures, *summaries]
+        # The tasks still have them.
+        _release(self._frames)
         if report is not None:
             for done, _ in enumerate(distributed.as_completed(summaries), 1):
                 report(done, len(summaries))
@@ -189,8 +193,8 @@ class _Partitions:
         return replies
 
     def release(self) -> None:
-        """Lets the workers forget the rows."""
-        self._futures, self._frames = [], []
+        """Lets the workers forget the rows, even while an exception refers to them."""
+        _release([*self._held, *self._frames])
 
     # What the solver asks for: some partitions, by index, and something for each of them.
 
@@ -208,7 +212,10 @@ class _Partitions:
             return []
         started = time.perf_counter()
         futures = self._submit(name, task, [(self._futures[at], *own) for at, own in zip(asked, requests, strict=True)])
-        replies: list[Any] = self._client.gather(futures)
+        try:
+            replies: list[Any] = self._client.gather(futures)
+        finally:
+            _release(futures)
         self._record(name, started, requests, replies)
         return replies
 
@@ -259,6 +266,7 @@ class _Partitions:
             own = part._replace(table=_renumbered(part.table, at))
             tasks.append((own, self._schema, [self._frames[frame] for frame in used]))
         futures = self._submit("count", _partitions.count_cells, tasks)
+        self._held += futures
         counts = {(part.client, part.first): future.result() for part, future in zip(divided, futures, strict=True)}
         before: dict[int, list[tuple[int, int]]] = {}
         found = []
@@ -320,6 +328,11 @@ def _slices(part: Part) -> list[Slice]:
 def _renumbered(table: Any, at: Mapping[int, int]) -> Any:
     is_sliced = isinstance(table, list) and table and isinstance(table[0], Slice)
     return [piece._replace(frame=at[piece.frame]) for piece in table] if is_sliced else table
+
+
+def _release(futures: Sequence[Any]) -> None:
+    for future in futures:
+        future.release()
 
 
 def _n_bytes(messages: Any) -> int:
