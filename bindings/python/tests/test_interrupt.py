@@ -34,7 +34,7 @@ for c in range(8):
     part["passed"] = np.where(columns["passed"][c::8] > 0, 1.0, -1.0)
     proxies[f"c{c}"] = part
 roots = {f"c{c}": {k: v[c : c + 30] for k, v in columns.items()} for c in range(8)}
-server = eq.FairServer(schema, profile="paper")
+server = eq.FairServer(schema, profile="paper", iterations=50_000)
 print("working", flush=True)
 server.fit(proxies, roots)
 """,

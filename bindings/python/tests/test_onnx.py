@@ -92,11 +92,10 @@ def test_rows_that_predict_refuses_have_no_score(tmp_path: Path, schema, proxies
     found = run(tmp_path / "model.onnx", rows)
     names = [output.name for output in onnx.load(tmp_path / "model.onnx").graph.output]
     assert names == ["score_", "probability", "selected"], "a column is called score"
-    assert list(np.isnan(found["score"])) == [False, True, True, False, False, False]
-    assert not found["selected"][1:3].any()
-    # The schema compares one group with everyone else, so an unknown group has a score.
-    scored = server.model_.decision_function(rows.drop([1, 2]))
-    np.testing.assert_allclose(found["score"][[0, 3, 4, 5]], scored, rtol=0, atol=1e-12)
+    assert list(np.isnan(found["score"])) == [False, True, True, True, False, False]
+    assert not found["selected"][1:4].any()
+    scored = server.model_.decision_function(rows.drop([1, 2, 3]))
+    np.testing.assert_allclose(found["score"][[0, 4, 5]], scored, rtol=0, atol=1e-12)
 
 
 def test_missing_values_are_filled_as_the_schema_says(tmp_path: Path, schema, proxies, roots, clients) -> None:
