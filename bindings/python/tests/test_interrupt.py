@@ -34,7 +34,8 @@ for c in range(8):
     part["passed"] = np.where(columns["passed"][c::8] > 0, 1.0, -1.0)
     proxies[f"c{c}"] = part
 roots = {f"c{c}": {k: v[c : c + 30] for k, v in columns.items()} for c in range(8)}
-server = eq.FairServer(schema, profile="paper", iterations=50_000)
+# So small a rate needs all the steps.
+server = eq.FairServer(schema, profile="paper", iterations=50_000, learning_rate=1e-5)
 print("working", flush=True)
 server.fit(proxies, roots)
 """,
