@@ -243,7 +243,7 @@ class _Partitions:
                 Part(client, name, table, first, end, n, []) for first, end, n in _ranges(n_rows)
             ]
         if not _is_dask(table):
-            return [Part(client, name, to_native(table), 0, None, _MAX_ROWS, [])]
+            return [Part(client, name, _opaque(to_native(table)), 0, None, _MAX_ROWS, [])]
         frames = table.to_delayed()
         lengths = self._client.gather(self._client.compute([delayed(len)(frame) for frame in frames]))
         base = len(self._frames)
@@ -298,6 +298,15 @@ def _name_of(client: str, table: Any) -> tuple[str, bool]:
 
 def _is_dask(table: Any) -> bool:
     return type(table).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(table, "to_delayed")
+
+
+def _opaque(table: Any) -> Any:
+    """A table that Dask does not look into. It searches lists, such as one of columns, for keys and futures."""
+    if not isinstance(table, list):
+        return table
+    import pyarrow as pa
+
+    return pa.table(dict(table))
 
 
 def _ranges(n_rows: int) -> list[tuple[int, int | None, int]]:
