@@ -80,11 +80,20 @@ fn main() -> Answer<()> {
                 seed,
             })?;
         }
-        let found = measure(&scenario, fairness)?;
+        let found = match measure(&scenario, fairness) {
+            Ok(found) => found,
+            Err(problem) => {
+                println!("{seed:>5} cannot be run: {problem}");
+                continue;
+            }
+        };
         if !quiet {
             println!("{:>5} {}", seed, found.line());
         }
         figures.push(found);
+    }
+    if figures.is_empty() {
+        return Err("no round could be run".into());
     }
     println!("{HEADER}\n mean {}", Figures::mean(&figures).line());
     Ok(())
