@@ -16,7 +16,7 @@ pub enum Distribution {
     /// At random, and as many for each client.
     #[default]
     Even,
-    /// At random, with sizes in geometric progression: the last client has [`SIZE_RATIO`] times the rows of the first.
+    /// At random, with sizes in geometric progression: the last client has 20 times the rows of the first.
     Sizes,
     /// Each client prefers rows with large or small values of a few features of its own. Clients have about as many
     /// rows each.
