@@ -27,7 +27,7 @@ class Part(NamedTuple):
 
     client: int
     name: str
-    # A path, a table in memory, or slices of frames.
+    # A path, a table in memory as an Arrow stream, or slices of frames.
     table: Any
     first: int
     end: int | None
@@ -79,10 +79,12 @@ def count_cells(part: Part, schema: str, frames: Sequence[Any]) -> Cells:
 
 def _table(part: Part, frames: Sequence[Any]) -> Any:
     """The table as the native module reads it."""
-    if not (isinstance(part.table, list) and part.table and isinstance(part.table[0], Slice)):
+    if isinstance(part.table, str):
         return part.table
     import pyarrow as pa
 
+    if isinstance(part.table, bytes):
+        return pa.ipc.open_stream(part.table).read_all()
     slices = (frames[piece.frame].iloc[piece.start : piece.stop] for piece in part.table)
     try:
         tables = [pa.Table.from_pandas(frame, preserve_index=False) for frame in slices]

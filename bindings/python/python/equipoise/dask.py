@@ -300,13 +300,16 @@ def _is_dask(table: Any) -> bool:
     return type(table).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(table, "to_delayed")
 
 
-def _opaque(table: Any) -> Any:
-    """A table that Dask does not look into. It searches lists, such as one of columns, for keys and futures."""
-    if not isinstance(table, list):
-        return table
+def _opaque(table: Any) -> bytes:
+    """A table in memory as bytes. Dask would search a list of columns for keys, and may place arrays at odd addresses."""
     import pyarrow as pa
 
-    return pa.table(dict(table))
+    found = pa.table(dict(table)) if isinstance(table, list) else pa.RecordBatchReader.from_stream(table).read_all()
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, found.schema) as writer:
+        writer.write_table(found)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
 
 
 def _ranges(n_rows: int) -> list[tuple[int, int | None, int]]:
