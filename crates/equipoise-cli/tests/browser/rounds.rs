@@ -40,6 +40,25 @@ fn picture(tab: &mut Tab, name: &str) {
     }
 }
 
+/// Holds back the pages that the tab's script requests until `release()`, and notes how many submissions the event
+/// stream announced.
+const HOLD_BACK_PAGES: &str = "
+    window.heard = [];
+    const events = new EventSource(document.querySelector('main').dataset.events);
+    events.addEventListener('round', event => {
+        window.heard.push(JSON.parse(event.data).n_submissions);
+    });
+    window.realFetch = window.fetch;
+    window.fetch = async (...request) => {
+        const answer = await window.realFetch(...request);
+        await new Promise(release => { window.release = release; });
+        return answer;
+    };";
+
+fn shows(text: &str) -> String {
+    format!("(document.body?.innerText ?? '').includes('{text}')")
+}
+
 fn state(name: &str) -> String {
     format!("document.querySelector('.steps [aria-current] span').textContent === '{name}'")
 }
@@ -61,15 +80,22 @@ fn a_round_is_followed_from_open_to_published_without_a_reload() {
     wait_for(&mut wide, "!document.getElementById('live').hidden");
     picture(&mut wide, "open-1400");
     picture(&mut narrow, "open-400");
+    // The second submission arrives while the page with the first is on its way to the wide tab.
+    wide.evaluate(HOLD_BACK_PAGES);
     world.submit("spring", &world.clients[0]);
-    wait_for(&mut wide, "(document.body?.innerText ?? '').includes('1 of 3')");
+    wait_for(&mut wide, "'release' in window");
+    world.submit("spring", &world.clients[1]);
+    wait_for(&mut wide, "window.heard.includes(2)");
+    wait_for(&mut narrow, &shows("2 of 3"));
+    assert_eq!(wide.evaluate(&shows("0 of 3")), json!(true));
+    wide.evaluate("window.fetch = window.realFetch; window.release()");
+    wait_for(&mut wide, &shows("2 of 3"));
 
     // The coordinator logs in and closes.
-    world.submit("spring", &world.clients[1]);
     let mut plain = browser.open(&world.url("/rounds/spring/coordinator"), 400, 900);
     picture(&mut plain, "login-400");
     log_in(&mut plain, &world.token("spring"));
-    wait_for(&mut plain, "(document.body?.innerText ?? '').includes('not yet')");
+    wait_for(&mut plain, &shows("not yet"));
     picture(&mut plain, "coordinator-400");
     plain.go_to(&world.url("/rounds/spring/coordinator/close"));
     picture(&mut plain, "close-400");

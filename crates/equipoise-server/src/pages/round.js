@@ -5,6 +5,8 @@
   const status = document.getElementById("live");
   const MIN_DELAY = 1000, MAX_DELAY = 60000;
   let source = null, delay = MIN_DELAY, pending = null;
+  // The newest version that the event stream announced since the last reload began.
+  let announced = null;
 
   const showStatus = (text, offline) => {
     if (!status) return;
@@ -31,7 +33,14 @@
     return `${info.state}/${info.n_submissions}/${refused}`;
   };
 
+  const refreshIfStale = () => {
+    if (main() && announced !== null && announced !== main().dataset.version) {
+      pending ??= setTimeout(refresh, 100 + 500 * Math.random());
+    }
+  };
+
   const refresh = async () => {
+    announced = null;
     try {
       const answer = await fetch(location.href, { cache: "no-store" });
       if (!answer.ok) throw new Error(answer.statusText);
@@ -45,6 +54,9 @@
     if (!main() || main().dataset.over === "yes") {
       stop();
       showStatus("", false);
+    } else {
+      // The round may have changed while its page was on the way.
+      refreshIfStale();
     }
   };
 
@@ -73,9 +85,8 @@
     delay = MIN_DELAY;
     showStatus("Live: this page updates automatically.", false);
     if (info.progress) showProgress(info.progress);
-    if (main() && version(info) !== main().dataset.version) {
-      pending ??= setTimeout(refresh, 100 + 500 * Math.random());
-    }
+    announced = version(info);
+    refreshIfStale();
   };
 
   const listen = () => {
