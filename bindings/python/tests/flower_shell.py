@@ -53,7 +53,7 @@ class Shell:
             start_new_session=True,
         )
 
-    def run(self, commands: str, seconds: float = 120.0) -> str:
+    def run(self, commands: str, seconds: float = 400.0) -> str:
         """Runs commands, each of which must succeed, and returns what they print."""
         assert self._bash.stdin is not None and self._bash.stdout is not None
         # A subshell would own the background processes, so the commands run in this one.

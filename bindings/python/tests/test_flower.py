@@ -30,6 +30,7 @@ from flower_shell import Shell, blocks, free_ports
 from flwr.app import ConfigRecord, Context, Error, Message, MetricRecord, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.proto.node_pb2 import NodeInfo
+from flwr.supercore.task_identity import TaskIdentity
 
 from equipoise.flower import Evaluation, OneShot, client_app
 
@@ -137,10 +138,12 @@ def test_crashed_late_and_lying_nodes_do_not_sink_a_round(deployment: Deployment
     shutil.copy(MISBEHAVING, app / "client_app.py")
     for name, port in zip(("crash", "late", "nan", "shape"), deployment.node_ports[3:], strict=False):
         deployment.add_node(name, port, name)
+    # Long enough for four more nodes, on a machine that may be busy: a process starts for each of them.
+    timeout = max(20.0, round(4 * deployment.nodes("outcome")["seconds"]["collect"]))
     deployment.run("until [ $(flwr supernode list round --format json | grep -c '\"online\"') = 7 ]; do sleep 0.5; done")
     log = deployment.run(
         f"flwr run {app} round --stream --run-config"
-        ' \'schema="demo/schema.toml" require="gap=0.3" output="second" timeout=25.0\''
+        f' \'schema="demo/schema.toml" require="gap=0.3" output="second" timeout={timeout:.1f}\''
     )
     assert "verdict:" in log, log + deployment.logs()
     first, second = (deployment.folder / name / "model.json" for name in ("outcome", "second"))
@@ -150,7 +153,7 @@ def test_crashed_late_and_lying_nodes_do_not_sink_a_round(deployment: Deployment
     refused = nodes["refused"]
     assert sorted(refused) == ["crash", "late", "nan", "shape"]
     assert "ClientApp failed" in refused["crash"]
-    assert refused["late"] == "it did not reply within 25 s"
+    assert refused["late"] == f"it did not reply within {timeout:g} s"
     assert "the validator rejects its proxy" in refused["nan"] and "row 8" in refused["nan"]
     assert "the validator rejects its proxy" in refused["shape"] and "column" in refused["shape"]
     # The outcome that everyone gets names them too.
@@ -161,6 +164,13 @@ def test_crashed_late_and_lying_nodes_do_not_sink_a_round(deployment: Deployment
 
 
 # Everything else is tested without processes: a grid whose nodes answer at once.
+
+
+@pytest.fixture(autouse=True)
+def identity(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Messages have the ids of the process that makes them. Flower sets these when it starts an app."""
+    for name in ("_run_id", "_task_id", "_node_id"):
+        monkeypatch.setattr(TaskIdentity, name, 1)
 
 
 class FakeGrid:
@@ -324,17 +334,17 @@ def test_replies_that_are_not_ours_are_refused(schema, honest, roots) -> None:
 def test_a_round_goes_on_at_its_deadline(schema, honest, roots) -> None:
     grid = FakeGrid({1: honest["east"], 2: silent, 3: honest["north"]}, names={2: "west"})
     started = time.perf_counter()
-    outcome = OneShot(schema, roots, timeout=4, evaluate=False).start(grid)
-    assert 4 <= time.perf_counter() - started < 15
+    outcome = OneShot(schema, roots, timeout=2, evaluate=False).start(grid)
+    assert 2 <= time.perf_counter() - started < 12
     assert outcome.refused == {
-        "south": "no valid proxy came from it within 4 s",
-        "west": "it did not reply within 4 s",
+        "south": "no valid proxy came from it within 2 s",
+        "west": "it did not reply within 2 s",
     }
-    assert all(message.metadata.ttl <= 4 for message in grid.requests)
+    assert all(message.metadata.ttl <= 2 for message in grid.requests)
     with pytest.raises(eq.SolveError, match="0 of at least 1 clients sent a valid proxy. east: no valid"):
         OneShot(schema, roots, timeout=1).start(FakeGrid({2: silent}))
     with pytest.raises(eq.SolveError, match="2 of at least 3 clients"):
-        OneShot(schema, roots, timeout=4, minimum=3).start(grid)
+        OneShot(schema, roots, timeout=2, minimum=3).start(grid)
 
 
 def test_a_reply_that_never_arrives_in_full_holds_up_nobody(schema, honest, roots) -> None:
@@ -347,14 +357,14 @@ def test_a_reply_that_never_arrives_in_full_holds_up_nobody(schema, honest, root
 
     grid = Stalled({1: honest["east"], 2: replying(Error(1, "")), 3: honest["north"]}, names={2: "west"})
     started = time.perf_counter()
-    outcome = OneShot(schema, roots, timeout=4, evaluate=False).start(grid)
+    outcome = OneShot(schema, roots, timeout=2, evaluate=False).start(grid)
     assert time.perf_counter() - started < 20
     assert list(outcome.nodes) == ["east", "north"] and "did not reply" in outcome.refused["west"]
 
 
 def test_names_are_those_of_registered_keys_and_must_be_unique(schema, honest, roots) -> None:
     def refused(nodes: dict[int, Answer], names: dict[int, str]) -> dict[str, str]:
-        outcome = OneShot(schema, roots, timeout=3, evaluate=False).start(FakeGrid(nodes, names))
+        outcome = OneShot(schema, roots, timeout=1.5, evaluate=False).start(FakeGrid(nodes, names))
         assert "west" in outcome.nodes
         return outcome.refused
 
@@ -395,14 +405,14 @@ def test_figures_of_nodes_are_checked(schema, honest, roots) -> None:
 
 
 def test_an_outcome_is_saved_with_its_nodes(schema, honest, roots, tmp_path) -> None:
-    outcome = OneShot(schema, roots, timeout=3).start(FakeGrid({1: honest["east"], 2: honest["west"]}))
+    outcome = OneShot(schema, roots, timeout=2).start(FakeGrid({1: honest["east"], 2: honest["west"]}))
     outcome.save(tmp_path / "outcome")
     outcome.save(tmp_path / "outcome", force=True)
     saved = json.loads((tmp_path / "outcome" / "nodes.json").read_text())
     assert saved == json.loads(json.dumps(outcome.to_dict()))
     assert sorted(saved["refused"]) == ["north", "south"]
     page = (tmp_path / "outcome" / "report.html").read_text()
-    assert "client <code>north</code> is on the roster but did not submit" in page or "`north`" in page
+    assert "north" in page and "is on the roster but did not submit" in page
     assert eq.Model.load(tmp_path / "outcome" / "model.json") == outcome.model
 
 
@@ -435,8 +445,7 @@ def ask(answer: Answer, schema: str, fairness: str = "sp") -> ConfigRecord:
 def test_a_node_sends_the_same_file_every_time(schema, clients, proxies, tmp_path) -> None:
     schema.save(tmp_path / "schema.toml")
     clients["east"].to_csv(tmp_path / "east.csv", index=False)
-    config = {key: str(tmp_path / f"{key}") for key in ()}
-    config |= {"client": "east", "schema": str(tmp_path / "schema.toml"), "data": str(tmp_path / "east.csv")}
+    config = {"client": "east", "schema": str(tmp_path / "schema.toml"), "data": str(tmp_path / "east.csv")}
     node = node_of(client_app(), **config, proxy=str(tmp_path / "east.parquet"))
     first = ask(node, schema.digest)
     assert first["proxy"] == (tmp_path / "east.parquet").read_bytes()

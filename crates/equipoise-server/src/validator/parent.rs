@@ -48,7 +48,8 @@ impl ChildValidator {
     /// Validates one file and waits for the verdict, for callers without an asynchronous runtime.
     pub fn validate_blocking(&self, job: Job) -> Verdict {
         match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-            Ok(runtime) => runtime.block_on(self.validate(job)),
+            // Within the runtime, because `validate` starts a task.
+            Ok(runtime) => runtime.block_on(async { self.validate(job).await }),
             Err(error) => failed(&error),
         }
     }

@@ -112,10 +112,10 @@ class OneShot:
         exchange = Exchange(grid, self.timeout)
         request = proxy_request(self.schema.digest, self.server.fairness)
         while exchange.seconds_left > 0:
-            for node in grid.get_nodes():
-                if node.node_id not in exchange.asked:
-                    roster.connected(node)
-                    exchange.ask(node.node_id, PROXY, request)
+            for info in grid.get_nodes():
+                if info.node_id not in exchange.asked:
+                    roster.connected(info)
+                    exchange.ask(info.node_id, PROXY, request)
             for answer in exchange.answers(_SECONDS_BETWEEN_LOOKS):
                 self._receive(answer, roster, folder)
             if not exchange.pending and roster.is_complete():
