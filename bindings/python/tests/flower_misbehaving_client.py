@@ -25,13 +25,10 @@ def proxy(message: Message, context: Context) -> Message:
     if behaviour == "late":
         time.sleep(300)
     reply = honest(message, context)
-    if behaviour in ("nan", "shape"):
+    if behaviour == "nan":
         record = reply.content["equipoise"]
         rows = pd.read_parquet(io.BytesIO(record["proxy"]))
-        if behaviour == "nan":
-            rows.iloc[7, 0] = float("nan")
-        else:
-            rows = rows.drop(columns=rows.columns[1])
+        rows.iloc[7, 0] = float("nan")
         record["proxy"] = rows.to_parquet(index=False)
     return reply
 
