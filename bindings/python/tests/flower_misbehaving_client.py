@@ -5,7 +5,9 @@ import os
 import signal
 import time
 
-import pandas as pd
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from flwr.app import Context, Message
 from flwr.clientapp import ClientApp
 
@@ -27,9 +29,12 @@ def proxy(message: Message, context: Context) -> Message:
     reply = honest(message, context)
     if behaviour == "nan":
         record = reply.content["equipoise"]
-        rows = pd.read_parquet(io.BytesIO(record["proxy"]))
-        rows.iloc[7, 0] = float("nan")
-        record["proxy"] = rows.to_parquet(index=False)
+        rows = pq.read_table(io.BytesIO(record["proxy"]))
+        values = rows.column(0).to_numpy().copy()
+        values[7] = np.nan
+        changed = io.BytesIO()
+        pq.write_table(rows.set_column(0, rows.column_names[0], pa.array(values)), changed)
+        record["proxy"] = changed.getvalue()
     return reply
 
 

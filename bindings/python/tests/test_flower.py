@@ -159,7 +159,7 @@ def test_crashed_late_and_lying_nodes_do_not_sink_a_round(deployment: Deployment
     assert "the validator rejects its proxy" in refused["nan"] and "row 8" in refused["nan"]
     # The outcome that everyone gets names them too.
     outcome = json.loads((deployment.folder / "second" / "outcome.json").read_text())
-    absent = {warning["client"] for warning in outcome["warnings"] if warning["code"] == "no_submission"}
+    absent = {warning["client"] for warning in outcome["warnings"] if warning["code"] == "no-submission"}
     assert absent == set(refused)
     assert not deployment.strangers
 
