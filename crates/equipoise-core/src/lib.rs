@@ -116,9 +116,11 @@ pub use packed_rows::{
     SEGMENT_ROWS, Spill, SpillError,
 };
 pub use proxy::{
-    Closeness, Distances, FEW_DATA_ROWS, FairProxyTest, GeneratedProxy, ProxyMethod, ProxyModels,
-    ProxySettings, ProxySolver, ProxyStart, ProxySummary, Separation, check_fairness_is_measurable,
-    generate_proxy, measure_closeness, test_fair_proxy,
+    ClientData, Closeness, Distances, EncodedColumn, EncodedColumns, FEW_DATA_ROWS, FairProxyTest,
+    GeneratedProxy, NoisyRelease, Privacy, PrivacyStatement, ProxyGenerator, ProxyModels,
+    ProxySettings, ProxySolver, ProxyStart, ProxySummary, Release, Separation,
+    check_fairness_is_measurable, epsilon_of, generate_proxy, measure_closeness, rho_of,
+    test_fair_proxy,
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};

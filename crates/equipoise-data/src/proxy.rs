@@ -17,7 +17,7 @@ use crate::table::TableKind;
 
 pub use origin::{ProxyOrigin, check_origins};
 pub(crate) use reader::{CHUNK_ROWS, visit_proxy_rows};
-pub use reader::{count_cells, read_proxy, visit_open_proxy, visit_proxy};
+pub use reader::{OpenProxy, count_cells, read_proxy, visit_proxy};
 pub use writer::ProxyWriter;
 
 /// Writes a proxy in the format that the file extension names. The same rows give the same bytes.

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use equipoise_core::{
-    BlockKeeper, ClientPacker, ClientStatistics, DistinctRows, PackedClient, PackedRows, Root,
-    Round, RowSampler, SamplePlan, TableRole, Warning,
+    BlockKeeper, ClientPacker, ClientStatistics, DistinctRows, PackedClient, PackedRows,
+    PrivacyStatement, Root, Round, RowSampler, SamplePlan, TableRole, Warning,
 };
 
 use crate::error::Error;
@@ -15,7 +15,7 @@ use crate::folder::{match_clients, missing, read_folder, read_roots};
 use crate::memory::{Memory, Shares};
 use crate::overlap::{Overlaps, find_overlaps};
 use crate::partition::ClientSummary;
-use crate::proxy::visit_proxy_rows;
+use crate::proxy::{ProxyOrigin, visit_proxy_rows};
 use crate::row_sketch::{RowSketch, RowSketcher};
 use crate::schema::Schema;
 use crate::table_source::TableSource;
@@ -31,6 +31,8 @@ pub struct LoadedRound {
     pub overlaps: Overlaps,
     /// The number of distinct rows of each proxy.
     pub distinct_rows: Vec<DistinctRows>,
+    /// How each proxy says that it is differentially private.
+    pub privacy: Vec<Option<PrivacyStatement>>,
 }
 
 /// The tables of a round: a proxy (encoded rows) and a root (raw rows) of each client.
@@ -152,6 +154,7 @@ fn assemble(
 ) -> Result<LoadedRound, Error> {
     let roots = read_roots(roots, schema)?;
     let mut warnings = Vec::new();
+    let privacy = files.iter().map(|(_, file)| privacy_of(file)).collect::<Result<Vec<_>, _>>()?;
     for (c, (id, file)) in files.iter().enumerate() {
         let cell_counts = proxies.cell_counts(c).unwrap_or_default();
         for warning in warning::one_sided(file, schema, cell_counts) {
@@ -174,8 +177,14 @@ fn assemble(
     let client_ids: Vec<String> = files.into_iter().map(|(id, _)| id).collect();
     let overlaps = find_overlaps(&client_ids, sketches);
     let distinct_rows = sketches.iter().map(RowSketch::distinct_rows).collect();
-    let round = Round::from_parts(client_ids, proxies, root)?;
-    Ok(LoadedRound { round, warnings, overlaps, distinct_rows })
+    let is_noisy = privacy.iter().map(Option::is_some).collect();
+    let round = Round::from_parts(client_ids, proxies, root)?.with_noisy_clients(is_noisy)?;
+    Ok(LoadedRound { round, warnings, overlaps, distinct_rows, privacy })
+}
+
+/// How a proxy says that it is differentially private. Tables in memory say nothing.
+fn privacy_of(file: &Path) -> Result<Option<PrivacyStatement>, Error> {
+    if file.is_file() { Ok(ProxyOrigin::read(file)?.privacy) } else { Ok(None) }
 }
 
 /// Reads and packs the proxies, several at a time. Each file is decoded once.

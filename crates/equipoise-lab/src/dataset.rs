@@ -2,7 +2,7 @@
 
 mod view;
 
-use equipoise_core::Rows;
+use equipoise_core::{EncodedColumns, Rows};
 use equipoise_data::{Digest, InferOptions, Purpose, Schema, infer, open_table, read_rows};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -137,6 +137,15 @@ impl Dataset {
         let file = self.locate(locations)?;
         let schema = self.schema(&file, preprocessing)?;
         Ok(read_rows(&file, &schema, Purpose::Data)?.rows)
+    }
+
+    /// What its encoded features stand for.
+    pub fn columns(
+        &self,
+        locations: &[PathBuf],
+        preprocessing: Preprocessing,
+    ) -> Result<EncodedColumns, Error> {
+        Ok(self.schema(&self.locate(locations)?, preprocessing)?.encoded_columns())
     }
 
     /// The index of an encoded feature.

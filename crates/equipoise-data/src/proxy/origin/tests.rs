@@ -30,6 +30,7 @@ fn origin(schema: &Schema) -> ProxyOrigin {
         schema_sha256: Some(schema.digest()),
         fairness: Some(Criterion::Sp.into()),
         raw_rows: false,
+        privacy: None,
     }
 }
 
