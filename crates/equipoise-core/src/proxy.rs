@@ -13,6 +13,7 @@
 mod blocks;
 mod closeness;
 mod columns;
+mod disclosure;
 mod exact_rows;
 mod fair_test;
 mod models;
@@ -31,6 +32,10 @@ mod thresholds;
 pub use closeness::{Closeness, Distances, measure_closeness};
 use closeness::{MAX_MEASURED_ROWS, measure_some};
 pub use columns::{ClientData, EncodedColumn, EncodedColumns};
+pub use disclosure::{
+    AttributeInference, Disclosure, MembershipAttack, OutlierColumn, RareLevel, RareValues,
+    Visible, attack_proxy, find_visible, random_halves,
+};
 #[cfg(test)]
 pub(crate) use fair_test::fit_unregularised;
 pub use fair_test::{FairProxyTest, Separation, test_fair_proxy};

@@ -24,6 +24,9 @@ const PRIVACY: &str = "equipoise.privacy";
 /// Maximum number of bytes of a client's name. Longer ones are not read.
 const MAX_NAME_BYTES: usize = 200;
 
+/// Maximum number of bytes of a statement about privacy.
+const MAX_STATEMENT_BYTES: usize = 16 << 10;
+
 /// Who made a proxy, with which schema, and for which criterion.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProxyOrigin {
@@ -117,6 +120,9 @@ pub(super) fn declared_privacy(table: &Table) -> Result<Option<PrivacyStatement>
         );
         Err(TableProblem::new(text).in_file(table.file()))
     };
+    if text.len() > MAX_STATEMENT_BYTES {
+        return refuse("it is too long".to_owned());
+    }
     match serde_json::from_str::<PrivacyStatement>(text) {
         Err(error) => refuse(format!("it is not one ({error})")),
         Ok(statement) => match statement.contradiction() {

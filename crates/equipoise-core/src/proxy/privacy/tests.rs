@@ -70,7 +70,8 @@ fn attack(rows: &Rows, privacy: Privacy, noise_share: f64) -> f64 {
     let mut budget = Budget::new(privacy).unwrap();
     budget.rho /= noise_share * noise_share;
     let moments = NoisyMoments::release(&data, &mut budget).unwrap();
-    let table = ScoreTable::release(rows, &vec![0.0; rows.len()], vec![-1.0, 1.0], &mut budget);
+    let zeros = vec![0.0; rows.len()];
+    let table = ScoreTable::release((rows, &zeros), (rows, &zeros), &mut budget);
     // Differences that the row makes, in units of the sums: 1 to the count, (1, −1) to the sums, and so on.
     let (sums, products) = (moments.sum_noise.powi(2), moments.product_noise.powi(2));
     let mut ratio = (moments.counts[0] + moments.sums[0][0] - moments.sums[0][1]) / sums;

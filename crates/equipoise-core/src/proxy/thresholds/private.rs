@@ -62,7 +62,7 @@ pub(super) fn generate(
 
     let on_rows = scores(data.rows, &fitted);
     let expected = scores(&sampled, &fitted);
-    let table = ScoreTable::release(data.rows, &on_rows, expected, &mut budget)?;
+    let table = ScoreTable::release((data.rows, &on_rows), (&sampled, &expected), &mut budget)?;
     let raw = calibrated(fitted, &table, layout)?;
     let target = if target::thresholds_decide(layout, settings.fairness) {
         let scores = scores_of_table(&table, &raw);
