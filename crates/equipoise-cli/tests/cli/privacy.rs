@@ -84,7 +84,8 @@ fn the_coordinator_sees_what_each_client_declares() {
         world.run(&submit).expect(0);
     }
     assert_eq!(wait_published(&world, port)["state"], "published");
-    world.run(&format!("model {} -o fetched", at(port))).expect(0);
+    let fetched = "--server-key data/server.pub --receipt spring-north.receipt.json -o fetched";
+    world.run(&format!("model {} {fetched}", at(port))).expect(0);
     drop(server);
     assert_eq!(declared(&world.json("fetched/outcome.json")), [true, false, false]);
 }
