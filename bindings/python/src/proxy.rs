@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use equipoise_cli::api;
-use equipoise_core::{Fairness, ProxyModels, Rows, generate_proxy, test_fair_proxy};
+use equipoise_core::{
+    ClientData, GeneratedProxy, ProxyModels, ProxySettings, generate_proxy, test_fair_proxy,
+};
 use equipoise_data::{
     ProxyOrigin, Purpose, Schema as DataSchema, proxy_columns, read_proxy, read_rows,
     write_proxy_of,
@@ -20,9 +22,9 @@ use crate::task;
 /// A finished proxy.
 #[pyclass(frozen, module = "equipoise._core")]
 pub(crate) struct Proxy {
-    rows: Rows,
+    made: GeneratedProxy,
+    settings: ProxySettings,
     schema: DataSchema,
-    fairness: Fairness,
     summary: serde_json::Value,
 }
 
@@ -30,9 +32,11 @@ pub(crate) struct Proxy {
 impl Proxy {
     /// The table to send.
     fn table(&self, py: Python<'_>) -> PyResult<OutputTable> {
-        let columns = proxy_columns(&self.rows, &self.schema)
+        let columns = proxy_columns(&self.made.rows, &self.schema)
             .map_err(|error| exception(py, &error.into(), Stage::Proxy))?;
-        OutputTable::new(&columns)
+        let privacy = self.made.privacy.clone();
+        let origin = ProxyOrigin { privacy, ..ProxyOrigin::default() };
+        OutputTable::new(&columns, origin.properties())
     }
 
     /// What the command `proxy --json` prints.
@@ -42,8 +46,8 @@ impl Proxy {
 
     /// Writes the table to a file, in the format that its name ends with.
     fn write(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
-        let origin = api::proxy_origin(&path, &self.schema, self.fairness);
-        py.detach(|| write_proxy_of(&path, &self.rows, &self.schema, &origin, force))
+        let origin = api::proxy_origin(&path, &self.schema, &self.made, &self.settings);
+        py.detach(|| write_proxy_of(&path, &self.made.rows, &self.schema, &origin, force))
             .map_err(|error| exception(py, &error.into(), Stage::Proxy))
     }
 }
@@ -63,14 +67,14 @@ pub(crate) fn make_proxy(
     task::run(py, Stage::Proxy, progress, move |watcher| {
         let data = read_rows(source, &schema, Purpose::Data)?;
         watcher.check()?;
-        let generated = generate_proxy(&data.rows, &settings, watcher)?;
+        let client = ClientData { rows: &data.rows, columns: schema.encoded_columns() };
+        let generated = generate_proxy(client, &settings, watcher)?;
         let epsilon = settings.epsilon.unwrap_or(0.0);
         let test = test_fair_proxy(&generated.rows, &data.rows, settings.fairness, epsilon)?;
         watcher.check()?;
         let models = ProxyModels::measure(&generated.rows, &data.rows, &test)?;
         let summary = api::summarise_proxy(&data, &generated, &test, &models, &settings, &schema)?;
-        let fairness = settings.fairness;
-        Ok(Proxy { rows: generated.rows, schema, fairness, summary })
+        Ok(Proxy { made: generated, settings, schema, summary })
     })
 }
 

@@ -22,7 +22,7 @@ columns["passed"] = (columns["f0"] + columns["group"] + random.normal(size=n) > 
 schema = eq.Schema.infer(columns, label="passed", sensitive="group")
 """
 WORK = {
-    "proxy": "eq.make_proxy(columns, schema, fairness='sp', method='paper')",
+    "proxy": "eq.make_proxy(columns, schema, fairness='sp', generator='paper')",
     "solve": """
 proxy = schema._native.encode([(k, v) for k, v in columns.items()])
 names = schema._native.encoded_names()

@@ -71,8 +71,13 @@ pub fn summarise_proxy(
 }
 
 /// What `proxy` stores in a file about the origin of its rows.
-pub fn proxy_origin(path: &Path, schema: &Schema, fairness: Fairness) -> ProxyOrigin {
-    origin::at(path, schema, Some(fairness))
+pub fn proxy_origin(
+    path: &Path,
+    schema: &Schema,
+    made: &GeneratedProxy,
+    settings: &ProxySettings,
+) -> ProxyOrigin {
+    origin::with(origin::at(path, schema, Some(settings.fairness)), made, settings)
 }
 
 /// Validates a received file as a server does, and writes its canonical table: in a sandboxed child process, which

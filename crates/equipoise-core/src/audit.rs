@@ -24,6 +24,7 @@ use crate::error::Error;
 use crate::inner_fit::ridge;
 use crate::outcome::Outcome;
 use crate::packed_rows::ColumnSummary;
+use crate::proxy::PrivacyStatement;
 use crate::round::Round;
 use crate::settings::Settings;
 use crate::statistics::Order;
@@ -43,6 +44,9 @@ pub struct ClientAudit {
     pub influence: Option<Influence>,
     /// Distinct rows of its proxy, if they were counted.
     pub distinct_rows: Option<DistinctRows>,
+    /// How the client says that its proxy is differentially private. Nobody can check from the rows whether it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub privacy: Option<PrivacyStatement>,
     /// Rows of its proxy with values far outside the usual range. `None` if its rows cannot be read one by one.
     pub outliers: Option<Outliers>,
     /// How far the means of its features are from those of the root. `None` if its rows were not summed up.
@@ -119,6 +123,7 @@ fn audit_within(
         own_model,
         influence,
         distinct_rows: None,
+        privacy: None,
         outliers,
         drift: drift(client),
     });

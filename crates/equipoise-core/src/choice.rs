@@ -2,7 +2,7 @@
 
 use crate::fairness::Criterion;
 use crate::inner_fit::InnerSolver;
-use crate::proxy::{ProxyMethod, ProxyStart};
+use crate::proxy::{ProxyGenerator, ProxyStart};
 use crate::root::RootWeighting;
 use crate::settings::{OuterSolver, Profile};
 
@@ -69,9 +69,10 @@ choices! { Criterion:
     Fpr => "fpr", "Predictive equality: equal false positive rates";
 }
 
-choices! { ProxyMethod:
-    Target => "target", "For a fair model that is chosen first; labels are drawn from it";
+choices! { ProxyGenerator:
+    Thresholds => "thresholds", "For a fair model that is chosen first; labels are drawn from it";
     Paper => "paper", "The paper's Algorithm 1: labels are kept, the covariance is minimised";
+    Raw => "raw", "The data itself, only encoded: neither fair nor private";
 }
 
 choices! { ProxyStart:
@@ -104,7 +105,7 @@ mod tests {
         names_are_those_in_json::<InnerSolver>();
         names_are_those_in_json::<RootWeighting>();
         names_are_those_in_json::<Criterion>();
-        names_are_those_in_json::<ProxyMethod>();
+        names_are_those_in_json::<ProxyGenerator>();
         names_are_those_in_json::<ProxyStart>();
         names_are_those_in_json::<Requirement>();
         names_are_those_in_json::<Verdict>();

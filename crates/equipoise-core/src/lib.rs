@@ -116,9 +116,12 @@ pub use packed_rows::{
     SEGMENT_ROWS, Spill, SpillError,
 };
 pub use proxy::{
-    Closeness, Distances, FEW_DATA_ROWS, FairProxyTest, GeneratedProxy, ProxyMethod, ProxyModels,
-    ProxySettings, ProxySolver, ProxyStart, ProxySummary, Separation, check_fairness_is_measurable,
-    generate_proxy, measure_closeness, test_fair_proxy,
+    AttributeInference, ClientData, Closeness, Disclosure, Distances, EncodedColumn,
+    EncodedColumns, FEW_DATA_ROWS, FairProxyTest, GeneratedProxy, MembershipAttack, NoisyRelease,
+    OutlierColumn, Privacy, PrivacyStatement, ProxyGenerator, ProxyModels, ProxySettings,
+    ProxySolver, ProxyStart, ProxySummary, RareLevel, RareValues, Release, Separation, Visible,
+    attack_proxy, check_fairness_is_measurable, epsilon_of, find_visible, generate_proxy,
+    measure_closeness, random_halves, rho_of, test_fair_proxy,
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};

@@ -1,8 +1,12 @@
-//! Dense linear algebra on symmetric matrices, given as the lower triangle row by row: Cholesky factors and the projection
-//! onto a range. Plain loops, so that the result is the same on every processor.
+//! Dense linear algebra on symmetric matrices, given as the lower triangle row by row: Cholesky factors, eigenvalues
+//! and the projection onto a range. Plain loops, so that the result is the same on every processor.
+
+mod symmetric_eigen;
 
 use crate::error::Error;
 use crate::logistic::dot;
+
+pub(crate) use symmetric_eigen::SymmetricEigen;
 
 /// The Cholesky factor of `A = L Lᵀ`.
 pub(crate) struct Cholesky {

@@ -1,34 +1,46 @@
 //! The client's side: a proxy dataset whose model is accurate and fair on the client's data.
 //!
-//! The default method chooses the model first: the client's own model, changed no more than fairness requires
-//! (`target`). Then it samples rows from a smoothed model of the data, never the data itself (`smoothed_rows`), draws
-//! their labels from the target model (`relabel`), and moves the rows as little as possible until the target is exactly
-//! the model that anyone will fit to them (`exact_rows`).
+//! A client chooses one of several generators, each in a file of its own:
 //!
-//! The paper's method, Algorithm 1, keeps the labels and moves the rows until their model has a small covariance of group
-//! and score (`algorithm_1`).
+//! - `thresholds`, the default, chooses the model first: the client's own model, changed no more than fairness requires
+//!   (`target`). Then it samples rows from a smoothed model of the data, never the data itself (`smoothed_rows`), draws
+//!   their labels from the target model (`relabel`), and moves the rows as little as possible until the target is exactly
+//!   the model that anyone will fit to them (`exact_rows`). It can be differentially private (`privacy`).
+//! - `paper`, the paper's Algorithm 1, keeps the labels and moves the rows until their model has a small covariance of
+//!   group and score.
+//! - `raw` only encodes the rows.
 
-mod algorithm_1;
 mod blocks;
 mod closeness;
+mod columns;
+mod disclosure;
 mod exact_rows;
 mod fair_test;
-mod generator;
 mod models;
 mod nearest;
+mod on_data;
+mod paper;
+mod privacy;
+mod raw;
 mod relabel;
 mod rows_step;
 mod smoothed_rows;
 mod start;
 mod target;
-mod target_proxy;
+mod thresholds;
 
 pub use closeness::{Closeness, Distances, measure_closeness};
 use closeness::{MAX_MEASURED_ROWS, measure_some};
+pub use columns::{ClientData, EncodedColumn, EncodedColumns};
+pub use disclosure::{
+    AttributeInference, Disclosure, MembershipAttack, OutlierColumn, RareLevel, RareValues,
+    Visible, attack_proxy, find_visible, random_halves,
+};
 #[cfg(test)]
 pub(crate) use fair_test::fit_unregularised;
 pub use fair_test::{FairProxyTest, Separation, test_fair_proxy};
 pub use models::ProxyModels;
+pub use privacy::{NoisyRelease, Privacy, PrivacyStatement, Release, epsilon_of, rho_of};
 
 use serde::{Deserialize, Serialize};
 
@@ -46,27 +58,27 @@ pub struct ProxySettings {
     /// The fairness that the proxy's model must have. No default.
     pub fairness: Fairness,
     /// How the proxy is made. Default: for a fair target model.
-    pub method: ProxyMethod,
+    pub generator: ProxyGenerator,
     /// `N^p`, the number of proxy rows, at least 1. `None`: as many as the data has.
     pub rows: Option<usize>,
-    /// Method `target`: the share of every group's distance from the common rate that remains. From −2 to 1; a share below
+    /// Generator `thresholds`: the share of every group's distance from the common rate that remains. From −2 to 1; a share below
     /// 0 favours the groups that were behind. Default: 0.05, because the last of the gap costs the most accuracy.
     pub remaining_gap: f64,
-    /// Method `target`: how far the share of rows selected moves from that of the client's own model, 0, to the
+    /// Generator `thresholds`: how far the share of rows selected moves from that of the client's own model, 0, to the
     /// share of positive labels, 1. Between 0 and 1. Default: 0.
     pub towards_label_rate: f64,
-    /// The size of the violation to reach, by covariance. Method `paper` stops raising ρ there. At least 0. `None`: raise
+    /// The size of the violation to reach, by covariance. Generator `paper` stops raising ρ there. At least 0. `None`: raise
     /// ρ to its last value.
     pub epsilon: Option<f64>,
     /// The initial rows. Default: a sample from the smoothed model.
     pub start: ProxyStart,
-    /// Method `paper`: how the rows move. Default: as little as possible.
+    /// Generator `paper`: how the rows move. Default: as little as possible.
     pub solver: ProxySolver,
     /// Adam's step size, in encoded units. Above 0. Default: 0.1.
     pub learning_rate: f64,
     /// λ of the inner problem. Above 0. Default: 1e-4.
     pub lambda: f64,
-    /// Method `paper`: maximum number of steps at one ρ, all of which Adam takes. At least 1. Default: 50.
+    /// Generator `paper`: maximum number of steps at one ρ, all of which Adam takes. At least 1. Default: 50.
     pub steps_per_rho: usize,
     /// Seed of the sample from the smoothed model and of the labels. Default: 1.
     pub seed: u64,
@@ -74,6 +86,9 @@ pub struct ProxySettings {
     /// measured: for experiments, in which the search would take most of the time.
     #[serde(default = "max_measured_rows", skip_serializing_if = "is_max_measured_rows")]
     pub closeness_rows: usize,
+    /// Generator `thresholds`: the differential privacy of the proxy. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub privacy: Option<Privacy>,
 }
 
 fn max_measured_rows() -> usize {
@@ -87,12 +102,14 @@ fn is_max_measured_rows(rows: &usize) -> bool {
 /// How a proxy is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ProxyMethod {
+pub enum ProxyGenerator {
     /// For a fair target model, from which the labels are drawn. Groups have equal rates of hard decisions.
     #[default]
-    Target,
+    Thresholds,
     /// The paper's Algorithm 1: labels are kept, and rows move until the covariance of group and score is small.
     Paper,
+    /// The client's own rows: neither fair nor private.
+    Raw,
 }
 
 /// The initial proxy rows.
@@ -125,6 +142,8 @@ pub struct GeneratedProxy {
     pub rows: Rows,
     /// Its quality.
     pub summary: ProxySummary,
+    /// What it promises about the privacy of the client's rows, if anything.
+    pub privacy: Option<PrivacyStatement>,
 }
 
 /// Quality of a generated proxy: its model, measured on the client's own data.
@@ -140,22 +159,22 @@ pub struct ProxySummary {
     pub start_loss: f64,
     /// Size of the violation of the model that the generator started from.
     pub start_violation: f64,
-    /// ρ at the end. Method `target` has none: 0.
+    /// ρ at the end. Generator `thresholds` has none: 0.
     pub rho: f64,
     /// Steps taken.
     pub steps: usize,
-    /// Whether the last ρ converged or the tolerance was met; for method `target`, whether the model is the target.
+    /// Whether the last ρ converged or the tolerance was met; for generator `thresholds`, whether the model is the target.
     pub converged: bool,
     /// Whether the violation is at most ε. `None` without ε.
     pub epsilon_met: Option<bool>,
     /// The model, fitted to the finished proxy.
     pub theta: Vec<f64>,
-    /// The model that the generator started from: that of the client's own data, or, with method `paper`, of the initial
+    /// The model that the generator started from: that of the client's own data, or, with generator `paper`, of the initial
     /// rows.
     pub start_theta: Vec<f64>,
-    /// Method `target`: the largest difference between a coefficient of the model and of the target.
+    /// Generator `thresholds`: the largest difference between a coefficient of the model and of the target.
     pub target_error: Option<f64>,
-    /// Method `target`: the size of the target's worst gap on the client's data, by decisions. The proxy's model has it
+    /// Generator `thresholds`: the size of the target's worst gap on the client's data, by decisions. The proxy's model has it
     /// too. It is the remaining share of the gap, as closely as rates of so many people, or one model, can come to it.
     #[serde(default)]
     pub promised_gap: Option<f64>,
@@ -172,7 +191,7 @@ impl ProxySettings {
     pub fn new(fairness: Fairness) -> Self {
         Self {
             fairness,
-            method: ProxyMethod::Target,
+            generator: ProxyGenerator::Thresholds,
             rows: None,
             remaining_gap: 0.05,
             towards_label_rate: 0.0,
@@ -184,12 +203,13 @@ impl ProxySettings {
             steps_per_rho: 50,
             seed: 1,
             closeness_rows: MAX_MEASURED_ROWS,
+            privacy: None,
         }
     }
 
-    /// The paper's method.
+    /// The paper's generator.
     pub fn paper(fairness: Fairness) -> Self {
-        Self { method: ProxyMethod::Paper, ..Self::new(fairness) }
+        Self { generator: ProxyGenerator::Paper, ..Self::new(fairness) }
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -205,21 +225,31 @@ impl ProxySettings {
         let steps = self.steps_per_rho;
         in_range("steps_per_rho", steps as f64, steps >= 1, "at least 1")?;
         let epsilon = self.epsilon.unwrap_or(0.0);
-        in_range("epsilon", epsilon, epsilon >= 0.0, "at least 0")
+        in_range("epsilon", epsilon, epsilon >= 0.0, "at least 0")?;
+        let Some(privacy) = self.privacy else { return Ok(()) };
+        if self.generator != ProxyGenerator::Thresholds || self.start != ProxyStart::Smoothed {
+            return Err(Error::Input(
+                "only the generator `thresholds`, starting from smoothed rows, can be differentially private"
+                    .to_owned(),
+            ));
+        }
+        privacy.check()
     }
 }
 
 /// Generates a proxy of `data`.
-pub fn generate_proxy(
-    data: &Rows,
+pub fn generate_proxy<'a>(
+    data: impl Into<ClientData<'a>>,
     settings: &ProxySettings,
     observer: &mut dyn Observer,
 ) -> Result<GeneratedProxy, Error> {
+    let data = data.into();
     settings.check()?;
-    check_cells(data, settings.fairness)?;
-    match settings.method {
-        ProxyMethod::Target => target_proxy::generate(data, settings, observer),
-        ProxyMethod::Paper => algorithm_1::generate(data, settings, observer),
+    check_cells(data.rows, settings.fairness)?;
+    match settings.generator {
+        ProxyGenerator::Thresholds => thresholds::generate(&data, settings, observer),
+        ProxyGenerator::Paper => paper::generate(&data, settings, observer),
+        ProxyGenerator::Raw => raw::generate(&data, settings, observer),
     }
 }
 

@@ -12,6 +12,8 @@ pub struct Round {
     client_ids: Vec<String>,
     proxies: Box<dyn ClientStatistics>,
     root: Root,
+    /// Whether each client declares that its proxy is noisy.
+    is_noisy: Vec<bool>,
 }
 
 /// One client's part of a round.
@@ -64,7 +66,24 @@ impl Round {
             let client = &client_ids[client];
             return Err(Error::Input(format!("the proxy of client `{client}` has no rows")));
         }
-        Ok(Self { client_ids, proxies, root })
+        let is_noisy = vec![false; client_ids.len()];
+        Ok(Self { client_ids, proxies, root, is_noisy })
+    }
+
+    /// The round with the clients that declare noise, in the order of their ids: their proxies are differentially private,
+    /// so their models may be worse than others without being useless.
+    pub fn with_noisy_clients(mut self, is_noisy: Vec<bool>) -> Result<Self, Error> {
+        let (expected, found) = (self.client_ids.len(), is_noisy.len());
+        if expected != found {
+            return Err(Error::Clients { expected, found });
+        }
+        self.is_noisy = is_noisy;
+        Ok(self)
+    }
+
+    /// Whether a client declares that its proxy is noisy.
+    pub fn is_noisy(&self, client: usize) -> bool {
+        self.is_noisy[client]
     }
 
     /// The ids of the clients, sorted.

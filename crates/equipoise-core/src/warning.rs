@@ -81,6 +81,12 @@ pub enum WarningCode {
     OtherClient,
     /// The client's data has so few rows that its proxy says much about each of them.
     FewDataRows,
+    /// The noise of a differentially private proxy is known, so it protects nobody.
+    NotPrivate,
+    /// δ is so large that the promise of differential privacy means little.
+    LargeDelta,
+    /// The proxy consists of the client's own rows.
+    RawRows,
     /// The proxy starts from the client's own rows.
     StartsFromData,
     /// Rows of the proxy are exact copies of rows of the data.
@@ -135,6 +141,9 @@ impl WarningCode {
             | Self::OtherCriterion
             | Self::OtherClient
             | Self::FewDataRows
+            | Self::NotPrivate
+            | Self::LargeDelta
+            | Self::RawRows
             | Self::StartsFromData
             | Self::CopiedRows
             | Self::SeparableProxy

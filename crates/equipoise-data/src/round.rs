@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use equipoise_core::{
-    BlockKeeper, ClientPacker, ClientStatistics, DistinctRows, PackedClient, PackedRows, Root,
-    Round, RowSampler, SamplePlan, TableRole, Warning,
+    BlockKeeper, ClientPacker, ClientStatistics, DistinctRows, PackedClient, PackedRows,
+    PrivacyStatement, Root, Round, RowSampler, SamplePlan, TableRole, Warning,
 };
 
 use crate::error::Error;
@@ -15,7 +15,7 @@ use crate::folder::{match_clients, missing, read_folder, read_roots};
 use crate::memory::{Memory, Shares};
 use crate::overlap::{Overlaps, find_overlaps};
 use crate::partition::ClientSummary;
-use crate::proxy::visit_proxy_rows;
+use crate::proxy::{ProxyOrigin, visit_proxy_rows};
 use crate::row_sketch::{RowSketch, RowSketcher};
 use crate::schema::Schema;
 use crate::table_source::TableSource;
@@ -31,6 +31,8 @@ pub struct LoadedRound {
     pub overlaps: Overlaps,
     /// The number of distinct rows of each proxy.
     pub distinct_rows: Vec<DistinctRows>,
+    /// How each proxy says that it is differentially private.
+    pub privacy: Vec<Option<PrivacyStatement>>,
 }
 
 /// The tables of a round: a proxy (encoded rows) and a root (raw rows) of each client.
@@ -118,11 +120,14 @@ fn load_within(tables: RoundTables, schema: &Schema, shares: Shares) -> Result<L
     let RoundTables { proxies, roots, roots_name } = tables;
     let files: Vec<(String, PathBuf)> =
         proxies.iter().map(|(id, table)| (id.clone(), table.name().to_path_buf())).collect();
+    // Whoever reads the rows reports a file that is broken, so errors come from there.
+    let privacy: Vec<_> = proxies.iter().map(|(_, table)| table.privacy()).collect();
     let plan = SamplePlan::new(schema.layout(), files.len());
     let (proxies, sketches): (Vec<_>, Vec<_>) =
         pack_proxies(proxies, schema, &plan, &shares)?.into_iter().unzip();
     let proxies = Box::new(PackedRows::new(proxies, shares.keeper)?);
-    assemble(files, proxies, &sketches, (roots, roots_name), schema)
+    let privacy = privacy.into_iter().collect::<Result<Vec<_>, _>>()?;
+    assemble(files, proxies, &sketches, privacy, (roots, roots_name), schema)
 }
 
 /// A round whose proxies are packed elsewhere: see [`pack_parts`](crate::pack_parts). `proxies` has each client with the
@@ -139,7 +144,12 @@ pub fn load_summarised(
     let with_root: Vec<(String, ())> = roots.iter().map(|(id, _)| (id.clone(), ())).collect();
     match_clients(&named, &with_root)?;
     let sketches: Vec<RowSketch> = summaries.iter().map(|s| s.sketch.clone()).collect();
-    assemble(proxies, rows(summaries), &sketches, (roots, "the roots".into()), schema)
+    let privacy = proxies.iter().map(|(_, file)| match file.is_file() {
+        true => Ok(ProxyOrigin::read(file)?.privacy),
+        false => Ok(None),
+    });
+    let privacy = privacy.collect::<Result<Vec<_>, Error>>()?;
+    assemble(proxies, rows(summaries), &sketches, privacy, (roots, "the roots".into()), schema)
 }
 
 /// Adds the roots, and all that can be said about the proxies.
@@ -147,6 +157,7 @@ fn assemble(
     files: Vec<(String, PathBuf)>,
     proxies: Box<dyn ClientStatistics>,
     sketches: &[RowSketch],
+    privacy: Vec<Option<PrivacyStatement>>,
     (roots, roots_name): (Vec<(String, TableSource)>, PathBuf),
     schema: &Schema,
 ) -> Result<LoadedRound, Error> {
@@ -174,8 +185,9 @@ fn assemble(
     let client_ids: Vec<String> = files.into_iter().map(|(id, _)| id).collect();
     let overlaps = find_overlaps(&client_ids, sketches);
     let distinct_rows = sketches.iter().map(RowSketch::distinct_rows).collect();
-    let round = Round::from_parts(client_ids, proxies, root)?;
-    Ok(LoadedRound { round, warnings, overlaps, distinct_rows })
+    let is_noisy = privacy.iter().map(Option::is_some).collect();
+    let round = Round::from_parts(client_ids, proxies, root)?.with_noisy_clients(is_noisy)?;
+    Ok(LoadedRound { round, warnings, overlaps, distinct_rows, privacy })
 }
 
 /// Reads and packs the proxies, several at a time. Each file is decoded once.

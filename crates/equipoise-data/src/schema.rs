@@ -20,7 +20,7 @@ mod survey;
 
 use std::path::Path;
 
-use equipoise_core::Layout;
+use equipoise_core::{EncodedColumn, EncodedColumns, Layout};
 use serde::{Deserialize, Serialize};
 
 pub use check::SchemaProblem;
@@ -125,6 +125,17 @@ impl Schema {
             as_feature: self.sensitive.as_feature,
             intercept: self.intercept,
         }
+    }
+
+    /// What the encoded features stand for.
+    pub fn encoded_columns(&self) -> EncodedColumns {
+        let column = |feature: &Feature| match &feature.encoding {
+            Encoding::Numeric { .. } => EncodedColumn::Number,
+            Encoding::Categorical { levels, unknown, .. } => {
+                EncodedColumn::Levels { n: levels.len(), complete: *unknown == Unknown::Error }
+            }
+        };
+        EncodedColumns::new(self.features.iter().map(column).collect())
     }
 
     /// Names of the encoded features: the column, or `column=level` for each level.

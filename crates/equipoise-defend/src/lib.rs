@@ -138,7 +138,8 @@ fn add_audit(loaded: &LoadedRound, outcome: &mut Outcome) -> Result<(), Error> {
     let audits = audit(&loaded.round, &outcome.settings, outcome)?;
     for (c, (client, audit)) in outcome.clients.iter_mut().zip(audits).enumerate() {
         let distinct_rows = loaded.distinct_rows.get(c).copied();
-        client.audit = Some(ClientAudit { distinct_rows, ..audit });
+        let privacy = loaded.privacy.get(c).cloned().flatten();
+        client.audit = Some(ClientAudit { distinct_rows, privacy, ..audit });
     }
     Ok(())
 }

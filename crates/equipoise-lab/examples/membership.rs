@@ -9,7 +9,7 @@
 //!
 //! Members are training rows of the client, non-members its test rows: of the same population, and in neither
 //! the training rows nor the reference sample. AUC 0.5 means that the attacker learns nothing. The standard error comes
-//! from the spread over clients and seeds. `paper` is the proxy of `--method paper`, and `data` the training rows
+//! from the spread over clients and seeds. `paper` is the proxy of `--generator paper`, and `data` the training rows
 //! themselves in place of a proxy: what the attacks achieve if nothing is protected.
 //!
 //! DATA is the folder of the paper's datasets. CLIENTS are K, such as 5,100.

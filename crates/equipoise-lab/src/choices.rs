@@ -45,7 +45,7 @@ choices! { Distribution:
 choices! { Generator:
     Adam => "adam", "Moves the client's own rows with Adam, as the paper's figures suggest";
     Target => "target", "As `proxy` does: labels drawn from a fair target model";
-    Smoothed => "smoothed", "As `proxy --method paper` does, from a smoothed model of the data";
+    Smoothed => "smoothed", "As `proxy --generator paper` does, from a smoothed model of the data";
 }
 
 choices! { Preprocessing:

@@ -139,6 +139,15 @@ impl Dataset {
         Ok(read_rows(&file, &schema, Purpose::Data)?.rows)
     }
 
+    /// The schema by which it is encoded.
+    pub fn schema_for(
+        &self,
+        locations: &[PathBuf],
+        preprocessing: Preprocessing,
+    ) -> Result<Schema, Error> {
+        self.schema(&self.locate(locations)?, preprocessing)
+    }
+
     /// The index of an encoded feature.
     fn feature_index(
         &self,
@@ -146,7 +155,7 @@ impl Dataset {
         preprocessing: Preprocessing,
         feature: &'static str,
     ) -> Result<usize, Error> {
-        let names = self.schema(&self.locate(locations)?, preprocessing)?.encoded_names();
+        let names = self.schema_for(locations, preprocessing)?.encoded_names();
         let found = names.iter().position(|name| name == feature);
         found.ok_or(Error::NoFeature { dataset: self.name, feature })
     }

@@ -10,8 +10,9 @@ mod distribution;
 pub use distribution::Distribution;
 
 use equipoise_core::{
-    Client, Error, Fairness, Gap, InnerSettings, Metrics, NoopObserver, ProxyMethod, ProxySettings,
-    ProxySolver, ProxyStart, ProxySummary, Round, Rows, fit_logistic, generate_proxy,
+    Client, Error, Fairness, Gap, InnerSettings, Metrics, NoopObserver, ProxyGenerator,
+    ProxySettings, ProxySolver, ProxyStart, ProxySummary, Round, Rows, fit_logistic,
+    generate_proxy,
 };
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -37,7 +38,7 @@ pub enum Generator {
     /// Rows of a smoothed model with labels drawn from a fair target model, as `proxy` does.
     #[default]
     Target,
-    /// Rows of a smoothed model, moved no further than the paper's covariance requires, as `proxy --method paper` does.
+    /// Rows of a smoothed model, moved no further than the paper's covariance requires, as `proxy --generator paper` does.
     Smoothed,
     /// The client's own rows, moved by Adam. The losses behind the paper's weights suggest that its experiments
     /// used something similar. Such proxies are easier to classify than the data.
@@ -369,15 +370,17 @@ fn make_fair_proxy(
     settings: &ScenarioSettings,
 ) -> Result<(Rows, ProxySummary), Error> {
     let number: u64 = client.id.bytes().fold(0, |sum, byte| sum * 31 + u64::from(byte));
-    let (method, start, solver) = match settings.generator {
-        Generator::Target => (ProxyMethod::Target, ProxyStart::Smoothed, ProxySolver::SmallestMove),
-        Generator::Smoothed => {
-            (ProxyMethod::Paper, ProxyStart::Smoothed, ProxySolver::SmallestMove)
+    let (generator, start, solver) = match settings.generator {
+        Generator::Target => {
+            (ProxyGenerator::Thresholds, ProxyStart::Smoothed, ProxySolver::SmallestMove)
         }
-        Generator::Adam => (ProxyMethod::Paper, ProxyStart::Data, ProxySolver::Adam),
+        Generator::Smoothed => {
+            (ProxyGenerator::Paper, ProxyStart::Smoothed, ProxySolver::SmallestMove)
+        }
+        Generator::Adam => (ProxyGenerator::Paper, ProxyStart::Data, ProxySolver::Adam),
     };
     let proxy_settings = ProxySettings {
-        method,
+        generator,
         start,
         solver,
         rows: Some(settings.proxy_size.rows(client.train.len())),

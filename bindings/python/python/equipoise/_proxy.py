@@ -63,13 +63,16 @@ def make_proxy(
     schema: Schema | str | os.PathLike[str],
     *,
     fairness: str,
-    method: str | None = None,
+    generator: str | None = None,
     rows: int | None = None,
     rate: float | str | None = None,
     epsilon: float | None = None,
     seed: int | None = None,
     init: str | None = None,
     lambda_: float | None = None,
+    dp_epsilon: float | None = None,
+    dp_delta: float | None = None,
+    dp_test_seed: int | None = None,
     progress: Progress = False,
 ) -> Proxy:
     """Make a proxy of your rows to send instead of them.
@@ -81,14 +84,18 @@ def make_proxy(
         data: Your raw rows.
         schema: The schema that all parties agreed on, or the path of its file.
         fairness: The criterion: "sp", "eo", "equalized-odds", "fpr", or a mixture such as "sp:0.5,eo:0.5".
-        method: "target" (the default) chooses a fair model first; "paper" is the paper's Algorithm 1.
+        generator: "thresholds" (the default) chooses a fair model first; "paper" is the paper's Algorithm 1; "raw" only
+            encodes the rows.
         rows: Number of proxy rows; by default as many as the data has.
         rate: How many rows the proxy's model selects: "kept" (as many as a model of the data, the default), "labels" (as
             many as have a positive label), or a number between 0 (kept) and 1 (labels).
-        epsilon: Maximum covariance of group and score, for the method "paper".
+        epsilon: Maximum covariance of group and score, for the generator "paper".
         seed: Random seed.
         init: "smoothed" (the default), or "data" to start from the data itself, for experiments only.
         lambda_: Regularisation strength of the proxy's model.
+        dp_epsilon: Makes the proxy differentially private with this ε.
+        dp_delta: δ of the guarantee; 1e-6 by default.
+        dp_test_seed: Makes the noise reproducible, for tests; the proxy is then not private.
         progress: True shows a progress bar, which needs tqdm; a function gets steps done and steps in all.
 
     Returns:
@@ -96,13 +103,16 @@ def make_proxy(
     """
     options = {
         "fairness": fairness,
-        "method": method,
+        "generator": generator,
         "rows": rows,
         "rate": rate,
         "epsilon": epsilon,
         "seed": seed,
         "init": init,
         "lambda_": lambda_,
+        "dp_epsilon": dp_epsilon,
+        "dp_delta": dp_delta,
+        "dp_test_seed": dp_test_seed,
     }
     with reporting(progress, "proxy") as report:
         native = _core.make_proxy(to_native(data), as_schema(schema)._native, options, report)
@@ -144,7 +154,7 @@ class FairProxy(BaseEstimator):  # type: ignore[misc]
         self,
         *,
         fairness: str = "sp",
-        method: str | None = None,
+        generator: str | None = None,
         rows: int | None = None,
         rate: float | str | None = None,
         epsilon: float | None = None,
@@ -153,7 +163,7 @@ class FairProxy(BaseEstimator):  # type: ignore[misc]
         blind: bool = False,
     ) -> None:
         self.fairness = fairness
-        self.method = method
+        self.generator = generator
         self.rows = rows
         self.rate = rate
         self.epsilon = epsilon
@@ -172,7 +182,7 @@ class FairProxy(BaseEstimator):  # type: ignore[misc]
             rows.mapping(),
             schema,
             fairness=self.fairness,
-            method=self.method,
+            generator=self.generator,
             rows=self.rows,
             rate=self.rate,
             epsilon=self.epsilon,

@@ -2,6 +2,7 @@
 
 mod closeness;
 pub(crate) mod origin;
+mod privacy;
 mod rate;
 mod summary;
 mod warnings;
@@ -11,8 +12,8 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Args;
 use equipoise_core::{
-    Choice, Error, FairProxyTest, GeneratedProxy, ProxyMethod, ProxyModels, ProxySettings,
-    ProxyStart, Separation, Warning, WarningCode, generate_proxy, test_fair_proxy,
+    Choice, ClientData, Error, FairProxyTest, GeneratedProxy, Privacy, ProxyGenerator, ProxyModels,
+    ProxySettings, ProxyStart, Separation, Warning, WarningCode, generate_proxy, test_fair_proxy,
 };
 use equipoise_data::{
     EncodedTable, Purpose, Schema, TableKind, check_output, read_rows, write_proxy_of,
@@ -47,9 +48,9 @@ pub(crate) struct ProxyArgs {
     schema: PathBuf,
     #[command(flatten)]
     fairness: FairnessArgs,
-    /// How the proxy is made [default: target, or paper with --epsilon]
-    #[arg(long, value_parser = choice::<ProxyMethod>(), value_name = "METHOD")]
-    method: Option<ProxyMethod>,
+    /// How the proxy is made [default: thresholds, or paper with --epsilon]
+    #[arg(long, value_parser = choice::<ProxyGenerator>(), value_name = "NAME")]
+    generator: Option<ProxyGenerator>,
     /// Number of proxy rows [default: as many as the data has]
     #[arg(long, value_name = "N")]
     rows: Option<usize>,
@@ -58,12 +59,31 @@ pub(crate) struct ProxyArgs {
     /// `kept` is the share that a model of the data selects, and `labels` the share of positive labels in the data. A
     /// number lies between the two: 0 is kept, 1 is labels, 0.5 is halfway. If one label is rare, a model nearly always
     /// predicts the other; moving towards the labels then raises balanced accuracy and costs some accuracy. For
-    /// `--method target` only.
+    /// `--generator thresholds` only.
     #[arg(long, value_parser = rate::parse_rate, value_name = "RATE", allow_negative_numbers = true)]
     rate: Option<f64>,
     /// Maximum fairness violation to accept [default: as small as possible]
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     epsilon: Option<f64>,
+    /// Make the proxy differentially private with this ε, for example 3 [default: not private]
+    ///
+    /// Whoever sees the proxy then learns almost the same whether or not any one person is in the data: odds change by a
+    /// factor of at most e^ε, except with probability δ. A smaller ε protects better and costs accuracy. A person must be
+    /// in one row only. Not covered: the schema, if it was inferred from the data, and the root, which the server holds.
+    #[arg(long, value_name = "E", allow_negative_numbers = true, help_heading = "Privacy")]
+    dp_epsilon: Option<f64>,
+    /// δ: how likely the guarantee may fail; much less than 1 over the number of rows [default: 1e-6]
+    #[arg(
+        long,
+        value_name = "D",
+        allow_negative_numbers = true,
+        requires = "dp_epsilon",
+        help_heading = "Privacy"
+    )]
+    dp_delta: Option<f64>,
+    /// Make the noise reproducible, for tests: the proxy is then NOT private, and says so
+    #[arg(long, value_name = "N", requires = "dp_epsilon", help_heading = "Privacy")]
+    dp_test_seed: Option<u64>,
     /// Random seed for the initial sample [default: 1]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -96,15 +116,25 @@ impl ProxyArgs {
     pub(crate) fn settings(&self) -> anyhow::Result<ProxySettings> {
         let defaults = ProxySettings::new(self.fairness.fairness);
         // Only the paper's method works towards a violation, which is a covariance.
-        let by_epsilon = if self.epsilon.is_some() { ProxyMethod::Paper } else { defaults.method };
-        let method = self.method.unwrap_or(by_epsilon);
-        if method == ProxyMethod::Paper && self.rate.is_some() {
+        let by_epsilon =
+            if self.epsilon.is_some() { ProxyGenerator::Paper } else { defaults.generator };
+        let generator = self.generator.unwrap_or(by_epsilon);
+        if generator != ProxyGenerator::Thresholds && self.rate.is_some() {
             bail!(
-                "--rate needs --method target: the paper's method does not control how many rows are selected"
+                "--rate needs --generator thresholds: the others do not control how many rows are selected"
             );
         }
+        if self.dp_epsilon.is_some() {
+            self.check_privacy(generator)?;
+        }
+        let privacy = self.dp_epsilon.map(|epsilon| Privacy {
+            epsilon,
+            delta: self.dp_delta.unwrap_or(Privacy::DELTA),
+            test_seed: self.dp_test_seed,
+        });
         Ok(ProxySettings {
-            method,
+            privacy,
+            generator,
             towards_label_rate: self.rate.unwrap_or(defaults.towards_label_rate),
             rows: self.rows,
             epsilon: self.epsilon,
@@ -113,6 +143,29 @@ impl ProxyArgs {
             seed: self.seed.unwrap_or(defaults.seed),
             ..defaults
         })
+    }
+}
+
+impl ProxyArgs {
+    /// Refuses options that contradict `--dp-epsilon`.
+    fn check_privacy(&self, generator: ProxyGenerator) -> anyhow::Result<()> {
+        if generator != ProxyGenerator::Thresholds {
+            bail!(
+                "--dp-epsilon needs --generator thresholds: no other generator is differentially private"
+            );
+        }
+        if self.init != ProxyStart::Smoothed {
+            bail!(
+                "--dp-epsilon and --init data contradict each other: private rows are not private"
+            );
+        }
+        if self.seed.is_some() {
+            bail!(
+                "--seed and --dp-epsilon contradict each other: noise that can be repeated can be removed. For a test \
+                 run, use --dp-test-seed instead; its proxy is marked as not private"
+            );
+        }
+        Ok(())
     }
 }
 
@@ -161,7 +214,8 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
 
     let generated = {
         let mut bar = Bar::new(output);
-        generate_proxy(&data.rows, &settings, &mut bar)
+        let columns = schema.encoded_columns();
+        generate_proxy(ClientData { rows: &data.rows, columns }, &settings, &mut bar)
     };
     let generated = generated.map_err(|error| match error {
         Error::Setting { .. } => name_the_option(error),
@@ -175,6 +229,7 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
         settings.fairness,
         settings.epsilon.unwrap_or(0.0),
     )?;
+    let origin = origin::with(origin, &generated, &settings);
     let (written, models) = rayon::join(
         || write_proxy_of(&args.output, &generated.rows, &schema, &origin, args.force),
         || ProxyModels::measure(&generated.rows, &data.rows, &test),

@@ -9,6 +9,8 @@ pub(crate) fn name_the_option(error: Error) -> anyhow::Error {
         "lambda" => "--lambda",
         "rows" => "--rows",
         "epsilon" => "--epsilon",
+        "dp_epsilon" => "--dp-epsilon",
+        "dp_delta" => "--dp-delta",
         "inner.tolerance" => "--inner-tolerance",
         "outer.iterations" => "--iterations",
         "outer.learning_rate" => "--learning-rate",

@@ -53,7 +53,7 @@ fn rejects_rates_that_mean_nothing() {
         run.says(&["--rate", "`kept`, `labels`, or a number between 0 (kept) and 1 (labels)"]);
     }
     let run = world.run(&format!("{data} --rate 0.5 --epsilon 0.1")).expect(2);
-    run.says(&["--rate needs --method target"]);
+    run.says(&["--rate needs --generator thresholds"]);
 }
 
 #[test]

@@ -105,7 +105,8 @@ fn run_with(
     let index = RateIndex::new(settings.fairness, groups.len());
     let on_samples = measure_on_samples(round.proxies(), &models, &index, constants)?;
     let root = RootRates::new(round.root(), &models, &index, constants.slope)?;
-    let useless = find_useless(&root, &on_samples, &models, constants);
+    let useless =
+        find_useless(&root, &on_samples, &models, |client| round.is_noisy(client), constants);
     let row_counts = row_counts(round, &index)?;
     let input = AxisInput {
         index: &index,

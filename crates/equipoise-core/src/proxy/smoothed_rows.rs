@@ -9,6 +9,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
 use super::blocks::{add, map_blocks};
+use super::privacy::CellModel;
 use super::start::{Gaussian, Moments, apportion};
 use crate::error::Error;
 use crate::kernel::OuterProducts;
@@ -35,11 +36,12 @@ struct Cell {
     factor: Vec<f64>,
 }
 
-/// Rows without labels.
+/// Rows, with the label of the cell that each was sampled from.
 pub(super) struct SampledRows {
     /// The features, row by row.
     pub(super) x: Vec<f64>,
     pub(super) groups: Vec<u8>,
+    pub(super) positive: Vec<bool>,
 }
 
 impl SmoothedModel {
@@ -62,6 +64,25 @@ impl SmoothedModel {
         };
         let cells = moments.into_iter().map(cell).collect::<Result<_, Error>>()?;
         Ok(Self { counts, cells, varying })
+    }
+
+    /// The model with these cells.
+    pub(super) fn of_cells(model: CellModel) -> Self {
+        let CellModel { counts, means, factor } = model;
+        let n_x = means.iter().flatten().next().map_or(0, Vec::len);
+        let mut covariance = vec![0.0; triangle(n_x)];
+        factor
+            .chunks_exact(n_x.max(1))
+            .for_each(|column| add_outer_product(&mut covariance, 1.0, column));
+        let varying = RangeProjection::new(&covariance, n_x);
+        let cell = |mean: Vec<f64>| Cell { mean, factor: factor.clone() };
+        let cells = means.into_iter().map(|mean| mean.map(cell)).collect();
+        Self { counts, cells, varying }
+    }
+
+    /// Rows of the data.
+    pub(super) fn n_rows(&self) -> usize {
+        self.counts.iter().sum()
     }
 
     /// The directions in which the data varies. Rows sampled here vary in these alone.
@@ -88,7 +109,8 @@ impl SmoothedModel {
             })
             .collect();
         let groups = blocks.iter().flat_map(|&(cell, size)| vec![(cell / 2) as u8; size]);
-        SampledRows { groups: groups.collect(), x: x.concat() }
+        let positive = blocks.iter().flat_map(|&(cell, size)| vec![cell % 2 == 1; size]);
+        SampledRows { groups: groups.collect(), positive: positive.collect(), x: x.concat() }
     }
 
     /// Rows to sample of each cell.

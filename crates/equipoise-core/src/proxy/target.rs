@@ -1,15 +1,15 @@
 //! The fair model that a proxy is made for: the model of the client's own data, changed no more than fairness requires.
 //!
 //! If the model has an intercept and an indicator for each group, every group has its own threshold. Moving those is
-//! enough for equal rates, and leaves the ranking within each group alone (`thresholds`). A model without them, such as
+//! enough for equal rates, and leaves the ranking within each group alone (`group_cuts`). A model without them, such as
 //! one that is blind to the group, is fitted again with a penalty on the differences between soft rates
 //! (`soft_rate_fit`). So is a model that must have equalised odds, because one threshold for each group cannot equalise
 //! two rates.
 
 mod cell_rates;
 mod goal;
+mod group_cuts;
 mod soft_rate_fit;
-mod thresholds;
 
 use crate::error::Error;
 use crate::fairness::{Condition, Fairness};
@@ -17,8 +17,8 @@ use crate::linalg::RangeProjection;
 use crate::packed_rows::PackedRows;
 use crate::rows::{Layout, Rows};
 use goal::{Goal, Rates};
+use group_cuts::{group_cuts, move_cuts};
 use soft_rate_fit::fit_soft_rates;
-use thresholds::{group_cuts, move_cuts};
 
 use super::ProxySettings;
 use super::blocks::scores;
@@ -44,7 +44,7 @@ pub(super) fn fair_target(
     } else {
         raw.to_vec()
     };
-    let target = if has_thresholds(layout) && thresholds_suffice(settings.fairness) {
+    let target = if thresholds_decide(layout, settings.fairness) {
         start
     } else {
         fit_soft_rates(data, packed, raw, start, settings.fairness, &goal)?
@@ -52,6 +52,23 @@ pub(super) fn fair_target(
     // Columns that depend on each other leave θ undetermined. A ridge chooses the smallest of all models with
     // the same scores, and so must the target.
     Ok(row_space.apply(&target))
+}
+
+/// Whether the fair target of this layout has the raw model's scores, but other thresholds for the groups.
+pub(super) fn thresholds_decide(layout: &Layout, fairness: Fairness) -> bool {
+    has_thresholds(layout) && thresholds_suffice(fairness)
+}
+
+/// The model `raw` with thresholds chosen on a table of groups, labels and the model's scores.
+pub(super) fn with_group_cuts(
+    table: &Rows,
+    scores: &[f64],
+    raw: &[f64],
+    layout: &Layout,
+    settings: &ProxySettings,
+) -> Vec<f64> {
+    let goal = Goal::new(table, scores, settings);
+    move_cuts(raw, layout, &group_cuts(table, scores, settings.fairness, &goal))
 }
 
 /// The largest difference between two groups' rates of decisions on `data`, over the conditions that count.

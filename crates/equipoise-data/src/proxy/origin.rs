@@ -2,25 +2,30 @@
 //!
 //! They are kept as key-value metadata of a Parquet file, which other programs ignore. CSV has no place for them that every
 //! reader skips, so a CSV proxy says nothing about its origin. Nobody signs these values: they prevent mistakes, not
-//! forgeries, and neither the server nor the solver reads them.
+//! forgeries. The server and the solver read only what a proxy says about its privacy: its noise, and so how good its model can
+//! be.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
-use equipoise_core::{Fairness, TableRole, Warning, WarningCode};
+use equipoise_core::{Fairness, PrivacyStatement, TableRole, Warning, WarningCode};
 
 use crate::digest::Digest;
 use crate::error::{Error, TableProblem};
 use crate::schema::Schema;
-use crate::table::{TableKind, open_table};
+use crate::table::{Table, TableKind, open_table};
 
 const CLIENT: &str = "equipoise.client";
 const SCHEMA: &str = "equipoise.schema_sha256";
 const FAIRNESS: &str = "equipoise.fairness";
 const RAW_ROWS: &str = "equipoise.raw_rows";
+const PRIVACY: &str = "equipoise.privacy";
 
 /// Maximum number of bytes of a client's name. Longer ones are not read.
 const MAX_NAME_BYTES: usize = 200;
+
+/// Maximum number of bytes of a statement about privacy.
+const MAX_STATEMENT_BYTES: usize = 16 << 10;
 
 /// Who made a proxy, with which schema, and for which criterion.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -33,6 +38,8 @@ pub struct ProxyOrigin {
     pub fairness: Option<Fairness>,
     /// Whether the rows are the client's own, only written as numbers.
     pub raw_rows: bool,
+    /// How the proxy is differentially private, if it is.
+    pub privacy: Option<PrivacyStatement>,
 }
 
 impl ProxyOrigin {
@@ -48,23 +55,22 @@ impl ProxyOrigin {
         }
         let table = open_table(path)?;
         Ok(Self {
-            client: table
-                .property(CLIENT)
-                .filter(|name| Self::is_valid_name(name))
-                .map(str::to_owned),
-            schema_sha256: table.property(SCHEMA).and_then(|text| Digest::from_str(text).ok()),
-            fairness: table.property(FAIRNESS).and_then(|text| Fairness::from_str(text).ok()),
-            raw_rows: table.property(RAW_ROWS) == Some("true"),
+            client: table.property(CLIENT).filter(|name| Self::is_valid_name(name)),
+            schema_sha256: table.property(SCHEMA).and_then(|text| Digest::from_str(&text).ok()),
+            fairness: table.property(FAIRNESS).and_then(|text| Fairness::from_str(&text).ok()),
+            raw_rows: table.property(RAW_ROWS).as_deref() == Some("true"),
+            privacy: declared_privacy(&table)?,
         })
     }
 
-    /// The properties to store, in a fixed order.
-    pub(super) fn properties(&self) -> Vec<(&'static str, String)> {
+    /// The properties to store, in a fixed order: metadata of a Parquet file, or of the schema of an Arrow table.
+    pub fn properties(&self) -> Vec<(&'static str, String)> {
         let client = self.client.clone().map(|client| (CLIENT, client));
         let schema = self.schema_sha256.map(|digest| (SCHEMA, digest.to_string()));
         let fairness = self.fairness.map(|fairness| (FAIRNESS, fairness.name()));
         let raw_rows = self.raw_rows.then(|| (RAW_ROWS, "true".to_owned()));
-        [client, schema, fairness, raw_rows].into_iter().flatten().collect()
+        let privacy = self.privacy.as_ref().map(privacy_property);
+        [client, schema, fairness, raw_rows, privacy].into_iter().flatten().collect()
     }
 
     /// Refuses rows that were encoded with another schema. Its columns may be the same, but the values mean something else.
@@ -100,6 +106,33 @@ impl ProxyOrigin {
         );
         Some(warning(path, WarningCode::OtherClient, message))
     }
+}
+
+/// What a table says about its privacy. A statement that cannot be read or contradicts itself is an error.
+pub(crate) fn declared_privacy(table: &Table) -> Result<Option<PrivacyStatement>, Error> {
+    let Some(text) = table.property(PRIVACY) else { return Ok(None) };
+    let refuse = |problem: String| {
+        let text = format!(
+            "the statement about its privacy cannot be trusted: {problem}. Make the proxy again with `equipoise proxy`."
+        );
+        Err(TableProblem::new(text).in_file(table.file()))
+    };
+    if text.len() > MAX_STATEMENT_BYTES {
+        return refuse("it is too long".to_owned());
+    }
+    match serde_json::from_str::<PrivacyStatement>(&text) {
+        Err(error) => refuse(format!("it is not one ({error})")),
+        Ok(statement) => match statement.contradiction() {
+            Some(contradiction) => refuse(contradiction),
+            None => Ok(Some(statement)),
+        },
+    }
+}
+
+/// The property that holds a statement.
+pub(super) fn privacy_property(statement: &PrivacyStatement) -> (&'static str, String) {
+    // Names and finite numbers.
+    (PRIVACY, serde_json::to_string(statement).unwrap_or_default())
 }
 
 /// Checks what each proxy says about its origin against the schema, the criterion and the client whose file it is.

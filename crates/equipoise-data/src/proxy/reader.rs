@@ -4,9 +4,10 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use equipoise_core::{Layout, MAX_ABS_VALUE, Rows};
+use equipoise_core::{Layout, MAX_ABS_VALUE, PrivacyStatement, Rows};
 
 use super::columns;
+use super::origin::declared_privacy;
 use crate::error::{Error, Purpose, TableProblem};
 use crate::read_limits::ReadLimits;
 use crate::schema::Schema;
@@ -74,15 +75,29 @@ pub fn count_cells(
     Ok(counts)
 }
 
-/// Like [`visit_proxy`], for a file that is already open. The path gives the format and appears in errors.
-pub fn visit_open_proxy(
-    file: File,
-    path: &Path,
-    schema: &Schema,
-    limits: ReadLimits,
-    visit: impl FnMut(&Rows) -> Result<(), Error>,
-) -> Result<u64, Error> {
-    visit_chunks(read_encoded_header(path, file, limits)?, schema, CHUNK_ROWS, visit)
+/// A proxy of which only the header was read.
+#[derive(Debug)]
+pub struct OpenProxy(Table);
+
+impl OpenProxy {
+    /// A proxy in a file that is already open. The path gives the format and appears in errors.
+    pub fn new(file: File, path: &Path, limits: ReadLimits) -> Result<Self, Error> {
+        Ok(Self(read_encoded_header(path, file, limits)?))
+    }
+
+    /// How it says that it is differentially private.
+    pub fn privacy(&self) -> Result<Option<PrivacyStatement>, Error> {
+        declared_privacy(&self.0)
+    }
+
+    /// Reads the rows as [`visit_proxy`] does.
+    pub fn visit(
+        self,
+        schema: &Schema,
+        visit: impl FnMut(&Rows) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        visit_chunks(self.0, schema, CHUNK_ROWS, visit)
+    }
 }
 
 pub(super) fn visit_chunks(

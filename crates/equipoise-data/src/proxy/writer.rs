@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use equipoise_core::Rows;
+use equipoise_core::{PrivacyStatement, Rows};
 
-use super::origin::ProxyOrigin;
+use super::origin::{ProxyOrigin, privacy_property};
 use super::{columns, group_code};
 use crate::output_table::{ColumnValues, OutputColumn};
 use crate::schema::Schema;
@@ -46,6 +46,11 @@ impl<W: Write + Send> ProxyWriter<W> {
     /// Stores where the proxy comes from. Call it before the first row.
     pub(super) fn set_origin(&mut self, origin: &ProxyOrigin) {
         self.out.set_properties(origin.properties());
+    }
+
+    /// Stores nothing but how the proxy is differentially private. Call it before the first row.
+    pub fn set_privacy(&mut self, statement: &PrivacyStatement) {
+        self.out.set_properties(vec![privacy_property(statement)]);
     }
 
     /// Adds rows.

@@ -109,7 +109,7 @@ pub(super) fn describe_generator(generator: Generator) -> &'static str {
         }
         Generator::Target => "as by `equipoise proxy`, for a fair target model",
         Generator::Smoothed => {
-            "as by `equipoise proxy --method paper`, from a smoothed model of the data"
+            "as by `equipoise proxy --generator paper`, from a smoothed model of the data"
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The audit of every client, as cards.
 
 use equipoise_core::{
-    ClientAudit, ClientOutcome, DistinctRows, Drift, Influence, LeftOut, Outliers,
+    ClientAudit, ClientOutcome, DistinctRows, Drift, Influence, LeftOut, Outliers, PrivacyStatement,
 };
 
 use super::gaps::{POINTS, size_text};
@@ -80,6 +80,9 @@ impl OutcomeReport<'_> {
             facts.push(Fact::new("If left out", left_out_text(influence)));
         }
         facts.push(Fact::new("Rows", rows_text(client.proxy_rows, audit.distinct_rows)));
+        if let Some(privacy) = &audit.privacy {
+            facts.push(Fact::new("Privacy, as it declares", privacy_text(privacy)));
+        }
         if let Some(shared) = self.shared_text(&client.id) {
             facts.push(Fact::new("Shares rows with", shared));
         }
@@ -247,6 +250,15 @@ fn left_out_text(influence: &Influence) -> String {
     match gap {
         Some(gap) => format!("{loss_text}, worst gap {about}{}", signed(gap, POINTS)),
         None => loss_text,
+    }
+}
+
+/// ε and δ, or that nothing is protected.
+fn privacy_text(privacy: &PrivacyStatement) -> String {
+    let PrivacyStatement { epsilon, delta, private, .. } = privacy;
+    match private {
+        true => format!("differential privacy with ε = {epsilon:.3}, δ = {delta:e}"),
+        false => format!("none: a test run with ε = {epsilon:.3} whose noise is known"),
     }
 }
 

@@ -1,11 +1,12 @@
-//! The canonical table: the rows of a proxy in one format, whatever the format of the file. The solver reads only these.
+//! The canonical table: the rows of a proxy in one format, whatever the format of the file, and what it says about its privacy. The
+//! solver reads only these.
 
 use std::fs::File;
 use std::io::{BufWriter, Write, sink};
 use std::path::Path;
 
 use equipoise_data::{
-    DistinctRowCounter, Error, Hasher, ProxyWriter, ReadLimits, Schema, visit_open_proxy,
+    DistinctRowCounter, Error, Hasher, OpenProxy, ProxyWriter, ReadLimits, Schema,
 };
 
 use crate::protocol::Validated;
@@ -28,9 +29,13 @@ pub(super) fn write_canonical<W: Write + Send>(
     let failed = |source| Error::Write { file: out_path.to_path_buf(), source };
     let mut hasher = Hasher::default();
     let mut out = BufWriter::new(Hashed { out, hasher: &mut hasher });
+    let proxy = OpenProxy::new(file, path, limits)?;
     let mut writer = ProxyWriter::new(&mut out, schema);
+    if let Some(statement) = proxy.privacy()? {
+        writer.set_privacy(&statement);
+    }
     let mut distinct = DistinctRowCounter::default();
-    let rows = visit_open_proxy(file, path, schema, limits, |rows| {
+    let rows = proxy.visit(schema, |rows| {
         distinct.add(rows);
         writer.push(rows).map_err(failed)
     })?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::ensure;
-use equipoise_core::Fairness;
+use equipoise_core::{Fairness, GeneratedProxy, ProxyGenerator, ProxySettings};
 use equipoise_data::{ProxyOrigin, Schema, TableKind, client_of};
 
 use super::ProxyArgs;
@@ -26,6 +26,17 @@ pub(super) fn of(args: &ProxyArgs, schema: &Schema) -> anyhow::Result<ProxyOrigi
     Ok(ProxyOrigin { client: args.client.clone().or(origin.client), ..origin })
 }
 
+/// The origin of a finished proxy: with its privacy, or as raw rows.
+pub(crate) fn with(
+    origin: ProxyOrigin,
+    made: &GeneratedProxy,
+    settings: &ProxySettings,
+) -> ProxyOrigin {
+    let raw_rows = settings.generator == ProxyGenerator::Raw;
+    let fairness = origin.fairness.filter(|_| !raw_rows);
+    ProxyOrigin { privacy: made.privacy.clone(), raw_rows, fairness, ..origin }
+}
+
 /// The origin of a proxy in a file that is named after its client. Raw rows meet no criterion.
 pub(crate) fn at(path: &Path, schema: &Schema, fairness: Option<Fairness>) -> ProxyOrigin {
     ProxyOrigin {
@@ -33,5 +44,6 @@ pub(crate) fn at(path: &Path, schema: &Schema, fairness: Option<Fairness>) -> Pr
         schema_sha256: Some(schema.digest()),
         fairness,
         raw_rows: fairness.is_none(),
+        privacy: None,
     }
 }

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use equipoise_core::{
-    FairProxyTest, Fairness, GeneratedProxy, Metrics, ProxyMethod, ProxyModels, ProxySettings,
-    ProxyStart, ProxySummary, Separation, Violation, Warning,
+    FairProxyTest, Fairness, GeneratedProxy, Metrics, PrivacyStatement, ProxyGenerator,
+    ProxyModels, ProxySettings, ProxyStart, ProxySummary, Separation, Violation, Warning,
 };
 use equipoise_data::{Digest, Schema};
 use serde::Serialize;
 
 use super::closeness::{self, Finding};
+use super::privacy;
 use crate::commands::check::describe_separation;
 use crate::figures::{Headline, compare_with_data};
 use crate::formatting::{count, number, table};
@@ -21,7 +22,7 @@ pub(crate) struct Summary<'a> {
     rows: usize,
     schema_digest: Digest,
     fairness: Fairness,
-    method: ProxyMethod,
+    generator: ProxyGenerator,
     epsilon: Option<f64>,
     towards_label_rate: f64,
     warnings: &'a [Warning],
@@ -34,6 +35,9 @@ pub(crate) struct Summary<'a> {
     models: &'a ProxyModels,
     #[serde(flatten)]
     generated: &'a ProxySummary,
+    /// The differential privacy of the proxy, as its file says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    privacy: Option<&'a PrivacyStatement>,
     /// Whether the distances in `closeness` are a problem.
     closeness_finding: Finding,
     #[serde(skip)]
@@ -66,7 +70,7 @@ impl<'a> Summary<'a> {
             rows: proxy.rows.len(),
             schema_digest: schema.digest(),
             fairness: settings.fairness,
-            method: settings.method,
+            generator: settings.generator,
             epsilon: settings.epsilon,
             towards_label_rate: settings.towards_label_rate,
             warnings,
@@ -75,6 +79,7 @@ impl<'a> Summary<'a> {
             data_model: &models.data,
             models,
             generated: &proxy.summary,
+            privacy: proxy.privacy.as_ref(),
             closeness_finding: Finding::of(&proxy.summary.closeness),
             start: settings.start,
             definition_1: Definition1 {
@@ -94,9 +99,10 @@ impl<'a> Summary<'a> {
     pub(super) fn describe(&self) -> String {
         let (generated, test, models) = (self.generated, &self.definition_1, self.models);
         let line = |name: &str, start: f64, end: f64| vec![name.into(), number(start), number(end)];
-        let start = match self.method {
-            ProxyMethod::Target => "model of the data",
-            ProxyMethod::Paper => "model of the initial rows",
+        let start = match self.generator {
+            _ if self.privacy.is_some() => "model before fairness",
+            ProxyGenerator::Thresholds | ProxyGenerator::Raw => "model of the data",
+            ProxyGenerator::Paper => "model of the initial rows",
         };
         let quality = table(
             &["measured on the client's data", start, "model of the proxy"],
@@ -125,9 +131,10 @@ impl<'a> Summary<'a> {
             &[],
         );
         format!(
-            "{} for {}\n\n{}[ ] is a 95 % interval\n\n{quality}\n{closeness}\n{verdict}",
+            "{} for {}{}\n\n{}[ ] is a 95 % interval\n\n{quality}\n{closeness}\n{verdict}",
             count(self.rows, "proxy row"),
             self.fairness,
+            self.privacy.map(privacy::describe).unwrap_or_default(),
             compare_with_data(self.fairness, &models.labels, &models.data, &models.proxy),
         )
     }

@@ -1,8 +1,8 @@
 //! Warnings about a proxy: what its owner should know before submitting it.
 
 use equipoise_core::{
-    Condition, FEW_DATA_ROWS, FairProxyTest, ProxyModels, ProxySettings, ProxyStart, ProxySummary,
-    Rows, Separation, Warning, WarningCode,
+    Condition, FEW_DATA_ROWS, FairProxyTest, Privacy, ProxyGenerator, ProxyModels, ProxySettings,
+    ProxyStart, ProxySummary, Rows, Separation, Warning, WarningCode,
 };
 
 use super::closeness::Finding;
@@ -22,13 +22,42 @@ pub(super) fn about_data(data: &Rows, settings: &ProxySettings) -> Vec<Warning> 
              Use it for experiments only, and do not submit it.",
         ));
     }
-    if data.len() < FEW_DATA_ROWS {
+    if settings.generator == ProxyGenerator::Raw {
+        warnings.push(Warning::new(
+            WarningCode::RawRows,
+            "--generator raw writes the private rows themselves: neither fair nor private. `submit` refuses the file \
+             unless you add --raw-rows.",
+        ));
+    }
+    if let Some(privacy) = settings.privacy {
+        warnings.extend(about_privacy(data, privacy));
+    } else if data.len() < FEW_DATA_ROWS {
         let text = format!(
             "the data has {} rows. With fewer than {FEW_DATA_ROWS}, a proxy says more about each of them: \
              someone who knows a person's values may guess whether that person is in the data.",
             data.len()
         );
         warnings.push(Warning::new(WarningCode::FewDataRows, text));
+    }
+    warnings
+}
+
+/// Warnings about the promise of differential privacy.
+fn about_privacy(data: &Rows, privacy: Privacy) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if privacy.test_seed.is_some() {
+        let text =
+            "--dp-test-seed makes the noise known, so the proxy is not private. Do not submit it.";
+        warnings.push(Warning::new(WarningCode::NotPrivate, text));
+    }
+    if privacy.delta * data.len() as f64 > 0.1 {
+        let text = format!(
+            "δ = {:e} is more than a tenth of 1 over the number of rows, {}. With such a δ, a mechanism may publish someone's row \
+             and still keep its promise. Choose a smaller --dp-delta.",
+            privacy.delta,
+            data.len()
+        );
+        warnings.push(Warning::new(WarningCode::LargeDelta, text));
     }
     warnings
 }
@@ -92,7 +121,9 @@ fn describe_remaining_gap(
             Condition::Negatives => group.rows - group.positives,
         })
     });
-    let why = if is_blind {
+    let why = if settings.privacy.is_some() {
+        "Noise hides how far each group's threshold must move; a larger --dp-epsilon or data of more people would help"
+    } else if is_blind {
         "A model that does not see the group cannot always do better with these features"
     } else {
         "A rate of so few people cannot be adjusted more finely, or several rates cannot be equal at once"

@@ -8,7 +8,7 @@ use super::rates::OnSample;
 use super::report::TrustReason;
 use super::root_rates::RootRates;
 
-/// The share of its advantage over chance that a blind model may lose.
+/// The share of its advantage over chance that a blind or a noisy model may lose.
 const MOST: f64 = 0.6;
 
 /// Why each client is useless; `None` if it is not.
@@ -16,6 +16,7 @@ pub(super) fn find_useless(
     root: &RootRates,
     on_samples: &[OnSample],
     models: &[Vec<f64>],
+    is_noisy: impl Fn(usize) -> bool,
     constants: &TrustConstants,
 ) -> Vec<Option<TrustReason>> {
     let n_clients = models.len();
@@ -35,10 +36,11 @@ pub(super) fn find_useless(
         .reduce(|best, next| if next.1 > best.1 { next } else { best });
     if let Some((best, best_auc)) = best {
         let errors = root.auc_errors(models, best);
-        let allowed = allowed_deficit(best_auc, root.is_blind(), constants);
         for client in (0..n_clients).filter(|&c| c != best) {
             let (Some(auc), None) = (auc(client), &useless[client]) else { continue };
             let (deficit, error) = (best_auc - auc, errors[client]);
+            let may_rank_worse = root.is_blind() || is_noisy(client);
+            let allowed = allowed_deficit(best_auc, may_rank_worse, constants);
             let margin = constants.clip * error;
             let on_rows = deficit_on_samples(on_samples, client, best)
                 .clamp(deficit - margin, deficit + margin);
@@ -54,10 +56,11 @@ pub(super) fn find_useless(
 }
 
 /// How much worse than the best a useful model may rank people. A model that sees the group can be fair by its thresholds
-/// alone, and ranks as well as an unfair one. A blind model must rank people differently to be fair, so it is useless only if it
-/// has lost most of what sets the best model apart from chance.
-fn allowed_deficit(best_auc: f64, is_blind: bool, constants: &TrustConstants) -> f64 {
-    let most = if is_blind { MOST * (best_auc - 0.5) } else { 0.0 };
+/// alone, and ranks as well as an unfair one. A blind model must rank people differently to be fair, and the noise of
+/// differential privacy costs some of a model's ranking. Such a model is useless only if it has lost most of what sets the best
+/// model apart from chance. A client that declares noise it did not add gains nothing but that.
+fn allowed_deficit(best_auc: f64, may_rank_worse: bool, constants: &TrustConstants) -> f64 {
+    let most = if may_rank_worse { MOST * (best_auc - 0.5) } else { 0.0 };
     constants.deficit.max(most)
 }
 

@@ -1,16 +1,15 @@
 //! Proxies made for a target model: exact, fair by hard decisions, private, and the same for any number of threads.
 #![allow(clippy::unwrap_used)]
 
-use super::super::{ProxyMethod, generate_proxy};
+use super::super::{ProxyGenerator, generate_proxy};
 use super::*;
 use crate::fairness::{Criterion, Fairness};
 use crate::metrics::Metrics;
 use crate::observer::NoopObserver;
-use crate::rows::Layout;
 use crate::test_rows::{layout, random_rows, random_rows_of};
 
 fn proxy(data: &Rows, settings: ProxySettings) -> GeneratedProxy {
-    assert_eq!(settings.method, ProxyMethod::Target);
+    assert_eq!(settings.generator, ProxyGenerator::Thresholds);
     generate_proxy(data, &settings, &mut NoopObserver).unwrap()
 }
 

@@ -1,21 +1,19 @@
-//! The default method: rows whose model is a fair target model.
+//! The default generator: rows whose model is a fair target model.
 
-use std::slice;
+mod private;
 
 use super::blocks::scores;
 use super::exact_rows::{ExactRows, make_exact};
+use super::on_data::OnData;
 use super::relabel::draw_labels;
 use super::smoothed_rows::{MIN_GROUP_ROWS, SampledRows, SmoothedModel};
 use super::target::{DATA_RIDGE, fair_target, worst_gap};
-use super::{GeneratedProxy, ProxySettings, ProxyStart, ProxySummary, measure_some};
+use super::{ClientData, GeneratedProxy, ProxySettings, ProxyStart, ProxySummary};
 use crate::error::Error;
-use crate::fairness::Covariance;
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, fit_logistic, ridge};
 use crate::linalg::RangeProjection;
 use crate::observer::{Observer, Progress, report};
-use crate::packed_rows::PackedRows;
-use crate::rows::Rows;
-use crate::statistics::{ClientStatistics, Order};
+use crate::rows::{Layout, Rows};
 
 /// Largest difference between a coefficient of the proxy's model and of the target if the proxy is a success.
 const TARGET_ERROR: f64 = 1e-6;
@@ -25,33 +23,33 @@ const STAGES: usize = 4;
 
 /// Generates a proxy of `data`, whose settings and cells have been checked.
 pub(super) fn generate(
-    data: &Rows,
+    data: &ClientData<'_>,
     settings: &ProxySettings,
     observer: &mut dyn Observer,
 ) -> Result<GeneratedProxy, Error> {
+    if let Some(privacy) = settings.privacy {
+        return private::generate(data, privacy, settings, observer);
+    }
+    let data = data.rows;
     let n_rows = settings.rows.unwrap_or(data.len());
-    check_size(data, n_rows)?;
-    let packed = PackedRows::unmerged(slice::from_ref(data))?;
-    let covariance = Covariance::of(data);
-    let measure = |theta: &[f64]| -> Result<(f64, f64), Error> {
-        let loss = packed.evaluate(theta, Order::Loss)?.weighted_loss(&[1.0]) / data.len() as f64;
-        Ok((loss, covariance.violation(theta).size(settings.fairness)))
-    };
+    let n_groups = data.cell_counts().iter().filter(|cell| cell[0] + cell[1] > 0).count();
+    check_size(data.layout(), n_groups, n_rows)?;
+    let on_data = OnData::new(data, settings.fairness)?;
+    let packed = &on_data.packed;
     let mut reached = |done: usize, (objective, violation): (f64, f64)| {
         let (of, rho, weights) = (STAGES, 0.0, &[][..]);
         report(observer, Progress { done, of, objective, violation, rho, weights })
     };
 
-    let origin = FitPoint::origin(&packed)?;
+    let origin = FitPoint::origin(packed)?;
     // At θ = 0 every row has the same curvature, so the Hessian is a multiple of Σ a aᵀ.
     let row_space = RangeProjection::new(origin.statistics.hessian(0), data.layout().n());
-    let problem = InnerProblem { rows: &packed, weights: &[1.0], ridge: DATA_RIDGE };
+    let problem = InnerProblem { rows: packed, weights: &[1.0], ridge: DATA_RIDGE };
     let tolerance = InnerSettings { tolerance: 1e-9, ..InnerSettings::default() };
     let start_theta = problem.fit(origin, &tolerance)?.point.theta;
-    let (start_loss, start_violation) = measure(&start_theta)?;
-    reached(1, (start_loss, start_violation))?;
-    let target = fair_target(data, &packed, &start_theta, &row_space, settings)?;
-    reached(2, measure(&target)?)?;
+    reached(1, on_data.measure(&start_theta)?)?;
+    let target = fair_target(data, packed, &start_theta, &row_space, settings)?;
+    reached(2, on_data.measure(&target)?)?;
 
     let model = SmoothedModel::of(data)?;
     let sampled = match settings.start {
@@ -61,39 +59,26 @@ pub(super) fn generate(
     let labelled = label(data, sampled, &target, settings.seed)?;
     let ridge = ridge(settings.lambda, target.len());
     let ExactRows { rows, steps } = make_exact(labelled, &target, ridge, model.varying())?;
-    reached(3, measure(&target)?)?;
+    reached(3, on_data.measure(&target)?)?;
 
     let tolerance = InnerSettings { tolerance: 1e-11, ..InnerSettings::default() };
     let theta = fit_logistic(&rows, settings.lambda, &tolerance)?;
-    let (loss, violation) = measure(&theta)?;
-    reached(STAGES, (loss, violation))?;
+    reached(STAGES, on_data.measure(&theta)?)?;
     let differences = theta.iter().zip(&target).map(|(found, wanted)| (found - wanted).abs());
     let target_error = differences.fold(0.0, f64::max);
-    Ok(GeneratedProxy {
-        summary: ProxySummary {
-            loss,
-            violation,
-            violations: covariance.violation(&theta),
-            start_loss,
-            start_violation,
-            rho: 0.0,
-            steps,
-            converged: target_error <= TARGET_ERROR,
-            epsilon_met: settings.epsilon.map(|epsilon| violation <= epsilon),
-            closeness: measure_some(&rows, data, settings.seed, settings.closeness_rows),
-            theta,
-            start_theta,
-            target_error: Some(target_error),
-            promised_gap: Some(worst_gap(data, &target, settings.fairness)),
-        },
-        rows,
-    })
+    let summary = ProxySummary {
+        steps,
+        converged: target_error <= TARGET_ERROR,
+        target_error: Some(target_error),
+        promised_gap: Some(worst_gap(data, &target, settings.fairness)),
+        ..on_data.summarise(&rows, theta, start_theta, settings)?
+    };
+    Ok(GeneratedProxy { rows, summary, privacy: None })
 }
 
 /// Rejects a number of rows from which the model cannot be recovered.
-fn check_size(data: &Rows, n_rows: usize) -> Result<(), Error> {
-    let n_groups = data.cell_counts().iter().filter(|cell| cell[0] + cell[1] > 0).count();
-    let minimum = (data.layout().n() + 1).max(MIN_GROUP_ROWS * n_groups);
+fn check_size(layout: &Layout, n_groups: usize, n_rows: usize) -> Result<(), Error> {
+    let minimum = (layout.n() + 1).max(MIN_GROUP_ROWS * n_groups);
     if n_rows < minimum {
         return Err(Error::FewProxyRows { found: n_rows, minimum });
     }
@@ -105,14 +90,15 @@ fn copied_rows(data: &Rows, n_rows: usize) -> SampledRows {
     let chosen = (0..n_rows).map(|i| i % data.len());
     SampledRows {
         x: chosen.clone().flat_map(|i| data.x(i).iter().copied()).collect(),
-        groups: chosen.map(|i| data.groups()[i]).collect(),
+        groups: chosen.clone().map(|i| data.groups()[i]).collect(),
+        positive: chosen.map(|i| data.is_positive(i)).collect(),
     }
 }
 
 /// The rows with labels drawn from `theta`.
 fn label(data: &Rows, sampled: SampledRows, theta: &[f64], seed: u64) -> Result<Rows, Error> {
     let layout = data.layout();
-    let SampledRows { x, groups } = sampled;
+    let SampledRows { x, groups, .. } = sampled;
     let unlabelled = Rows::new(layout.clone(), &x, &groups, &vec![false; groups.len()])?;
     drop(x);
     let positive = draw_labels(&scores(&unlabelled, theta), &groups, layout.groups.len(), seed);

@@ -1,8 +1,8 @@
-//! The state of the generator, and its steps.
+//! The search for rows whose model minimises the paper's objective: its state and its steps.
 
 use std::slice;
 
-use super::{ProxySettings, ProxySolver, rows_step};
+use super::super::{ProxySettings, ProxySolver, rows_step};
 use crate::adam::Adam;
 use crate::error::Error;
 use crate::fairness::{Covariance, Fairness, Penalty, Violation};
@@ -20,8 +20,8 @@ const RELATIVE_DECREASE: f64 = 1e-9;
 /// Maximum number of step lengths that one step tries.
 const MAX_TRIALS: usize = 20;
 
-/// The generator's current proxy, and everything needed to measure it.
-pub(super) struct Generator {
+/// The current proxy, and everything needed to measure it.
+pub(super) struct Search {
     data: PackedRows,
     covariance: Covariance,
     fairness: Fairness,
@@ -45,7 +45,7 @@ struct Measured {
     contrasts: Vec<f64>,
 }
 
-impl Generator {
+impl Search {
     pub(super) fn new(
         data: &Rows,
         start: Rows,

@@ -9,31 +9,33 @@
 //! smoothed model of the data (see `start`), and each step moves them as little as the model's next step allows (see
 //! `rows_step`).
 
-use super::generator::Generator;
-use super::{GeneratedProxy, ProxySettings, ProxySummary, measure_some, start};
+mod search;
+
+use super::{ClientData, GeneratedProxy, ProxySettings, ProxySummary, measure_some, start};
 use crate::error::Error;
 use crate::observer::{Observer, Progress, report};
-use crate::rows::Rows;
 use crate::settings::RhoSchedule;
+use search::Search;
 
 /// Largest ρ if a tolerance is set, which may need more than the schedule's last value.
 const RHO_LIMIT: f64 = 1e10;
 
 /// Generates a proxy of `data`, whose settings and cells have been checked.
 pub(super) fn generate(
-    data: &Rows,
+    data: &ClientData<'_>,
     settings: &ProxySettings,
     observer: &mut dyn Observer,
 ) -> Result<GeneratedProxy, Error> {
+    let data = data.rows;
     let (n_rows, minimum) = (settings.rows.unwrap_or(data.len()), data.layout().n() + 1);
     if n_rows < minimum {
         return Err(Error::FewProxyRows { found: n_rows, minimum });
     }
     let varying = start::varying_directions(data);
     let start = start::initial_rows(data, settings, &varying)?;
-    let mut generator = Generator::new(data, start, varying, settings)?;
-    let (start_loss, start_violation) = (generator.loss(), generator.size());
-    let start_theta = generator.theta().to_vec();
+    let mut search = Search::new(data, start, varying, settings)?;
+    let (start_loss, start_violation) = (search.loss(), search.size());
+    let start_theta = search.theta().to_vec();
 
     let schedule = RhoSchedule::default();
     let mut rho = schedule.start;
@@ -42,23 +44,23 @@ pub(super) fn generate(
     loop {
         converged = false;
         for _ in 0..settings.steps_per_rho {
-            let moved = generator.step(rho)?;
+            let moved = search.step(rho)?;
             steps += usize::from(moved);
             let progress = Progress {
                 done: steps,
                 of: settings.steps_per_rho * 4,
-                objective: generator.value(rho),
-                violation: generator.size(),
+                objective: search.value(rho),
+                violation: search.size(),
                 rho,
                 weights: &[],
             };
             report(observer, progress)?;
             if !moved {
-                converged = !generator.was_stuck();
+                converged = !search.was_stuck();
                 break;
             }
         }
-        let met = settings.epsilon.is_some_and(|epsilon| generator.size() <= epsilon);
+        let met = settings.epsilon.is_some_and(|epsilon| search.size() <= epsilon);
         let limit = if settings.epsilon.is_some() { RHO_LIMIT } else { schedule.max };
         if met || rho * schedule.factor > limit {
             converged |= met;
@@ -67,9 +69,9 @@ pub(super) fn generate(
         rho *= schedule.factor;
     }
 
-    let violation = generator.size();
-    let (loss, violations) = (generator.loss(), generator.violations());
-    let (rows, theta) = generator.into_proxy();
+    let violation = search.size();
+    let (loss, violations) = (search.loss(), search.violations());
+    let (rows, theta) = search.into_proxy();
     Ok(GeneratedProxy {
         summary: ProxySummary {
             loss,
@@ -88,5 +90,6 @@ pub(super) fn generate(
             promised_gap: None,
         },
         rows,
+        privacy: None,
     })
 }
