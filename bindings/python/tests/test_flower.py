@@ -500,6 +500,19 @@ def test_a_node_keeps_the_model_and_evaluates_on_its_test_rows(schema, clients, 
     assert reply is not None and "not for the schema" in reply.content.config_records["equipoise"]["refusal"]
 
 
+def test_a_private_proxy_is_made_once_and_figures_stay_at_home(schema, clients, expected, tmp_path) -> None:
+    own = {"client": "east", "data": clients["east"], "schema": schema}
+    assert "no `proxy`" in ask(node_of(client_app(**own, dp_epsilon=3)), schema.digest)["refusal"]
+    private = node_of(client_app(**own, dp_epsilon=3, proxy=tmp_path / "east.parquet"))
+    first = ask(private, schema.digest)
+    assert "proxy" in first and ask(private, schema.digest) == first
+    request = RecordDict({"equipoise": ConfigRecord({"model": expected.model_.to_json()})})
+    for node in (private, node_of(client_app(**own), evaluate=False)):
+        reply = node(Message(request, 7, "evaluate.model"))
+        assert reply is not None
+        assert reply.content.config_records["equipoise"]["refusal"] == "this node reports no figures"
+
+
 def test_the_base_package_does_not_need_flower() -> None:
     program = """
 import sys

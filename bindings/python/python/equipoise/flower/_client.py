@@ -33,6 +33,7 @@ def client_app(
     proxy: StrPath | None = None,
     test: Rows | None = None,
     model: StrPath | None = None,
+    evaluate: bool | None = None,
     **options: Any,
 ) -> ClientApp:
     """A `ClientApp` that sends a proxy of the node's rows, once, and evaluates the model on them.
@@ -51,7 +52,10 @@ def client_app(
             each request, from the same rows and with the same seed.
         test: Rows to evaluate the model on, in place of `data`.
         model: Where to save the model that the node receives. An existing file is replaced.
-        options: Other parameters of `make_proxy`, such as `seed`.
+        evaluate: Whether to report rows, accuracy and gap of the model, which are exact figures of the node's own rows. By
+            default yes, but not with `dp_epsilon`, whose guarantee does not cover them.
+        options: Other parameters of `make_proxy`, such as `seed`. `dp_epsilon` needs `proxy`, because a second private proxy
+            of the same rows would spend the same budget again.
     """
     given: dict[str, Any] = {
         "client": client,
@@ -61,6 +65,7 @@ def client_app(
         "proxy": proxy,
         "test": test,
         "model": model,
+        "evaluate": evaluate,
     }
     app = ClientApp()
 
@@ -70,7 +75,7 @@ def client_app(
 
     @app.evaluate("model")
     def evaluate_model(message: Message, context: Context) -> Message:
-        return _answer(message, _Node(given, context), lambda node: _evaluation(message, node))
+        return _answer(message, _Node(given, context), lambda node: _evaluation(message, node, options))
 
     return app
 
@@ -122,6 +127,8 @@ def _proxy(message: Message, node: _Node, options: dict[str, Any]) -> RecordDict
     fairness, agreed = request_text(message, "fairness"), node.get("fairness")
     if agreed is not None and agreed != fairness:
         raise Refused(f"the request is for fairness `{fairness}`, this node agreed on `{agreed}`")
+    if options.get("dp_epsilon") is not None:
+        node.need("proxy")
     with tempfile.TemporaryDirectory(prefix="equipoise-flower-") as folder:
         # A proxy file says whose it is by its name.
         file = Path(node.get("proxy") or Path(folder, f"{client}.parquet"))
@@ -141,11 +148,14 @@ def _proxy(message: Message, node: _Node, options: dict[str, Any]) -> RecordDict
     return proxy_reply(ProxyReply(client, schema.digest, content))
 
 
-def _evaluation(message: Message, node: _Node) -> RecordDict:
+def _evaluation(message: Message, node: _Node, options: dict[str, Any]) -> RecordDict:
     model = Model(request_text(message, "model"))
     if model.schema != node.schema():
         raise Refused("the model is not for the schema that this node agreed on")
     if (path := node.get("model")) is not None:
         model.save(path, force=True)
+    reports = node.get("evaluate")
+    if reports is False or (reports is None and options.get("dp_epsilon") is not None):
+        raise Refused("this node reports no figures")
     figures = model.evaluate(node.rows("test", "data"))
     return evaluation_reply(Evaluation(int(figures["rows"]), float(figures["accuracy"]), figures["gap"]))
