@@ -8,11 +8,14 @@
 //!   the model that anyone will fit to them (`exact_rows`). It can be differentially private (`privacy`).
 //! - `paper`, the paper's Algorithm 1, keeps the labels and moves the rows until their model has a small covariance of
 //!   group and score.
+//! - `distillation` replaces the rows of `thresholds` by a few that have the same model and the same gradients on the way
+//!   to it.
 //! - `raw` only encodes the rows.
 
 mod blocks;
 mod closeness;
 mod columns;
+mod distillation;
 mod exact_rows;
 mod fair_test;
 mod models;
@@ -54,7 +57,7 @@ pub struct ProxySettings {
     pub fairness: Fairness,
     /// How the proxy is made. Default: for a fair target model.
     pub generator: ProxyGenerator,
-    /// `N^p`, the number of proxy rows, at least 1. `None`: as many as the data has.
+    /// `N^p`, the number of proxy rows, at least 1. `None`: as many as the data has; for generator `distillation` 200.
     pub rows: Option<usize>,
     /// Generator `thresholds`: the share of every group's distance from the common rate that remains. From −2 to 1; a share below
     /// 0 favours the groups that were behind. Default: 0.05, because the last of the gap costs the most accuracy.
@@ -103,6 +106,8 @@ pub enum ProxyGenerator {
     Thresholds,
     /// The paper's Algorithm 1: labels are kept, and rows move until the covariance of group and score is small.
     Paper,
+    /// A few rows with the model of `thresholds`, and with its rows' gradients on the way to that model.
+    Distillation,
     /// The client's own rows: neither fair nor private.
     Raw,
 }
@@ -244,6 +249,7 @@ pub fn generate_proxy<'a>(
     match settings.generator {
         ProxyGenerator::Thresholds => thresholds::generate(&data, settings, observer),
         ProxyGenerator::Paper => paper::generate(&data, settings, observer),
+        ProxyGenerator::Distillation => distillation::generate(&data, settings, observer),
         ProxyGenerator::Raw => raw::generate(&data, settings, observer),
     }
 }

@@ -100,8 +100,8 @@ impl<'a> Summary<'a> {
         let (generated, test, models) = (self.generated, &self.definition_1, self.models);
         let line = |name: &str, start: f64, end: f64| vec![name.into(), number(start), number(end)];
         let start = match self.generator {
-            ProxyGenerator::Thresholds | ProxyGenerator::Raw => "model of the data",
             ProxyGenerator::Paper => "model of the initial rows",
+            _ => "model of the data",
         };
         let quality = table(
             &["measured on the client's data", start, "model of the proxy"],
