@@ -119,8 +119,8 @@ pub use proxy::{
     ClientData, Closeness, Distances, EncodedColumn, EncodedColumns, FEW_DATA_ROWS, FairProxyTest,
     GeneratedProxy, NoisyRelease, Privacy, PrivacyStatement, ProxyGenerator, ProxyModels,
     ProxySettings, ProxySolver, ProxyStart, ProxySummary, Release, Separation,
-    check_fairness_is_measurable, epsilon_of, generate_proxy, measure_closeness, rho_of,
-    test_fair_proxy,
+    check_fairness_is_measurable, epsilon_of, generate_proxy, measure_closeness, membership_auc,
+    nearest_distances, rho_of, test_fair_proxy,
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};
