@@ -79,8 +79,17 @@ fn location(error: &anyhow::Error) -> (Option<u64>, Option<String>) {
     table.unwrap_or_default()
 }
 
-/// Options of the command line are keywords here: `--root-weighting` is `root_weighting`.
+/// Options of the command line are keywords here: `--root-weighting` is `root_weighting`. A whole command in backticks stays
+/// one.
 fn in_python_terms(message: &str) -> String {
+    let parts = message.split('`').enumerate().map(|(i, part)| match part.find("--") {
+        Some(at) if i % 2 == 1 && at > 0 => part.to_owned(),
+        _ => options_as_keywords(part),
+    });
+    parts.collect::<Vec<_>>().join("`")
+}
+
+fn options_as_keywords(message: &str) -> String {
     let mut parts = message.split("--");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -133,4 +142,22 @@ pub(crate) fn arguments(options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
         }
     }
     Ok(arguments)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_python_terms;
+
+    #[test]
+    fn options_become_keywords_and_commands_stay_commands() {
+        let cases = [
+            ("--root-weighting must be pooled", "root_weighting must be pooled"),
+            ("use `--lambda` or --seed", "use `lambda_` or seed"),
+            ("run `equipoise proxy --client c3` again", "run `equipoise proxy --client c3` again"),
+            ("a -- b", "a -- b"),
+        ];
+        for (message, expected) in cases {
+            assert_eq!(in_python_terms(message), expected);
+        }
+    }
 }

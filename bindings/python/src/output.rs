@@ -1,5 +1,6 @@
 //! Tables for Python.
 
+use std::collections::HashMap;
 use std::ffi::CStr;
 
 use arrow_array::cast::AsArray;
@@ -19,8 +20,14 @@ const STREAM: &CStr = c"arrow_array_stream";
 pub(crate) struct OutputTable(RecordBatch);
 
 impl OutputTable {
-    pub(crate) fn new(columns: &[OutputColumn]) -> PyResult<Self> {
-        Ok(Self(record_batch(columns).map_err(|error| PyValueError::new_err(error.to_string()))?))
+    /// A table that says something about itself, in the metadata of its schema.
+    pub(crate) fn new(columns: &[OutputColumn], properties: Vec<(&str, String)>) -> PyResult<Self> {
+        let invalid = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
+        let batch = record_batch(columns).map_err(|error| invalid(&error))?;
+        let metadata = properties.into_iter().map(|(name, text)| (name.to_owned(), text));
+        let schema =
+            batch.schema().as_ref().clone().with_metadata(metadata.collect::<HashMap<_, _>>());
+        Ok(Self(batch.with_schema(schema.into()).map_err(|error| invalid(&error))?))
     }
 }
 

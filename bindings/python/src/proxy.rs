@@ -7,7 +7,8 @@ use equipoise_core::{
     ClientData, GeneratedProxy, ProxyModels, ProxySettings, generate_proxy, test_fair_proxy,
 };
 use equipoise_data::{
-    Purpose, Schema as DataSchema, proxy_columns, read_proxy, read_rows, write_proxy_of,
+    ProxyOrigin, Purpose, Schema as DataSchema, proxy_columns, read_proxy, read_rows,
+    write_proxy_of,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -33,7 +34,9 @@ impl Proxy {
     fn table(&self, py: Python<'_>) -> PyResult<OutputTable> {
         let columns = proxy_columns(&self.made.rows, &self.schema)
             .map_err(|error| exception(py, &error.into(), Stage::Proxy))?;
-        OutputTable::new(&columns)
+        let privacy = self.made.privacy.clone();
+        let origin = ProxyOrigin { privacy, ..ProxyOrigin::default() };
+        OutputTable::new(&columns, origin.properties())
     }
 
     /// What the command `proxy --json` prints.

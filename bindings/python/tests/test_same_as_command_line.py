@@ -128,3 +128,25 @@ def test_encoded_rows_are_the_same(files, command, schema, clients) -> None:
     pd.testing.assert_frame_equal(schema.encode(shuffled).sort_index(), expected)
     from_file = schema.encode(files / "data/north.csv")
     pd.testing.assert_frame_equal(pd.DataFrame(from_file), expected)
+
+
+def test_private_proxies_are_the_same_and_say_so_in_memory_too(files, command, clients, roots) -> None:
+    command("schema", "infer", "everyone.csv", "--label", "passed=1", "--sensitive", "group", "-o", "schema.toml")
+    schema = eq.Schema.load(files / "schema.toml")
+    (files / "proxies").mkdir()
+    in_memory = {}
+    for name in clients:
+        file = files / "proxies" / f"{name}.parquet"
+        private = ["--dp-epsilon", "10", "--dp-test-seed", "3"]
+        command("proxy", f"data/{name}.csv", "--schema", "schema.toml", "--fairness", "sp", *private, "-o", file)
+        in_memory[name] = eq.make_proxy(clients[name], schema, fairness="sp", dp_epsilon=10, dp_test_seed=3)
+        again = files / f"{name}.parquet"
+        in_memory[name].save(again)
+        assert file.read_bytes() == again.read_bytes()
+    from_memory = eq.defend(in_memory, roots, schema, fairness="sp")
+    from_files = eq.defend(files / "proxies", roots, schema, fairness="sp")
+    assert from_memory.weights_ == from_files.weights_
+    for client in from_memory.outcome_["clients"]:
+        declared = client["audit"]["privacy"]
+        assert declared["epsilon"] <= 10 and not declared["private"]
+    assert [c["audit"] for c in from_memory.outcome_["clients"]] == [c["audit"] for c in from_files.outcome_["clients"]]

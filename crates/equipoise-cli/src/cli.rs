@@ -4,8 +4,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     arena, audit, check, completions, data, defend, demo, doctor, encode, evaluate, experiment,
-    export, head, keygen, model, predict, proxy, round, schema, serve, split, status, submit,
-    validate_proxy, verify,
+    export, head, keygen, model, predict, privacy, proxy, round, schema, serve, split, status,
+    submit, validate_proxy, verify,
 };
 use crate::output::{Answer, Output};
 
@@ -47,6 +47,7 @@ pub(crate) enum Command {
     Schema(schema::SchemaCommand),
     Proxy(proxy::ProxyArgs),
     Check(check::CheckArgs),
+    Privacy(privacy::PrivacyArgs),
     Encode(encode::EncodeArgs),
     Defend(defend::DefendArgs),
     Evaluate(evaluate::EvaluateArgs),
@@ -87,6 +88,7 @@ impl Command {
             Self::Schema(command) => schema::run(&command, output),
             Self::Proxy(args) => proxy::run(&args, output),
             Self::Check(args) => check::run(&args, output),
+            Self::Privacy(args) => privacy::run(&args, output),
             Self::Encode(args) => encode::run(&args, output),
             Self::Defend(args) => defend::run(&args, output),
             Self::Evaluate(args) => evaluate::run(&args, output),

@@ -16,6 +16,7 @@ pub(crate) mod head;
 pub(crate) mod keygen;
 pub(crate) mod model;
 pub(crate) mod predict;
+pub(crate) mod privacy;
 pub(crate) mod proxy;
 pub(crate) mod round;
 pub(crate) mod schema;

@@ -17,10 +17,10 @@
 mod blocks;
 mod closeness;
 mod columns;
+mod disclosure;
 mod distillation;
 mod exact_rows;
 mod fair_test;
-mod membership;
 mod models;
 mod nearest;
 mod on_data;
@@ -38,10 +38,13 @@ mod transformation;
 pub use closeness::{Closeness, Distances, measure_closeness};
 use closeness::{MAX_MEASURED_ROWS, measure_some};
 pub use columns::{ClientData, EncodedColumn, EncodedColumns};
+pub use disclosure::{
+    AttributeInference, Disclosure, MembershipAttack, OutlierColumn, RareLevel, RareValues,
+    Visible, attack_proxy, find_visible, random_halves,
+};
 #[cfg(test)]
 pub(crate) use fair_test::fit_unregularised;
 pub use fair_test::{FairProxyTest, Separation, test_fair_proxy};
-pub use membership::{membership_auc, nearest_distances};
 pub use models::ProxyModels;
 pub use privacy::{NoisyRelease, Privacy, PrivacyStatement, Release, epsilon_of, rho_of};
 

@@ -1,8 +1,9 @@
 //! Read this first: from a round to an outcome.
 //!
-//! [`solve`] runs the defense and measures its model on the root. The default defense learns client weights `w` that
-//! minimise `P(w) = F(θ(w), w)` over the simplex (`learn_weights`), by one of two solvers: `adam` is the paper's
-//! Algorithm 2, and `gauss_newton`, the default, needs far fewer steps. Both repeat the same cycle:
+//! [`solve`] runs a defense and measures its model on the root. The default, `trust`, fits each client's model once and
+//! averages them by how likely each client is to be reliable (`defense/trust`). The paper's method, `bilevel`, learns client weights
+//! `w` that minimise `P(w) = F(θ(w), w)` over the simplex (`learn_weights`), by one of two solvers: `adam` is the paper's
+//! Algorithm 2, and `gauss_newton` needs far fewer steps. Both repeat the same cycle:
 //!
 //! 1. fit the inner model `θ(w)` to the weighted proxies (`inner_fit`);
 //! 2. measure `F` on the root (`root`);

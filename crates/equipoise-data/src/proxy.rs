@@ -15,6 +15,7 @@ use crate::output_table::{ColumnValues, OutputColumn, write_table};
 use crate::schema::Schema;
 use crate::table::TableKind;
 
+pub(crate) use origin::declared_privacy;
 pub use origin::{ProxyOrigin, check_origins};
 pub(crate) use reader::{CHUNK_ROWS, visit_proxy_rows};
 pub use reader::{OpenProxy, count_cells, read_proxy, visit_proxy};

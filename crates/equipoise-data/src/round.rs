@@ -120,11 +120,14 @@ fn load_within(tables: RoundTables, schema: &Schema, shares: Shares) -> Result<L
     let RoundTables { proxies, roots, roots_name } = tables;
     let files: Vec<(String, PathBuf)> =
         proxies.iter().map(|(id, table)| (id.clone(), table.name().to_path_buf())).collect();
+    // Whoever reads the rows reports a file that is broken, so errors come from there.
+    let privacy: Vec<_> = proxies.iter().map(|(_, table)| table.privacy()).collect();
     let plan = SamplePlan::new(schema.layout(), files.len());
     let (proxies, sketches): (Vec<_>, Vec<_>) =
         pack_proxies(proxies, schema, &plan, &shares)?.into_iter().unzip();
     let proxies = Box::new(PackedRows::new(proxies, shares.keeper)?);
-    assemble(files, proxies, &sketches, (roots, roots_name), schema)
+    let privacy = privacy.into_iter().collect::<Result<Vec<_>, _>>()?;
+    assemble(files, proxies, &sketches, privacy, (roots, roots_name), schema)
 }
 
 /// A round whose proxies are packed elsewhere: see [`pack_parts`](crate::pack_parts). `proxies` has each client with the
@@ -141,7 +144,12 @@ pub fn load_summarised(
     let with_root: Vec<(String, ())> = roots.iter().map(|(id, _)| (id.clone(), ())).collect();
     match_clients(&named, &with_root)?;
     let sketches: Vec<RowSketch> = summaries.iter().map(|s| s.sketch.clone()).collect();
-    assemble(proxies, rows(summaries), &sketches, (roots, "the roots".into()), schema)
+    let privacy = proxies.iter().map(|(_, file)| match file.is_file() {
+        true => Ok(ProxyOrigin::read(file)?.privacy),
+        false => Ok(None),
+    });
+    let privacy = privacy.collect::<Result<Vec<_>, Error>>()?;
+    assemble(proxies, rows(summaries), &sketches, privacy, (roots, "the roots".into()), schema)
 }
 
 /// Adds the roots, and all that can be said about the proxies.
@@ -149,12 +157,12 @@ fn assemble(
     files: Vec<(String, PathBuf)>,
     proxies: Box<dyn ClientStatistics>,
     sketches: &[RowSketch],
+    privacy: Vec<Option<PrivacyStatement>>,
     (roots, roots_name): (Vec<(String, TableSource)>, PathBuf),
     schema: &Schema,
 ) -> Result<LoadedRound, Error> {
     let roots = read_roots(roots, schema)?;
     let mut warnings = Vec::new();
-    let privacy = files.iter().map(|(_, file)| privacy_of(file)).collect::<Result<Vec<_>, _>>()?;
     for (c, (id, file)) in files.iter().enumerate() {
         let cell_counts = proxies.cell_counts(c).unwrap_or_default();
         for warning in warning::one_sided(file, schema, cell_counts) {
@@ -180,11 +188,6 @@ fn assemble(
     let is_noisy = privacy.iter().map(Option::is_some).collect();
     let round = Round::from_parts(client_ids, proxies, root)?.with_noisy_clients(is_noisy)?;
     Ok(LoadedRound { round, warnings, overlaps, distinct_rows, privacy })
-}
-
-/// How a proxy says that it is differentially private. Tables in memory say nothing.
-fn privacy_of(file: &Path) -> Result<Option<PrivacyStatement>, Error> {
-    if file.is_file() { Ok(ProxyOrigin::read(file)?.privacy) } else { Ok(None) }
 }
 
 /// Reads and packs the proxies, several at a time. Each file is decoded once.

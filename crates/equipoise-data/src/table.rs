@@ -274,11 +274,12 @@ impl Table {
         Delimiter::ALL.into_iter().find(|other| column.contains(char::from(other.byte())))
     }
 
-    /// A text that the file stores about itself under this name, outside of the rows. Only Parquet has these.
-    pub(crate) fn property(&self, name: &str) -> Option<&str> {
+    /// A text that the table stores about itself under this name, outside of the rows. CSV has none.
+    pub(crate) fn property(&self, name: &str) -> Option<String> {
         match &self.source {
-            Source::Csv(_) | Source::Memory(_) => None,
-            Source::Parquet(reader) => reader.property(name),
+            Source::Csv(_) => None,
+            Source::Memory(reader) => reader.property(name),
+            Source::Parquet(reader) => reader.property(name).map(str::to_owned),
         }
     }
 

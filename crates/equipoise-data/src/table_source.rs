@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use equipoise_core::PrivacyStatement;
+
 use crate::error::Error;
+use crate::proxy::{ProxyOrigin, declared_privacy};
 use crate::read_limits::ReadLimits;
 use crate::table::{Delimiter, Table, TableFile, open_encoded_table, open_table};
 
@@ -26,6 +29,14 @@ impl TableSource {
         match self {
             Self::File { path, .. } => path,
             Self::Open(table) => table.file(),
+        }
+    }
+
+    /// How a proxy says that it is differentially private.
+    pub(crate) fn privacy(&self) -> Result<Option<PrivacyStatement>, Error> {
+        match self {
+            Self::File { path, .. } => Ok(ProxyOrigin::read(path)?.privacy),
+            Self::Open(table) => declared_privacy(table),
         }
     }
 

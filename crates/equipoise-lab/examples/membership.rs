@@ -19,13 +19,12 @@ mod models;
 
 use std::path::PathBuf;
 
-use equipoise_core::{
-    Auc, Fairness, NoopObserver, ProxySettings, Rows, generate_proxy, nearest_distances,
-};
+use equipoise_core::{Auc, Fairness, NoopObserver, ProxySettings, Rows, generate_proxy};
 use equipoise_lab::{
     DATASETS, GroupView, Preprocessing, ScenarioClient, ScenarioKind, ScenarioSettings, Split,
 };
 use models::Answer;
+use rayon::prelude::*;
 
 /// Candidates of each kind.
 const CANDIDATES: usize = 1500;
@@ -145,7 +144,14 @@ fn spread(n: usize, wanted: usize) -> Vec<usize> {
 
 /// From each row, over features and group, to the nearest row of `to`.
 fn distances(from: &Rows, to: &Rows) -> Vec<f64> {
-    nearest_distances(from, to).into_iter().map(|d| d.max(SMALLEST_DISTANCE)).collect()
+    let n = from.layout().indicators().end;
+    let nearest = |i: usize| {
+        let squared = |j: usize| -> f64 {
+            from.a(i)[..n].iter().zip(to.a(j)).map(|(a, b)| (a - b) * (a - b)).sum()
+        };
+        (0..to.len()).map(squared).fold(f64::INFINITY, f64::min).sqrt().max(SMALLEST_DISTANCE)
+    };
+    (0..from.len()).into_par_iter().map(nearest).collect()
 }
 
 fn mean_and_error(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {

@@ -37,7 +37,7 @@ fn main() -> Answer<()> {
     );
     for dataset in DATASETS {
         let rows = dataset.load(&folder, Preprocessing::OneHot)?;
-        let columns = dataset.columns(&folder, Preprocessing::OneHot)?;
+        let columns = dataset.schema_for(&folder, Preprocessing::OneHot)?.encoded_columns();
         for fairness in ["sp", "eo"] {
             for epsilon in epsilons.split(',') {
                 let name = format!("{} {fairness}, ε = {epsilon}", dataset.title);

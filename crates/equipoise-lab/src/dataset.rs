@@ -2,7 +2,7 @@
 
 mod view;
 
-use equipoise_core::{EncodedColumns, Rows};
+use equipoise_core::Rows;
 use equipoise_data::{Digest, InferOptions, Purpose, Schema, infer, open_table, read_rows};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -139,13 +139,13 @@ impl Dataset {
         Ok(read_rows(&file, &schema, Purpose::Data)?.rows)
     }
 
-    /// What its encoded features stand for.
-    pub fn columns(
+    /// The schema by which it is encoded.
+    pub fn schema_for(
         &self,
         locations: &[PathBuf],
         preprocessing: Preprocessing,
-    ) -> Result<EncodedColumns, Error> {
-        Ok(self.schema(&self.locate(locations)?, preprocessing)?.encoded_columns())
+    ) -> Result<Schema, Error> {
+        self.schema(&self.locate(locations)?, preprocessing)
     }
 
     /// The index of an encoded feature.
@@ -155,7 +155,7 @@ impl Dataset {
         preprocessing: Preprocessing,
         feature: &'static str,
     ) -> Result<usize, Error> {
-        let names = self.schema(&self.locate(locations)?, preprocessing)?.encoded_names();
+        let names = self.schema_for(locations, preprocessing)?.encoded_names();
         let found = names.iter().position(|name| name == feature);
         found.ok_or(Error::NoFeature { dataset: self.name, feature })
     }

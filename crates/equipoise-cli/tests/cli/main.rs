@@ -31,6 +31,7 @@ mod operations;
 mod origins;
 mod permissions;
 mod pinned_keys;
+mod privacy;
 mod proxies;
 #[path = "../shared/random.rs"]
 mod random;

@@ -13,7 +13,7 @@ mod even_choice;
 mod path_match;
 
 use super::exact_rows::{ExactRows, make_exact};
-use super::thresholds::{STAGES, TargetRows, check_size};
+use super::thresholds::{STAGES, TargetRows, check_size, occupied_groups};
 use super::{ClientData, GeneratedProxy, ProxySettings, ProxyStart};
 use crate::error::Error;
 use crate::inner_fit::ridge;
@@ -43,7 +43,7 @@ pub(super) fn generate(
     }
     let data = data.rows;
     let n_rows = settings.rows.unwrap_or(ROWS.max(ROWS_PER_COEFFICIENT * data.layout().n()));
-    check_size(data, n_rows)?;
+    check_size(data.layout(), occupied_groups(data), n_rows)?;
     let mut reached = |done: usize, (objective, violation): (f64, f64)| {
         let (of, rho, weights) = (STAGES, 0.0, &[][..]);
         report(observer, Progress { done, of, objective, violation, rho, weights })

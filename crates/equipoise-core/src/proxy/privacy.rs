@@ -35,9 +35,15 @@ const CLIP: f64 = 3.0;
 /// Features are integers of this size at most: a number at its bound, or the level that a row has.
 const UNIT: i64 = 256;
 
-/// How much of ρ each release gets. Halving or doubling one of them changes little.
+const ADJACENCY: &str = "add-or-remove-one-row";
+const MECHANISM: &str = "discrete-gaussian";
+/// A statement with more releases is not one of ours.
+const MAX_RELEASES: usize = 16;
+
+/// How much of ρ each release gets. With a third or three times as much for products, gaps on Law School and Dutch stay
+/// within 0.01 of these.
 const SHARES: [(Release, f64); 3] =
-    [(Release::CountsAndSums, 0.4), (Release::Products, 0.4), (Release::Scores, 0.2)];
+    [(Release::CountsAndSums, 0.5), (Release::Products, 0.25), (Release::Scores, 0.25)];
 
 /// The privacy that a proxy should have.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -83,6 +89,7 @@ pub enum Release {
 
 /// What a private proxy promises, and how: everything that an auditor needs to check the figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PrivacyStatement {
     /// ε of all releases together.
     pub epsilon: f64,
@@ -104,6 +111,7 @@ pub struct PrivacyStatement {
 
 /// One release and its noise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NoisyRelease {
     /// What is released.
     pub release: Release,
@@ -114,8 +122,16 @@ pub struct NoisyRelease {
 }
 
 impl PrivacyStatement {
-    /// A statement read from a file that contradicts itself protects nobody. `None` if it is consistent.
+    /// Why a statement read from a file cannot be true. `None` if it is consistent.
     pub fn contradiction(&self) -> Option<String> {
+        if self.adjacency != ADJACENCY || self.mechanism != MECHANISM {
+            return Some(
+                "its adjacency or its mechanism is not one that this program knows".to_owned(),
+            );
+        }
+        if !(self.delta > 0.0 && self.delta < 1.0) || self.releases.len() > MAX_RELEASES {
+            return Some("its δ is not between 0 and 1, or it has too many releases".to_owned());
+        }
         let rho: f64 = self.releases.iter().map(NoisyRelease::rho).sum();
         let epsilon = epsilon_of(rho, self.delta);
         let differ = |a: f64, b: f64| (a - b).abs() > 1e-6 * a.abs().max(b.abs());
@@ -191,8 +207,8 @@ impl Budget {
             epsilon: epsilon_of(rho, self.privacy.delta),
             delta: self.privacy.delta,
             rho,
-            adjacency: "add-or-remove-one-row".to_owned(),
-            mechanism: "discrete-gaussian".to_owned(),
+            adjacency: ADJACENCY.to_owned(),
+            mechanism: MECHANISM.to_owned(),
             clip: CLIP,
             releases: self.releases.clone(),
             private: self.privacy.test_seed.is_none(),

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, fit_logistic, ridge};
 use crate::linalg::RangeProjection;
 use crate::observer::{Observer, Progress, report};
-use crate::rows::Rows;
+use crate::rows::{Layout, Rows};
 
 /// Largest difference between a coefficient of the proxy's model and of the target if the proxy is a success.
 const TARGET_ERROR: f64 = 1e-6;
@@ -61,7 +61,7 @@ impl<'a> TargetRows<'a> {
         settings: &ProxySettings,
         reached: &mut dyn FnMut(usize, (f64, f64)) -> Result<(), Error>,
     ) -> Result<Self, Error> {
-        check_size(data, n_rows)?;
+        check_size(data.layout(), occupied_groups(data), n_rows)?;
         let on_data = OnData::new(data, settings.fairness)?;
         let packed = &on_data.packed;
         let origin = FitPoint::origin(packed)?;
@@ -104,10 +104,14 @@ impl<'a> TargetRows<'a> {
     }
 }
 
+/// The number of groups that have rows.
+pub(super) fn occupied_groups(data: &Rows) -> usize {
+    data.cell_counts().iter().filter(|cell| cell[0] + cell[1] > 0).count()
+}
+
 /// Rejects a number of rows from which the model cannot be recovered.
-pub(super) fn check_size(data: &Rows, n_rows: usize) -> Result<(), Error> {
-    let n_groups = data.cell_counts().iter().filter(|cell| cell[0] + cell[1] > 0).count();
-    let minimum = (data.layout().n() + 1).max(MIN_GROUP_ROWS * n_groups);
+pub(super) fn check_size(layout: &Layout, n_groups: usize, n_rows: usize) -> Result<(), Error> {
+    let minimum = (layout.n() + 1).max(MIN_GROUP_ROWS * n_groups);
     if n_rows < minimum {
         return Err(Error::FewProxyRows { found: n_rows, minimum });
     }

@@ -19,7 +19,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::on_data::OnData;
 use super::target::DATA_RIDGE;
-use super::thresholds::check_size;
+use super::thresholds::{check_size, occupied_groups};
 use super::{ClientData, GeneratedProxy, ProxySettings, ProxyStart, ProxySummary};
 use crate::error::Error;
 use crate::fairness::{Criterion, Fairness};
@@ -49,7 +49,7 @@ pub(super) fn generate(
     check_supported(settings)?;
     let (rows, columns) = (data.rows, &data.columns);
     let n_rows = settings.rows.unwrap_or(rows.len());
-    check_size(rows, n_rows)?;
+    check_size(rows.layout(), occupied_groups(rows), n_rows)?;
     let on_data = OnData::new(rows, settings.fairness)?;
     let mut reached = |done: usize, (objective, violation): (f64, f64)| {
         let (of, rho, weights) = (STAGES, 0.0, &[][..]);

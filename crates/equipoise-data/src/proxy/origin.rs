@@ -24,6 +24,9 @@ const PRIVACY: &str = "equipoise.privacy";
 /// Maximum number of bytes of a client's name. Longer ones are not read.
 const MAX_NAME_BYTES: usize = 200;
 
+/// Maximum number of bytes of a statement about privacy.
+const MAX_STATEMENT_BYTES: usize = 16 << 10;
+
 /// Who made a proxy, with which schema, and for which criterion.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProxyOrigin {
@@ -52,19 +55,16 @@ impl ProxyOrigin {
         }
         let table = open_table(path)?;
         Ok(Self {
-            client: table
-                .property(CLIENT)
-                .filter(|name| Self::is_valid_name(name))
-                .map(str::to_owned),
-            schema_sha256: table.property(SCHEMA).and_then(|text| Digest::from_str(text).ok()),
-            fairness: table.property(FAIRNESS).and_then(|text| Fairness::from_str(text).ok()),
-            raw_rows: table.property(RAW_ROWS) == Some("true"),
+            client: table.property(CLIENT).filter(|name| Self::is_valid_name(name)),
+            schema_sha256: table.property(SCHEMA).and_then(|text| Digest::from_str(&text).ok()),
+            fairness: table.property(FAIRNESS).and_then(|text| Fairness::from_str(&text).ok()),
+            raw_rows: table.property(RAW_ROWS).as_deref() == Some("true"),
             privacy: declared_privacy(&table)?,
         })
     }
 
-    /// The properties to store, in a fixed order.
-    pub(super) fn properties(&self) -> Vec<(&'static str, String)> {
+    /// The properties to store, in a fixed order: metadata of a Parquet file, or of the schema of an Arrow table.
+    pub fn properties(&self) -> Vec<(&'static str, String)> {
         let client = self.client.clone().map(|client| (CLIENT, client));
         let schema = self.schema_sha256.map(|digest| (SCHEMA, digest.to_string()));
         let fairness = self.fairness.map(|fairness| (FAIRNESS, fairness.name()));
@@ -109,7 +109,7 @@ impl ProxyOrigin {
 }
 
 /// What a table says about its privacy. A statement that cannot be read or contradicts itself is an error.
-pub(super) fn declared_privacy(table: &Table) -> Result<Option<PrivacyStatement>, Error> {
+pub(crate) fn declared_privacy(table: &Table) -> Result<Option<PrivacyStatement>, Error> {
     let Some(text) = table.property(PRIVACY) else { return Ok(None) };
     let refuse = |problem: String| {
         let text = format!(
@@ -117,7 +117,10 @@ pub(super) fn declared_privacy(table: &Table) -> Result<Option<PrivacyStatement>
         );
         Err(TableProblem::new(text).in_file(table.file()))
     };
-    match serde_json::from_str::<PrivacyStatement>(text) {
+    if text.len() > MAX_STATEMENT_BYTES {
+        return refuse("it is too long".to_owned());
+    }
+    match serde_json::from_str::<PrivacyStatement>(&text) {
         Err(error) => refuse(format!("it is not one ({error})")),
         Ok(statement) => match statement.contradiction() {
             Some(contradiction) => refuse(contradiction),

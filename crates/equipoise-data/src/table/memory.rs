@@ -27,6 +27,11 @@ impl Reader {
         Self { rows_before, ..self }
     }
 
+    /// A text in the metadata of the stream's schema.
+    pub(super) fn property(&self, name: &str) -> Option<String> {
+        self.batches.schema().metadata().get(name).cloned()
+    }
+
     /// Calls `visit` with at most `max_rows` rows at a time and returns the number of rows. No row is copied.
     pub(super) fn visit_batches(
         self,

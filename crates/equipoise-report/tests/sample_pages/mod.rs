@@ -229,6 +229,7 @@ fn client_audit(c: usize) -> ClientAudit {
             loss_slope: 0.01,
             soft_gap_slope: None,
         }),
+        privacy: None,
         distinct_rows: Some(DistinctRows { rows: 3100, estimated: c == 1 }),
         outliers: Some(Outliers {
             rows: if c == 2 { 3 } else { 0 },

@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use anyhow::ensure;
 use equipoise_core::{
-    Choice, ClientData, Closeness, EncodedColumns, Error, Estimate, Fairness, Metrics, Privacy,
-    ProxyGenerator, ProxySettings, Rows, check_fairness_is_measurable, generate_proxy,
-    membership_auc,
+    Choice, ClientData, Closeness, EncodedColumns, Error, Estimate, Fairness, MembershipAttack,
+    Metrics, Privacy, ProxyGenerator, ProxySettings, Rows, attack_proxy,
+    check_fairness_is_measurable, generate_proxy, random_halves,
 };
 use equipoise_data::{Purpose, Schema, check_output, read_rows, write_atomically};
 use serde::Serialize;
@@ -59,10 +59,17 @@ struct Made {
     quality: Quality,
     rows: usize,
     closeness: Closeness,
-    /// Of the attack on a proxy of a random half of the data. `None` if no proxy can be made of so few rows.
-    membership_auc: Option<Estimate>,
+    /// Attacks on a proxy of a random half of the data. None if no proxy can be made of so few rows.
+    membership: Vec<MembershipAttack>,
     /// To make the proxy of all data.
     seconds: f64,
+}
+
+impl Made {
+    /// The AUC of the attack that succeeds best.
+    fn membership_auc(&self) -> Option<Estimate> {
+        self.membership.iter().map(|attack| attack.auc).max_by(|a, b| a.value.total_cmp(&b.value))
+    }
 }
 
 impl Line {
@@ -86,7 +93,7 @@ pub(super) fn run(
     warnings_about(&data, settings).iter().for_each(|warning| output.warn(warning));
     check_fairness_is_measurable(&data.rows, settings.fairness)?;
 
-    let halves = halves(&data.rows, settings.seed);
+    let halves = random_halves(&data.rows, settings.seed);
     let columns = schema.encoded_columns();
     let lines = candidates(settings).into_iter().map(|settings| {
         let made = measure(&data.rows, &halves, &columns, &settings, output);
@@ -128,7 +135,7 @@ fn candidates(settings: &ProxySettings) -> Vec<ProxySettings> {
 
 fn measure(
     data: &Rows,
-    halves: &[Rows; 2],
+    halves: &(Rows, Rows),
     columns: &EncodedColumns,
     settings: &ProxySettings,
     output: &Output,
@@ -140,13 +147,16 @@ fn measure(
     let start = Instant::now();
     let whole = make(data, settings)?;
     let seconds = start.elapsed().as_secs_f64();
-    let [members, strangers] = halves;
+    let (members, others) = halves;
     let half = make(members, &ProxySettings { closeness_rows: 0, ..*settings });
     Ok(Made {
         quality: quality(&whole.summary.theta, data, settings.fairness)?,
         rows: whole.rows.len(),
         closeness: whole.summary.closeness,
-        membership_auc: half.ok().and_then(|half| membership_auc(&half.rows, members, strangers)),
+        membership: match half {
+            Ok(half) => attack_proxy(&half.rows, members, others)?.membership,
+            Err(_) => Vec::new(),
+        },
         seconds,
     })
 }
@@ -159,23 +169,6 @@ fn quality(theta: &[f64], data: &Rows, fairness: Fairness) -> Result<Quality, Er
     })
 }
 
-/// Two random halves of the rows.
-fn halves(rows: &Rows, seed: u64) -> [Rows; 2] {
-    let mut order: Vec<(u64, usize)> =
-        (0..rows.len()).map(|i| (mix(seed.wrapping_add(i as u64)), i)).collect();
-    order.sort_unstable();
-    let (first, second) = order.split_at(rows.len() / 2);
-    [first, second].map(|half| rows.select(&half.iter().map(|(_, i)| *i).collect::<Vec<_>>()))
-}
-
-/// SplitMix64: a number that looks random for each seed.
-fn mix(seed: u64) -> u64 {
-    let mut z = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 impl Comparison<'_> {
     fn describe(&self) -> String {
         let made = |line: &Line, made: &Made| {
@@ -186,7 +179,7 @@ impl Comparison<'_> {
                 made.rows.to_string(),
                 number(made.closeness.proxy_to_data.median),
                 made.closeness.copies.to_string(),
-                rate(made.membership_auc.map(|auc| auc.value)),
+                rate(made.membership_auc().map(|auc| auc.value)),
                 format!("{:.1} s", made.seconds),
             ]
         };
@@ -225,7 +218,7 @@ fn explanation(between_rows: Option<f64>) -> String {
         "Accuracy and gap: of the model fitted to the proxy, on your data.\n\
          Distance: from a proxy row to the most similar row of your data, median; between rows of your data it is {}.\n\
          Copies: proxy rows among those measured that equal a row of your data.\n\
-         Membership: how well an attacker can tell people in the data from others (AUC); 0.5 is a guess, 1 is certainty.\n",
+         Membership: how well the better of two attacks tells people in the data from others (AUC); 0.5 is a guess, 1 is certainty.\n",
         between_rows.map_or_else(|| "unknown".to_owned(), number),
     )
 }

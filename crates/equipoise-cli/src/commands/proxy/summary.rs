@@ -100,6 +100,7 @@ impl<'a> Summary<'a> {
         let (generated, test, models) = (self.generated, &self.definition_1, self.models);
         let line = |name: &str, start: f64, end: f64| vec![name.into(), number(start), number(end)];
         let start = match self.generator {
+            _ if self.privacy.is_some() => "model before fairness",
             ProxyGenerator::Paper => "model of the initial rows",
             _ => "model of the data",
         };

@@ -6,6 +6,9 @@
 //! columns, each pair once, by at most `√(m (m − 1) / 2)`. The products of two levels of the same column need no release:
 //! a row has at most one of them. Squares of numbers add 1 each under the root.
 
+use std::ops::Range;
+
+use super::super::blocks::map_blocks;
 use super::super::columns::{ClientData, EncodedColumn, EncodedColumns};
 use super::{Budget, CLIP, Release, UNIT};
 use crate::error::Error;
@@ -81,22 +84,43 @@ struct Totals {
 
 impl Totals {
     fn of(rows: &Rows, columns: &EncodedColumns) -> Self {
-        let n_x = columns.n_x();
         let released = released_products(columns);
+        // Integers add up to the same in any order.
+        let blocks =
+            map_blocks(rows.len(), |range| Self::of_range(rows, range, columns, &released));
+        blocks
+            .into_iter()
+            .reduce(Self::plus)
+            .unwrap_or_else(|| Self::of_range(rows, 0..0, columns, &released))
+    }
+
+    fn of_range(
+        rows: &Rows,
+        range: Range<usize>,
+        columns: &EncodedColumns,
+        released: &[(usize, usize)],
+    ) -> Self {
+        let n_x = columns.n_x();
         let mut cells = vec![0; 2 * rows.layout().groups.len() * (1 + n_x)];
         let mut products = vec![0; released.len()];
         let mut features = vec![0; n_x];
-        for i in 0..rows.len() {
+        for i in range {
             clip(rows.x(i), columns, &mut features);
             let cell = 2 * rows.group(i) + usize::from(rows.is_positive(i));
             let cell = &mut cells[cell * (1 + n_x)..(cell + 1) * (1 + n_x)];
             cell[0] += UNIT;
             cell[1..].iter_mut().zip(&features).for_each(|(sum, v)| *sum += v);
-            for (sum, &(a, b)) in products.iter_mut().zip(&released) {
+            for (sum, &(a, b)) in products.iter_mut().zip(released) {
                 *sum += features[a] * features[b];
             }
         }
         Self { cells, products }
+    }
+
+    fn plus(mut self, other: Self) -> Self {
+        self.cells.iter_mut().zip(other.cells).for_each(|(sum, v)| *sum += v);
+        self.products.iter_mut().zip(other.products).for_each(|(sum, v)| *sum += v);
+        self
     }
 }
 

@@ -1,15 +1,19 @@
 //! A histogram of scores for each cell, released with noise, and a table of scores with these frequencies.
 //!
 //! The moments say little about the tails of the scores, where thresholds lie, so these are counted on the rows themselves.
-//! One row is in one bin of one cell, so it changes the histogram by 1. Where bins begin is chosen from rows sampled
-//! from the noisy moments, not from the data.
+//! One row is in one bin of one cell, so it changes the histogram by 1. Where the bins of a group begin is chosen from rows sampled
+//! from the noisy moments, not from the data. They are narrowest in the tails, because a fair threshold may select nearly all or
+//! hardly any of a group.
 
 use super::{Budget, Release};
 use crate::error::Error;
+use crate::logistic::sigmoid;
 use crate::rows::{Layout, Rows};
 
-/// Bins of each cell. More of them follow the scores more closely, but collect more noise.
+/// Bins of each cell, but for one or two more. More of them follow the scores more closely, but collect more noise.
 const BINS: usize = 32;
+/// The outermost bins begin where a row has these log-odds of a higher or lower score: 0.5 % of the rows are beyond.
+const TAIL: f64 = 5.3;
 /// Counts are released in units of 1/16, so that the noise is not rounded up by much.
 const UNIT: i64 = 16;
 
@@ -20,20 +24,24 @@ pub(in crate::proxy) struct ScoreTable {
 }
 
 impl ScoreTable {
-    /// One release of the budget. `scores` are those of `data`, and `expected` those of sampled rows.
+    /// One release of the budget: the rows and their scores, and rows sampled from the moments with theirs.
     pub(in crate::proxy) fn release(
-        data: &Rows,
-        scores: &[f64],
-        expected: Vec<f64>,
+        (data, scores): (&Rows, &[f64]),
+        (sampled, expected): (&Rows, &[f64]),
         budget: &mut Budget,
     ) -> Result<Self, Error> {
-        let edges = edges(expected);
-        let n_bins = edges.len() - 1;
         let n_groups = data.layout().groups.len();
+        let of_group = |group: usize| {
+            let own = expected.iter().enumerate().filter(|&(i, _)| sampled.group(i) == group);
+            edges(own.map(|(_, score)| *score).collect())
+        };
+        let edges: Vec<Vec<f64>> = (0..n_groups).map(of_group).collect();
+        let n_bins = edges.iter().map(|own| own.len() - 1).max().unwrap_or(1);
         let mut counts = vec![0; 2 * n_groups * n_bins];
         for (i, score) in scores.iter().enumerate() {
+            let own = &edges[data.group(i)];
             // Scores beyond the outer edges are in the outer bins.
-            let bin = edges[1..n_bins].partition_point(|edge| edge <= score);
+            let bin = own[1..own.len() - 1].partition_point(|edge| edge <= score);
             let cell = 2 * data.group(i) + usize::from(data.is_positive(i));
             counts[cell * n_bins + bin] += UNIT;
         }
@@ -41,7 +49,8 @@ impl ScoreTable {
 
         let (mut scores, mut groups, mut positive) = (Vec::new(), Vec::new(), Vec::new());
         for (cell, counts) in counts.chunks_exact(n_bins).enumerate() {
-            for (bin, n) in whole_counts(counts).into_iter().enumerate() {
+            let edges = &edges[cell / 2];
+            for (bin, n) in whole_counts(&counts[..edges.len() - 1]).into_iter().enumerate() {
                 let (low, high) = (edges[bin], edges[bin + 1]);
                 let at = |i: usize| low + (high - low) * (i as f64 + 0.5) / n as f64;
                 scores.extend((0..n).map(at));
@@ -57,9 +66,12 @@ impl ScoreTable {
 /// Where bins begin and end: quantiles of the expected scores, and 0, the threshold of a model.
 fn edges(mut expected: Vec<f64>) -> Vec<f64> {
     expected.sort_by(f64::total_cmp);
-    let last = expected.len().saturating_sub(1);
-    let quantile = |i: usize| expected.get(i * last / (BINS - 1)).copied().unwrap_or(0.0);
-    let mut edges: Vec<f64> = (0..BINS).map(quantile).chain([0.0]).collect();
+    let last = expected.len().saturating_sub(1) as f64;
+    let inner = (0..BINS - 1).map(|i| TAIL * (2.0 * i as f64 / (BINS - 2) as f64 - 1.0));
+    let shares = inner.map(sigmoid).chain([0.0, 1.0]);
+    let quantiles =
+        shares.filter_map(|share| expected.get((share * last).round() as usize).copied());
+    let mut edges: Vec<f64> = quantiles.chain([0.0]).collect();
     edges.sort_by(f64::total_cmp);
     edges.dedup();
     if edges.len() < 2 {
@@ -91,10 +103,11 @@ mod tests {
     }
 
     #[test]
-    fn bins_contain_equal_shares_and_end_at_the_threshold() {
+    fn bins_are_narrow_in_the_tails_and_end_at_the_threshold() {
         let edges = edges((0..1000).map(|i| f64::from(i) / 100.0 - 3.0).collect());
         assert!(edges.contains(&0.0) && edges.windows(2).all(|pair| pair[0] < pair[1]));
         assert_eq!((edges[0], edges[edges.len() - 1]), (-3.0, 6.99));
+        assert!(edges[1] - edges[0] < 0.06, "{edges:?}");
         assert_eq!(super::edges(Vec::new()), [-1.0, 1.0]);
     }
 }

@@ -65,12 +65,14 @@ fn neighbours() -> [Rows; 2] {
 }
 
 /// The log-likelihood ratio of the releases: the best that any attacker can do who knows all rows but one.
-fn attack(rows: &Rows, privacy: Privacy, noise_share: f64) -> f64 {
+fn attack(rows: &Rows, rho: f64, run: u64) -> f64 {
     let data = ClientData::from(rows);
-    let mut budget = Budget::new(privacy).unwrap();
-    budget.rho /= noise_share * noise_share;
+    let privacy = Privacy { epsilon: EPSILON, delta: DELTA, test_seed: Some(run) };
+    let rng = ChaCha20Rng::seed_from_u64(run);
+    let mut budget = Budget { privacy, rho, rng, releases: Vec::new() };
     let moments = NoisyMoments::release(&data, &mut budget).unwrap();
-    let table = ScoreTable::release(rows, &vec![0.0; rows.len()], vec![-1.0, 1.0], &mut budget);
+    let zeros = vec![0.0; rows.len()];
+    let table = ScoreTable::release((rows, &zeros), (rows, &zeros), &mut budget);
     // Differences that the row makes, in units of the sums: 1 to the count, (1, −1) to the sums, and so on.
     let (sums, products) = (moments.sum_noise.powi(2), moments.product_noise.powi(2));
     let mut ratio = (moments.counts[0] + moments.sums[0][0] - moments.sums[0][1]) / sums;
@@ -81,14 +83,18 @@ fn attack(rows: &Rows, privacy: Privacy, noise_share: f64) -> f64 {
     ratio + table.unwrap().rows.len() as f64 / scores
 }
 
+const EPSILON: f64 = 4.0;
+const DELTA: f64 = 1e-3;
+
 /// The largest ε that 10,000 runs on each of two neighbouring tables prove at some δ, and what is promised there.
 fn audit(noise_share: f64) -> Vec<(f64, f64)> {
     const RUNS: u64 = 10_000;
-    let privacy = |run| Privacy { epsilon: 4.0, delta: 1e-3, test_seed: Some(run) };
+    let rho = rho_of(EPSILON, DELTA);
+    let used = rho / (noise_share * noise_share);
     let [without, with] = neighbours();
     let run = |rows: &Rows, first: u64| -> Vec<f64> {
         let runs = first..first + RUNS;
-        runs.into_par_iter().map(|run| attack(rows, privacy(run), noise_share)).collect()
+        runs.into_par_iter().map(|run| attack(rows, used, run)).collect()
     };
     let (without, with) = (run(&without, 0), run(&with, RUNS));
     let mut cuts = with.clone();
@@ -97,7 +103,6 @@ fn audit(noise_share: f64) -> Vec<(f64, f64)> {
         let above = found.iter().filter(|value| **value > cut).count();
         wilson(above, found.len())
     };
-    let rho = rho_of(4.0, 1e-3);
     [1e-3, 1e-2, 0.1]
         .map(|delta| {
             let proved = cuts.iter().step_by(100).map(|&cut| {

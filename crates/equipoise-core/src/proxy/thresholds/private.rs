@@ -48,7 +48,7 @@ pub(super) fn generate(
     let moments = NoisyMoments::release(data, &mut budget)?;
     let model = SmoothedModel::of_cells(CellModel::new(&moments, &data.columns));
     let n_rows = settings.rows.unwrap_or_else(|| model.n_rows());
-    check_size(data.rows, n_rows)?;
+    check_size(layout, layout.groups.len(), n_rows)?;
 
     let sampled = model.sample(n_rows.max(MIN_SAMPLE_ROWS), seed);
     let sampled = Rows::new(layout.clone(), &sampled.x, &sampled.groups, &sampled.positive)?;
@@ -62,7 +62,7 @@ pub(super) fn generate(
 
     let on_rows = scores(data.rows, &fitted);
     let expected = scores(&sampled, &fitted);
-    let table = ScoreTable::release(data.rows, &on_rows, expected, &mut budget)?;
+    let table = ScoreTable::release((data.rows, &on_rows), (&sampled, &expected), &mut budget)?;
     let raw = calibrated(fitted, &table, layout)?;
     let target = if target::thresholds_decide(layout, settings.fairness) {
         let scores = scores_of_table(&table, &raw);

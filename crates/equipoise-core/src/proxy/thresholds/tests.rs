@@ -6,7 +6,6 @@ use super::*;
 use crate::fairness::{Criterion, Fairness};
 use crate::metrics::Metrics;
 use crate::observer::NoopObserver;
-use crate::rows::Layout;
 use crate::test_rows::{layout, random_rows, random_rows_of};
 
 fn proxy(data: &Rows, settings: ProxySettings) -> GeneratedProxy {

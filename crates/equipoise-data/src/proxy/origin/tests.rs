@@ -1,9 +1,9 @@
 #![allow(clippy::unwrap_used)]
 
-use equipoise_core::Criterion;
+use equipoise_core::{Criterion, NoisyRelease, Release, epsilon_of};
 
 use super::*;
-use crate::proxy::{read_proxy, visit_proxy, write_proxy, write_proxy_of};
+use crate::proxy::{OpenProxy, read_proxy, visit_proxy, write_proxy, write_proxy_of};
 use crate::read_limits::ReadLimits;
 use crate::table::BatchWriter;
 
@@ -135,5 +135,59 @@ fn malformed_and_huge_properties_count_as_missing_and_do_not_change_the_rows() {
         };
         visit_proxy(&path, &schema, ReadLimits::NONE, visit).unwrap();
         assert_eq!(read, 3);
+    }
+}
+
+fn statement() -> PrivacyStatement {
+    let release =
+        NoisyRelease { release: Release::Scores, sensitivity_squared: 256, sigma_squared: 2560 };
+    PrivacyStatement {
+        epsilon: epsilon_of(0.05, 1e-6),
+        delta: 1e-6,
+        rho: 0.05,
+        adjacency: "add-or-remove-one-row".to_owned(),
+        mechanism: "discrete-gaussian".to_owned(),
+        clip: 3.0,
+        releases: vec![release],
+        private: true,
+    }
+}
+
+#[test]
+fn a_statement_about_privacy_is_kept_exactly() {
+    let (dir, schema) = (tempfile::tempdir().unwrap(), schema(0.0));
+    let path = dir.path().join("a.parquet");
+    let private = ProxyOrigin { privacy: Some(statement()), ..origin(&schema) };
+    write_proxy_of(&path, &rows(&schema), &schema, &private, false).unwrap();
+    assert_eq!(ProxyOrigin::read(&path).unwrap(), private);
+    let file = std::fs::File::open(&path).unwrap();
+    let open = OpenProxy::new(file, &path, ReadLimits::NONE).unwrap();
+    assert_eq!(open.privacy().unwrap(), Some(statement()));
+}
+
+#[test]
+fn a_statement_that_cannot_be_true_is_refused() {
+    let (dir, schema) = (tempfile::tempdir().unwrap(), schema(0.0));
+    let path = dir.path().join("liar.parquet");
+    let text = |change: fn(&mut PrivacyStatement)| {
+        let mut statement = statement();
+        change(&mut statement);
+        serde_json::to_string(&statement).unwrap()
+    };
+    for property in [
+        text(|s| s.epsilon /= 2.0),
+        text(|s| s.releases[0].sigma_squared = 0),
+        text(|s| s.releases.clear()),
+        text(|s| s.delta = 0.0),
+        text(|s| s.mechanism = "<script>".to_owned()),
+        text(|s| s.releases = vec![s.releases[0].clone(); 1000]),
+        "{}".to_owned(),
+        "nonsense".to_owned(),
+        " ".repeat(1 << 20),
+    ] {
+        write_properties(&path, &schema, vec![(PRIVACY, property.clone())]);
+        let error = ProxyOrigin::read(&path).unwrap_err().to_string();
+        assert!(error.contains("liar.parquet") && error.contains("privacy"), "{error}");
+        assert!(error.len() < 1000, "{error}");
     }
 }

@@ -46,7 +46,7 @@ fn results(comparison: &Comparison<'_>) -> Section {
 }
 
 fn row(line: &Line, made: &Made) -> Vec<Cell> {
-    let auc = made.membership_auc;
+    let auc = made.membership_auc();
     let interval = auc.map(|auc| [auc.low, auc.high]);
     vec![
         Cell::text(line.name()),
