@@ -8,12 +8,17 @@
 //!   the model that anyone will fit to them (`exact_rows`). It can be differentially private (`privacy`).
 //! - `paper`, the paper's Algorithm 1, keeps the labels and moves the rows until their model has a small covariance of
 //!   group and score.
+//! - `distillation` replaces the rows of `thresholds` by a few that have the same model and the same gradients on the way
+//!   to it.
+//! - `transformation` maps binned features and labels at random, so that labels are equally frequent in all groups and
+//!   the distortion is as small as possible.
 //! - `raw` only encodes the rows.
 
 mod blocks;
 mod closeness;
 mod columns;
 mod disclosure;
+mod distillation;
 mod exact_rows;
 mod fair_test;
 mod models;
@@ -28,6 +33,7 @@ mod smoothed_rows;
 mod start;
 mod target;
 mod thresholds;
+mod transformation;
 
 pub use closeness::{Closeness, Distances, measure_closeness};
 use closeness::{MAX_MEASURED_ROWS, measure_some};
@@ -59,9 +65,9 @@ pub struct ProxySettings {
     pub fairness: Fairness,
     /// How the proxy is made. Default: for a fair target model.
     pub generator: ProxyGenerator,
-    /// `N^p`, the number of proxy rows, at least 1. `None`: as many as the data has.
+    /// `N^p`, the number of proxy rows, at least 1. `None`: as many as the data has; for generator `distillation` 200.
     pub rows: Option<usize>,
-    /// Generator `thresholds`: the share of every group's distance from the common rate that remains. From −2 to 1; a share below
+    /// Generators `thresholds`, `distillation` and `transformation`: the share of every group's distance from the common rate that remains. From −2 to 1; a share below
     /// 0 favours the groups that were behind. Default: 0.05, because the last of the gap costs the most accuracy.
     pub remaining_gap: f64,
     /// Generator `thresholds`: how far the share of rows selected moves from that of the client's own model, 0, to the
@@ -108,6 +114,10 @@ pub enum ProxyGenerator {
     Thresholds,
     /// The paper's Algorithm 1: labels are kept, and rows move until the covariance of group and score is small.
     Paper,
+    /// A few rows with the model of `thresholds`, and with its rows' gradients on the way to that model.
+    Distillation,
+    /// Features and labels mapped at random by a linear program, so that labels are equally frequent in all groups.
+    Transformation,
     /// The client's own rows: neither fair nor private.
     Raw,
 }
@@ -249,6 +259,8 @@ pub fn generate_proxy<'a>(
     match settings.generator {
         ProxyGenerator::Thresholds => thresholds::generate(&data, settings, observer),
         ProxyGenerator::Paper => paper::generate(&data, settings, observer),
+        ProxyGenerator::Distillation => distillation::generate(&data, settings, observer),
+        ProxyGenerator::Transformation => transformation::generate(&data, settings, observer),
         ProxyGenerator::Raw => raw::generate(&data, settings, observer),
     }
 }

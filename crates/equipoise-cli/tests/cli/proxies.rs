@@ -75,3 +75,74 @@ fn the_model_of_the_file_is_the_target_and_has_the_promised_gap() {
         }
     }
 }
+
+#[test]
+fn a_distilled_proxy_is_small_and_has_the_same_model() {
+    let world = World::new();
+    let whole = proxy(&world, "data.csv", "--fairness sp -o whole.csv");
+    let distilled =
+        proxy(&world, "data.csv", "--fairness sp --generator distillation --rows 60 -o few.csv");
+    assert_eq!((&distilled["rows"], &distilled["generator"]), (&60.into(), &"distillation".into()));
+    assert_eq!(world.read("few.csv").lines().count(), 61);
+    assert!(distilled["target_error"].as_f64().unwrap() <= 1e-6, "{distilled}");
+    assert_eq!(distilled["promised_gap"], whole["promised_gap"]);
+    assert_eq!(distilled["proxy_model"]["accuracy"], whole["proxy_model"]["accuracy"]);
+    let data =
+        "proxy data.csv --schema schema.toml --fairness sp --generator distillation -o p.csv";
+    world.run(&format!("{data} --rows 3")).expect(2).says(&["--rows", "at least"]);
+    world.run(&format!("{data} --init data")).expect(2).says(&["smoothed rows"]);
+    world.run(&format!("{data} --dp-epsilon 3")).expect(2).says(&["--generator thresholds"]);
+}
+
+#[test]
+fn a_transformed_proxy_is_for_statistical_parity() {
+    let world = World::new();
+    let made = proxy(&world, "data.csv", "--fairness sp --generator transformation -o p.csv");
+    let gap = |model: &str| made[model]["gaps"]["sp"]["value"].as_f64().unwrap().abs();
+    assert!(gap("proxy_model") < gap("data_model"), "{made}");
+    let again = proxy(&world, "data.csv", "--fairness sp --generator transformation -o again.csv");
+    assert_eq!((world.read("p.csv"), &made["theta"]), (world.read("again.csv"), &again["theta"]));
+    let data = "proxy data.csv --schema schema.toml --generator transformation -o q.csv";
+    let run = world.run(&format!("{data} --fairness eo")).expect(2);
+    run.says(&["`transformation` supports statistical parity (sp) only"]);
+}
+
+#[test]
+fn generators_are_compared_in_a_table_and_on_a_page() {
+    let world = World::new();
+    let compare = "proxy data.csv --schema schema.toml --compare -o compare.html";
+    let run = world.run(&format!("{compare} --fairness eo")).expect(0);
+    let names =
+        ["thresholds", "paper", "distillation", "raw", "thresholds, ε = 3", "thresholds, ε = 1"];
+    let failure =
+        "transformation failed: the generator `transformation` supports statistical parity";
+    for name in names.iter().chain(&[failure]) {
+        assert!(run.stdout.contains(name), "{name}: {}", run.stdout);
+    }
+    let page = world.read("compare.html");
+    for name in names.iter().chain(&["supports statistical parity (sp) only", "Membership AUC"]) {
+        assert!(page.contains(name), "{name}");
+    }
+    // A page is not overwritten by accident.
+    world.run(&format!("{compare} --fairness sp")).expect(2).says(&["--force"]);
+    let run = world.run(&format!("{compare} --fairness sp --force --json")).expect(0);
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let generators = document["generators"].as_array().unwrap();
+    assert_eq!(generators.len(), 7);
+    for line in generators {
+        assert!(line["error"].is_null() && line["seconds"].as_f64().unwrap() >= 0.0, "{line}");
+        assert_eq!(line["membership"].as_array().unwrap().len(), 2, "{line}");
+    }
+    let line = |name: &str| generators.iter().find(|line| line["generator"] == name).unwrap();
+    // Whoever has the rows themselves recognises everyone in them.
+    assert_eq!(line("raw")["membership"][0]["attack"], "nearest-neighbour");
+    assert!(line("raw")["membership"][0]["auc"]["value"].as_f64() > Some(0.9));
+    assert_eq!(line("raw")["accuracy"], document["data_model"]["accuracy"]);
+    assert!(line("thresholds")["gap"].as_f64() < line("raw")["gap"].as_f64());
+    assert!(line("distillation")["rows"].as_u64() < line("thresholds")["rows"].as_u64());
+
+    let run = world.run("proxy data.csv --schema schema.toml --fairness sp --compare -o p.csv");
+    run.expect(2).says(&["must end in .html"]);
+    let run = world.run(&format!("{compare} --fairness sp --generator raw"));
+    run.expect(2).says(&["--compare", "--generator"]);
+}

@@ -19,7 +19,7 @@ use crate::rows::{Layout, Rows};
 const TARGET_ERROR: f64 = 1e-6;
 
 /// Stages that an observer hears of.
-const STAGES: usize = 4;
+pub(super) const STAGES: usize = 4;
 
 /// Generates a proxy of `data`, whose settings and cells have been checked.
 pub(super) fn generate(
@@ -31,53 +31,86 @@ pub(super) fn generate(
         return private::generate(data, privacy, settings, observer);
     }
     let data = data.rows;
-    let n_rows = settings.rows.unwrap_or(data.len());
-    let n_groups = data.cell_counts().iter().filter(|cell| cell[0] + cell[1] > 0).count();
-    check_size(data.layout(), n_groups, n_rows)?;
-    let on_data = OnData::new(data, settings.fairness)?;
-    let packed = &on_data.packed;
     let mut reached = |done: usize, (objective, violation): (f64, f64)| {
         let (of, rho, weights) = (STAGES, 0.0, &[][..]);
         report(observer, Progress { done, of, objective, violation, rho, weights })
     };
+    let n_rows = settings.rows.unwrap_or(data.len());
+    let made = TargetRows::of(data, n_rows, settings, &mut reached)?;
+    let (proxy, summary) = made.finish(settings)?;
+    reached(STAGES, (summary.loss, summary.violation))?;
+    Ok(GeneratedProxy { rows: proxy, summary, privacy: None })
+}
 
-    let origin = FitPoint::origin(packed)?;
-    // At θ = 0 every row has the same curvature, so the Hessian is a multiple of Σ a aᵀ.
-    let row_space = RangeProjection::new(origin.statistics.hessian(0), data.layout().n());
-    let problem = InnerProblem { rows: packed, weights: &[1.0], ridge: DATA_RIDGE };
-    let tolerance = InnerSettings { tolerance: 1e-9, ..InnerSettings::default() };
-    let start_theta = problem.fit(origin, &tolerance)?.point.theta;
-    reached(1, on_data.measure(&start_theta)?)?;
-    let target = fair_target(data, packed, &start_theta, &row_space, settings)?;
-    reached(2, on_data.measure(&target)?)?;
+/// Rows whose exact model is the fair target of the client's data.
+pub(super) struct TargetRows<'a> {
+    pub(super) on_data: OnData<'a>,
+    /// The model of the data.
+    pub(super) start_theta: Vec<f64>,
+    pub(super) target: Vec<f64>,
+    pub(super) model: SmoothedModel,
+    pub(super) rows: Rows,
+    pub(super) steps: usize,
+}
 
-    let model = SmoothedModel::of(data)?;
-    let sampled = match settings.start {
-        ProxyStart::Smoothed => model.sample(n_rows, settings.seed),
-        ProxyStart::Data => copied_rows(data, n_rows),
-    };
-    let labelled = label(data, sampled, &target, settings.seed)?;
-    let ridge = ridge(settings.lambda, target.len());
-    let ExactRows { rows, steps } = make_exact(labelled, &target, ridge, model.varying())?;
-    reached(3, on_data.measure(&target)?)?;
+impl<'a> TargetRows<'a> {
+    /// Chooses the target and makes `n_rows` rows for it. `reached` hears of the first three stages.
+    pub(super) fn of(
+        data: &'a Rows,
+        n_rows: usize,
+        settings: &ProxySettings,
+        reached: &mut dyn FnMut(usize, (f64, f64)) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
+        check_size(data.layout(), occupied_groups(data), n_rows)?;
+        let on_data = OnData::new(data, settings.fairness)?;
+        let packed = &on_data.packed;
+        let origin = FitPoint::origin(packed)?;
+        // At θ = 0 every row has the same curvature, so the Hessian is a multiple of Σ a aᵀ.
+        let row_space = RangeProjection::new(origin.statistics.hessian(0), data.layout().n());
+        let problem = InnerProblem { rows: packed, weights: &[1.0], ridge: DATA_RIDGE };
+        let tolerance = InnerSettings { tolerance: 1e-9, ..InnerSettings::default() };
+        let start_theta = problem.fit(origin, &tolerance)?.point.theta;
+        reached(1, on_data.measure(&start_theta)?)?;
+        let target = fair_target(data, packed, &start_theta, &row_space, settings)?;
+        reached(2, on_data.measure(&target)?)?;
 
-    let tolerance = InnerSettings { tolerance: 1e-11, ..InnerSettings::default() };
-    let theta = fit_logistic(&rows, settings.lambda, &tolerance)?;
-    reached(STAGES, on_data.measure(&theta)?)?;
-    let differences = theta.iter().zip(&target).map(|(found, wanted)| (found - wanted).abs());
-    let target_error = differences.fold(0.0, f64::max);
-    let summary = ProxySummary {
-        steps,
-        converged: target_error <= TARGET_ERROR,
-        target_error: Some(target_error),
-        promised_gap: Some(worst_gap(data, &target, settings.fairness)),
-        ..on_data.summarise(&rows, theta, start_theta, settings)?
-    };
-    Ok(GeneratedProxy { rows, summary, privacy: None })
+        let model = SmoothedModel::of(data)?;
+        let sampled = match settings.start {
+            ProxyStart::Smoothed => model.sample(n_rows, settings.seed),
+            ProxyStart::Data => copied_rows(data, n_rows),
+        };
+        let labelled = label(data, sampled, &target, settings.seed)?;
+        let ridge = ridge(settings.lambda, target.len());
+        let ExactRows { rows, steps } = make_exact(labelled, &target, ridge, model.varying())?;
+        reached(3, on_data.measure(&target)?)?;
+        Ok(Self { on_data, start_theta, target, model, rows, steps })
+    }
+
+    /// Fits the model of the rows and measures it.
+    pub(super) fn finish(self, settings: &ProxySettings) -> Result<(Rows, ProxySummary), Error> {
+        let Self { on_data, start_theta, target, rows, steps, .. } = self;
+        let tolerance = InnerSettings { tolerance: 1e-11, ..InnerSettings::default() };
+        let theta = fit_logistic(&rows, settings.lambda, &tolerance)?;
+        let differences = theta.iter().zip(&target).map(|(found, wanted)| (found - wanted).abs());
+        let target_error = differences.fold(0.0, f64::max);
+        let summary = ProxySummary {
+            steps,
+            converged: target_error <= TARGET_ERROR,
+            target_error: Some(target_error),
+            promised_gap: Some(worst_gap(on_data.data, &target, settings.fairness)),
+            ..on_data.summarise(&rows, theta, start_theta, settings)?
+        };
+        Ok((rows, summary))
+    }
+}
+
+/// The number of groups that have rows.
+pub(super) fn occupied_groups(data: &Rows) -> usize {
+    data.cell_counts().iter().filter(|cell| cell[0] + cell[1] > 0).count()
 }
 
 /// Rejects a number of rows from which the model cannot be recovered.
-fn check_size(layout: &Layout, n_groups: usize, n_rows: usize) -> Result<(), Error> {
+pub(super) fn check_size(layout: &Layout, n_groups: usize, n_rows: usize) -> Result<(), Error> {
     let minimum = (layout.n() + 1).max(MIN_GROUP_ROWS * n_groups);
     if n_rows < minimum {
         return Err(Error::FewProxyRows { found: n_rows, minimum });

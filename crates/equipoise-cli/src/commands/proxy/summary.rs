@@ -101,8 +101,8 @@ impl<'a> Summary<'a> {
         let line = |name: &str, start: f64, end: f64| vec![name.into(), number(start), number(end)];
         let start = match self.generator {
             _ if self.privacy.is_some() => "model before fairness",
-            ProxyGenerator::Thresholds | ProxyGenerator::Raw => "model of the data",
             ProxyGenerator::Paper => "model of the initial rows",
+            _ => "model of the data",
         };
         let quality = table(
             &["measured on the client's data", start, "model of the proxy"],

@@ -1,0 +1,70 @@
+//! Distillation: a few rows that stand for the whole proxy of `thresholds`.
+//!
+//! The target model is that of `thresholds`, and so are the rows from which everything here is learnt: a smoothed sample,
+//! never the private rows. The distilled rows are a few of it, evenly chosen (`even_choice`) and moved until the gradient of
+//! their mean loss equals that of the whole sample all along the path from 0 to the target (`path_match`). A server that starts
+//! to fit a model, or mixes it with those of other clients, then sees nearly what the whole proxy would show it. Finally
+//! the target is made their exact minimiser (`exact_rows`).
+//!
+//! All rows have the same weight. A proxy file has no column for weights, and every reader, defense and check counts rows
+//! alike; a row that should count twice is two rows.
+
+mod even_choice;
+mod path_match;
+
+use super::exact_rows::{ExactRows, make_exact};
+use super::thresholds::{STAGES, TargetRows, check_size, occupied_groups};
+use super::{ClientData, GeneratedProxy, ProxySettings, ProxyStart};
+use crate::error::Error;
+use crate::inner_fit::ridge;
+use crate::observer::{Observer, Progress, report};
+use even_choice::choose_evenly;
+use path_match::{PathGradients, match_path};
+
+/// The number of rows by default.
+const ROWS: usize = 200;
+
+/// Rows for each coefficient, by default at least: fewer determine a model badly.
+const ROWS_PER_COEFFICIENT: usize = 3;
+
+/// Shares of the way from 0 to the target at which gradients are matched.
+const PATH: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+
+/// Generates a proxy of `data`, whose settings and cells have been checked.
+pub(super) fn generate(
+    data: &ClientData<'_>,
+    settings: &ProxySettings,
+    observer: &mut dyn Observer,
+) -> Result<GeneratedProxy, Error> {
+    if settings.start != ProxyStart::Smoothed {
+        return Err(Error::Input(
+            "the generator `distillation` can only start from smoothed rows".to_owned(),
+        ));
+    }
+    let data = data.rows;
+    let n_rows = settings.rows.unwrap_or(ROWS.max(ROWS_PER_COEFFICIENT * data.layout().n()));
+    check_size(data.layout(), occupied_groups(data), n_rows)?;
+    let mut reached = |done: usize, (objective, violation): (f64, f64)| {
+        let (of, rho, weights) = (STAGES, 0.0, &[][..]);
+        report(observer, Progress { done, of, objective, violation, rho, weights })
+    };
+    let whole = TargetRows::of(data, data.len().max(n_rows), settings, &mut reached)?;
+    let wanted = PathGradients::of(&whole.rows, path_to(&whole.target));
+    let few = choose_evenly(&whole.rows, &whole.target, n_rows);
+    let matched = match_path(few, &wanted, whole.model.varying())?;
+    let ridge = ridge(settings.lambda, whole.target.len());
+    let ExactRows { rows, steps } =
+        make_exact(matched.rows, &whole.target, ridge, whole.model.varying())?;
+    let distilled = TargetRows { rows, steps: matched.steps + steps, ..whole };
+    let (rows, summary) = distilled.finish(settings)?;
+    reached(STAGES, (summary.loss, summary.violation))?;
+    Ok(GeneratedProxy { rows, summary, privacy: None })
+}
+
+/// Models from 0 to `target`.
+fn path_to(target: &[f64]) -> Vec<Vec<f64>> {
+    PATH.iter().map(|share| target.iter().map(|t| share * t).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests;

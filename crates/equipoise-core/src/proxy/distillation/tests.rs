@@ -1,0 +1,97 @@
+//! Distilled proxies: small, exact, and the same for any number of threads.
+#![allow(clippy::unwrap_used)]
+
+use super::super::{ProxyGenerator, generate_proxy};
+use super::*;
+use crate::fairness::Fairness;
+use crate::inner_fit::{InnerSettings, fit_logistic};
+use crate::linalg::norm;
+use crate::logistic::{dot, sigmoid};
+use crate::observer::NoopObserver;
+use crate::rows::Rows;
+use crate::test_rows::{layout, random_rows, random_rows_of};
+
+fn settings(fairness: Fairness) -> ProxySettings {
+    ProxySettings { generator: ProxyGenerator::Distillation, ..ProxySettings::new(fairness) }
+}
+
+fn generate(data: &Rows, settings: ProxySettings) -> GeneratedProxy {
+    generate_proxy(data, &settings, &mut NoopObserver).unwrap()
+}
+
+/// The model that a server would fit.
+fn refit(rows: &Rows) -> Vec<f64> {
+    let settings = InnerSettings { tolerance: 1e-11, ..InnerSettings::default() };
+    fit_logistic(rows, 1e-4, &settings).unwrap()
+}
+
+#[test]
+fn two_hundred_rows_have_the_model_of_the_whole_proxy() {
+    for (n_groups, as_feature) in [(2, true), (3, true), (2, false)] {
+        let data = random_rows_of(&layout(n_groups, 4, as_feature, true), 3, 5000);
+        for fairness in [Fairness::SP, Fairness::EO] {
+            let whole = generate(&data, ProxySettings::new(fairness));
+            let distilled = generate(&data, settings(fairness));
+            assert_eq!(distilled.rows.len(), 200);
+            assert!(distilled.summary.converged, "{:?}", distilled.summary);
+            assert_eq!(distilled.summary.promised_gap, whole.summary.promised_gap);
+            assert_eq!(distilled.summary.closeness.copies, 0);
+            let (a, b) = (refit(&whole.rows), refit(&distilled.rows));
+            for i in 0..data.len() {
+                let [a, b] = [&a, &b].map(|theta| sigmoid(dot(data.a(i), theta)));
+                assert!((a - b).abs() < 1e-6, "{a} {b}");
+            }
+        }
+    }
+}
+
+/// A server meets the rows at other models, too: at those between 0 and the target, their gradients are close to the whole
+/// proxy's, much closer than those of any 200 of its rows.
+#[test]
+fn gradients_match_along_the_path() {
+    let data = random_rows(4, 6000, 5, true);
+    let whole = generate(&data, ProxySettings::new(Fairness::SP));
+    let distilled = generate(&data, settings(Fairness::SP));
+    let sampled = ProxySettings { rows: Some(200), ..ProxySettings::new(Fairness::SP) };
+    let sampled = generate(&data, sampled);
+    for share in [0.0, 0.1, 0.4, 0.6, 0.9, 1.2] {
+        let theta: Vec<f64> = whole.summary.theta.iter().map(|t| share * t).collect();
+        let wanted = PathGradients::of(&whole.rows, vec![theta]);
+        let error = |proxy: &GeneratedProxy| norm(&wanted.residual(&proxy.rows));
+        let (found, by_sampling) = (error(&distilled), error(&sampled));
+        assert!(found < 0.01 && found < 0.5 * by_sampling, "{share}: {found}, {by_sampling}");
+    }
+}
+
+#[test]
+fn any_number_of_rows_that_determine_a_model_will_do() {
+    let data = random_rows_of(&layout(3, 3, true, true), 5, 1500);
+    let expected = generate(&data, settings(Fairness::SP)).summary.theta;
+    for rows in [20, 50, 500] {
+        let made = generate(&data, ProxySettings { rows: Some(rows), ..settings(Fairness::SP) });
+        assert_eq!(made.rows.len(), rows);
+        for (a, b) in made.summary.theta.iter().zip(&expected) {
+            assert!((a - b).abs() < 1e-6, "{rows}: {a}, {b}");
+        }
+    }
+    let few = ProxySettings { rows: Some(6), ..settings(Fairness::SP) };
+    let error = generate_proxy(&data, &few, &mut NoopObserver).unwrap_err();
+    assert!(matches!(error, Error::FewProxyRows { found: 6, minimum: 7 }), "{error}");
+}
+
+#[test]
+fn distilled_rows_depend_on_the_seed_but_not_on_threads() {
+    let data = random_rows_of(&layout(3, 3, true, true), 6, 2500);
+    let with = |seed| generate(&data, ProxySettings { seed, ..settings(Fairness::EO) }).rows;
+    let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    assert_eq!(with(7), one_thread.install(|| with(7)));
+    assert_ne!(with(7), with(8));
+}
+
+#[test]
+fn private_rows_are_refused_as_a_start() {
+    let data = random_rows(7, 600, 3, true);
+    let settings = ProxySettings { start: ProxyStart::Data, ..settings(Fairness::SP) };
+    let error = generate_proxy(&data, &settings, &mut NoopObserver).unwrap_err();
+    assert!(error.to_string().contains("smoothed"), "{error}");
+}
