@@ -22,6 +22,11 @@ use crate::progress::Bar;
 
 /// ε of the private proxies in the comparison.
 const EPSILONS: [f64; 2] = [3.0, 1.0];
+/// ε of the curve that shows what privacy costs.
+const CURVE: [f64; 7] = [0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0];
+/// Proxies for each point of the curve, so that it shows the cost of noise and not its luck. Large tables have little luck.
+const RUNS: u64 = 5;
+const MANY_ROWS: usize = 50_000;
 
 /// The generators on one client's data.
 #[derive(Debug, Serialize)]
@@ -33,6 +38,16 @@ struct Comparison<'a> {
     /// Of a model of the data itself.
     data_model: Quality,
     generators: Vec<Line>,
+    /// What differential privacy costs the default generator. Empty if no private proxy can be made.
+    privacy_curve: Vec<CurvePoint>,
+}
+
+/// The mean quality of private proxies.
+#[derive(Debug, Serialize)]
+struct CurvePoint {
+    dp_epsilon: f64,
+    #[serde(flatten)]
+    quality: Quality,
 }
 
 /// Accuracy and the size of the worst gap of a model, on the client's data.
@@ -113,6 +128,7 @@ pub(super) fn run(
         fairness: settings.fairness,
         data_model: quality(&own, &data.rows, settings.fairness)?,
         generators,
+        privacy_curve: privacy_curve(&data.rows, &columns, settings, output),
     };
     let html = page::page(&comparison).render();
     write_atomically(&args.output, args.force, |out| out.write_all(html.as_bytes()))?;
@@ -159,6 +175,34 @@ fn measure(
         },
         seconds,
     })
+}
+
+/// Accuracy and gap over ε.
+fn privacy_curve(
+    data: &Rows,
+    columns: &EncodedColumns,
+    settings: &ProxySettings,
+    output: &Output,
+) -> Vec<CurvePoint> {
+    let runs = if data.len() > MANY_ROWS { 1 } else { RUNS };
+    let mut bar = Bar::new(output);
+    let mut point = |epsilon: f64| -> Option<CurvePoint> {
+        let (mut accuracy, mut gap) = (0.0, 0.0);
+        for run in 0..runs {
+            let test_seed = Some(settings.seed.wrapping_add(run));
+            let privacy = Some(Privacy { epsilon, delta: Privacy::DELTA, test_seed });
+            let generator = ProxyGenerator::Thresholds;
+            let own = ProxySettings { privacy, generator, closeness_rows: 0, ..*settings };
+            let data_and_columns = ClientData { rows: data, columns: columns.clone() };
+            let theta = generate_proxy(data_and_columns, &own, &mut bar).ok()?.summary.theta;
+            let found = quality(&theta, data, settings.fairness).ok()?;
+            accuracy += found.accuracy? / runs as f64;
+            gap += found.gap? / runs as f64;
+        }
+        let quality = Quality { accuracy: Some(accuracy), gap: Some(gap) };
+        Some(CurvePoint { dp_epsilon: epsilon, quality })
+    };
+    CURVE.into_iter().map_while(|epsilon| point(epsilon)).collect()
 }
 
 fn quality(theta: &[f64], data: &Rows, fairness: Fairness) -> Result<Quality, Error> {

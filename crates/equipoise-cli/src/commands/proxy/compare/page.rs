@@ -1,9 +1,12 @@
 //! The comparison as a page.
 
-use equipoise_core::Choice;
-use equipoise_report::{Block, Cell, Column, Format, NoticeKind, Page, Section, Table, count};
+use equipoise_core::{Choice, ProxyGenerator};
+use equipoise_report::{
+    Axis, Block, Cell, Chart, ChartKind, Column, Format, Lines, NoticeKind, Page, Section, Series,
+    Table, count,
+};
 
-use super::{Comparison, Line, Made, explanation};
+use super::{Comparison, Line, Made, Quality, explanation};
 
 pub(super) fn page(comparison: &Comparison<'_>) -> Page {
     Page {
@@ -13,7 +16,10 @@ pub(super) fn page(comparison: &Comparison<'_>) -> Page {
             count(comparison.data_rows),
             comparison.fairness
         ),
-        sections: vec![results(comparison), generators(comparison)],
+        sections: [Some(results(comparison)), privacy(comparison), Some(generators(comparison))]
+            .into_iter()
+            .flatten()
+            .collect(),
     }
 }
 
@@ -62,6 +68,60 @@ fn row(line: &Line, made: &Made) -> Vec<Cell> {
         },
         Cell::number(made.seconds, Format::Fixed(1)),
     ]
+}
+
+/// What differential privacy costs. `None` if no private proxy can be made.
+fn privacy(comparison: &Comparison<'_>) -> Option<Section> {
+    let curve = &comparison.privacy_curve;
+    let (first, last) = (curve.first()?, curve.last()?);
+    let chart = |title: &str, axis: &str, format: Format, of: fn(&Quality) -> Option<f64>| {
+        let noiseless = comparison
+            .generators
+            .iter()
+            .find(|line| line.generator == ProxyGenerator::Thresholds && line.dp_epsilon.is_none())
+            .and_then(|line| of(&line.made.as_ref()?.quality));
+        let points = curve.iter().filter_map(|p| Some((p.dp_epsilon, of(&p.quality)?)));
+        let private = Series { name: "private".to_owned(), points: points.collect() };
+        let without = Series {
+            name: "without noise".to_owned(),
+            points: noiseless.map_or(Vec::new(), |value| {
+                vec![(first.dp_epsilon, value), (last.dp_epsilon, value)]
+            }),
+        };
+        let rows = curve.iter().map(|p| {
+            vec![Cell::text(p.dp_epsilon.to_string()), Cell::number(of(&p.quality), format)]
+        });
+        Block::Chart(Chart {
+            title: title.to_owned(),
+            sentence: format!(
+                "{} at ε = {}, {} at ε = {}; {} without noise.",
+                format.write(of(&first.quality)),
+                first.dp_epsilon,
+                format.write(of(&last.quality)),
+                last.dp_epsilon,
+                format.write(noiseless)
+            ),
+            kind: ChartKind::Lines(Lines {
+                x: Axis::new("ε", Format::Fixed(0)),
+                y: Axis::new(axis, format),
+                log_y: false,
+                series: vec![private, without],
+                markers: Vec::new(),
+            }),
+            table: Table {
+                caption: title.to_owned(),
+                columns: Column::list(["ε"], [axis]),
+                rows: rows.collect(),
+            },
+        })
+    };
+    let charts = vec![
+        chart("Accuracy over ε", "Accuracy", Format::Percent(1), |quality| quality.accuracy),
+        chart("Gap over ε", "Gap", Format::Points(1), |quality| quality.gap),
+    ];
+    let lead = "A smaller ε protects each person better and adds more noise. The figures are those of the model of a private proxy on the \
+                client's data, averaged over a few proxies of which none is kept.";
+    Some(Section::new("What differential privacy costs", lead, charts))
 }
 
 /// What each generator does.
