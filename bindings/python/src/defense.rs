@@ -7,7 +7,7 @@ use equipoise_data::{
     Memory, OutcomeFile, OutputFolder, RoundTables, TableSource, check_origins, load_tables,
     read_folder, write_atomically,
 };
-use equipoise_defend::{Context, files_of};
+use equipoise_defend::{Context, absence_warning, files_of};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -44,6 +44,15 @@ impl Defended {
     }
 }
 
+/// Checks options of the command `defend`.
+#[pyfunction]
+pub(crate) fn check_settings(options: &Bound<'_, PyDict>) -> PyResult<()> {
+    match api::solve_settings(&arguments(options)?) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(exception(options.py(), &error, Stage::Setting)),
+    }
+}
+
 /// Writes outcome.json, model.json, weights.csv and report.html to a folder. All of them follow from outcome.json.
 #[pyfunction]
 pub(crate) fn write_outcome(
@@ -74,7 +83,7 @@ pub(crate) enum Clients<'py> {
 
 /// Runs the defense. Options are those of the command `defend`.
 #[pyfunction]
-#[pyo3(signature = (proxies, roots, schema, options, *, memory, scratch, sweep, progress))]
+#[pyo3(signature = (proxies, roots, schema, options, *, memory, scratch, sweep, allow_missing, progress))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn defend(
     py: Python<'_>,
@@ -85,11 +94,19 @@ pub(crate) fn defend(
     memory: Option<usize>,
     scratch: Option<PathBuf>,
     sweep: bool,
+    allow_missing: bool,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Defended> {
     let settings = api::solve_settings(&arguments(options)?)
         .map_err(|error| exception(py, &error, Stage::Setting))?;
-    let (proxies, roots) = (tables_of(py, "proxy", proxies)?, tables_of(py, "root", roots)?);
+    let proxies = tables_of(py, "proxy", proxies)?;
+    let mut roots = tables_of(py, "root", roots)?;
+    roots.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let is_absent = |(client, _): &(String, TableSource)| {
+        allow_missing && !proxies.iter().any(|(other, _)| other == client)
+    };
+    let (absent, roots): (Vec<_>, Vec<_>) = roots.into_iter().partition(is_absent);
+    let absences: Vec<_> = absent.iter().map(|(client, _)| absence_warning(client)).collect();
     let files: Vec<(String, PathBuf)> = proxies
         .iter()
         .filter(|(_, table)| matches!(table, TableSource::File { .. }))
@@ -107,7 +124,7 @@ pub(crate) fn defend(
         let mut loaded = load_tables(tables, &schema, &memory)?;
         loaded.warnings.splice(0..0, about_origins);
         watcher.check()?;
-        let context = Context { sweep, ..Context::default() };
+        let context = Context { sweep, warnings: absences, ..Context::default() };
         Ok(equipoise_defend::defend(&schema, &loaded, &settings, context, watcher)?)
     })?;
     Ok(Defended(defended))

@@ -23,7 +23,7 @@ mod _core {
     #[pymodule_export]
     use super::command::{call, main};
     #[pymodule_export]
-    use super::defense::{Defended, defend, write_outcome};
+    use super::defense::{Defended, check_settings, defend, write_outcome};
     #[pymodule_export]
     use super::gaps::gap_figures;
     #[pymodule_export]
@@ -35,7 +35,7 @@ mod _core {
     #[pymodule_export]
     use super::partition::{Partition, count_cells};
     #[pymodule_export]
-    use super::proxy::{Proxy, check_proxy, make_proxy};
+    use super::proxy::{Proxy, check_proxy, make_proxy, reason_not_to_send, validate_proxy};
     #[pymodule_export]
     use super::remote_round::{claimed_rows, defend_partitions, folder_clients};
     #[pymodule_export]

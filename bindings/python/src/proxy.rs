@@ -100,3 +100,49 @@ pub(crate) fn check_proxy(
     })?;
     json(py, &document)
 }
+
+/// Validates a received file as a round server does, in a sandboxed child process, and writes its canonical table. The
+/// executable and the prefix start the program `equipoise`. Returns the verdict.
+#[pyfunction]
+pub(crate) fn validate_proxy(
+    py: Python<'_>,
+    file: PathBuf,
+    canonical: PathBuf,
+    schema: &Schema,
+    executable: PathBuf,
+    prefix: Vec<String>,
+) -> PyResult<Py<PyAny>> {
+    let schema = schema.0.clone();
+    let verdict = task::run(py, Stage::Proxy, None, move |_| {
+        api::validate_proxy((executable, prefix), file, canonical, &schema)
+    })?;
+    json(py, &verdict)
+}
+
+/// Why a client must not send a file as its proxy, by what the file says about itself and by its values. `None`: it may.
+#[pyfunction]
+pub(crate) fn reason_not_to_send(
+    py: Python<'_>,
+    file: PathBuf,
+    client: &str,
+    schema: &Schema,
+    fairness: &str,
+) -> PyResult<Option<String>> {
+    let fairness: Fairness = parse(py, fairness)?;
+    let (schema, client) = (schema.0.clone(), client.to_owned());
+    task::run(py, Stage::Proxy, None, move |_| {
+        let origin = ProxyOrigin::read(&file)?;
+        if origin.raw_rows {
+            return Ok(Some("the file holds real rows, only written as numbers".to_owned()));
+        }
+        if origin.schema_sha256.is_some_and(|made_with| made_with != schema.digest()) {
+            return Ok(Some("the file was made with another schema".to_owned()));
+        }
+        let warning = origin.warn_of_client(&file, &client);
+        if let Some(warning) = warning.or_else(|| origin.warn_of_criterion(&file, fairness)) {
+            return Ok(Some(warning.message));
+        }
+        read_proxy(&file, &schema)?;
+        Ok(None)
+    })
+}

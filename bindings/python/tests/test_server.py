@@ -105,3 +105,15 @@ def test_a_less_fair_model_gives_a_warning(schema, proxies, roots) -> None:
     figures = server.estimator_figures_
     said = any("less fair on the root" in text for text in server.warnings_)
     assert said == (figures["estimator"]["gap"].value > figures["linear"]["gap"].value)
+
+
+def test_clients_without_a_proxy_can_be_left_out(schema, proxies, roots) -> None:
+    present = {name: proxy for name, proxy in proxies.items() if name != "north"}
+    with pytest.raises(eq.SolveError, match="north"):
+        eq.FairServer(schema).fit(present, roots)
+    server = eq.FairServer(schema, allow_missing=True).fit(present, roots)
+    without = eq.FairServer(schema).fit(present, {name: root for name, root in roots.items() if name != "north"})
+    assert server.model_ == without.model_
+    assert any("client `north` is on the roster but did not submit" in text for text in server.warnings_)
+    with pytest.raises(eq.SettingError, match="allow_missing"):
+        eq.FairServer(schema, allow_missing=True, estimator=LogisticRegression()).fit(present, roots)

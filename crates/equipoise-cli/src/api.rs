@@ -1,7 +1,7 @@
 //! What the Python package shares with the commands: the same options give the same settings, and the same tables the
 //! same figures.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use equipoise_core::{
@@ -9,12 +9,15 @@ use equipoise_core::{
     Requirements, Rows, Warning, check_fairness_is_measurable,
 };
 use equipoise_data::{EncodedTable, Model, OutcomeFile, ProxyOrigin, Schema};
+use equipoise_server::protocol::SubmissionLimits;
+use equipoise_server::validator::{ChildValidator, Job};
 use serde_json::{Value, to_value};
 
 use crate::commands::check::{Checked, Limits};
 use crate::commands::defend::settings_args::SettingsArgs;
 use crate::commands::evaluate::{Evaluated, Options, criterion_of};
 use crate::commands::proxy::{MadeProxy, ProxyArgs, origin, warnings_about};
+use crate::commands::validate_proxy;
 use crate::failure::{usage_error, with_hint};
 
 #[derive(Parser)]
@@ -75,6 +78,22 @@ pub fn proxy_origin(
     settings: &ProxySettings,
 ) -> ProxyOrigin {
     origin::with(origin::at(path, schema, Some(settings.fairness)), made, settings)
+}
+
+/// Validates a received file as a server does, and writes its canonical table: in a sandboxed child process, which
+/// `program` starts with `arguments` before those of the command line. Returns the verdict.
+pub fn validate_proxy(
+    (program, mut arguments): (PathBuf, Vec<String>),
+    file: PathBuf,
+    canonical: PathBuf,
+    schema: &Schema,
+) -> anyhow::Result<Value> {
+    arguments.push(validate_proxy::NAME.to_owned());
+    // Names matter only if several files are queued.
+    let client = ("round".parse()?, "client".parse()?);
+    let limits = SubmissionLimits::default();
+    let job = Job { client, file, canonical, schema: schema.clone(), limits };
+    Ok(to_value(ChildValidator::new(program, arguments, 0).validate_blocking(job))?)
 }
 
 /// The document that `check` prints.

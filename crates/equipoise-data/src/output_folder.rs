@@ -13,7 +13,7 @@ use crate::staging::Staged;
 
 /// Everything that an output folder of this program may hold at its top level, besides a folder per defense. A folder
 /// that holds anything else is someone's work and is never replaced.
-const OUR_NAMES: [&str; 11] = [
+const OUR_NAMES: [&str; 12] = [
     "outcome.json",
     "model.json",
     "weights.csv",
@@ -25,6 +25,7 @@ const OUR_NAMES: [&str; 11] = [
     "root",
     "proxies",
     "demo.json",
+    "nodes.json",
 ];
 
 /// A folder to be replaced must hold one of these, which no other program writes.

@@ -19,6 +19,7 @@ __all__ = [
     "VERSION",
     "call",
     "check_proxy",
+    "check_settings",
     "claimed_rows",
     "count_cells",
     "defend",
@@ -28,6 +29,8 @@ __all__ = [
     "gap_figures",
     "main",
     "make_proxy",
+    "reason_not_to_send",
+    "validate_proxy",
     "write_outcome",
 ]
 
@@ -36,6 +39,11 @@ def call(arguments: list[str]) -> tuple[Any, bool, list[str]]: ...
 def make_proxy(table: Any, schema: Schema, options: dict[str, Any], progress: _Progress | None) -> Proxy: ...
 def check_proxy(
     proxy: Any, data: Any, schema: Schema, fairness: str, max_gap: float | None, epsilon: float | None
+) -> dict[str, Any]: ...
+def reason_not_to_send(file: _Path, client: str, schema: Schema, fairness: str) -> str | None: ...
+def check_settings(options: dict[str, Any]) -> None: ...
+def validate_proxy(
+    file: _Path, canonical: _Path, schema: Schema, executable: _Path, prefix: list[str]
 ) -> dict[str, Any]: ...
 def defend(
     proxies: str | list[tuple[str, Any]],
@@ -46,6 +54,7 @@ def defend(
     memory: int | None,
     scratch: _Path | None,
     sweep: bool,
+    allow_missing: bool,
     progress: _Progress | None,
 ) -> Defended: ...
 def folder_clients(folder: _Path) -> list[tuple[str, Any]]: ...

@@ -66,6 +66,7 @@ class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rho_start: Initial factor of bilevel's fairness penalty.
         rho_max: Its final factor.
         no_fallback: Keep the clients' model even if a model of the root alone is clearly better.
+        allow_missing: Go on without clients that have a root but no proxy, and name them in the outcome.
         sweep: Also compute the trade-off between accuracy and fairness, for the report.
         memory: Maximum memory in bytes. It changes nothing in the result.
         scratch: Folder for rows that do not fit into `memory`.
@@ -117,6 +118,7 @@ class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rho_start: float | None = None,
         rho_max: float | None = None,
         no_fallback: bool = False,
+        allow_missing: bool = False,
         sweep: bool = False,
         memory: int | None = None,
         scratch: str | os.PathLike[str] | None = None,
@@ -137,6 +139,7 @@ class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.rho_start = rho_start
         self.rho_max = rho_max
         self.no_fallback = no_fallback
+        self.allow_missing = allow_missing
         self.sweep = sweep
         self.memory = memory
         self.scratch = scratch
@@ -152,6 +155,8 @@ class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             progress: True shows a progress bar, which needs tqdm; a function gets steps done and steps in all.
             engine: "dask" lets Dask workers hold the proxies and sum their rows; see `equipoise.dask`. The model is the same.
         """
+        if self.allow_missing and self.estimator is not None:
+            raise SettingError("an estimator needs all clients. Leave out estimator, or allow_missing.")
         schema = as_schema(self.schema)
         native_roots = _native(root, schema)
         if engine is None:
@@ -165,6 +170,7 @@ class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     memory=self.memory,
                     scratch=self.scratch,
                     sweep=self.sweep,
+                    allow_missing=self.allow_missing,
                     progress=report,
                 )
         else:
@@ -198,6 +204,8 @@ class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> _core.Defended:
         from .dask import as_engine
 
+        if self.allow_missing:
+            raise SettingError("allow_missing is for rows in this process. Leave out allow_missing, or engine.")
         for name in ("estimator", "memory", "scratch"):
             if getattr(self, name) is not None:
                 reason = "needs all rows in one process" if name == "estimator" else "is for rows in this process"

@@ -45,6 +45,15 @@ impl ChildValidator {
         Self { program, arguments, scheduler: Arc::default(), back_off }
     }
 
+    /// Validates one file and waits for the verdict, for callers without an asynchronous runtime.
+    pub fn validate_blocking(&self, job: Job) -> Verdict {
+        match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+            // Within the runtime, because `validate` starts a task.
+            Ok(runtime) => runtime.block_on(async { self.validate(job).await }),
+            Err(error) => failed(&error),
+        }
+    }
+
     fn back_off(&self) -> MutexGuard<'_, BackOff> {
         self.back_off.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -121,7 +121,9 @@ fn describe_remaining_gap(
             Condition::Negatives => group.rows - group.positives,
         })
     });
-    let why = if is_blind {
+    let why = if settings.privacy.is_some() {
+        "Noise hides how far each group's threshold must move; a larger --dp-epsilon or data of more people would help"
+    } else if is_blind {
         "A model that does not see the group cannot always do better with these features"
     } else {
         "A rate of so few people cannot be adjusted more finely, or several rates cannot be equal at once"
