@@ -21,7 +21,7 @@ use crate::observer::{Observer, Progress, report};
 use even_choice::choose_evenly;
 use path_match::{PathGradients, match_path};
 
-/// The number of rows by default.
+/// The number of rows by default, unless the data has fewer.
 const ROWS: usize = 200;
 
 /// Rows for each coefficient, by default at least: fewer determine a model badly.
@@ -42,7 +42,8 @@ pub(super) fn generate(
         ));
     }
     let data = data.rows;
-    let n_rows = settings.rows.unwrap_or(ROWS.max(ROWS_PER_COEFFICIENT * data.layout().n()));
+    let by_default = ROWS.max(ROWS_PER_COEFFICIENT * data.layout().n()).min(data.len());
+    let n_rows = settings.rows.unwrap_or(by_default);
     check_size(data.layout(), occupied_groups(data), n_rows)?;
     let mut reached = |done: usize, (objective, violation): (f64, f64)| {
         let (of, rho, weights) = (STAGES, 0.0, &[][..]);

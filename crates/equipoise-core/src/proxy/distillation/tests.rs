@@ -74,6 +74,11 @@ fn any_number_of_rows_that_determine_a_model_will_do() {
             assert!((a - b).abs() < 1e-6, "{rows}: {a}, {b}");
         }
     }
+    // A small table needs no more rows than it has, and a wide one needs more than 200.
+    let small = data.select(&(0..150).collect::<Vec<_>>());
+    assert_eq!(generate(&small, settings(Fairness::SP)).rows.len(), 150);
+    let wide = random_rows(8, 600, 80, true);
+    assert_eq!(generate(&wide, settings(Fairness::SP)).rows.len(), 3 * 82);
     let few = ProxySettings { rows: Some(6), ..settings(Fairness::SP) };
     let error = generate_proxy(&data, &few, &mut NoopObserver).unwrap_err();
     assert!(matches!(error, Error::FewProxyRows { found: 6, minimum: 7 }), "{error}");
