@@ -82,7 +82,7 @@ fn the_reports_of_every_command_pass_all_checks_on_screen_and_on_paper() {
         ("outcome", outcome(4)),
         // For each criterion: a heatmap, two scatter plots, three charts of the solver's trajectory.
         ("experiment", Expectations { title: "results", charts: 12, figures: 3, requests: &[] }),
-        ("compare", Expectations { title: "compared", charts: 0, figures: 0, requests: &[] }),
+        ("compare", Expectations { title: "compared", charts: 2, figures: 0, requests: &[] }),
         ("arena", Expectations { title: "Arena", charts: 0, figures: 5, requests: &[] }),
     ];
     println!("{}", browser.version());
