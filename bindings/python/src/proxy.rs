@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use equipoise_cli::api;
 use equipoise_core::{
-    ClientData, GeneratedProxy, ProxyModels, ProxySettings, generate_proxy, test_fair_proxy,
+    ClientData, Fairness, GeneratedProxy, ProxyModels, ProxySettings, generate_proxy,
+    test_fair_proxy,
 };
 use equipoise_data::{
     ProxyOrigin, Purpose, Schema as DataSchema, proxy_columns, read_proxy, read_rows,
