@@ -186,7 +186,7 @@ fn privacy_curve(
 ) -> Vec<CurvePoint> {
     let runs = if data.len() > MANY_ROWS { 1 } else { RUNS };
     let mut bar = Bar::new(output);
-    let mut point = |epsilon: f64| -> Option<CurvePoint> {
+    let point = |epsilon: f64| -> Option<CurvePoint> {
         let (mut accuracy, mut gap) = (0.0, 0.0);
         for run in 0..runs {
             let test_seed = Some(settings.seed.wrapping_add(run));
@@ -202,7 +202,7 @@ fn privacy_curve(
         let quality = Quality { accuracy: Some(accuracy), gap: Some(gap) };
         Some(CurvePoint { dp_epsilon: epsilon, quality })
     };
-    CURVE.into_iter().map_while(|epsilon| point(epsilon)).collect()
+    CURVE.into_iter().map_while(point).collect()
 }
 
 fn quality(theta: &[f64], data: &Rows, fairness: Fairness) -> Result<Quality, Error> {
