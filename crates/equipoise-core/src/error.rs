@@ -63,6 +63,15 @@ pub enum Error {
         /// What is not finite.
         what: &'static str,
     },
+    /// The noise of differential privacy hides the data.
+    #[error(
+        "the noise of differential privacy hides these rows: with this ε, a group and label of fewer than about {rows} \
+         rows cannot be told from none. Choose a larger ε, or use data of more people"
+    )]
+    Hidden {
+        /// Rows that noise hides.
+        rows: usize,
+    },
     /// A setting is out of range.
     #[error("setting {name} must be {range}, found {found}")]
     Setting {

@@ -68,7 +68,7 @@ fn the_reports_of_every_command_pass_all_checks_on_screen_and_on_paper() {
     let arena = format!("--dataset synthetic --people 2000 --seeds 2 --attacks {attacks}");
     equipoise(folder.path(), &format!("arena {arena} -o arena"));
     std::fs::create_dir(folder.path().join("compare")).unwrap();
-    let own = "demo/root/c1.csv --schema demo/schema.toml --fairness eo";
+    let own = "demo/data/c1.csv --schema demo/schema.toml --fairness eo";
     equipoise(folder.path(), &format!("proxy {own} --compare -o compare/report.html"));
 
     let outcome = |charts| Expectations { charts, ..OUTCOME };

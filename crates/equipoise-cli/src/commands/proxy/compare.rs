@@ -202,7 +202,7 @@ fn privacy_curve(
         let quality = Quality { accuracy: Some(accuracy), gap: Some(gap) };
         Some(CurvePoint { dp_epsilon: epsilon, quality })
     };
-    CURVE.into_iter().map_while(point).collect()
+    CURVE.into_iter().filter_map(point).collect()
 }
 
 fn quality(theta: &[f64], data: &Rows, fairness: Fairness) -> Result<Quality, Error> {

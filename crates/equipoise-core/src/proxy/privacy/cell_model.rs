@@ -7,6 +7,7 @@
 use super::super::columns::{EncodedColumn, EncodedColumns};
 use super::NoisyMoments;
 use super::moments::feature_units;
+use crate::error::Error;
 use crate::linalg::{SymmetricEigen, add_outer_product};
 
 /// The smallest eigenvalue, in units of the typical size of the largest eigenvalue of the noise.
@@ -26,13 +27,21 @@ pub(in crate::proxy) struct CellModel {
 }
 
 impl CellModel {
-    pub(in crate::proxy) fn new(moments: &NoisyMoments, columns: &EncodedColumns) -> Self {
+    /// An error if noise hides all rows of a label: there is nothing to learn from the rest.
+    pub(in crate::proxy) fn new(
+        moments: &NoisyMoments,
+        columns: &EncodedColumns,
+    ) -> Result<Self, Error> {
         let units = feature_units(columns);
         let counts: Vec<f64> = moments
             .counts
             .iter()
             .map(|&n| if n < EMPTY * moments.sum_noise { 0.0 } else { n.max(1.0) })
             .collect();
+        let has_label = |label: usize| counts.iter().skip(label).step_by(2).any(|n| *n > 0.0);
+        if !(has_label(0) && has_label(1)) {
+            return Err(Error::Hidden { rows: (EMPTY * moments.sum_noise).ceil() as usize });
+        }
         let cells = counts.iter().zip(&moments.sums);
         let raw: Vec<Option<Vec<f64>>> = cells
             .map(|(&n, sum)| {
@@ -43,11 +52,11 @@ impl CellModel {
         let means = shrunk.into_iter().map(|mean| {
             mean.map(|mean| mean.iter().zip(&units).map(|(v, unit)| v * unit).collect())
         });
-        Self {
+        Ok(Self {
             means: means.collect(),
             factor: factor(moments, &raw, &counts, columns, &units),
             counts: counts.iter().map(|&n| n.round() as usize).collect(),
-        }
+        })
     }
 }
 

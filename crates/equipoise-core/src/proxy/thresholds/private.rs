@@ -46,7 +46,7 @@ pub(super) fn generate(
     let mut budget = Budget::new(privacy)?;
     let seed = budget.seed();
     let moments = NoisyMoments::release(data, &mut budget)?;
-    let model = SmoothedModel::of_cells(CellModel::new(&moments, &data.columns));
+    let model = SmoothedModel::of_cells(CellModel::new(&moments, &data.columns)?);
     let n_rows = settings.rows.unwrap_or_else(|| model.n_rows());
     check_size(layout, layout.groups.len(), n_rows)?;
 

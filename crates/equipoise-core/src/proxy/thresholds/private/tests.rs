@@ -115,3 +115,29 @@ fn only_smoothed_thresholds_can_be_private() {
         assert!(generate_proxy(&data, &wrong, &mut NoopObserver).is_err());
     }
 }
+
+/// Tables that noise drowns, and tables at the edge of that: a clear error or a proxy, never a panic.
+#[test]
+fn tiny_tables_give_an_error_or_a_proxy() {
+    let mut outcomes = [0, 0];
+    for n_rows in [12, 30, 60, 120, 240] {
+        for epsilon in [0.05, 0.5, 2.0, 10.0] {
+            for seed in 0..6 {
+                let data = random_rows_of(&layout(2, 3, seed % 2 == 0, true), seed, n_rows);
+                let criterion = if seed < 3 { Criterion::Sp } else { Criterion::Eo };
+                let settings = settings(criterion, epsilon, Some(seed));
+                match generate_proxy(&data, &settings, &mut NoopObserver) {
+                    Ok(made) => {
+                        outcomes[0] += 1;
+                        assert!(made.summary.theta.iter().all(|t| t.is_finite()));
+                    }
+                    Err(error) => {
+                        outcomes[1] += 1;
+                        assert!(!error.to_string().is_empty());
+                    }
+                }
+            }
+        }
+    }
+    assert!(outcomes.iter().all(|n| *n > 10), "{outcomes:?}");
+}
