@@ -1,0 +1,1 @@
+"""Rounds on Dask workers: measured, modelled and simulated."""
