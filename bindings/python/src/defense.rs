@@ -7,7 +7,7 @@ use equipoise_data::{
     Memory, OutcomeFile, OutputFolder, RoundTables, TableSource, check_origins, load_tables,
     read_folder, write_atomically,
 };
-use equipoise_defend::{Context, absence_warning, files_of};
+use equipoise_defend::{Context, Judged, absence_warning, files_of, judge, page_of};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -19,7 +19,7 @@ use crate::task;
 
 /// A solved round.
 #[pyclass(frozen, module = "equipoise._core")]
-pub(crate) struct Defended(pub(crate) equipoise_defend::Defended);
+pub(crate) struct Defended(pub(crate) Judged);
 
 #[pymethods]
 impl Defended {
@@ -31,11 +31,6 @@ impl Defended {
     /// The model.
     fn model(&self) -> Model {
         Model(self.0.model.clone())
-    }
-
-    /// `report.html`.
-    fn page(&self) -> &str {
-        &self.0.page
     }
 
     /// Duration of the solve.
@@ -72,6 +67,20 @@ pub(crate) fn write_outcome(
         Ok(())
     };
     write().map_err(|error| exception(py, &error, Stage::Solve))
+}
+
+/// `report.html` of an outcome.
+#[pyfunction]
+pub(crate) fn outcome_page(
+    py: Python<'_>,
+    outcome_json: &str,
+    schema: &Schema,
+) -> PyResult<String> {
+    let page = || -> anyhow::Result<String> {
+        let file = OutcomeFile::from_json(outcome_json, "the outcome".as_ref())?;
+        Ok(page_of(&file, &schema.0)?)
+    };
+    page().map_err(|error| exception(py, &error, Stage::Solve))
 }
 
 /// The tables of a round: two folders, or the tables of each client.
@@ -125,7 +134,7 @@ pub(crate) fn defend(
         loaded.warnings.splice(0..0, about_origins);
         watcher.check()?;
         let context = Context { sweep, warnings: absences, ..Context::default() };
-        Ok(equipoise_defend::defend(&schema, &loaded, &settings, context, watcher)?)
+        Ok(judge(&schema, &loaded, &settings, context, watcher)?)
     })?;
     Ok(Defended(defended))
 }

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use equipoise_cli::api::{describe, in_python_terms};
 use equipoise_core::Choice;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
@@ -20,7 +21,7 @@ pub(crate) enum Stage {
 
 /// The exception for an error.
 pub(crate) fn exception(py: Python<'_>, error: &anyhow::Error, stage: Stage) -> PyErr {
-    let message = in_python_terms(&equipoise_cli::api::describe(error));
+    let message = in_python_terms(&describe(error));
     let (row, column) = location(error);
     let raise = || -> PyResult<PyErr> {
         let class = py.import("equipoise._errors")?.getattr(class_of(error, stage))?;
@@ -79,33 +80,6 @@ fn location(error: &anyhow::Error) -> (Option<u64>, Option<String>) {
     table.unwrap_or_default()
 }
 
-/// Options of the command line are keywords here: `--root-weighting` is `root_weighting`. A whole command in backticks stays
-/// one.
-fn in_python_terms(message: &str) -> String {
-    let parts = message.split('`').enumerate().map(|(i, part)| match part.find("--") {
-        Some(at) if i % 2 == 1 && at > 0 => part.to_owned(),
-        _ => options_as_keywords(part),
-    });
-    parts.collect::<Vec<_>>().join("`")
-}
-
-fn options_as_keywords(message: &str) -> String {
-    let mut parts = message.split("--");
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let is_option = |c: char| c.is_ascii_lowercase() || c == '-';
-        let end = part.find(|c| !is_option(c)).unwrap_or(part.len());
-        let (option, rest) = part.split_at(end);
-        if option.is_empty() {
-            text.push_str("--");
-        }
-        // `lambda` is a keyword of the language.
-        text += &option.replace('-', "_").replace("lambda", "lambda_");
-        text += rest;
-    }
-    text
-}
-
 /// One of a few named values.
 pub(crate) fn chosen<T: Choice>(py: Python<'_>, setting: &str, name: &str) -> PyResult<T> {
     T::ALL.iter().copied().find(|choice| choice.name() == name).ok_or_else(|| {
@@ -142,22 +116,4 @@ pub(crate) fn arguments(options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
         }
     }
     Ok(arguments)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::in_python_terms;
-
-    #[test]
-    fn options_become_keywords_and_commands_stay_commands() {
-        let cases = [
-            ("--root-weighting must be pooled", "root_weighting must be pooled"),
-            ("use `--lambda` or --seed", "use `lambda_` or seed"),
-            ("run `equipoise proxy --client c3` again", "run `equipoise proxy --client c3` again"),
-            ("a -- b", "a -- b"),
-        ];
-        for (message, expected) in cases {
-            assert_eq!(in_python_terms(message), expected);
-        }
-    }
 }

@@ -11,10 +11,12 @@ mod logistic;
 mod model;
 mod output;
 mod partition;
+mod proposal;
 mod proxy;
 mod remote_round;
 mod remote_rows;
 mod schema;
+mod split;
 mod table;
 mod task;
 
@@ -23,7 +25,7 @@ mod _core {
     #[pymodule_export]
     use super::command::{call, main};
     #[pymodule_export]
-    use super::defense::{Defended, check_settings, defend, write_outcome};
+    use super::defense::{Defended, check_settings, defend, outcome_page, write_outcome};
     #[pymodule_export]
     use super::gaps::gap_figures;
     #[pymodule_export]
@@ -35,11 +37,15 @@ mod _core {
     #[pymodule_export]
     use super::partition::{Partition, count_cells};
     #[pymodule_export]
+    use super::proposal::{describe_table, infer_schema, merge_descriptions, parse_description};
+    #[pymodule_export]
     use super::proxy::{Proxy, check_proxy, make_proxy, reason_not_to_send, validate_proxy};
     #[pymodule_export]
     use super::remote_round::{claimed_rows, defend_partitions, folder_clients};
     #[pymodule_export]
     use super::schema::Schema;
+    #[pymodule_export]
+    use super::split::split_rows;
 
     /// Rows of a client that are packed and summed on their own. Parts of a proxy start at multiples of it.
     #[pymodule_export]

@@ -9,7 +9,6 @@ use equipoise_core::{
 };
 use equipoise_data::{
     ProxyOrigin, Purpose, Schema as DataSchema, proxy_columns, read_proxy, read_rows,
-    write_proxy_of,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -36,7 +35,8 @@ impl Proxy {
         let columns = proxy_columns(&self.made.rows, &self.schema)
             .map_err(|error| exception(py, &error.into(), Stage::Proxy))?;
         let privacy = self.made.privacy.clone();
-        let origin = ProxyOrigin { privacy, ..ProxyOrigin::default() };
+        let represented_rows = self.made.represented_rows;
+        let origin = ProxyOrigin { privacy, represented_rows, ..ProxyOrigin::default() };
         OutputTable::new(&columns, origin.properties())
     }
 
@@ -47,8 +47,7 @@ impl Proxy {
 
     /// Writes the table to a file, in the format that its name ends with.
     fn write(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
-        let origin = api::proxy_origin(&path, &self.schema, &self.made, &self.settings);
-        py.detach(|| write_proxy_of(&path, &self.made.rows, &self.schema, &origin, force))
+        py.detach(|| api::write_proxy(&path, &self.schema, &self.made, &self.settings, force))
             .map_err(|error| exception(py, &error.into(), Stage::Proxy))
     }
 }

@@ -7,7 +7,7 @@ use equipoise_data::{
     ClientSummary, PartSummary, TableKind, WireReader, check_origins, load_summarised, open_table,
     read_folder,
 };
-use equipoise_defend::Context;
+use equipoise_defend::{Context, judge};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -82,7 +82,7 @@ pub(crate) fn defend_partitions(
         loaded.warnings.splice(0..0, about_origins);
         watcher.check()?;
         let context = Context { sweep, ..Context::default() };
-        Ok(equipoise_defend::defend(&schema, &loaded, &settings, context, watcher)?)
+        Ok(judge(&schema, &loaded, &settings, context, watcher)?)
     });
     solved.map(Defended).map_err(|error| failure.take().unwrap_or(error))
 }

@@ -2,18 +2,16 @@
 
 use std::path::PathBuf;
 
-use equipoise_data::{Encoding, InferOptions, infer, write_atomically};
+use equipoise_data::{Encoding, write_atomically};
 use pyo3::prelude::*;
 
-use crate::error::{Stage, chosen, exception};
+use crate::error::{Stage, exception};
 use crate::table::{rows_to_score, source};
 use crate::task;
 
 /// What all parties agree on: columns, encodings, label and groups.
 #[pyclass(frozen, module = "equipoise._core")]
 pub(crate) struct Schema(pub(crate) equipoise_data::Schema);
-
-type Infer = (Schema, Vec<String>);
 
 #[pymethods]
 impl Schema {
@@ -29,49 +27,6 @@ impl Schema {
     fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let schema = equipoise_data::Schema::read(&path);
         schema.map(Self).map_err(|error| exception(py, &error.into(), Stage::Schema))
-    }
-
-    /// Proposes a schema for a table, with notes on it.
-    #[staticmethod]
-    #[pyo3(signature = (table, *, label, sensitive, two_groups, blind, drop, categorical, numeric, intercept, codes, label_rest_negative, fill, unknown))]
-    #[allow(clippy::too_many_arguments)]
-    fn infer(
-        table: &Bound<'_, PyAny>,
-        label: (String, String),
-        sensitive: Vec<(String, Option<String>)>,
-        two_groups: bool,
-        blind: bool,
-        drop: Vec<String>,
-        categorical: Vec<String>,
-        numeric: Vec<String>,
-        intercept: bool,
-        codes: bool,
-        label_rest_negative: bool,
-        fill: Vec<String>,
-        unknown: Option<String>,
-    ) -> PyResult<Infer> {
-        let py = table.py();
-        let fill = fill.iter().map(|name| chosen(py, "fill", name)).collect::<PyResult<_>>()?;
-        let unknown = unknown.map(|name| chosen(py, "unknown", &name)).transpose()?;
-        let source = source("the table", table)?;
-        let options = InferOptions {
-            label,
-            sensitive,
-            two_groups,
-            blind,
-            drop,
-            intercept,
-            categorical,
-            numeric,
-            codes,
-            label_rest_negative,
-            fill,
-            unknown,
-        };
-        let inferred = task::run(table.py(), Stage::Schema, None, move |_| {
-            Ok(infer(source.open(&[])?, &options)?)
-        })?;
-        Ok((Self(inferred.schema), inferred.notes))
     }
 
     /// Writes the file.

@@ -2,10 +2,12 @@
 
 use std::ffi::CStr;
 use std::path::PathBuf;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray};
+use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Schema};
 use equipoise_data::{RowsToScore, Table, TableSource, read_rows_to_score};
 use pyo3::buffer::PyBuffer;
@@ -79,17 +81,14 @@ fn stream(object: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
         .map_err(|error| PyTypeError::new_err(format!("the Arrow stream cannot be read: {error}")))
 }
 
-/// Copies columns: buffers of 64-bit floats, or lists of text and `None`.
+/// Columns: contiguous buffers of 64-bit floats, which are read in place, or lists of text and `None`, which are copied.
 fn columns(object: &Bound<'_, PyAny>) -> PyResult<RecordBatch> {
     let columns: Vec<(String, Bound<'_, PyAny>)> = object.extract()?;
     let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len());
     let mut fields = Vec::with_capacity(columns.len());
     for (name, values) in columns {
         let (kind, array): (DataType, ArrayRef) = match PyBuffer::<f64>::get(&values) {
-            Ok(buffer) => {
-                let numbers = buffer.to_vec(object.py())?;
-                (DataType::Float64, Arc::new(Float64Array::from(numbers)))
-            }
+            Ok(buffer) => (DataType::Float64, Arc::new(floats(object.py(), buffer)?)),
             Err(_) => {
                 let texts: Vec<Option<String>> = values.extract()?;
                 (DataType::Utf8, Arc::new(StringArray::from(texts)))
@@ -100,4 +99,19 @@ fn columns(object: &Bound<'_, PyAny>) -> PyResult<RecordBatch> {
     }
     let schema = Arc::new(Schema::new(fields));
     RecordBatch::try_new(schema, arrays).map_err(|error| PyTypeError::new_err(error.to_string()))
+}
+
+/// The numbers of a buffer. The array keeps the buffer alive.
+#[allow(unsafe_code)]
+fn floats(py: Python<'_>, buffer: PyBuffer<f64>) -> PyResult<Float64Array> {
+    let n = buffer.item_count();
+    let start = NonNull::new(buffer.buf_ptr().cast::<u8>());
+    let Some(start) = start.filter(|_| n > 0 && buffer.is_c_contiguous()) else {
+        return Ok(Float64Array::from(buffer.to_vec(py)?));
+    };
+    // SAFETY: a contiguous buffer has `n` numbers from there on, aligned, as `PyBuffer` has checked. Their owner may neither
+    // move nor free them before the buffer is released, which is when the array is dropped.
+    let bytes =
+        unsafe { Buffer::from_custom_allocation(start, n * size_of::<f64>(), Arc::new(buffer)) };
+    Ok(Float64Array::new(ScalarBuffer::new(bytes, 0, n), None))
 }

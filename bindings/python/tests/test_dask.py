@@ -17,6 +17,7 @@ import dask.dataframe as dd
 import distributed
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import equipoise as eq
@@ -109,6 +110,31 @@ def test_settings_apply(options, schema, files, roots, engine) -> None:
     expected = eq.FairServer(schema, **options).fit(files, roots)
     found = eq.FairServer(schema, **options).fit(files, roots, engine=engine)
     assert outcome_of(found) == outcome_of(expected)
+
+
+def test_private_proxies_say_so_in_every_form(schema, clients, roots, engine, tmp_path) -> None:
+    private = {
+        name: eq.make_proxy(rows, schema, fairness="sp", dp_epsilon=10, dp_test_seed=3) for name, rows in clients.items()
+    }
+    for name, proxy in private.items():
+        proxy.save(tmp_path / f"{name}.parquet")
+    forms: list[Any] = [
+        tmp_path,
+        private,
+        {name: pa.table(proxy) for name, proxy in private.items()},
+        # pandas has no place for the statement.
+        {**private, "east": private["east"].table},
+    ]
+    for form, n_private in zip(forms, [4, 4, 4, 3], strict=True):
+        expected = eq.FairServer(schema).fit(form, roots)
+        found = eq.FairServer(schema).fit(form, roots, engine=engine)
+        assert outcome_of(found) == outcome_of(expected)
+        assert sum("privacy" in audit for audit in found.audit_.values()) == n_private
+    statement = b'{"epsilon": -1}'
+    false = pa.table(private["east"]).replace_schema_metadata({"equipoise.privacy": statement})
+    for engine_or_none in (None, engine):
+        with pytest.raises(eq.TableError, match="client `east`.*statement about its privacy cannot be trusted"):
+            eq.FairServer(schema).fit({**private, "east": false}, roots, engine=engine_or_none)
 
 
 def test_large_clients_are_divided_and_give_the_same_bits(schema, large, roots, engine, expected) -> None:

@@ -29,6 +29,7 @@ import psutil
 from flower_shell import Shell, blocks, free_ports
 from flwr.app import ConfigRecord, Context, Error, Message, MetricRecord, RecordDict
 from flwr.clientapp import ClientApp
+from flwr.common.constant import ErrorCode
 from flwr.proto.node_pb2 import NodeInfo
 from flwr.supercore.task_identity import TaskIdentity
 
@@ -36,6 +37,8 @@ from equipoise.flower import Evaluation, OneShot, client_app
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "flower"
 MISBEHAVING = Path(__file__).with_name("flower_misbehaving_client.py")
+# A folder whose `sitecustomize` keeps Flower from giving up on a process that is only slow.
+PATIENT = Path(__file__).with_name("flower_patience")
 
 Answer = Callable[[Message], Message | None]
 
@@ -55,6 +58,7 @@ class Deployment:
             # Addresses of Flower's makers that no variable switches off are replaced by a port that nobody listens on.
             "FLWR_SUPERGRID_API_URL": "http://127.0.0.1:9",
             "NO_PROXY": "127.0.0.1",
+            "PYTHONPATH": str(PATIENT),
         }
         self.shell = Shell(folder, environment)
 
@@ -78,18 +82,25 @@ class Deployment:
                     continue
                 self.strangers |= remote - {"127.0.0.1", "::1"}
 
-    def add_node(self, name: str, port: int, behaviour: str) -> None:
-        """Registers and starts a node that misbehaves. The roster has it: its root is that of c3."""
-        self.run(
-            f"""
-            cp demo/root/c3.csv roots/{name}.csv
-            ssh-keygen -q -t ecdsa -b 384 -N "" -C {name} -f {name}
-            flwr supernode register {name}.pub round --name {name}
-            FLWR_HOME=$PWD/flower/{name} flower-supernode --superlink 127.0.0.1:{self.port} --root-certificates server.crt \
-                --auth-supernode-private-key {name} --host 127.0.0.1 --port {port} --node-config \
-                'client="{name}" data="demo/data/c3.csv" schema="demo/schema.toml" behaviour="{behaviour}"' > {name}.log 2>&1 &
-            """
-        )
+    def add_nodes(self, behaviours: Iterable[str]) -> None:
+        """Registers and starts nodes that misbehave, all at once. The roster has them: their roots are that of c3."""
+        register, start = ["registering="], []
+        for name, port in zip(behaviours, self.node_ports[3:], strict=False):
+            register.append(
+                f"""
+                cp demo/root/c3.csv roots/{name}.csv
+                ssh-keygen -q -t ecdsa -b 384 -N "" -C {name} -f {name}
+                flwr supernode register {name}.pub round --name {name} > register-{name}.log 2>&1 & registering="$registering $!"
+                """
+            )
+            start.append(
+                f"""
+                FLWR_HOME=$PWD/flower/{name} flower-supernode --superlink 127.0.0.1:{self.port} --root-certificates server.crt \
+                    --auth-supernode-private-key {name} --host 127.0.0.1 --port {port} --node-config \
+                    'client="{name}" data="demo/data/c3.csv" schema="demo/schema.toml" behaviour="{name}"' > {name}.log 2>&1 &
+                """
+            )
+        self.run("\n".join([*register, "for process in $registering; do wait $process; done", *start]))
 
     def nodes(self, output: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.folder / output / "nodes.json").read_text())
@@ -105,6 +116,7 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
         pytest.skip("bash, openssl or ssh-keygen is not installed")
     deployment = Deployment(tmp_path_factory.mktemp("deployment"))
     try:
+        assert deployment.run("python -c 'import flwr.common.constant as c; print(c.HEARTBEAT_DEFAULT_INTERVAL)'") == "300\n"
         # All but the last two: the round itself, and its comparison with `defend`.
         for block in blocks(EXAMPLE / "README.md")[:-2]:
             deployment.run(block)
@@ -113,6 +125,7 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
         deployment.shell.close()
 
 
+@pytest.mark.deployment
 def test_a_deployment_with_tls_and_node_keys_gives_the_model_of_defend(deployment: Deployment) -> None:
     *_, start, compare = blocks(EXAMPLE / "README.md")
     started = time.perf_counter()
@@ -132,14 +145,14 @@ def test_a_deployment_with_tls_and_node_keys_gives_the_model_of_defend(deploymen
     assert not deployment.strangers
 
 
+@pytest.mark.deployment
 def test_crashed_late_and_lying_nodes_do_not_sink_a_round(deployment: Deployment, tmp_path: Path) -> None:
     app = tmp_path / "app"
     shutil.copytree(EXAMPLE, app)
     shutil.copy(MISBEHAVING, app / "client_app.py")
-    for name, port in zip(("crash", "late", "nan", "raise"), deployment.node_ports[3:], strict=False):
-        deployment.add_node(name, port, name)
+    deployment.add_nodes(("crash", "late", "nan", "raise"))
     # Long enough for four more nodes, on a machine that may be busy: a process starts for each of them.
-    timeout = max(30.0, round(6 * deployment.nodes("outcome")["seconds"]["collect"]))
+    timeout = max(30.0, round(5 * deployment.nodes("outcome")["seconds"]["collect"]))
     deployment.run("until [ $(flwr supernode list round --format json | grep -c '\"online\"') = 7 ]; do sleep 0.5; done")
     log = deployment.run(
         f"flwr run {app} round --stream --run-config"
@@ -347,6 +360,16 @@ def test_a_round_goes_on_at_its_deadline(schema, honest, roots) -> None:
         OneShot(schema, roots, timeout=1).start(FakeGrid({2: silent}))
     with pytest.raises(eq.SolveError, match="2 of at least 3 clients"):
         OneShot(schema, roots, timeout=2, minimum=3).start(grid)
+
+
+def test_a_round_does_not_wait_for_a_node_that_is_gone(schema, honest, roots) -> None:
+    assert ErrorCode.NODE_UNAVAILABLE == 5
+    gone = replying(Error(ErrorCode.NODE_UNAVAILABLE, "no heartbeat"))
+    nodes = {1: honest["east"], 2: honest["north"], 3: honest["south"], 4: gone}
+    started = time.perf_counter()
+    outcome = OneShot(schema, roots, timeout=600, evaluate=False).start(FakeGrid(nodes, names={4: "west"}))
+    assert time.perf_counter() - started < 60
+    assert outcome.refused == {"west": "its SuperNode stopped, or is not connected any more"}
 
 
 def test_a_reply_that_never_arrives_in_full_holds_up_nobody(schema, honest, roots) -> None:

@@ -75,3 +75,10 @@ def test_a_release_that_cannot_be_right_is_refused(
 def test_the_first_release_may_keep_its_version_and_10_is_later_than_9(script: ModuleType) -> None:
     script.checked("0.1.0", [], MANIFEST, "")
     script.checked("0.10.0", ["v0.9.0"], script.with_version(MANIFEST, "0.9.0"), "")
+
+
+def test_datasets_and_keys_are_not_published_but_tests_are(script: ModuleType) -> None:
+    for stray in ["equipoise-0.1.0/shared/data/x.csv", "shared/x", "a/b/dutch.csv", "a/law_school.csv", "a/server.key", "a/b.token"]:
+        assert script.is_stray(stray), stray
+    for kept in ["equipoise-0.1.0/crates/equipoise-cli/tests/shared/wire.rs", "equipoise/_server.py", "a/monkey.rs"]:
+        assert not script.is_stray(kept), kept

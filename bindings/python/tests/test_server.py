@@ -4,10 +4,12 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import check_is_fitted
 
 import equipoise as eq
 
@@ -30,6 +32,26 @@ def test_results_are_readable(server, everyone) -> None:
     again = pickle.loads(pickle.dumps(server))
     np.testing.assert_array_equal(again.predict(everyone), server.predict(everyone))
     assert clone(server).require == server.require
+
+
+def test_parameters_are_those_of_an_estimator(server, schema, everyone) -> None:
+    other = eq.FairServer(schema, fairness="eo", estimator=LogisticRegression(C=3.0))
+    assert other.get_params()["estimator__C"] == 3.0 and "estimator__C" not in other.get_params(deep=False)
+    assert other.set_params(fairness="sp", estimator__C=2.0) is other
+    assert (other.fairness, other.estimator.C) == ("sp", 2.0)
+    with pytest.raises(ValueError, match="no parameter 'defence'"):
+        other.set_params(defence="trust")
+    copy = clone(other)
+    assert copy.estimator is not other.estimator and copy.estimator.C == 2.0
+    assert repr(eq.FairServer("schema.toml", lambda_=0.1)) == "FairServer(schema='schema.toml', lambda_=0.1)"
+    assert is_classifier(server)
+    check_is_fitted(server)
+    with pytest.raises(NotFittedError):
+        other.predict(everyone)
+    accuracy = float(np.mean(server.predict(everyone) == everyone["passed"]))
+    assert server.score(everyone, everyone["passed"]) == accuracy
+    ones = everyone["passed"] == 1
+    assert server.score(everyone, everyone["passed"], sample_weight=ones) == np.mean(server.predict(everyone[ones]) == 1)
 
 
 def test_reports_are_saved_once(server, tmp_path) -> None:

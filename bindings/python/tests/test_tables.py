@@ -73,6 +73,31 @@ def test_numpy_columns_are_those_of_the_schema(clients) -> None:
     assert isinstance(model.predict_table(array[:, :2]), np.ndarray)
 
 
+def test_columns_of_numbers_may_have_any_layout(clients, schema) -> None:
+    rows = {name: clients["north"][name].to_numpy() for name in clients["north"]}
+    expected = schema.encode(rows)
+    score = rows["score"]
+    unaligned = np.frombuffer(b" " + score.tobytes(), dtype=np.float64, offset=1)
+    assert not unaligned.flags.aligned
+    frozen = score.copy()
+    frozen.flags.writeable = False
+    layouts = {
+        "strided": np.column_stack([score, score])[:, 1],
+        "backwards": score[::-1].copy()[::-1],
+        "other bytes": score.astype(score.dtype.newbyteorder()),
+        "unaligned": unaligned,
+        "read-only": frozen,
+        "a part": np.concatenate([[0.0], score, [0.0]])[1:-1],
+        "a list": score.tolist(),
+    }
+    for layout, column in layouts.items():
+        found = schema.encode(rows | {"score": column})
+        for name, values in expected.items():
+            np.testing.assert_array_equal(found[name], values, err_msg=layout)
+    with pytest.raises(eq.TableError, match="no rows"):
+        schema.encode({name: column[:0] for name, column in rows.items()})
+
+
 def test_a_schema_is_described(schema) -> None:
     assert schema.features == {"score": None, "tier": ["low", "mid", "top"], "age": None}
     assert schema.groups == ["group ≠ A", "group = A"]

@@ -1,6 +1,8 @@
 //! What the Python package shares with the commands: the same options give the same settings, and the same tables the
 //! same figures.
 
+mod python_terms;
+
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
@@ -8,7 +10,8 @@ use equipoise_core::{
     CheckedSettings, FairProxyTest, Fairness, GeneratedProxy, ProxyModels, ProxySettings,
     Requirements, Rows, Warning, check_fairness_is_measurable,
 };
-use equipoise_data::{EncodedTable, Model, OutcomeFile, ProxyOrigin, Schema};
+use equipoise_data::{EncodedTable, Model, OutcomeFile, Schema};
+use equipoise_lab::{Rehearsal, RehearsalClient, RehearsalSettings};
 use equipoise_server::protocol::SubmissionLimits;
 use equipoise_server::validator::{ChildValidator, Job};
 use serde_json::{Value, to_value};
@@ -16,9 +19,12 @@ use serde_json::{Value, to_value};
 use crate::commands::check::{Checked, Limits};
 use crate::commands::defend::settings_args::SettingsArgs;
 use crate::commands::evaluate::{Evaluated, Options, criterion_of};
-use crate::commands::proxy::{MadeProxy, ProxyArgs, origin, warnings_about};
+use crate::commands::proxy::{self, MadeProxy, ProxyArgs, origin, warnings_about};
+use crate::commands::split::{self, SplitArgs};
 use crate::commands::validate_proxy;
 use crate::failure::{usage_error, with_hint};
+
+pub use python_terms::in_python_terms;
 
 #[derive(Parser)]
 struct SolveOptions {
@@ -30,6 +36,22 @@ struct SolveOptions {
 struct ProxyOptions {
     #[command(flatten)]
     proxy: ProxyArgs,
+}
+
+#[derive(Parser)]
+struct SplitOptions {
+    #[command(flatten)]
+    split: SplitArgs,
+}
+
+/// A table split among clients.
+pub struct Split {
+    /// The clients and their rows.
+    pub clients: Vec<RehearsalClient>,
+    /// The document that `split` prints about them.
+    pub document: Value,
+    /// What the roots lack.
+    pub notes: Vec<String>,
 }
 
 /// An error as one message, with the hint of the command line.
@@ -51,6 +73,28 @@ pub fn proxy_settings(options: &[String]) -> anyhow::Result<ProxySettings> {
     ProxyOptions::try_parse_from(options).map_err(|e| usage_error(&e))?.proxy.settings()
 }
 
+/// The settings that options of `split` stand for.
+pub fn split_settings(options: &[String]) -> anyhow::Result<RehearsalSettings> {
+    // The table and the files are not settings.
+    let files = ["split", "table", "--schema", "schema", "--output", "output"];
+    let options = files.into_iter().chain(options.iter().map(String::as_str));
+    let args = SplitOptions::try_parse_from(options).map_err(|e| usage_error(&e))?.split;
+    let settings = args.settings();
+    settings.check()?;
+    Ok(settings)
+}
+
+/// Splits rows as `split` does.
+pub fn split_rows(
+    rows: &Rows,
+    schema: &Schema,
+    settings: &RehearsalSettings,
+) -> anyhow::Result<Split> {
+    let rehearsal = Rehearsal::new(rows, settings)?;
+    let (document, notes) = split::describe(&rehearsal, settings, schema);
+    Ok(Split { clients: rehearsal.clients, document, notes })
+}
+
 /// The document that `proxy` prints about a proxy of `data`, its warnings included.
 pub fn summarise_proxy(
     data: &EncodedTable,
@@ -70,14 +114,16 @@ pub fn summarise_proxy(
     Ok(document)
 }
 
-/// What `proxy` stores in a file about the origin of its rows.
-pub fn proxy_origin(
+/// Writes the file that `proxy` writes.
+pub fn write_proxy(
     path: &Path,
     schema: &Schema,
     made: &GeneratedProxy,
     settings: &ProxySettings,
-) -> ProxyOrigin {
-    origin::with(origin::at(path, schema, Some(settings.fairness)), made, settings)
+    force: bool,
+) -> Result<(), equipoise_data::Error> {
+    let origin = origin::with(origin::at(path, schema, Some(settings.fairness)), made, settings);
+    proxy::write(path, &made.rows, schema, &origin, settings, force)
 }
 
 /// Validates a received file as a server does, and writes its canonical table: in a sandboxed child process, which

@@ -66,7 +66,7 @@ pub enum Error {
     /// The noise of differential privacy hides the data.
     #[error(
         "the noise of differential privacy hides these rows: with this ε, a group and label of fewer than about {rows} \
-         rows cannot be told from none. Choose a larger ε, or use data of more people"
+         rows looks empty. Choose a larger ε, or use data of more people"
     )]
     Hidden {
         /// Rows that noise hides.

@@ -9,9 +9,9 @@ pub use constant::warn_if_no_better_than_constant;
 
 use crate::comparison::Comparison;
 use crate::fairness::Condition;
-use crate::interval::{Estimate, rows_per_group};
+use crate::interval::{Count, Estimate, equal_rates_margin, rows_per_group};
 use crate::outcome::Outcome;
-use crate::verdict::{Judgement, Requirement, Verdict, about, kind_of_rows, list, pair_variances};
+use crate::verdict::{Judgement, Requirement, Verdict, about, kind_of_rows, list, smoothed_rate};
 use crate::warning::{Warning, WarningCode};
 use constant::no_better_than_constant;
 
@@ -125,22 +125,16 @@ impl Outcome {
             let message = format!("the root {why} tell whether the model is fair: {judgement}");
             return Some(Warning::new(WarningCode::RootTooSmall, message));
         }
-        let gap = &self.root_metrics.gap(self.settings.fairness)?;
-        // Towards larger gaps: the other end of a worst gap's interval may belong to another pair of groups.
-        let includes_parity = gap.low < 0.0 && gap.high > 0.0;
-        let uncertainty = match gap.value < 0.0 {
-            // The worst of several gaps is never near 0, even for a fair model, so its distance to the limit says little.
-            _ if includes_parity && self.root_metrics.groups.len() > 2 => gap.high.max(-gap.low),
-            true => gap.value - gap.low,
-            false => gap.high - gap.value,
-        };
-        if uncertainty <= MAX_UNCERTAINTY {
+        let gap = self.root_metrics.gap(self.settings.fairness)?;
+        let Uncertainty { gap: excluded, rate } = self.uncertainty_of_a_fair_model()?;
+        if excluded <= MAX_UNCERTAINTY {
             return None;
         }
-        let rows = rows_per_group(0.0, pair_variances(&self.root_metrics, gap), MAX_UNCERTAINTY)?;
+        let variance = rate * (1.0 - rate);
+        let rows = rows_per_group(0.0, (variance, variance), MAX_UNCERTAINTY)?;
         let message = format!(
             "the root is too small to tell whether the model is fair: the gap in {} is {}, and with so few rows even a \
-             fair model could not be distinguished from one with a gap of {uncertainty:.2}. About {} {} per group would be \
+             fair model could not be distinguished from one with a gap of {excluded:.2}. About {} {} per group would be \
              needed to exclude a gap of {MAX_UNCERTAINTY}",
             gap.condition.rate_name(),
             signed(&gap.estimate()),
@@ -148,6 +142,24 @@ impl Outcome {
             kind_of_rows(&self.conditions()),
         );
         Some(Warning::new(WarningCode::RootTooSmall, message))
+    }
+
+    /// The largest gap that the root could not exclude if all groups had the same rate, the one found over all of them. It
+    /// depends on how many rows the groups have, and hardly on the gap that this root happens to show.
+    fn uncertainty_of_a_fair_model(&self) -> Option<Uncertainty> {
+        let uncertainty = |condition: Condition| {
+            let groups = self.root_metrics.groups.iter().map(|group| group.counts(condition));
+            let counts: Vec<Count> = groups.filter(|count| count.n > 0).collect();
+            let (successes, n) = counts.iter().fold((0, 0), |s, c| (s.0 + c.successes, s.1 + c.n));
+            // The fewer rows a group has, the wider its intervals, so the two smallest groups have the widest.
+            let mut sizes: Vec<usize> = counts.iter().map(|count| count.n).collect();
+            sizes.sort_unstable();
+            let [first, second, ..] = sizes[..] else { return None };
+            let gap = equal_rates_margin(Count { successes, n }, first, second);
+            Some(Uncertainty { gap, rate: smoothed_rate(successes as f64, n as f64) })
+        };
+        let all = self.conditions().into_iter().filter_map(uncertainty);
+        all.max_by(|a, b| a.gap.total_cmp(&b.gap))
     }
 
     /// The whole interval of the gap is beyond the required bound, or beyond [`MAX_GAP`].
@@ -196,6 +208,12 @@ impl Outcome {
     fn judgement_of_gap(&self) -> Option<&Judgement> {
         self.judgements.iter().find(|judgement| judgement.requirement == Requirement::Gap)
     }
+}
+
+/// What a root could not exclude for a fair model, and the rate at which.
+struct Uncertainty {
+    gap: f64,
+    rate: f64,
 }
 
 fn no_worse(

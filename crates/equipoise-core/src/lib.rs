@@ -104,7 +104,7 @@ pub use interval::{
     Auc, Count, Estimate, GapCell, Location, Moments, PooledDispersion, WorstGap,
     balanced_accuracy, calibration, mean_difference, normal_cdf, normal_quantile, paired_mean,
     paired_rates, rate_difference, rate_ratio, rows_per_group, rows_to_exclude, student_t_cdf,
-    student_t_quantile,
+    student_t_quantile, worst_ratio,
 };
 pub use kernel::lanes::vector_instructions;
 pub use local_fit::{LocalFit, LocalFits};

@@ -10,8 +10,8 @@
 //!   group and score.
 //! - `distillation` replaces the rows of `thresholds` by a few that have the same model and the same gradients on the way
 //!   to it.
-//! - `transformation` maps binned features and labels at random, so that labels are equally frequent in all groups and
-//!   the distortion is as small as possible.
+//! - `transformation` maps binned features and labels at random, so that people of all groups get positive labels equally often
+//!   and the distortion is as small as possible.
 //! - `raw` only encodes the rows.
 
 mod blocks;
@@ -116,7 +116,7 @@ pub enum ProxyGenerator {
     Paper,
     /// A few rows with the model of `thresholds`, and with its rows' gradients on the way to that model.
     Distillation,
-    /// Features and labels mapped at random by a linear program, so that labels are equally frequent in all groups.
+    /// Features and labels mapped at random by a linear program, so that people of all groups get positive labels equally often.
     Transformation,
     /// The client's own rows: neither fair nor private.
     Raw,
@@ -154,6 +154,8 @@ pub struct GeneratedProxy {
     pub summary: ProxySummary,
     /// What it promises about the privacy of the client's rows, if anything.
     pub privacy: Option<PrivacyStatement>,
+    /// How many rows it stands for, if it is distilled.
+    pub represented_rows: Option<u64>,
 }
 
 /// Quality of a generated proxy: its model, measured on the client's own data.

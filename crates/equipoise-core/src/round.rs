@@ -14,6 +14,8 @@ pub struct Round {
     root: Root,
     /// Whether each client declares that its proxy is noisy.
     is_noisy: Vec<bool>,
+    /// How many rows each client's proxy stands for, as it declares.
+    represented_rows: Vec<Option<u64>>,
 }
 
 /// One client's part of a round.
@@ -67,7 +69,8 @@ impl Round {
             return Err(Error::Input(format!("the proxy of client `{client}` has no rows")));
         }
         let is_noisy = vec![false; client_ids.len()];
-        Ok(Self { client_ids, proxies, root, is_noisy })
+        let represented_rows = vec![None; client_ids.len()];
+        Ok(Self { client_ids, proxies, root, is_noisy, represented_rows })
     }
 
     /// The round with the clients that declare noise, in the order of their ids: their proxies are differentially private,
@@ -79,6 +82,37 @@ impl Round {
         }
         self.is_noisy = is_noisy;
         Ok(self)
+    }
+
+    /// The round with the numbers of rows that distilled proxies stand for, in the order of the clients' ids. A model that a few rows stand for
+    /// is as precise as one that was fitted to all of them.
+    pub fn with_represented_rows(mut self, rows: Vec<Option<u64>>) -> Result<Self, Error> {
+        let (expected, found) = (self.client_ids.len(), rows.len());
+        if expected != found {
+            return Err(Error::Clients { expected, found });
+        }
+        self.represented_rows = rows;
+        Ok(self)
+    }
+
+    /// How many rows the proxy of each client stands for: as many as it has, or as many as the client declares if these are more, but not more than the
+    /// median client's. A claim costs nothing, so it must not make a client count for more than most.
+    pub fn represented_rows(&self) -> Vec<f64> {
+        let own = |client: usize| self.proxies.n_rows(client) as f64;
+        let claims: Vec<f64> = self
+            .represented_rows
+            .iter()
+            .enumerate()
+            .map(|(client, declared)| declared.map_or(0.0, |rows| rows as f64).max(own(client)))
+            .collect();
+        let mut sorted = claims.clone();
+        sorted.sort_by(f64::total_cmp);
+        let median = sorted[(sorted.len() - 1) / 2];
+        claims
+            .iter()
+            .enumerate()
+            .map(|(client, claim)| claim.min(median).max(own(client)))
+            .collect()
     }
 
     /// Whether a client declares that its proxy is noisy.

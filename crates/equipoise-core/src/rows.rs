@@ -169,6 +169,14 @@ impl Rows {
         Self { layout: self.layout.clone(), values, groups, labels }
     }
 
+    /// This many rows, evenly spread: a start for computations on a large table. `None` unless the table has more than twice
+    /// as many.
+    pub(crate) fn thinned(&self, n_rows: usize) -> Option<Self> {
+        let index = |i: usize| i * self.len() / n_rows;
+        let is_large = self.len() > 2 * n_rows;
+        is_large.then(|| self.select(&(0..n_rows).map(index).collect::<Vec<_>>()))
+    }
+
     /// The rows of several tables of the same layout, one table after the other.
     pub fn concat(parts: &[impl Borrow<Self>]) -> Result<Self, Error> {
         let parts: Vec<&Self> = parts.iter().map(Borrow::borrow).collect();

@@ -13,15 +13,14 @@ mod tests;
 pub use requirements::{Requirement, Requirements};
 pub use sentence::describe_verdict;
 
-pub(crate) use rows_needed::pair_variances;
 pub(crate) use sentence::{about, group_digits, kind_of_rows, list};
 
 use serde::{Deserialize, Serialize};
 
 use crate::fairness::{Condition, Fairness};
-use crate::interval::{Estimate, rows_per_group, rows_to_exclude};
+use crate::interval::{Estimate, WorstGap, rows_to_exclude};
 use crate::metrics::{Gap, GroupMetrics, Metrics};
-use rows_needed::{MAX_VARIANCE, is_practical};
+use rows_needed::{EVEN, is_practical, rows_for_gap};
 
 /// Whether a model meets its requirements, or one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -143,11 +142,13 @@ fn judge_gap(metrics: &Metrics, fairness: Fairness, bound: f64) -> Judgement {
                 group.map_or(0, |group| group.counts(gap.condition).n)
             };
             let found = gap.groups.iter().map(rows_of).min().unwrap_or(0);
-            rows_per_group(gap.value, pair_variances(metrics, gap), bound)
-                .filter(|&rows| is_practical(rows, found))
+            rows_for_gap(metrics, &conditions, gap, bound).filter(|&rows| is_practical(rows, found))
         }
         // Enough for a fair model to pass, whatever the rates.
-        _ => rows_per_group(0.0, (MAX_VARIANCE, MAX_VARIANCE), bound),
+        _ => {
+            let equal = vec![EVEN; metrics.groups.len()];
+            WorstGap::rows_per_group(&vec![equal; conditions.len()], bound)
+        }
     };
     Judgement {
         requirement: Requirement::Gap,
@@ -195,6 +196,11 @@ fn judge_share(
 /// The variance of one decision, for a rate of which `selected` of `rows` were found. Two successes and two failures more
 /// keep it above 0.
 fn smoothed_variance(selected: f64, rows: f64) -> f64 {
-    let rate = (selected + 2.0) / (rows + 4.0);
+    let rate = smoothed_rate(selected, rows);
     rate * (1.0 - rate)
+}
+
+/// The rate whose variance is [`smoothed_variance`].
+pub(crate) fn smoothed_rate(selected: f64, rows: f64) -> f64 {
+    (selected + 2.0) / (rows + 4.0)
 }

@@ -83,6 +83,8 @@ pub enum WarningCode {
     FewDataRows,
     /// The noise of a differentially private proxy is known, so it protects nobody.
     NotPrivate,
+    /// A proxy declares so much noise that nobody can tell whether its model is fair.
+    LargeNoise,
     /// δ is so large that the promise of differential privacy means little.
     LargeDelta,
     /// The proxy consists of the client's own rows.
@@ -126,6 +128,7 @@ impl WarningCode {
             | Self::PooledNoWorse
             | Self::RootOnlyNoWorse => 0,
             Self::CannotTell
+            | Self::LargeNoise
             | Self::RootTooSmall
             | Self::GroupMissing
             | Self::ClientWithoutRoot

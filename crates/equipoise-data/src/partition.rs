@@ -11,6 +11,7 @@ use equipoise_core::{
 };
 
 use crate::error::Error;
+use crate::proxy::Declaration;
 use crate::round::pack_proxy;
 use crate::row_sketch::RowSketch;
 use crate::schema::Schema;
@@ -39,6 +40,7 @@ pub struct PartSummary {
     columns: Vec<ColumnSummary>,
     sample: Option<PartialSample>,
     sketch: RowSketch,
+    declaration: Declaration,
 }
 
 /// What is known about a client's proxy.
@@ -51,6 +53,7 @@ pub struct ClientSummary {
     /// Some of the rows, if the client is sampled.
     pub sample: Option<RowSample>,
     pub(crate) sketch: RowSketch,
+    pub(crate) declaration: Declaration,
 }
 
 /// Packed rows, and a summary of each part.
@@ -65,7 +68,7 @@ pub fn pack_parts(
     keeper: &BlockKeeper,
 ) -> Result<PackedParts, Box<(usize, Error)>> {
     let plan = SamplePlan::new(schema.layout(), n_clients);
-    let (mut packed, mut sketches) = (Vec::new(), Vec::new());
+    let (mut packed, mut others) = (Vec::new(), Vec::new());
     for (at, ProxyPart { client, table, rows, cells_before }) in parts.into_iter().enumerate() {
         if rows.start % SEGMENT_ROWS as u64 != 0 {
             let problem = format!(
@@ -75,22 +78,24 @@ pub fn pack_parts(
             return Err(Box::new((at, Error::Invalid(problem))));
         }
         let sampler = plan.sampler(client).map(|sampler| sampler.after(&cells_before));
+        let declaration = table.declaration();
         let (part, sketch) = pack_proxy(table, rows, schema, sampler, keeper)
             .map_err(|error| Box::new((at, error)))?;
         packed.push(part);
-        sketches.push(sketch);
+        others.push((sketch, declaration));
     }
     let partition = PackedPartition::new(&mut packed, keeper.clone())
         .map_err(|error| Box::new((0, Error::Rows(error))))?;
-    let summary =
-        |(at, (part, sketch)): (usize, (&equipoise_core::PackedClient, RowSketch))| PartSummary {
-            n_segments: partition.n_segments(at),
-            cell_counts: part.cell_counts().to_vec(),
-            columns: part.columns().to_vec(),
-            sample: part.sample().cloned(),
-            sketch,
-        };
-    let summaries = packed.iter().zip(sketches).enumerate().map(summary).collect();
+    let parts = packed.iter().zip(others).enumerate();
+    let summaries = parts.map(|(at, (part, (sketch, declaration)))| PartSummary {
+        n_segments: partition.n_segments(at),
+        cell_counts: part.cell_counts().to_vec(),
+        columns: part.columns().to_vec(),
+        sample: part.sample().cloned(),
+        sketch,
+        declaration,
+    });
+    let summaries = summaries.collect();
     Ok((partition, summaries))
 }
 
@@ -100,6 +105,8 @@ impl ClientSummary {
         let layout = schema.layout();
         let mut cell_counts = vec![[0; 2]; layout.groups.len()];
         let (mut columns, mut samples, mut sketches) = (Vec::new(), Vec::new(), Vec::new());
+        // All parts are of the same table.
+        let declaration = parts.first().map(|part| part.declaration.clone()).unwrap_or_default();
         for part in parts {
             let totals = cell_counts.as_flattened_mut().iter_mut();
             totals.zip(part.cell_counts.as_flattened()).for_each(|(total, n)| *total += n);
@@ -113,7 +120,7 @@ impl ClientSummary {
         };
         let columns = ColumnSummary::total(layout.n(), &columns);
         let sketch = RowSketch::of_parts(&sketches);
-        Ok(Self { cell_counts, columns, sample, sketch })
+        Ok(Self { cell_counts, columns, sample, sketch, declaration })
     }
 
     /// Number of rows.
@@ -143,6 +150,8 @@ impl PartSummary {
         }
         message.integers(self.sketch.digests().iter().copied());
         message.integers([self.sketch.below()].into_iter());
+        message.text(self.declaration.privacy.as_deref());
+        message.text(self.declaration.represented_rows.as_deref());
     }
 
     /// Reads a summary from a message.
@@ -172,7 +181,9 @@ impl PartSummary {
         let digests = message.integers()?;
         let below = message.integers()?.first().copied().unwrap_or(0);
         let sketch = RowSketch::stored(digests, below);
-        Ok(Self { n_segments, cell_counts, columns, sample, sketch })
+        let declaration =
+            Declaration { privacy: message.text()?, represented_rows: message.text()? };
+        Ok(Self { n_segments, cell_counts, columns, sample, sketch, declaration })
     }
 }
 

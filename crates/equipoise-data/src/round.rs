@@ -33,6 +33,8 @@ pub struct LoadedRound {
     pub distinct_rows: Vec<DistinctRows>,
     /// How each proxy says that it is differentially private.
     pub privacy: Vec<Option<PrivacyStatement>>,
+    /// How many rows each proxy says it stands for.
+    pub represented_rows: Vec<Option<u64>>,
 }
 
 /// The tables of a round: a proxy (encoded rows) and a root (raw rows) of each client.
@@ -120,14 +122,14 @@ fn load_within(tables: RoundTables, schema: &Schema, shares: Shares) -> Result<L
     let RoundTables { proxies, roots, roots_name } = tables;
     let files: Vec<(String, PathBuf)> =
         proxies.iter().map(|(id, table)| (id.clone(), table.name().to_path_buf())).collect();
-    // Whoever reads the rows reports a file that is broken, so errors come from there.
-    let privacy: Vec<_> = proxies.iter().map(|(_, table)| table.privacy()).collect();
+    // A broken file gets its error where its rows are read, so errors wait until then.
+    let declared: Vec<_> = proxies.iter().map(|(_, table)| table.declared()).collect();
     let plan = SamplePlan::new(schema.layout(), files.len());
     let (proxies, sketches): (Vec<_>, Vec<_>) =
         pack_proxies(proxies, schema, &plan, &shares)?.into_iter().unzip();
     let proxies = Box::new(PackedRows::new(proxies, shares.keeper)?);
-    let privacy = privacy.into_iter().collect::<Result<Vec<_>, _>>()?;
-    assemble(files, proxies, &sketches, privacy, (roots, roots_name), schema)
+    let declared = declared.into_iter().collect::<Result<Vec<_>, _>>()?;
+    assemble(files, proxies, &sketches, declared, (roots, roots_name), schema)
 }
 
 /// A round whose proxies are packed elsewhere: see [`pack_parts`](crate::pack_parts). `proxies` has each client with the
@@ -144,12 +146,10 @@ pub fn load_summarised(
     let with_root: Vec<(String, ())> = roots.iter().map(|(id, _)| (id.clone(), ())).collect();
     match_clients(&named, &with_root)?;
     let sketches: Vec<RowSketch> = summaries.iter().map(|s| s.sketch.clone()).collect();
-    let privacy = proxies.iter().map(|(_, file)| match file.is_file() {
-        true => Ok(ProxyOrigin::read(file)?.privacy),
-        false => Ok(None),
-    });
-    let privacy = privacy.collect::<Result<Vec<_>, Error>>()?;
-    assemble(proxies, rows(summaries), &sketches, privacy, (roots, "the roots".into()), schema)
+    let stored = proxies.iter().zip(&summaries);
+    let declared = stored.map(|((_, file), summary)| summary.declaration.read(file));
+    let declared = declared.collect::<Result<Vec<_>, Error>>()?;
+    assemble(proxies, rows(summaries), &sketches, declared, (roots, "the roots".into()), schema)
 }
 
 /// Adds the roots, and all that can be said about the proxies.
@@ -157,7 +157,7 @@ fn assemble(
     files: Vec<(String, PathBuf)>,
     proxies: Box<dyn ClientStatistics>,
     sketches: &[RowSketch],
-    privacy: Vec<Option<PrivacyStatement>>,
+    declared: Vec<ProxyOrigin>,
     (roots, roots_name): (Vec<(String, TableSource)>, PathBuf),
     schema: &Schema,
 ) -> Result<LoadedRound, Error> {
@@ -165,7 +165,10 @@ fn assemble(
     let mut warnings = Vec::new();
     for (c, (id, file)) in files.iter().enumerate() {
         let cell_counts = proxies.cell_counts(c).unwrap_or_default();
-        for warning in warning::one_sided(file, schema, cell_counts) {
+        let noise = declared[c].privacy.as_ref().and_then(|statement| {
+            statement.warn_of_large_noise(&schema.layout().groups, cell_counts)
+        });
+        for warning in warning::one_sided(file, schema, cell_counts).into_iter().chain(noise) {
             let (client, table) = (Some(id.clone()), Some(TableRole::Proxy));
             warnings.push(Warning { client, table, ..warning });
         }
@@ -185,9 +188,13 @@ fn assemble(
     let client_ids: Vec<String> = files.into_iter().map(|(id, _)| id).collect();
     let overlaps = find_overlaps(&client_ids, sketches);
     let distinct_rows = sketches.iter().map(RowSketch::distinct_rows).collect();
-    let is_noisy = privacy.iter().map(Option::is_some).collect();
-    let round = Round::from_parts(client_ids, proxies, root)?.with_noisy_clients(is_noisy)?;
-    Ok(LoadedRound { round, warnings, overlaps, distinct_rows, privacy })
+    let represented_rows: Vec<Option<u64>> =
+        declared.iter().map(|of| of.represented_rows).collect();
+    let privacy: Vec<_> = declared.into_iter().map(|of| of.privacy).collect();
+    let round = Round::from_parts(client_ids, proxies, root)?
+        .with_noisy_clients(privacy.iter().map(Option::is_some).collect())?
+        .with_represented_rows(represented_rows.clone())?;
+    Ok(LoadedRound { round, warnings, overlaps, distinct_rows, privacy, represented_rows })
 }
 
 /// Reads and packs the proxies, several at a time. Each file is decoded once.

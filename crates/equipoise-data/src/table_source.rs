@@ -2,12 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use equipoise_core::PrivacyStatement;
-
 use crate::error::Error;
-use crate::proxy::{ProxyOrigin, declared_privacy};
+use crate::proxy::{Declaration, ProxyOrigin};
 use crate::read_limits::ReadLimits;
-use crate::table::{Delimiter, Table, TableFile, open_encoded_table, open_table};
+use crate::table::{Delimiter, Table, TableFile, TableKind, open_encoded_table, open_table};
 
 /// A file, or an open table.
 #[derive(Debug)]
@@ -32,11 +30,23 @@ impl TableSource {
         }
     }
 
-    /// How a proxy says that it is differentially private.
-    pub(crate) fn privacy(&self) -> Result<Option<PrivacyStatement>, Error> {
+    /// What a proxy says about its privacy, and about how many rows it stands for.
+    pub(crate) fn declared(&self) -> Result<ProxyOrigin, Error> {
         match self {
-            Self::File { path, .. } => Ok(ProxyOrigin::read(path)?.privacy),
-            Self::Open(table) => declared_privacy(table),
+            Self::File { path, .. } => ProxyOrigin::read(path),
+            Self::Open(table) => Declaration::of(table).read(table.file()),
+        }
+    }
+
+    /// The same, as it is stored. The reader of the rows reports a file that is broken.
+    pub(crate) fn declaration(&self) -> Declaration {
+        match self {
+            Self::File { path, .. } => match TableKind::of(path) {
+                Ok(TableKind::Parquet) => open_table(path)
+                    .map_or_else(|_| Declaration::default(), |table| Declaration::of(&table)),
+                _ => Declaration::default(),
+            },
+            Self::Open(table) => Declaration::of(table),
         }
     }
 

@@ -24,6 +24,14 @@ impl WireWriter {
         values.for_each(|value| self.0.extend_from_slice(&value.to_ne_bytes()));
     }
 
+    /// A text, if there is one.
+    pub fn text(&mut self, text: Option<&str>) {
+        let bytes = text.unwrap_or_default().as_bytes();
+        self.count(usize::from(text.is_some()));
+        self.count(bytes.len());
+        self.0.extend_from_slice(bytes);
+    }
+
     /// The message.
     pub fn finish(self) -> Vec<u8> {
         self.0
@@ -58,6 +66,13 @@ impl<'a> WireReader<'a> {
         Ok(self.words(n)?.iter().map(|word| u64::from_ne_bytes(*word)).collect())
     }
 
+    /// A text, if there is one.
+    pub fn text(&mut self) -> Result<Option<String>, Error> {
+        let (is_some, length) = (self.count()? != 0, self.count()?);
+        let text = String::from_utf8(self.bytes(length)?.to_vec()).map_err(|_| damaged())?;
+        Ok(is_some.then_some(text))
+    }
+
     /// Fails if the message goes on.
     pub fn end(self) -> Result<(), Error> {
         if self.0.is_empty() { Ok(()) } else { Err(damaged()) }
@@ -65,9 +80,13 @@ impl<'a> WireReader<'a> {
 
     fn words(&mut self, n: usize) -> Result<&'a [[u8; 8]], Error> {
         let length = n.checked_mul(8).ok_or_else(damaged)?;
-        let (words, rest) = self.0.split_at_checked(length).ok_or_else(damaged)?;
+        Ok(self.bytes(length)?.as_chunks().0)
+    }
+
+    fn bytes(&mut self, length: usize) -> Result<&'a [u8], Error> {
+        let (bytes, rest) = self.0.split_at_checked(length).ok_or_else(damaged)?;
         self.0 = rest;
-        Ok(words.as_chunks().0)
+        Ok(bytes)
     }
 }
 
@@ -88,6 +107,9 @@ mod tests {
         message.count(3);
         message.numbers(&[0.1, -0.0, f64::INFINITY]);
         message.integers([u64::MAX, 0].into_iter());
+        message.text(Some("ε"));
+        message.text(Some(""));
+        message.text(None);
         let bytes = message.finish();
         let mut reader = WireReader::new(&bytes);
         assert_eq!(reader.count().unwrap(), 3);
@@ -97,6 +119,8 @@ mod tests {
             [0.1, -0.0, f64::INFINITY].map(f64::to_bits)
         );
         assert_eq!(reader.integers().unwrap(), [u64::MAX, 0]);
+        let texts = [(); 3].map(|()| reader.text().unwrap());
+        assert_eq!(texts, [Some("ε".to_owned()), Some(String::new()), None]);
         reader.end().unwrap();
         assert!(WireReader::new(&bytes).end().is_err());
         for end in [0, 7, 12] {

@@ -14,9 +14,18 @@ pub fn files_of(
     file: &OutcomeFile,
     schema: &Schema,
 ) -> Result<[(&'static str, Vec<u8>); 4], Error> {
-    let model = Model::new(schema.clone(), file.outcome.theta.clone())?
-        .made_for(file.outcome.settings.fairness);
+    let model = model_of(file, schema)?;
     named(file, &model, OutcomeReport::of_file(file, schema, &model).render())
+}
+
+/// `report.html` of an outcome.
+pub fn page_of(file: &OutcomeFile, schema: &Schema) -> Result<String, Error> {
+    Ok(OutcomeReport::of_file(file, schema, &model_of(file, schema)?).render())
+}
+
+fn model_of(file: &OutcomeFile, schema: &Schema) -> Result<Model, Error> {
+    let model = Model::new(schema.clone(), file.outcome.theta.clone())?;
+    Ok(model.made_for(file.outcome.settings.fairness))
 }
 
 pub(crate) fn named(

@@ -15,7 +15,7 @@ use equipoise_core::{
 use equipoise_data::{About, LoadedRound, Model, OutcomeFile, Schema, write_atomically};
 use equipoise_report::{Measured, OutcomeReport};
 
-pub use files::{FILES, files_of};
+pub use files::{FILES, files_of, page_of};
 
 /// Why a round could not be defended.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +70,19 @@ pub struct Defended {
     pub seconds: f64,
 }
 
+/// A solved round without its report, which [`page_of`] renders.
+#[derive(Debug)]
+pub struct Judged {
+    /// `outcome.json`.
+    pub file: OutcomeFile,
+    /// `model.json`.
+    pub model: Model,
+    /// Duration of the solve.
+    pub seconds: f64,
+    /// The pooled model, unless it is the model.
+    pooled: Option<Vec<f64>>,
+}
+
 /// Solves a round, compares its model with simpler ones, and renders its report.
 pub fn defend(
     schema: &Schema,
@@ -78,6 +91,27 @@ pub fn defend(
     context: Context<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Defended, Error> {
+    let (test, unreliable) = (context.test, context.unreliable);
+    let Judged { file, model, seconds, pooled } =
+        judge(schema, loaded, settings, context, observer)?;
+    let mut report = OutcomeReport::of_file(&file, schema, &model);
+    if let Some(rows) = test {
+        report.measured = measure_on(rows, &file, pooled.as_deref())?;
+    }
+    report.unreliable = unreliable;
+    let metrics = report.measured[0].metrics.clone();
+    let page = report.render();
+    Ok(Defended { file, model, page, metrics, seconds })
+}
+
+/// Solves a round and compares its model with simpler ones. What the context says about the report is not used.
+pub fn judge(
+    schema: &Schema,
+    loaded: &LoadedRound,
+    settings: &CheckedSettings,
+    context: Context<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Judged, Error> {
     let round = &loaded.round;
     let started = Instant::now();
     let mut outcome = solve(round, settings, observer)?;
@@ -116,14 +150,7 @@ pub fn defend(
         file.sweep = sweep(round, settings, |_, _| {})?;
     }
     file.about = context.about;
-    let mut report = OutcomeReport::of_file(&file, schema, &model);
-    if let Some(rows) = context.test {
-        report.measured = measure_on(rows, &file, pooled.as_deref())?;
-    }
-    report.unreliable = context.unreliable;
-    let metrics = report.measured[0].metrics.clone();
-    let page = report.render();
-    Ok(Defended { file, model, page, metrics, seconds })
+    Ok(Judged { file, model, seconds, pooled })
 }
 
 /// A warning that a client is absent: the server has its root, but it sent no proxy.
@@ -139,7 +166,8 @@ fn add_audit(loaded: &LoadedRound, outcome: &mut Outcome) -> Result<(), Error> {
     for (c, (client, audit)) in outcome.clients.iter_mut().zip(audits).enumerate() {
         let distinct_rows = loaded.distinct_rows.get(c).copied();
         let privacy = loaded.privacy.get(c).cloned().flatten();
-        client.audit = Some(ClientAudit { distinct_rows, privacy, ..audit });
+        let represented_rows = loaded.represented_rows.get(c).copied().flatten();
+        client.audit = Some(ClientAudit { distinct_rows, privacy, represented_rows, ..audit });
     }
     Ok(())
 }

@@ -8,6 +8,8 @@
 //!   two proxies predict;
 //! - `whole`, `distilled`: accuracy and worst gap of the defense trust on the reliable clients' test rows;
 //! - `trust`: the largest difference between the probabilities that the two models of trust predict there;
+//! - `silent`: the same if distilled proxies do not say how many rows they stand for;
+//! - `parquet`, `csv`: kilobytes of a distilled proxy, and how many times smaller it is than the whole one;
 //! - `seconds`: to make one proxy, whole and distilled.
 //!
 //! DATA is the folder of the paper's datasets. NAME selects the lines that contain it.
@@ -22,6 +24,7 @@ use equipoise_core::{
     Client, Defense, Fairness, InnerSettings, Metrics, NoopObserver, ProxyGenerator, ProxySettings,
     Round, Rows, Settings, fit_logistic, generate_proxy, solve,
 };
+use equipoise_data::{ProxyWriter, Schema, csv_bytes, proxy_columns};
 use equipoise_lab::{
     DATASETS, GroupView, Preprocessing, ScenarioClient, ScenarioKind, ScenarioSettings, Split,
 };
@@ -35,8 +38,8 @@ fn main() -> Answer<()> {
     let seeds: u64 = args.next().map_or(Ok(3), |text| text.parse())?;
     let only = args.next().unwrap_or_default();
     println!(
-        "{:30} {:>6} {:>7} {:>13} {:>13} {:>7} {:>11}",
-        "", "rows", "model", "whole", "distilled", "trust", "seconds"
+        "{:16} {:>6} {:>7} {:>13} {:>13} {:>7} {:>7} {:>12} {:>12} {:>11}",
+        "", "rows", "model", "whole", "distilled", "trust", "silent", "parquet", "csv", "seconds"
     );
     for dataset in DATASETS {
         for fairness in ["sp", "eo"] {
@@ -45,21 +48,28 @@ fn main() -> Answer<()> {
                 continue;
             }
             let rows = dataset.load_view(&folder, Preprocessing::OneHot, GroupView::Two)?;
+            let schema = dataset.schema_for(&folder, Preprocessing::OneHot)?;
             let mut all = Figures::default();
             for seed in 101..101 + seeds {
-                all.add(&measure(&rows, fairness.parse()?, n_rows, seed)?);
+                all.add(&measure(&rows, &schema, fairness.parse()?, n_rows, seed)?);
             }
             let mean = |sum: f64| sum / seeds as f64;
             let two = |[accuracy, gap]: [f64; 2]| {
                 format!("{:.2}/{:.4}", 100.0 * mean(accuracy), mean(gap))
             };
+            let size = |[whole, distilled]: [f64; 2]| {
+                format!("{:.1}, {:.1}×", mean(distilled) / 1000.0, whole / distilled)
+            };
             println!(
-                "{name:30} {:6.0} {:7.0e} {:>13} {:>13} {:7.4} {:>11}",
+                "{name:16} {:6.0} {:7.0e} {:>13} {:>13} {:7.4} {:7.4} {:>12} {:>12} {:>11}",
                 mean(all.rows),
                 all.model,
                 two(all.whole),
                 two(all.distilled),
                 all.trust,
+                all.silent,
+                size(all.parquet),
+                size(all.csv),
                 format!("{:.2}/{:.2}", mean(all.seconds[0]), mean(all.seconds[1])),
             );
         }
@@ -74,7 +84,11 @@ struct Figures {
     whole: [f64; 2],
     distilled: [f64; 2],
     trust: f64,
+    silent: f64,
     seconds: [f64; 2],
+    /// Bytes.
+    parquet: [f64; 2],
+    csv: [f64; 2],
 }
 
 impl Figures {
@@ -82,15 +96,24 @@ impl Figures {
         self.rows += other.rows;
         self.model = self.model.max(other.model);
         self.trust = self.trust.max(other.trust);
+        self.silent = self.silent.max(other.silent);
         for i in 0..2 {
             self.whole[i] += other.whole[i];
             self.distilled[i] += other.distilled[i];
             self.seconds[i] += other.seconds[i];
+            self.parquet[i] += other.parquet[i];
+            self.csv[i] += other.csv[i];
         }
     }
 }
 
-fn measure(population: &Rows, fairness: Fairness, n_rows: usize, seed: u64) -> Answer<Figures> {
+fn measure(
+    population: &Rows,
+    schema: &Schema,
+    fairness: Fairness,
+    n_rows: usize,
+    seed: u64,
+) -> Answer<Figures> {
     let kind = ScenarioKind::Realistic;
     let scenario = ScenarioSettings::new(kind, fairness, 0.4, seed);
     // Without reliable clients, the split makes no proxies of its own.
@@ -114,36 +137,62 @@ fn measure(population: &Rows, fairness: Fairness, n_rows: usize, seed: u64) -> A
             .map(|client| Ok(generate_proxy(&client.train, settings, &mut NoopObserver)?.rows))
             .collect::<Answer<Vec<Rows>>>()?;
         figures.seconds[i] = start.elapsed().as_secs_f64() / reliable.len() as f64;
+        for rows in &made {
+            let share = 1.0 / made.len() as f64;
+            figures.parquet[i] += share * parquet_bytes(rows, schema, settings)? as f64;
+            figures.csv[i] += share * csv_bytes(&proxy_columns(rows, schema)?)?.len() as f64;
+        }
         let server = InnerSettings { tolerance: 1e-11, ..InnerSettings::default() };
         let models = made.iter().map(|rows| Ok(fit_logistic(rows, settings.lambda, &server)?));
         fitted.push(models.collect::<Answer<_>>()?);
-        trusted.push(trust(unreliable, reliable, made, fairness)?);
+        trusted.push(trust(unreliable, reliable, &made, true, fairness)?);
+        trusted.push(trust(unreliable, reliable, &made, false, fairness)?);
     }
     for (client, (a, b)) in reliable.iter().zip(fitted[0].iter().zip(&fitted[1])) {
         figures.model = figures.model.max(largest_difference(&client.train, a, b));
     }
     figures.rows = reliable.iter().map(|client| client.train.len() as f64).sum::<f64>()
         / reliable.len() as f64;
-    figures.trust = largest_difference(&test, &trusted[0], &trusted[1]);
+    figures.trust = largest_difference(&test, &trusted[0], &trusted[2]);
+    figures.silent = largest_difference(&test, &trusted[0], &trusted[3]);
     figures.whole = accuracy_and_gap(&trusted[0], &test, fairness)?;
-    figures.distilled = accuracy_and_gap(&trusted[1], &test, fairness)?;
+    figures.distilled = accuracy_and_gap(&trusted[2], &test, fairness)?;
     Ok(figures)
+}
+
+fn parquet_bytes(rows: &Rows, schema: &Schema, settings: &ProxySettings) -> Answer<usize> {
+    let new = match settings.generator {
+        ProxyGenerator::Distillation => ProxyWriter::compact,
+        _ => ProxyWriter::new,
+    };
+    let mut file = Vec::new();
+    let mut writer = new(&mut file, schema);
+    writer.push(rows)?;
+    writer.finish()?;
+    Ok(file.len())
 }
 
 /// The model of a round in which the unreliable clients send their own rows.
 fn trust(
     unreliable: &[ScenarioClient],
     reliable: &[ScenarioClient],
-    made: Vec<Rows>,
+    made: &[Rows],
+    is_declared: bool,
     fairness: Fairness,
 ) -> Answer<Vec<f64>> {
-    let sent = unreliable.iter().map(|client| client.train.clone()).chain(made);
+    let sent = unreliable.iter().map(|client| client.train.clone()).chain(made.iter().cloned());
     let clients = unreliable.iter().chain(reliable).zip(sent).map(|(client, proxy)| Client {
         id: client.id.clone(),
         proxy,
         root: client.root.clone(),
     });
     let round = Round::new(clients.collect())?;
+    let represented = round.client_ids().iter().map(|id| {
+        let client = reliable.iter().find(|client| client.id == *id && is_declared);
+        client.map(|client| client.train.len() as u64)
+    });
+    let represented = represented.collect();
+    let round = round.with_represented_rows(represented)?;
     let defense = Settings { defense: Defense::Trust, ..Settings::new(fairness) }.validate()?;
     Ok(solve(&round, &defense, &mut NoopObserver)?.theta)
 }

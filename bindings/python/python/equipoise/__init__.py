@@ -31,8 +31,10 @@ from ._errors import (
 if TYPE_CHECKING:
     from . import metrics as metrics
     from ._classifier import OneShotClassifier as OneShotClassifier
+    from ._description import Description as Description
+    from ._description import describe as describe
+    from ._fair_proxy import FairProxy as FairProxy
     from ._model import Model as Model
-    from ._proxy import FairProxy as FairProxy
     from ._proxy import Proxy as Proxy
     from ._proxy import ProxyCheck as ProxyCheck
     from ._proxy import check as check
@@ -43,26 +45,33 @@ if TYPE_CHECKING:
     from ._schema import Schema as Schema
     from ._server import FairServer as FairServer
     from ._server import defend as defend
+    from ._split import Rehearsal as Rehearsal
+    from ._split import split as split
 
 # Imported when first used: scikit-learn alone takes longer to import than most calls take to run.
 _LAZY = {
-    "FairProxy": "_proxy",
+    "Description": "_description",
+    "FairProxy": "_fair_proxy",
     "FairServer": "_server",
     "Model": "_model",
     "OneShotClassifier": "_classifier",
     "Proxy": "_proxy",
     "ProxyCheck": "_proxy",
+    "Rehearsal": "_split",
     "Report": "_report",
     "Round": "_round",
     "Schema": "_schema",
     "check": "_proxy",
     "defend": "_server",
+    "describe": "_description",
     "make_proxy": "_proxy",
     "metrics": "metrics",
+    "split": "_split",
     "submit": "_round",
 }
 
 __all__ = [
+    "Description",
     "EquipoiseError",
     "EquipoiseWarning",
     "FairProxy",
@@ -73,6 +82,7 @@ __all__ = [
     "Proxy",
     "ProxyCheck",
     "ProxyError",
+    "Rehearsal",
     "Report",
     "Round",
     "RoundError",
@@ -84,8 +94,10 @@ __all__ = [
     "__version__",
     "check",
     "defend",
+    "describe",
     "make_proxy",
     "metrics",
+    "split",
     "submit",
 ]
 

@@ -4,6 +4,7 @@ from typing import Any, final
 
 _Path = str | PathLike[str]
 _Interval = tuple[float, float, float]
+_Role = tuple[str, str | None]
 _Progress = Callable[[int, int], object]
 
 SEGMENT_ROWS: int
@@ -24,18 +25,45 @@ __all__ = [
     "count_cells",
     "defend",
     "defend_partitions",
+    "describe_table",
     "fit_logistic",
     "folder_clients",
     "gap_figures",
+    "infer_schema",
     "main",
     "make_proxy",
+    "merge_descriptions",
+    "outcome_page",
+    "parse_description",
     "reason_not_to_send",
+    "split_rows",
     "validate_proxy",
     "write_outcome",
 ]
 
 def main(arguments: list[str], executable: str, prefix: list[str]) -> None: ...
 def call(arguments: list[str]) -> tuple[Any, bool, list[str]]: ...
+def infer_schema(
+    tables: list[Any], label: tuple[str, str], sensitive: list[_Role], proposal: dict[str, Any]
+) -> tuple[Schema, list[str]]: ...
+def merge_descriptions(
+    descriptions: list[str], label: tuple[str, str] | None, sensitive: list[_Role], proposal: dict[str, Any]
+) -> tuple[Schema, list[str]]: ...
+def describe_table(
+    table: Any,
+    *,
+    client: str | None,
+    label: _Role,
+    sensitive: list[_Role],
+    drop: list[str],
+    categorical: list[str],
+    numeric: list[str],
+    min_rows: int,
+) -> tuple[str, list[str]]: ...
+def parse_description(json: str, name: str) -> str: ...
+def split_rows(
+    table: Any, schema: Schema, options: dict[str, Any]
+) -> tuple[list[tuple[str, bytearray, bytearray, bytearray]], dict[str, Any], list[str], list[str]]: ...
 def make_proxy(table: Any, schema: Schema, options: dict[str, Any], progress: _Progress | None) -> Proxy: ...
 def check_proxy(
     proxy: Any, data: Any, schema: Schema, fairness: str, max_gap: float | None, epsilon: float | None
@@ -74,6 +102,7 @@ def defend_partitions(
     sweep: bool,
     progress: _Progress | None,
 ) -> Defended: ...
+def outcome_page(outcome_json: str, schema: Schema) -> str: ...
 def write_outcome(outcome_json: str, schema: Schema, folder: _Path, force: bool) -> None: ...
 def fit_logistic(x: Any, positive: Any, n_features: int, lambda_: float) -> list[float]: ...
 def gap_figures(
@@ -86,23 +115,6 @@ class Schema:
     def from_toml(text: str, name: str) -> Schema: ...
     @staticmethod
     def read(path: _Path) -> Schema: ...
-    @staticmethod
-    def infer(
-        table: Any,
-        *,
-        label: tuple[str, str],
-        sensitive: list[tuple[str, str | None]],
-        two_groups: bool,
-        blind: bool,
-        drop: list[str],
-        categorical: list[str],
-        numeric: list[str],
-        intercept: bool,
-        codes: bool,
-        label_rest_negative: bool,
-        fill: list[str],
-        unknown: str | None,
-    ) -> tuple[Schema, list[str]]: ...
     def write(self, path: _Path, force: bool) -> None: ...
     def to_toml(self) -> str: ...
     def digest(self) -> str: ...
@@ -158,7 +170,6 @@ class Partition:
 class Defended:
     def outcome_json(self) -> str: ...
     def model(self) -> Model: ...
-    def page(self) -> str: ...
     def seconds(self) -> float: ...
 
 @final

@@ -2,9 +2,8 @@
 
 import html
 import os
-from pathlib import Path
 
-from ._errors import FileError
+from ._files import write_text
 
 
 class Report:
@@ -15,11 +14,7 @@ class Report:
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the page to a file. An existing file is replaced only with `force`."""
-        try:
-            with Path(path).open("w" if force else "x", encoding="utf-8") as file:
-                file.write(self.html)
-        except FileExistsError as error:
-            raise FileError(f"{os.fspath(path)}: already exists. Choose another name, or use force=True.") from error
+        write_text(path, self.html, force)
 
     def _repr_html_(self) -> str:
         # A frame keeps the page's style away from the notebook's.

@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _core
 from ._errors import TableError
-from ._schema import Schema
+from ._schema import Schema, proposal
 from ._tables import Columns, Table, kind_of, to_columns
 
 LABEL = "(label)"
@@ -46,20 +46,12 @@ class LabelledRows:
     def infer(self, *, blind: bool) -> Schema:
         """A schema in which columns of numbers are numeric and columns of text are categorical."""
         numeric = [name for name, values in self.features if isinstance(values, np.ndarray)]
-        native, notes = _core.Schema.infer(
-            [*self.features, *self.sensitive, (LABEL, self.positive.astype(np.float64))],
-            label=(LABEL, "1"),
-            sensitive=[(name, None) for name, _ in self.sensitive],
-            two_groups=False,
-            blind=blind,
-            drop=[],
-            categorical=[],
-            numeric=numeric,
-            intercept=True,
-            codes=False,
-            label_rest_negative=False,
-            fill=[],
-            unknown="other",
+        table = [*self.features, *self.sensitive, (LABEL, self.positive.astype(np.float64))]
+        native, notes = _core.infer_schema(
+            [table],
+            (LABEL, "1"),
+            [(name, None) for name, _ in self.sensitive],
+            proposal(blind=blind, numeric=numeric, codes=False, unknown="other"),
         )
         return Schema._of(native, notes)
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._description import Description, as_description, columns_and_values
+from ._errors import SchemaError, SettingError
 from ._tables import Table, from_columns, kind_of, text_of, to_native
 
 
@@ -59,7 +61,7 @@ class Schema:
         Read `notes` afterwards: they say what to review.
 
         Args:
-            table: Raw rows.
+            table: Raw rows, or a list of tables, whose rows count together.
             label: The label column.
             sensitive: One or several columns whose values, or combinations of values, are the groups. A mapping also gives
                 the value of the reference group of each column, or None for the most frequent value.
@@ -75,22 +77,85 @@ class Schema:
             fill: What replaces missing values: "median" or "mean" for numbers, "mode" for categories.
             unknown: "other" accepts levels that the table lacks; by default they are errors.
         """
-        names = [sensitive] if isinstance(sensitive, str) else sensitive
-        pairs = list(names.items()) if isinstance(names, Mapping) else [(name, None) for name in names]
-        native, notes = _core.Schema.infer(
-            to_native(table),
-            label=(label, text_of(positive)),
-            sensitive=[(name, None if value is None else text_of(value)) for name, value in pairs],
-            two_groups=two_groups,
-            blind=blind,
-            drop=list(drop),
-            categorical=list(categorical),
-            numeric=list(numeric),
-            intercept=intercept,
-            codes=True,
-            label_rest_negative=label_rest_negative,
-            fill=list(fill),
-            unknown=unknown,
+        tables = table if isinstance(table, (list, tuple)) else [table]
+        if not tables:
+            raise SchemaError("there is no table to infer a schema from")
+        native, notes = _core.infer_schema(
+            [to_native(part) for part in tables],
+            (label, text_of(positive)),
+            columns_and_values(sensitive),
+            proposal(
+                two_groups=two_groups,
+                blind=blind,
+                drop=drop,
+                categorical=categorical,
+                numeric=numeric,
+                intercept=intercept,
+                label_rest_negative=label_rest_negative,
+                fill=fill,
+                unknown=unknown,
+            ),
+        )
+        return cls._of(native, [_in_python(note) for note in notes])
+
+    @classmethod
+    def merge(
+        cls,
+        descriptions: Sequence[Description | str | os.PathLike[str]],
+        *,
+        label: str | None = None,
+        positive: Any = None,
+        sensitive: str | Sequence[str] | Mapping[str, Any] = (),
+        two_groups: bool = False,
+        blind: bool = False,
+        drop: Sequence[str] = (),
+        categorical: Sequence[str] = (),
+        numeric: Sequence[str] = (),
+        intercept: bool = True,
+        label_rest_negative: bool = False,
+        fill: Sequence[str] = (),
+        unknown: str | None = None,
+    ) -> "Schema":
+        """Propose a schema for tables that only their clients see, from descriptions of them.
+
+        It is the schema that `infer` would propose for all rows together, except for what the descriptions withhold. A
+        column of which one withholds rare levels gets unknown="other", unless you say otherwise. The order does not matter.
+
+        Args:
+            descriptions: What `describe` returned for each client, or the paths of the files.
+            label: The label column; by default, the one that the clients agree on.
+            positive: The value of the label column that counts as positive; needed with `label`.
+            sensitive: Sensitive columns and their reference groups, as in `infer`; by default, as the clients agree.
+            two_groups: Compare the reference group with everyone else.
+            blind: The model may not use the group.
+            drop: Columns to ignore.
+            categorical: Columns that are categories although they hold numbers.
+            numeric: Columns that are numbers although they hold few different integers.
+            intercept: Whether models have an intercept.
+            label_rest_negative: All values of the label but the positive one are negative.
+            fill: What replaces missing values, as in `infer`. Descriptions have no medians: "median" is exact for columns
+                whose values are listed, and otherwise takes the mean and says so in `notes`.
+            unknown: "other" accepts levels that no description lists, "error" refuses them.
+        """
+        if isinstance(descriptions, (str, os.PathLike, Description)):
+            raise TypeError("descriptions must be a list with a Description or a path for each client")
+        if (label is None) != (positive is None):
+            raise SettingError("label and positive belong together: give both, or neither")
+        native, notes = _core.merge_descriptions(
+            [as_description(description).to_json() for description in descriptions],
+            None if label is None else (label, text_of(positive)),
+            columns_and_values(sensitive),
+            proposal(
+                two_groups=two_groups,
+                blind=blind,
+                drop=drop,
+                categorical=categorical,
+                numeric=numeric,
+                intercept=intercept,
+                label_rest_negative=label_rest_negative,
+                fill=fill,
+                unknown=unknown,
+            ),
         )
         return cls._of(native, [_in_python(note) for note in notes])
 
@@ -176,6 +241,34 @@ class Schema:
     def __repr__(self) -> str:
         features = len(self.features)
         return f"<Schema {self.digest[:8]}: {features} features, label {self.label}, {len(self.groups)} groups>"
+
+
+def proposal(
+    *,
+    two_groups: bool = False,
+    blind: bool = False,
+    drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    intercept: bool = True,
+    codes: bool = True,
+    label_rest_negative: bool = False,
+    fill: Sequence[str] = (),
+    unknown: str | None = None,
+) -> dict[str, Any]:
+    """How a schema is proposed, as the native module takes it."""
+    return {
+        "two_groups": two_groups,
+        "blind": blind,
+        "drop": list(drop),
+        "categorical": list(categorical),
+        "numeric": list(numeric),
+        "intercept": intercept,
+        "codes": codes,
+        "label_rest_negative": label_rest_negative,
+        "fill": list(fill),
+        "unknown": unknown,
+    }
 
 
 def _in_python(note: str) -> str:

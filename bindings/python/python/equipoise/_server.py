@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._errors import EquipoiseWarning, SettingError, SolveError
 from ._model import Floats, Model
-from ._other_model import OtherModel
+from ._params import Parameters
 from ._progress import Progress, reporting
 from ._report import Report
 from ._schema import Schema, as_schema
 from ._tables import Table, to_native
 
 if TYPE_CHECKING:
+    from ._other_model import OtherModel
     from .dask import Engine
 
 Clients = Mapping[str, Table] | str | os.PathLike[str]
@@ -39,7 +38,7 @@ def defend(
     return FairServer(schema, **settings).fit(proxies, root, progress=progress, engine=engine)
 
 
-class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class FairServer(Parameters):
     """Weight the clients' proxies using trusted root rows, and produce one model that is accurate and fair.
 
     The parameters are the options of the command `defend`; those that are None keep the profile's value. The model is the
@@ -85,19 +84,6 @@ class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         estimator_figures_ (dict[str, dict[str, Any]]): Accuracy and gap on the root of the estimator and of the linear model.
         thresholds_ (dict[str, float]): The probability above which the estimator selects a row of each group.
     """
-
-    if TYPE_CHECKING:
-        # scikit-learn makes these methods.
-        def set_fit_request(
-            self,
-            *,
-            engine: bool | str | None = ...,
-            progress: bool | str | None = ...,
-            proxies: bool | str | None = ...,
-            root: bool | str | None = ...,
-        ) -> "FairServer": ...
-
-        def set_score_request(self, *, sample_weight: bool | str | None = ...) -> "FairServer": ...
 
     def __init__(
         self,
@@ -179,7 +165,6 @@ class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.model_ = Model._of(defended.model())
         self.seconds_ = defended.seconds()
         self.outcome_json_ = defended.outcome_json()
-        self._page = defended.page()
         outcome: dict[str, Any] = json.loads(self.outcome_json_)
         self.outcome_ = outcome
         self.weights_: dict[str, float] = {client["id"]: client["weight"] for client in outcome["clients"]}
@@ -190,6 +175,8 @@ class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.warnings_ = [warning["message"] for warning in outcome["warnings"]]
         self._other: OtherModel | None = None
         if self.estimator is not None:
+            from ._other_model import OtherModel
+
             self._other = OtherModel.fit(self.estimator, self, native_proxies, native_roots)
             self.estimator_ = self._other.estimator
             self.estimator_figures_ = self._other.figures
@@ -216,34 +203,38 @@ class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def decision_function(self, X: Table) -> Floats:
         """The score of each raw row; above 0 it is selected."""
-        check_is_fitted(self)
+        self._check_is_fitted()
         return self.model_.decision_function(X) if self._other is None else self._other.decision_function(self, X)
 
     def predict_proba(self, X: Table) -> Floats:
         """The probabilities of the negative and of the positive label of each raw row."""
-        check_is_fitted(self)
+        self._check_is_fitted()
         return self.model_.predict_proba(X) if self._other is None else self._other.predict_proba(self, X)
 
     def predict(self, X: Table) -> NDArray[np.int64]:
         """1 for each raw row that is selected, 0 for the others."""
-        check_is_fitted(self)
+        self._check_is_fitted()
         if self._other is None:
             return self.model_.predict(X)
         return (self.decision_function(X) > 0.0).astype(np.int64)
 
+    def score(self, X: Table, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy on raw rows whose label is 1 or 0."""
+        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+
     def report(self) -> Report:
         """The report of the round, which notebooks show inline."""
-        check_is_fitted(self)
-        return Report(self._page)
+        self._check_is_fitted()
+        return Report(_core.outcome_page(self.outcome_json_, self.schema_._native))
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write outcome.json, model.json, weights.csv and report.html to a new folder, as the command `defend` does."""
-        check_is_fitted(self)
+        self._check_is_fitted()
         _core.write_outcome(self.outcome_json_, self.schema_._native, folder, force)
 
     def to_onnx(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the linear model as an ONNX file, with its figures in the metadata."""
-        check_is_fitted(self)
+        self._check_is_fitted()
         self.model_._native.write_onnx(path, self.outcome_json_, force)
 
     def _options(self) -> dict[str, Any]:
@@ -255,6 +246,12 @@ class FairServer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
+
+    def _check_is_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            from sklearn.utils.validation import check_is_fitted
+
+            check_is_fitted(self)
 
 
 def _native(clients: Clients, schema: Schema) -> Any:

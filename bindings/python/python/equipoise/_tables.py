@@ -105,7 +105,7 @@ def _name(name: Any) -> str:
 
 
 def _values(name: str, column: Any) -> Any:
-    """A column as an array of 64-bit floats, or as a list of texts in which None is missing."""
+    """A column as an array of 64-bit floats, copied only if it is not one, or as a list of texts in which None is missing."""
     dtype = getattr(column, "dtype", None)
     if dtype is not None and not isinstance(dtype, np.dtype):
         column = _extension_values(column)
@@ -113,7 +113,7 @@ def _values(name: str, column: Any) -> Any:
     if array.ndim != 1:
         raise TableError(f"column `{name}`: needs one dimension, found {array.ndim}")
     if array.dtype.kind in "fiub":
-        return np.ascontiguousarray(array, dtype=np.float64)
+        return np.require(array, dtype=np.float64, requirements=["C", "A"])
     if array.dtype.kind in "UT":
         return [None if text is None else str(text) for text in array.tolist()]
     if array.dtype.kind == "O":
@@ -197,6 +197,32 @@ def from_columns(columns: dict[str, Any], kind: Kind, index: Any = None) -> Tabl
     if kind == "numpy":
         return np.column_stack([np.asarray(values, dtype=np.float64) for values in columns.values()])
     return columns
+
+
+def whole(table: Table) -> Table:
+    """A table in memory whose rows can be read more than once."""
+    kind = kind_of(table)
+    if kind == "polars" and not hasattr(table, "get_columns"):
+        return table.collect()
+    if kind == "pyarrow" and hasattr(table, "read_all"):
+        return table.read_all()
+    if kind == "arrow":
+        import pyarrow
+
+        return pyarrow.table(table)
+    return table
+
+
+def take(table: Table, rows: np.ndarray[Any, Any]) -> Table:
+    """Some rows of a table from `whole`."""
+    kind = kind_of(table)
+    if kind == "pandas":
+        return table.iloc[rows]
+    if kind == "pyarrow":
+        return table.take(rows)
+    if kind == "mapping":
+        return {name: np.asarray(values)[rows] for name, values in table.items()}
+    return table[rows]
 
 
 def text_of(value: object) -> str:

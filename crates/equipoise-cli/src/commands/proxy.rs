@@ -14,10 +14,12 @@ use anyhow::bail;
 use clap::Args;
 use equipoise_core::{
     Choice, ClientData, Error, FairProxyTest, GeneratedProxy, Privacy, ProxyGenerator, ProxyModels,
-    ProxySettings, ProxyStart, Separation, Warning, WarningCode, generate_proxy, test_fair_proxy,
+    ProxySettings, ProxyStart, Rows, Separation, Warning, WarningCode, generate_proxy,
+    test_fair_proxy,
 };
 use equipoise_data::{
-    EncodedTable, Purpose, Schema, TableKind, check_output, read_rows, write_proxy_of,
+    EncodedTable, ProxyOrigin, Purpose, Schema, TableKind, check_output, read_rows,
+    write_distilled_proxy, write_proxy_of,
 };
 
 use crate::choice_args::choice;
@@ -63,6 +65,8 @@ pub(crate) struct ProxyArgs {
     #[arg(long, conflicts_with_all = ["generator", "rows", "epsilon", "dp_epsilon", "init", "client"])]
     compare: bool,
     /// Number of proxy rows [default: as many as the data has; 200 with --generator distillation]
+    ///
+    /// A distilled proxy has at least three rows for each coefficient of the model, but no more rows than the data.
     #[arg(long, value_name = "N")]
     rows: Option<usize>,
     /// Share of rows that the proxy's model selects: kept, labels or a number [default: kept]
@@ -78,8 +82,8 @@ pub(crate) struct ProxyArgs {
     epsilon: Option<f64>,
     /// Make the proxy differentially private with this ε, for example 3 [default: not private]
     ///
-    /// Whoever sees the proxy then learns almost the same whether or not any one person is in the data: odds change by a
-    /// factor of at most e^ε, except with probability δ. A smaller ε protects better and costs accuracy. A person must be
+    /// The proxy then reveals almost the same with and without any one person's row: odds change by a factor of at most
+    /// e^ε, except with probability δ. A smaller ε protects better and costs accuracy. A person must be
     /// in one row only. Not covered: the schema, if it was inferred from the data, and the root, which the server holds.
     #[arg(long, value_name = "E", allow_negative_numbers = true, help_heading = "Privacy")]
     dp_epsilon: Option<f64>,
@@ -201,7 +205,14 @@ impl<'a> MadeProxy<'a> {
     pub(crate) fn warnings(&self, settings: &ProxySettings, schema: &Schema) -> Vec<Warning> {
         let is_blind = !schema.sensitive.as_feature;
         let summary = &self.generated.summary;
-        warnings::about_proxy(summary, self.test, self.models, settings, is_blind)
+        let mut warnings =
+            warnings::about_proxy(summary, self.test, self.models, settings, is_blind);
+        let rows = &self.generated.rows;
+        let noise = self.generated.privacy.as_ref().and_then(|statement| {
+            statement.warn_of_large_noise(&rows.layout().groups, &rows.cell_counts())
+        });
+        warnings.extend(noise);
+        warnings
     }
 
     pub(crate) fn summary(
@@ -213,6 +224,22 @@ impl<'a> MadeProxy<'a> {
     ) -> Summary<'a> {
         Summary::new(path, self.generated, self.test, self.models, settings, schema, warnings)
     }
+}
+
+/// Writes a finished proxy.
+pub(crate) fn write(
+    path: &Path,
+    rows: &Rows,
+    schema: &Schema,
+    origin: &ProxyOrigin,
+    settings: &ProxySettings,
+    force: bool,
+) -> Result<(), equipoise_data::Error> {
+    let write = match settings.generator {
+        ProxyGenerator::Distillation => write_distilled_proxy,
+        _ => write_proxy_of,
+    };
+    write(path, rows, schema, origin, force)
 }
 
 pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
@@ -248,7 +275,7 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     )?;
     let origin = origin::with(origin, &generated, &settings);
     let (written, models) = rayon::join(
-        || write_proxy_of(&args.output, &generated.rows, &schema, &origin, args.force),
+        || write(&args.output, &generated.rows, &schema, &origin, &settings, args.force),
         || ProxyModels::measure(&generated.rows, &data.rows, &test),
     );
     written?;

@@ -20,6 +20,8 @@ use crate::files::refuse_existing;
 use crate::output::{Answer, Output};
 use report::Report;
 
+pub(crate) use report::describe;
+
 /// Split one table among clients, to rehearse a round
 ///
 /// Gives every client a table to train on, one to test models on, and a root. Rows are assigned at random, stratified by
@@ -71,7 +73,7 @@ pub(crate) struct SplitArgs {
 }
 
 impl SplitArgs {
-    fn settings(&self) -> RehearsalSettings {
+    pub(crate) fn settings(&self) -> RehearsalSettings {
         RehearsalSettings {
             n_clients: self.clients,
             test_share: self.test,
@@ -103,8 +105,9 @@ pub(crate) fn run(args: &SplitArgs, output: &Output) -> anyhow::Result<Answer> {
 
     output.note(format!("wrote {}", args.output.display()));
     let report = Report::new(&args.output, &rehearsal, &settings, &schema, kind);
-    report.notes().iter().for_each(|note| output.note(note));
-    output.result(&report.document(), || report.text())
+    let (notes, document) = report.document();
+    notes.iter().for_each(|note| output.note(note));
+    output.result(&document, || report.text())
 }
 
 /// Writes the tables of all clients, and all test rows together.

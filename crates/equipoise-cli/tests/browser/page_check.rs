@@ -50,28 +50,54 @@ pub(crate) fn check_page(
 /// The same for a page that is served.
 pub(crate) fn check_url(browser: &mut Browser, url: &str, expected: Expectations) -> Vec<String> {
     println!("{url}");
+    VIEWS.iter().flat_map(|view| check_view(browser, url, view, expected)).collect()
+}
+
+/// The faults of a page in all views up to the first that has the `wanted` one.
+pub(crate) fn faults_up_to(
+    browser: &mut Browser,
+    page: &Path,
+    expected: Expectations,
+    wanted: &str,
+) -> Vec<String> {
+    let url = file_url(page);
     let mut faults = Vec::new();
-    for View { width, height, scripts, every_media } in VIEWS {
-        let mut tab = browser.open(url, width, height);
-        if !scripts {
-            tab.reload(false);
+    for view in &VIEWS {
+        faults.extend(check_view(browser, &url, view, expected));
+        if faults.iter().any(|fault| fault.contains(wanted)) {
+            break;
         }
-        let view = format!("{width}×{height}{}", if scripts { "" } else { " without scripts" });
-        for &media in every_media {
-            let (summary, found) = check_view(&mut tab, width, media, expected);
-            println!("  {view}, {media:?}: {summary}");
-            faults.extend(found.iter().map(|fault| format!("{view}, {media:?}: {fault}")));
-        }
-        let mut errors = tab.console_errors();
-        errors.retain(|error| !is_allowed(error, url, expected));
-        println!("  {view}: console, policy, requests: {}", count(errors.len()));
-        faults.extend(errors.iter().map(|error| format!("{view}: {error}")));
     }
     faults
 }
 
-/// A summary of one view, and its faults.
+/// The faults of a page in one view.
 fn check_view(
+    browser: &mut Browser,
+    url: &str,
+    &View { width, height, scripts, every_media }: &View,
+    expected: Expectations,
+) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut tab = browser.open(url, width, height);
+    if !scripts {
+        tab.reload(false);
+    }
+    let view = format!("{width}×{height}{}", if scripts { "" } else { " without scripts" });
+    for &media in every_media {
+        let (summary, found) = check_media(&mut tab, width, media, expected);
+        println!("  {view}, {media:?}: {summary}");
+        faults.extend(found.iter().map(|fault| format!("{view}, {media:?}: {fault}")));
+    }
+    let mut errors = tab.console_errors();
+    errors.retain(|error| !is_allowed(error, url, expected));
+    println!("  {view}: console, policy, requests: {}", count(errors.len()));
+    faults.extend(errors.iter().map(|error| format!("{view}: {error}")));
+    faults
+}
+
+/// A summary of one view in one medium, and its faults.
+fn check_media(
     tab: &mut Tab,
     width: u32,
     media: Media,

@@ -60,10 +60,14 @@ fn options_that_contradict_privacy_are_refused() {
 fn the_coordinator_sees_what_each_client_declares() {
     let world = World::new();
     for client in CLIENTS {
-        let privacy = if client == "east" { "--dp-epsilon 20" } else { "" };
+        let how = match client {
+            "east" => "--dp-epsilon 20",
+            "north" => "--generator distillation --rows 40",
+            _ => "",
+        };
         world
             .run(&format!(
-                "proxy {client}.csv --schema schema.toml --fairness sp {privacy} -o proxies/{client}.parquet"
+                "proxy {client}.csv --schema schema.toml --fairness sp {how} -o proxies/{client}.parquet"
             ))
             .expect(0);
     }
@@ -72,9 +76,18 @@ fn the_coordinator_sees_what_each_client_declares() {
         let clients = outcome["clients"].as_array().unwrap();
         clients.iter().map(|client| client["audit"]["privacy"].is_object()).collect()
     };
-    assert_eq!(declared(&world.json("out/outcome.json")), [true, false, false]);
+    let represented = |outcome: &serde_json::Value| -> Vec<Option<u64>> {
+        let clients = outcome["clients"].as_array().unwrap();
+        clients.iter().map(|client| client["audit"]["represented_rows"].as_u64()).collect()
+    };
+    let outcome = world.json("out/outcome.json");
+    assert_eq!(declared(&outcome), [true, false, false]);
+    assert_eq!(represented(&outcome), [None, Some(134), None]);
+    assert_eq!(outcome["clients"][1]["proxy_rows"], 40);
     let page = world.read("out/report.html");
-    assert!(page.contains("differential privacy with ε = "));
+    for text in ["differential privacy with ε = ", "Rows it stands for, as it declares"] {
+        assert!(page.contains(text), "{text}");
+    }
 
     // Through a server, which stores its own copy of the rows.
     let port = set_up(&world);
@@ -87,7 +100,10 @@ fn the_coordinator_sees_what_each_client_declares() {
     let fetched = "--server-key data/server.pub --receipt spring-north.receipt.json -o fetched";
     world.run(&format!("model {} {fetched}", at(port))).expect(0);
     drop(server);
-    assert_eq!(declared(&world.json("fetched/outcome.json")), [true, false, false]);
+    let fetched = world.json("fetched/outcome.json");
+    assert_eq!(declared(&fetched), [true, false, false]);
+    assert_eq!(represented(&fetched), represented(&outcome));
+    assert_eq!(fetched["theta"], outcome["theta"]);
 }
 
 #[test]

@@ -161,7 +161,7 @@ pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     /// Between 0 and 1.
-    fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }

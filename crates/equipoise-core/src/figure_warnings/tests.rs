@@ -69,16 +69,26 @@ fn a_solve_ends_with_the_warnings_about_its_figures_once() {
 
 #[test]
 fn a_root_is_too_small_if_it_could_not_exclude_a_broken_80_percent_rule() {
-    let mut outcome = good();
-    set_gap(&mut outcome, -0.19, 0.01, 0.21);
-    assert_eq!(codes(&outcome), []);
-    set_gap(&mut outcome, -0.2, 0.01, 0.22);
+    // Both groups have a rate of 1/2 and n rows: Newcombe's limit is √2 z / (2 √(n + z²)), which is 0.2 for 44.2 rows.
+    let with_rows = |rows: [usize; 2], (low, value, high): (f64, f64, f64)| {
+        let mut outcome = good();
+        set_gap(&mut outcome, low, value, high);
+        for (group, rows) in outcome.root_metrics.groups.iter_mut().zip(rows) {
+            (group.rows, group.selected) = (rows, rows / 2);
+        }
+        outcome
+    };
+    assert_eq!(codes(&with_rows([46, 46], (-0.2, 0.01, 0.22))), []);
+    let outcome = with_rows([44, 44], (-0.2, 0.01, 0.22));
     let text = message(&outcome, WarningCode::RootTooSmall).unwrap();
     for part in
-        ["+0.010 [-0.200, +0.220]", "a gap of 0.21", "rows per group", "exclude a gap of 0.2"]
+        ["+0.010 [-0.200, +0.220]", "a gap of 0.20", "rows per group", "exclude a gap of 0.2"]
     {
         assert!(text.contains(part), "{text}");
     }
+    // The rows of the groups count, not the gap that they happen to show.
+    assert_eq!(codes(&with_rows([60, 60], (-0.35, -0.14, 0.03))), []);
+    assert_eq!(codes(&with_rows([10, 600], (-0.1, 0.0, 0.1))), [WarningCode::RootTooSmall]);
     // Twelve rows of each client are certainly too few.
     let few = self::outcome(12, |_| {});
     assert!(codes(&few).contains(&WarningCode::RootTooSmall), "{:?}", few.root_metrics.gaps);

@@ -5,9 +5,8 @@ use proptest::prelude::*;
 use serde::Deserialize;
 
 use super::*;
-use crate::packed_rows::PackedRows;
 use crate::proxy::{Separation, fit_unregularised};
-use crate::rows::{Layout, Rows};
+use crate::rows::Layout;
 use crate::test_rows::random_rows;
 
 fn theta(clients: Vec<Rows>, weights: &[f64], lambda: f64, solver: InnerSolver) -> Vec<f64> {
@@ -24,6 +23,26 @@ fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
     for (f, e) in found.iter().zip(expected) {
         assert!((f - e).abs() <= tolerance, "{found:?} against {expected:?}");
     }
+}
+
+/// A large table in which the label is rare, and one feature is hardly ever above 0.
+#[test]
+fn a_fit_that_starts_from_a_sample_ends_where_any_other_does() {
+    let base = random_rows(31, 2 * START_ROWS + 777, 3, true);
+    let n = base.len();
+    let x = (0..n).flat_map(|i| [base.x(i)[0], base.x(i)[1], f64::from(u8::from(i % 1000 == 50))]);
+    let positive: Vec<bool> = (0..n).map(|i| base.is_positive(i) && i % 50 == 0).collect();
+    let layout = Layout::two_groups(3, true);
+    let rows = Rows::new(layout, &x.collect::<Vec<_>>(), base.groups(), &positive).unwrap();
+    let start = sample_model(&rows).unwrap().unwrap();
+    let expected = theta(vec![rows.clone()], &[1.0], 1e-4, InnerSolver::Newton);
+    let off = start.iter().zip(&expected).map(|(s, e)| (s - e).abs()).fold(0.0, f64::max);
+    assert!(off > 1e-3, "the test needs a start that is not the end: {off}");
+    let settings = InnerSettings { tolerance: 1e-9, ..InnerSettings::default() };
+    assert_close(&fit_logistic(&rows, 1e-4, &settings).unwrap(), &expected, 1e-5);
+    let elsewhere = vec![0.3; 5];
+    assert_close(&fit_logistic_from(&rows, 1e-4, &settings, elsewhere).unwrap(), &expected, 1e-5);
+    assert!(sample_model(&rows.select(&[0, 1, 2])).unwrap().is_none());
 }
 
 #[derive(Deserialize)]

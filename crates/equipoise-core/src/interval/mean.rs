@@ -152,6 +152,19 @@ impl PooledDispersion {
         }
         Self { dispersion: sum / f64::max(freedom, 1.0), freedom }
     }
+
+    /// The dispersion of a cell, moved towards the pooled one as if [`PRIOR_FREEDOM`] more scores had shown that, and
+    /// with how many degrees of freedom it is known: for a bootstrap, which is cautious enough without the rule that a
+    /// larger dispersion of its own counts in full. If no cell shows any variance, the scores may be 0 or 1.
+    pub(crate) fn dispersion_of(&self, cell: Moments) -> (f64, f64) {
+        if self.freedom <= 0.0 {
+            return (1.0, cell.n as f64);
+        }
+        let (own, prior) = (cell.dispersion().unwrap_or(0.0), self.freedom.min(PRIOR_FREEDOM));
+        let freedom = cell.freedom() + prior;
+        let dispersion = (cell.freedom() * own + prior * self.dispersion) / freedom;
+        (dispersion.max(ZERO_VARIANCE), freedom)
+    }
 }
 
 /// A cell with the dispersion that its limits assume.

@@ -68,12 +68,17 @@ pub fn rate_difference(a: Count, b: Count) -> Option<Estimate> {
 /// `a / b` for independent rates, by Donner and Zou's MOVER-R with the limits of both rates. `None` if either has no rows,
 /// or if no row of `b` is a success: the ratio is then undefined.
 pub fn rate_ratio(a: Count, b: Count) -> Option<Estimate> {
+    rate_ratio_at(a, b, Z)
+}
+
+/// [`rate_ratio`] at a critical value of the normal distribution.
+pub(crate) fn rate_ratio_at(a: Count, b: Count, critical: f64) -> Option<Estimate> {
     let (a, b) = (a.checked()?, b.checked()?);
     if b.successes == 0 {
         return None;
     }
     let (p, q) = (a.share(), b.share());
-    let ((p_low, p_high), (q_low, q_high)) = (a.limits(Z), b.limits(Z));
+    let ((p_low, p_high), (q_low, q_high)) = (a.limits(critical), b.limits(critical));
     let product = p * q;
     let root = |p_limit: f64, q_limit: f64| {
         let removed = p_limit * q_limit * (2.0 * p - p_limit) * (2.0 * q - q_limit);
@@ -101,6 +106,15 @@ pub fn balanced_accuracy(positives: Count, negatives: Count) -> Option<Estimate>
         low: value - (p - p_low).hypot(q - q_low) / 2.0,
         high: value + (p_high - p).hypot(q_high - q) / 2.0,
     })
+}
+
+/// Half the width of the interval of the difference between two groups of `first` and `second` rows that both have the rate
+/// of `all`.
+pub(crate) fn equal_rates_margin(all: Count, first: usize, second: usize) -> f64 {
+    let rate = all.share();
+    let limits = |n: usize| wilson_limits(rate, n as f64, Z);
+    let upper = |a: usize, b: usize| square_and_add(rate, limits(a), rate, limits(b)).1;
+    (upper(first, second) + upper(second, first)) / 2.0
 }
 
 /// Newcombe's limits of `a − b` at a critical value.

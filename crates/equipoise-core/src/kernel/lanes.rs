@@ -43,6 +43,9 @@ pub(crate) fn as_bytes_mut(quads: &mut [Quad]) -> &mut [u8] {
 
 /// Four numbers in registers. All operations act lane by lane, except `lane_sums`.
 pub(super) trait Lanes: Copy {
+    /// Whether the processor has registers and instructions for four numbers.
+    const IN_REGISTERS: bool;
+
     fn load(from: &Quad) -> Self;
     fn store(self, to: &mut Quad);
     fn splat(value: f64) -> Self;
@@ -134,6 +137,8 @@ pub(super) const TWO_52_AND_BIAS: f64 = 4_503_599_627_370_496.0 + 1023.0;
 
 /// The implementation for any processor. Without hardware support, `f64::mul_add` is a slow but exact library call.
 impl Lanes for Quad {
+    const IN_REGISTERS: bool = false;
+
     #[inline(always)]
     fn load(from: &Quad) -> Self {
         *from

@@ -88,7 +88,7 @@ fn rectangle<V: Lanes, const P: usize, const W: usize>(
             tile[i][j] = V::load(&row[j]);
         }
     }
-    if panels == P {
+    if V::IN_REGISTERS && panels == P {
         for p in 0..P {
             add_to_rectangle(along, down, p, &mut tile);
         }
@@ -121,7 +121,7 @@ fn corner<V: Lanes, const P: usize, const W: usize>(
             tile[i][j] = V::load(&row[j]);
         }
     }
-    if panels == P {
+    if V::IN_REGISTERS && panels == P {
         for p in 0..P {
             add_to_corner(columns, p, &mut tile);
         }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::GroupMetrics;
 use crate::fairness::Condition;
-use crate::interval::{Count, Estimate, WorstGap, rate_difference, rate_ratio};
+use crate::interval::{Count, Estimate, WorstGap, rate_difference, worst_ratio};
 
 /// A difference of rates between two groups, with its 95 % interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -110,15 +110,6 @@ impl Gaps {
 
 /// The lowest selection rate as a share of the highest. `None` if nobody is selected, or only one group has rows.
 pub(super) fn selection_ratio(groups: &[GroupMetrics]) -> Option<Estimate> {
-    let counts: Vec<Count> = groups
-        .iter()
-        .map(|group| group.counts(Condition::All))
-        .filter(|count| count.n > 0)
-        .collect();
-    let rate = |count: &Count| count.successes as f64 / count.n as f64;
-    let by_rate = |a: &&Count, b: &&Count| rate(a).total_cmp(&rate(b));
-    let (lowest, highest) = (counts.iter().min_by(by_rate)?, counts.iter().max_by(by_rate)?);
-    let ratio = rate_ratio(*lowest, *highest).filter(|_| counts.len() >= 2)?;
-    // Above 1 the other group would have the lowest rate.
-    ratio.high.is_finite().then_some(Estimate { high: ratio.high.min(1.0), ..ratio })
+    let counts: Vec<Count> = groups.iter().map(|group| group.counts(Condition::All)).collect();
+    worst_ratio(&counts)
 }

@@ -1,6 +1,6 @@
 //! The distinct rows of a client, and how often each occurs.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 
 use crate::rows::Rows;
 
@@ -32,16 +32,42 @@ pub(super) struct DistinctRows {
     /// Indices of rows in a hash table with linear probing, whose length is a power of two and at least twice the number
     /// of rows.
     table: Vec<u32>,
-    /// Keyed at random, unlike the row digest of the data crate, so that no client can craft rows that collide.
-    hasher: RandomState,
+    key: Key,
+}
+
+/// Keys a hash at random, unlike the row digest of the data crate, so that no client can craft rows that collide.
+struct Key([u64; 3]);
+
+impl Key {
+    fn new() -> Self {
+        let state = RandomState::new();
+        Self([1, 2, 3].map(|part: u8| state.hash_one(part)))
+    }
+
+    /// The hash of a row and its label: products of pairs of values, each value combined with a secret.
+    fn hash(&self, a: &[f64], label: f64) -> u64 {
+        let [start, first, second] = self.0;
+        let fold = |x: u64, y: u64| {
+            let product = u128::from(x) * u128::from(y);
+            product as u64 ^ (product >> 64) as u64
+        };
+        let mut state = start ^ label.to_bits();
+        let (pairs, last) = a.as_chunks::<2>();
+        for [u, v] in pairs {
+            state = fold(state ^ u.to_bits() ^ first, v.to_bits() ^ second).rotate_left(23) ^ state;
+        }
+        for u in last {
+            state = fold(state ^ u.to_bits() ^ first, second);
+        }
+        fold(state ^ second, first | 1)
+    }
 }
 
 impl DistinctRows {
     /// No rows yet, for rows of `n` entries.
     pub(super) fn new(n: usize) -> Self {
         let table = vec![FREE; 64];
-        let hasher = RandomState::new();
-        Self { n, n_rows: 0, counts: Vec::new(), chunks: Vec::new(), table, hasher }
+        Self { n, n_rows: 0, counts: Vec::new(), chunks: Vec::new(), table, key: Key::new() }
     }
 
     /// Maximum number of bytes.
@@ -99,10 +125,8 @@ impl DistinctRows {
 
     /// The slot of a row in the table, or the free slot where it belongs.
     fn slot(&self, a: &[f64], label: f64) -> usize {
-        let mut hasher = self.hasher.build_hasher();
-        a.iter().chain([&label]).for_each(|v| hasher.write_u64(v.to_bits()));
         let last = self.table.len() - 1;
-        let mut slot = hasher.finish() as usize & last;
+        let mut slot = self.key.hash(a, label) as usize & last;
         while self.table[slot] != FREE {
             let (row, y, _) = self.get(self.table[slot] as usize);
             let same = |(u, v): (&f64, &f64)| u.to_bits() == v.to_bits();

@@ -7,19 +7,22 @@
 //! the target is made their exact minimiser (`exact_rows`).
 //!
 //! All rows have the same weight. A proxy file has no column for weights, and every reader, defense and check counts rows
-//! alike; a row that should count twice is two rows.
+//! alike; a row that should count twice is two rows. Weights would gain little: a weight is one number, but moving a row has as many as it has features, and
+//! the exact model needs only a few. What does count is how many rows all of them stand for, which the file says (`represented_rows`).
 
 mod even_choice;
 mod path_match;
+mod short_rows;
 
-use super::exact_rows::{ExactRows, make_exact};
+use super::exact_rows::{ExactRows, make_exact, ridge_gradient};
 use super::thresholds::{STAGES, TargetRows, check_size, occupied_groups};
 use super::{ClientData, GeneratedProxy, ProxySettings, ProxyStart};
 use crate::error::Error;
 use crate::inner_fit::ridge;
 use crate::observer::{Observer, Progress, report};
 use even_choice::choose_evenly;
-use path_match::{PathGradients, match_path};
+use path_match::{MOVE_PENALTY, PathGradients, match_path};
+use short_rows::shorten;
 
 /// The number of rows by default, unless the data has fewer.
 const ROWS: usize = 200;
@@ -52,14 +55,18 @@ pub(super) fn generate(
     let whole = TargetRows::of(data, data.len().max(n_rows), settings, &mut reached)?;
     let wanted = PathGradients::of(&whole.rows, path_to(&whole.target));
     let few = choose_evenly(&whole.rows, &whole.target, n_rows);
-    let matched = match_path(few, &wanted, whole.model.varying())?;
-    let ridge = ridge(settings.lambda, whole.target.len());
+    let matched = match_path(few, &wanted, whole.model.varying(), MOVE_PENALTY)?;
+    let ridge = ridge_gradient(&whole.target, ridge(settings.lambda, whole.target.len()));
     let ExactRows { rows, steps } =
-        make_exact(matched.rows, &whole.target, ridge, whole.model.varying())?;
+        match shorten(&matched.rows, &whole.rows, &whole.target, &wanted, &ridge)? {
+            Some(exact) => exact,
+            None => make_exact(matched.rows, &whole.target, &ridge, whole.model.varying())?,
+        };
     let distilled = TargetRows { rows, steps: matched.steps + steps, ..whole };
     let (rows, summary) = distilled.finish(settings)?;
     reached(STAGES, (summary.loss, summary.violation))?;
-    Ok(GeneratedProxy { rows, summary, privacy: None })
+    let represented_rows = Some(data.len() as u64);
+    Ok(GeneratedProxy { rows, summary, privacy: None, represented_rows })
 }
 
 /// Models from 0 to `target`.

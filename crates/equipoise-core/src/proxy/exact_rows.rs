@@ -22,14 +22,15 @@ pub(super) struct ExactRows {
     pub(super) steps: usize,
 }
 
-/// Moves `rows` in the directions of `varying` until `theta` minimises their loss with this ridge.
+/// Moves `rows` in the directions of `varying` until `theta` minimises their mean loss plus something else, whose gradient at `theta` is
+/// `rest`: a ridge, or the loss of rows that must not move.
 pub(super) fn make_exact(
     mut rows: Rows,
     theta: &[f64],
-    ridge: f64,
+    rest: &[f64],
     varying: &RangeProjection,
 ) -> Result<ExactRows, Error> {
-    let mut gradient = loss_gradient(&rows, theta, ridge);
+    let mut gradient = loss_gradient(&rows, theta, rest);
     let mut trial = rows.clone();
     let mut steps = 0;
     while norm(&gradient) > TOLERANCE && steps < MAX_STEPS {
@@ -37,7 +38,7 @@ pub(super) fn make_exact(
         let z = factor.solve(&gradient);
         let moved = backtrack(MAX_TRIALS, |length| {
             move_rows(&rows, theta, &z, length, varying, &mut trial);
-            let there = loss_gradient(&trial, theta, ridge);
+            let there = loss_gradient(&trial, theta, rest);
             let is_smaller = norm(&there) < (1.0 - 1e-3 * length) * norm(&gradient);
             Ok(is_smaller.then_some(there))
         })?;
@@ -50,8 +51,13 @@ pub(super) fn make_exact(
     Ok(ExactRows { rows, steps })
 }
 
-/// The gradient of the mean loss of `rows` plus `(ridge/2)‖θ‖²`.
-pub(super) fn loss_gradient(rows: &Rows, theta: &[f64], ridge: f64) -> Vec<f64> {
+/// The gradient of `(ridge/2)‖θ‖²`.
+pub(super) fn ridge_gradient(theta: &[f64], ridge: f64) -> Vec<f64> {
+    theta.iter().map(|t| ridge * t).collect()
+}
+
+/// The gradient of the mean loss of `rows`, plus `rest`.
+pub(super) fn loss_gradient(rows: &Rows, theta: &[f64], rest: &[f64]) -> Vec<f64> {
     let n_rows = rows.len() as f64;
     let blocks = map_blocks(rows.len(), |range| {
         let mut sum = vec![0.0; theta.len()];
@@ -64,7 +70,7 @@ pub(super) fn loss_gradient(rows: &Rows, theta: &[f64], ridge: f64) -> Vec<f64> 
     });
     let mut gradient = vec![0.0; theta.len()];
     blocks.iter().for_each(|block| add(&mut gradient, block));
-    gradient.iter_mut().zip(theta).for_each(|(g, t)| *g = *g / n_rows + ridge * t);
+    gradient.iter_mut().zip(rest).for_each(|(g, rest)| *g = *g / n_rows + rest);
     gradient
 }
 

@@ -12,12 +12,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::fairness::{Covariance, Fairness, Violation};
-use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings};
+use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, sample_model};
 use crate::linalg::norm;
 use crate::logistic::dot;
 use crate::packed_rows::PackedRows;
 use crate::rows::Rows;
 use crate::settings::in_range;
+use crate::statistics::ClientStatistics;
 
 /// The verdict of Definition 1, and what it is based on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -114,7 +115,8 @@ fn root_mean_squares(rows: &Rows) -> Vec<f64> {
 fn fit_scaled(rows: &Rows, judged: &Rows, scales: &[f64]) -> Result<(Vec<f64>, Separation), Error> {
     let packed = PackedRows::unmerged(slice::from_ref(rows))?;
     let settings = InnerSettings { tolerance: 1e-10, ..InnerSettings::default() };
-    let mut point = FitPoint::origin(&packed)?;
+    let start = sample_model(rows)?.unwrap_or_else(|| vec![0.0; packed.n()]);
+    let mut point = FitPoint::at(&packed, start)?;
     let mut last: Option<Vec<f64>> = None;
     for ridge in REGULARISERS {
         let problem = InnerProblem { rows: &packed, weights: &[1.0], ridge };

@@ -3,7 +3,7 @@
 use super::fair_test::{FairProxyTest, Separation};
 use crate::error::Error;
 use crate::fairness::Fairness;
-use crate::inner_fit::{InnerSettings, fit_logistic};
+use crate::inner_fit::{InnerSettings, fit_logistic, fit_logistic_from};
 use crate::metrics::Metrics;
 use crate::rows::Rows;
 
@@ -26,15 +26,20 @@ const LAMBDA: f64 = 1e-4;
 impl ProxyModels {
     /// Fits the models and measures them on `data`. `test` has the model without regularisation.
     pub fn measure(proxy: &Rows, data: &Rows, test: &FairProxyTest) -> Result<Self, Error> {
-        let fit = |rows| fit_logistic(rows, LAMBDA, &InnerSettings::default());
+        let settings = InnerSettings::default();
+        // Without a regulariser, the proxy's model is nearly the same.
+        let of_proxy = match test.separation {
+            Separation::None => fit_logistic_from(proxy, LAMBDA, &settings, test.theta.clone())?,
+            _ => fit_logistic(proxy, LAMBDA, &settings)?,
+        };
         let unregularised = match test.separation {
             Separation::None => Some(Metrics::of(&test.theta, data)?),
             _ => None,
         };
         Ok(Self {
             labels: Metrics::of_scores(data.labels(), data, 0.0),
-            data: Metrics::of(&fit(data)?, data)?,
-            proxy: Metrics::of(&fit(proxy)?, data)?,
+            data: Metrics::of(&fit_logistic(data, LAMBDA, &settings)?, data)?,
+            proxy: Metrics::of(&of_proxy, data)?,
             unregularised,
         })
     }

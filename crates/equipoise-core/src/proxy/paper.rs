@@ -91,5 +91,6 @@ pub(super) fn generate(
         },
         rows,
         privacy: None,
+        represented_rows: None,
     })
 }

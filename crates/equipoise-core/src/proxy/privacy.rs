@@ -12,6 +12,7 @@
 mod accountant;
 mod cell_model;
 mod discrete_gaussian;
+mod large_noise;
 mod moments;
 mod score_table;
 

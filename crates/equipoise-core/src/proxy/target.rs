@@ -7,6 +7,7 @@
 //! two rates.
 
 mod cell_rates;
+mod common_shift;
 mod goal;
 mod group_cuts;
 mod soft_rate_fit;
@@ -16,7 +17,7 @@ use crate::fairness::{Condition, Fairness};
 use crate::linalg::RangeProjection;
 use crate::packed_rows::PackedRows;
 use crate::rows::{Layout, Rows};
-use goal::{Goal, Rates};
+pub(super) use goal::{Goal, Rates};
 use group_cuts::{group_cuts, move_cuts};
 use soft_rate_fit::fit_soft_rates;
 
@@ -40,7 +41,7 @@ pub(super) fn fair_target(
     let scores = scores(data, raw);
     let goal = Goal::new(data, &scores, settings);
     let start = if has_thresholds(layout) {
-        move_cuts(raw, layout, &group_cuts(data, &scores, settings.fairness, &goal))
+        cut_groups(data, &scores, raw, layout, settings.fairness, &goal)
     } else {
         raw.to_vec()
     };
@@ -68,7 +69,21 @@ pub(super) fn with_group_cuts(
     settings: &ProxySettings,
 ) -> Vec<f64> {
     let goal = Goal::new(table, scores, settings);
-    move_cuts(raw, layout, &group_cuts(table, scores, settings.fairness, &goal))
+    cut_groups(table, scores, raw, layout, settings.fairness, &goal)
+}
+
+/// The model `raw`, whose scores are given, with thresholds by which the groups' gaps come as close to the goal as their
+/// scores allow.
+fn cut_groups(
+    data: &Rows,
+    scores: &[f64],
+    raw: &[f64],
+    layout: &Layout,
+    fairness: Fairness,
+    goal: &Goal,
+) -> Vec<f64> {
+    let goal = common_shift::shifted(data, scores, fairness, goal);
+    move_cuts(raw, layout, &group_cuts(data, scores, fairness, &goal))
 }
 
 /// The largest difference between two groups' rates of decisions on `data`, over the conditions that count.

@@ -3,14 +3,14 @@
 mod private;
 
 use super::blocks::scores;
-use super::exact_rows::{ExactRows, make_exact};
+use super::exact_rows::{ExactRows, make_exact, ridge_gradient};
 use super::on_data::OnData;
 use super::relabel::draw_labels;
 use super::smoothed_rows::{MIN_GROUP_ROWS, SampledRows, SmoothedModel};
 use super::target::{DATA_RIDGE, fair_target, worst_gap};
 use super::{ClientData, GeneratedProxy, ProxySettings, ProxyStart, ProxySummary};
 use crate::error::Error;
-use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, fit_logistic, ridge};
+use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, fit_logistic, ridge, sample_model};
 use crate::linalg::RangeProjection;
 use crate::observer::{Observer, Progress, report};
 use crate::rows::{Layout, Rows};
@@ -31,15 +31,17 @@ pub(super) fn generate(
         return private::generate(data, privacy, settings, observer);
     }
     let data = data.rows;
-    let mut reached = |done: usize, (objective, violation): (f64, f64)| {
-        let (of, rho, weights) = (STAGES, 0.0, &[][..]);
-        report(observer, Progress { done, of, objective, violation, rho, weights })
-    };
+    let mut reached = |done: usize, figures: (f64, f64)| report(observer, stage(done, figures));
     let n_rows = settings.rows.unwrap_or(data.len());
     let made = TargetRows::of(data, n_rows, settings, &mut reached)?;
     let (proxy, summary) = made.finish(settings)?;
     reached(STAGES, (summary.loss, summary.violation))?;
-    Ok(GeneratedProxy { rows: proxy, summary, privacy: None })
+    Ok(GeneratedProxy { rows: proxy, summary, privacy: None, represented_rows: None })
+}
+
+/// A stage that has been reached, with loss and violation of its model.
+pub(super) fn stage(done: usize, (objective, violation): (f64, f64)) -> Progress<'static> {
+    Progress { done, of: STAGES, objective, violation, rho: 0.0, weights: &[] }
 }
 
 /// Rows whose exact model is the fair target of the client's data.
@@ -69,7 +71,8 @@ impl<'a> TargetRows<'a> {
         let row_space = RangeProjection::new(origin.statistics.hessian(0), data.layout().n());
         let problem = InnerProblem { rows: packed, weights: &[1.0], ridge: DATA_RIDGE };
         let tolerance = InnerSettings { tolerance: 1e-9, ..InnerSettings::default() };
-        let start_theta = problem.fit(origin, &tolerance)?.point.theta;
+        let start = sample_model(data)?.map_or(Ok(origin), |theta| FitPoint::at(packed, theta))?;
+        let start_theta = problem.fit(start, &tolerance)?.point.theta;
         reached(1, on_data.measure(&start_theta)?)?;
         let target = fair_target(data, packed, &start_theta, &row_space, settings)?;
         reached(2, on_data.measure(&target)?)?;
@@ -80,8 +83,8 @@ impl<'a> TargetRows<'a> {
             ProxyStart::Data => copied_rows(data, n_rows),
         };
         let labelled = label(data, sampled, &target, settings.seed)?;
-        let ridge = ridge(settings.lambda, target.len());
-        let ExactRows { rows, steps } = make_exact(labelled, &target, ridge, model.varying())?;
+        let rest = ridge_gradient(&target, ridge(settings.lambda, target.len()));
+        let ExactRows { rows, steps } = make_exact(labelled, &target, &rest, model.varying())?;
         reached(3, on_data.measure(&target)?)?;
         Ok(Self { on_data, start_theta, target, model, rows, steps })
     }

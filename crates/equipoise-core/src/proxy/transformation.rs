@@ -5,11 +5,17 @@
 //! 2. A linear program finds, for each cell, label and group, the probabilities of another cell and label (`mapping`).
 //! 3. Every row is mapped at random by these, and a row is sampled for its new cell (`cell_rows`), so no private row is
 //!    copied. The columns that are not in the cells are sampled as well, to fit the cell, and the row's own group and label.
+//! 4. The proxy's model is fitted to the new rows. If its decisions on the client's data are not fair, the linear program is solved again with
+//!    other rates of labels (`aims`).
 //!
-//! The paper also limits by how much each person may be distorted; here, a row may move by at most one bin of one column.
-//! The proxy's model is whatever is fitted to the new rows. Equal rates of labels make its rates of decisions more equal,
-//! not exactly equal.
+//! The paper's constraint is statistical parity of the labels. For the other criteria, the rates of labels are compared among people who look
+//! like the positives, or the negatives, of each group. People's features could be changed instead, until the client's own model selects positives of all groups
+//! equally often, but a model fitted to such rows would be less fair: it would learn that the positives of the groups behind look like everybody's.
+//!
+//! The paper also limits by how much each person may be distorted; here, a row may move by at most one bin of one column. Its limit on
+//! the change of the distribution is a penalty here, so that there is always a solution.
 
+mod aims;
 mod cell_rows;
 mod cells;
 mod mapping;
@@ -17,15 +23,16 @@ mod mapping;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::blocks::scores;
 use super::on_data::OnData;
-use super::target::DATA_RIDGE;
+use super::target::{DATA_RIDGE, Goal, Rates, worst_gap};
 use super::thresholds::{check_size, occupied_groups};
 use super::{ClientData, GeneratedProxy, ProxySettings, ProxyStart, ProxySummary};
 use crate::error::Error;
-use crate::fairness::{Criterion, Fairness};
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, fit_logistic};
 use crate::observer::{Observer, Progress, report};
 use crate::rows::Rows;
+use aims::Aims;
 use cell_rows::CellRows;
 use cells::Cells;
 use mapping::{Destination, Mapping, MappingProblem, Source};
@@ -37,8 +44,11 @@ const MAX_SHIFT: f64 = 0.05;
 /// Bins, in total, by which a row may move.
 const MAX_DISTANCE: usize = 1;
 
-/// Stages that an observer hears of.
-const STAGES: usize = 3;
+/// Tries at most. The fairest is taken.
+const MAX_TRIES: usize = 8;
+
+/// Stages that an observer hears of: the model of the data, and each try.
+const STAGES: usize = 1 + MAX_TRIES;
 
 /// Generates a proxy of `data`, whose settings and cells have been checked.
 pub(super) fn generate(
@@ -61,25 +71,43 @@ pub(super) fn generate(
     reached(1, on_data.measure(&start_theta)?)?;
 
     let cells = Cells::of(rows, columns);
-    let mapping = mapping_problem(rows, &cells, settings).solve()?;
-    reached(2, on_data.measure(&start_theta)?)?;
-    let proxy = transform(rows, &cells, &mapping, n_rows, settings.seed)?;
-
-    let theta = fit_logistic(&proxy, settings.lambda, &tolerance)?;
+    let goal = Goal::new(rows, &scores(rows, &start_theta), settings);
+    let mut aims = Aims::new(rows, &cells, &goal, settings.fairness, settings.remaining_gap);
+    let sampler = CellRows::of(rows, &cells)?;
+    // What remains of the gap on purpose, and what one person more or less changes.
+    let small_enough = settings.remaining_gap.abs()
+        * worst_gap(rows, &start_theta, settings.fairness)
+        + 1.0 / smallest_cell(rows) as f64;
+    let mut fairest: Option<(f64, Rows, Vec<f64>)> = None;
+    let mut tries = 0;
+    while tries < MAX_TRIES && fairest.as_ref().is_none_or(|(gap, ..)| *gap > small_enough) {
+        let mapping = mapping_problem(rows, &cells, &aims).solve()?;
+        let proxy = transform(rows, &cells, &sampler, &mapping, n_rows, settings.seed)?;
+        let theta = fit_logistic(&proxy, settings.lambda, &tolerance)?;
+        tries += 1;
+        reached(1 + tries, on_data.measure(&theta)?)?;
+        aims.correct(&Rates::of(rows, &scores(rows, &theta), 0.0));
+        let gap = worst_gap(rows, &theta, settings.fairness);
+        if fairest.as_ref().is_none_or(|(lowest, ..)| gap < *lowest) {
+            fairest = Some((gap, proxy, theta));
+        }
+    }
+    let Some((_, proxy, theta)) = fairest else {
+        return Err(Error::Input("the transformation made no proxy".to_owned()));
+    };
     let summary = on_data.summarise(&proxy, theta, start_theta, settings)?;
     reached(STAGES, (summary.loss, summary.violation))?;
-    let summary = ProxySummary { steps: 1, ..summary };
-    Ok(GeneratedProxy { rows: proxy, summary, privacy: None })
+    let summary = ProxySummary { steps: tries, ..summary };
+    Ok(GeneratedProxy { rows: proxy, summary, privacy: None, represented_rows: None })
+}
+
+/// Rows of the smallest group and label that has any.
+fn smallest_cell(rows: &Rows) -> usize {
+    let counts = rows.cell_counts();
+    counts.as_flattened().iter().copied().filter(|n| *n > 0).min().unwrap_or(1)
 }
 
 fn check_supported(settings: &ProxySettings) -> Result<(), Error> {
-    if settings.fairness != Fairness::from(Criterion::Sp) {
-        return Err(Error::Input(format!(
-            "the generator `transformation` supports statistical parity (sp) only, not {}: it equalises the rates of \
-             positive labels, and rates among rows of the same label are equal before it starts",
-            settings.fairness
-        )));
-    }
     if settings.start != ProxyStart::Smoothed {
         return Err(Error::Input(
             "the generator `transformation` samples its rows and cannot start from the data"
@@ -90,27 +118,17 @@ fn check_supported(settings: &ProxySettings) -> Result<(), Error> {
 }
 
 /// The linear program of these rows.
-fn mapping_problem(rows: &Rows, cells: &Cells, settings: &ProxySettings) -> MappingProblem {
+fn mapping_problem(rows: &Rows, cells: &Cells, aims: &Aims) -> MappingProblem {
     let n_groups = rows.layout().groups.len();
     let mut counts = vec![0usize; 2 * cells.len() * n_groups];
     for (i, &cell) in cells.of_rows().iter().enumerate() {
         counts[Source { cell, positive: rows.is_positive(i), group: rows.group(i) }
             .index(n_groups)] += 1;
     }
-    let shares: Vec<f64> = counts.iter().map(|&n| n as f64 / rows.len() as f64).collect();
-    let rate = |[negative, positive]: [usize; 2]| {
-        positive as f64 / ((negative + positive) as f64).max(1.0)
-    };
-    let by_group = rows.cell_counts();
-    let all = by_group.iter().fold([0, 0], |sum, cell| [sum[0] + cell[0], sum[1] + cell[1]]);
-    // The share of every group's distance from the common rate that may remain.
-    let remaining = settings.remaining_gap.max(0.0);
-    let max_gaps = by_group.iter().map(|&cell| remaining * (rate(cell) - rate(all)).abs());
     MappingProblem {
         n_groups,
-        shares,
-        rate: rate(all),
-        max_gaps: max_gaps.collect(),
+        shares: counts.iter().map(|&n| n as f64 / rows.len() as f64).collect(),
+        limits: aims.limits(),
         distances: cells.distances(),
         max_distance: MAX_DISTANCE,
         max_shift: MAX_SHIFT,
@@ -121,12 +139,12 @@ fn mapping_problem(rows: &Rows, cells: &Cells, settings: &ProxySettings) -> Mapp
 fn transform(
     rows: &Rows,
     cells: &Cells,
+    sampler: &CellRows,
     mapping: &Mapping,
     n_rows: usize,
     seed: u64,
 ) -> Result<Rows, Error> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let sampler = CellRows::of(rows, cells)?;
     let (mut x, mut groups, mut positive) = (Vec::new(), Vec::new(), Vec::new());
     for row in 0..n_rows {
         let i = (row as u128 * rows.len() as u128 / n_rows as u128) as usize;

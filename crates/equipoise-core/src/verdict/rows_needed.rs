@@ -1,26 +1,43 @@
 //! How many rows a verdict needs.
 
 use super::smoothed_variance;
-use crate::interval::Count;
+use crate::fairness::Condition;
+use crate::interval::{Count, WorstGap, rows_per_group};
 use crate::metrics::{Gap, Metrics};
 
-/// The largest variance of one decision.
-pub(crate) const MAX_VARIANCE: f64 = 0.25;
+/// A count whose rate has the largest variance.
+pub(super) const EVEN: Count = Count { successes: 500_000, n: 1_000_000 };
 
 /// At a variance of 0.5, what a gap needs that is 0.02 from the bound.
 const MANY_ROWS: usize = 10_000;
 
 /// Whether anyone would collect so many rows: at most [`MANY_ROWS`], or ten times the rows `found`. If not, the figure
 /// lies practically on the bound.
-pub(crate) fn is_practical(rows: usize, found: usize) -> bool {
+pub(super) fn is_practical(rows: usize, found: usize) -> bool {
     rows <= MANY_ROWS.max(10 * found)
 }
 
+/// The rows of each condition in each group with which `gap`, the worst over `conditions`, can be judged.
+pub(super) fn rows_for_gap(
+    metrics: &Metrics,
+    conditions: &[Condition],
+    gap: &Gap,
+    bound: f64,
+) -> Option<usize> {
+    if let ([_], [_, _]) = (conditions, &metrics.groups[..]) {
+        return rows_per_group(gap.value, pair_variances(metrics, gap), bound);
+    }
+    let counts = |&condition: &Condition| -> Vec<Count> {
+        metrics.groups.iter().map(|group| group.counts(condition)).collect()
+    };
+    WorstGap::rows_per_group(&conditions.iter().map(counts).collect::<Vec<_>>(), bound)
+}
+
 /// The variances of one decision in the two groups of a gap, among the rows of its condition.
-pub(crate) fn pair_variances(metrics: &Metrics, gap: &Gap) -> (f64, f64) {
+fn pair_variances(metrics: &Metrics, gap: &Gap) -> (f64, f64) {
     let variance = |name: &String| {
         let group = metrics.groups.iter().find(|group| group.name == *name);
-        group.map_or(MAX_VARIANCE, |group| {
+        group.map_or(0.25, |group| {
             let Count { successes, n } = group.counts(gap.condition);
             smoothed_variance(successes as f64, n as f64)
         })

@@ -110,8 +110,10 @@ fn a_group_without_rows_prevents_a_pass_but_not_a_failure() {
     let judgement = fair.judge(requirements("gap=0.05"), Fairness::SP).remove(0);
     assert_eq!(judgement.verdict, Verdict::Unknown);
     assert_eq!(judgement.unmeasured_groups, ["g0"]);
-    // A fair model must stay within the bound at both ends: (1.95996 + 1.28155)² · 0.5 / 0.05² = 2101.5.
-    assert_eq!(judgement.rows_needed, Some(2102));
+    // All pairs of three equal groups must stay within the bound, and the 80 % quantile of the range of three standard
+    // normal numbers is 2.427: (1.95996 + 2.427 / √2)² · 0.5 / 0.05² = 2702.8.
+    let rows = judgement.rows_needed.unwrap();
+    assert!((2650..2760).contains(&rows), "{rows}");
     let text = judgement.to_string();
     assert!(text.contains("not counting groups without rows: `g0`"), "{text}");
     let unfair = metrics(&[[[0, 0], [0, 0]], [[7000, 3000], [0, 0]], [[5000, 5000], [0, 0]]]);

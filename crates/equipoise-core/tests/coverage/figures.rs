@@ -1,8 +1,8 @@
 //! Coverage of single figures: rates and their combinations, AUC, paired differences, calibration, rows needed.
 
 use equipoise_core::{
-    Auc, Count, Estimate, balanced_accuracy, calibration, paired_mean, paired_rates,
-    rate_difference, rate_ratio, rows_per_group,
+    Auc, Count, Estimate, WorstGap, balanced_accuracy, calibration, paired_mean, paired_rates,
+    rate_difference, rate_ratio, rows_per_group, worst_ratio,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -52,6 +52,25 @@ fn rates_ratios_and_balanced_accuracy() {
         }
     }
     assert_near_nominal(&all, 92.0);
+}
+
+/// Three and four groups: all equal, one apart, all different.
+#[test]
+fn the_lowest_rate_as_a_share_of_the_highest() {
+    let mut all = Vec::new();
+    for rates in [&[0.5; 3][..], &[0.8, 0.8, 0.6], &[0.6, 0.4, 0.4], &[0.9, 0.7, 0.5, 0.4]] {
+        let lowest = rates.iter().copied().fold(1.0, f64::min);
+        let truth = lowest / rates.iter().copied().fold(0.0, f64::max);
+        for sizes in [[20; 4], [40, 30, 20, 15], [80; 4]] {
+            let found = coverage(truth, |rng| {
+                let cells = rates.iter().zip(sizes).map(|(&rate, n)| binomial(rng, n, rate));
+                worst_ratio(&cells.collect::<Vec<_>>())
+            });
+            println!("ratio of {rates:?}, {sizes:?} rows: {found:.1} %");
+            all.push(found);
+        }
+    }
+    assert_near_nominal(&all, 93.0);
 }
 
 /// Normal scores, 1 apart for a useful model; cells from 3 to 60 rows.
@@ -136,6 +155,34 @@ fn rows_needed_are_enough_in_four_of_five_samples() {
         // Few rows have few possible gaps, and the normal approximation is rough.
         let least = if rows < 100 { 0.72 } else { 0.76 };
         assert!((least..0.86).contains(&share), "{share}");
+    }
+}
+
+/// The same for the worst gap of several groups.
+#[test]
+fn rows_needed_by_several_groups_are_enough_in_four_of_five_samples() {
+    for (rates, bound) in [
+        (&[0.5, 0.5, 0.5][..], 0.1),
+        (&[0.8, 0.8, 0.8, 0.8], 0.1),
+        (&[0.6, 0.58, 0.55], 0.1),
+        (&[0.6, 0.5, 0.4], 0.1),
+        (&[0.7, 0.4, 0.4], 0.1),
+    ] {
+        let cell = |rate: f64| Count { successes: (rate * 1e6) as usize, n: 1_000_000 };
+        let found: Vec<Count> = rates.iter().map(|&rate| cell(rate)).collect();
+        let rows = WorstGap::rows_per_group(&[found], bound).unwrap();
+        let decided = |seed: &u64| {
+            let mut rng = ChaCha8Rng::seed_from_u64(*seed);
+            let cells: Vec<Count> = rates.iter().map(|&p| binomial(&mut rng, rows, p)).collect();
+            let gap = WorstGap::of(&[cells], 0).unwrap().gap.abs();
+            gap.high <= bound || gap.low > bound
+        };
+        let n = 1000;
+        let share = (0..n).into_par_iter().filter(decided).count() as f64 / n as f64;
+        println!("{rates:?}, bound {bound}: {rows} rows per group decide {:.0} %", 100.0 * share);
+        // Beyond the bound, the advice counts one pair only; a second one as wide makes a decision more likely.
+        let most = if rates == [0.7, 0.4, 0.4] { 0.95 } else { 0.88 };
+        assert!((0.72..most).contains(&share), "{share}");
     }
 }
 

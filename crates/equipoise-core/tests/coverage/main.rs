@@ -77,6 +77,58 @@ fn cover(truth: &WorstGap, roots: &[Option<WorstGap>], single_pair: bool) -> Cov
 struct Measured {
     name: String,
     percent: f64,
+    /// Why the interval may be cautious.
+    caution: Option<Caution>,
+}
+
+/// What makes an interval cover more than 97 %, without a remedy in the interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Caution {
+    /// A cell with so few successes or failures that its count has a few values. The enumeration of all outcomes in
+    /// `interval/worst_gap/bootstrap/tests/reach.rs` shows that no level of the test reaches the band at such rates
+    /// unless the interval misses too often at others.
+    FewOfAKind,
+    /// A cell with so few scores that their variance is hardly known.
+    FewScores,
+    /// A root that has fixed shares of both labels in each group varies less than a random one. An interval that does not
+    /// know how a root was drawn must allow for random ones.
+    FixedLabels,
+    /// Two groups have Newcombe's interval, which is cautious if rates differ much.
+    TwoGroups,
+}
+
+/// A cell has few successes or failures if fewer are expected.
+const FEW_OF_A_KIND: f64 = 4.0;
+
+/// A cell has few scores if fewer are expected.
+const FEW_SCORES: f64 = 12.0;
+
+impl Caution {
+    fn of(
+        population: &Population,
+        sampling: Sampling,
+        n: usize,
+        conditions: &[Option<bool>],
+        kind: &str,
+    ) -> Option<Self> {
+        let (mut fewest, mut rarest) = (f64::INFINITY, f64::INFINITY);
+        for &label in conditions {
+            for group in 0..population.n_groups {
+                let cell: Vec<f64> = scores(&population.rows, group, label).collect();
+                let expected = |rows: usize| (rows * n) as f64 / population.rows.len() as f64;
+                let selected = cell.iter().filter(|score| **score > 0.5).count();
+                fewest = fewest.min(expected(cell.len()));
+                rarest = rarest.min(expected(selected.min(cell.len() - selected)));
+            }
+        }
+        match (kind, sampling) {
+            ("hard", _) if rarest < FEW_OF_A_KIND => Some(Self::FewOfAKind),
+            ("soft", _) if fewest < FEW_SCORES => Some(Self::FewScores),
+            (_, Sampling::Stratified) if conditions == [None] => Some(Self::FixedLabels),
+            _ if population.n_groups == 2 && conditions.len() == 1 => Some(Self::TwoGroups),
+            _ => None,
+        }
+    }
 }
 
 fn measure(population: &Population, sampling: Sampling, n_roots: usize) -> Vec<Measured> {
@@ -116,30 +168,40 @@ fn measure(population: &Population, sampling: Sampling, n_roots: usize) -> Vec<M
                     coverage.width / coverage.roots as f64,
                     coverage.roots,
                 );
-                measured.push(Measured { name, percent: coverage.percent() });
+                let caution = Caution::of(population, sampling, n, conditions, kind);
+                measured.push(Measured { name, percent: coverage.percent(), caution });
             }
         }
     }
     measured
 }
 
-/// No coverage falls below 93 % by more than three standard errors of the simulation, and the mean is at least 94.5 %.
-/// Discrete cells of a few rows make intervals that cover more than 97 %; the table shows where. The lowest in full,
-/// 91 %, is Law School in two groups with stratified roots of 40 rows and soft scores: cells of one to five rows with
-/// skewed scores.
+/// No coverage lies outside 93 to 97 % by more than three standard errors of the simulation, except above in cases with a
+/// [`Caution`], and the mean is at least 94.5 %.
 fn assert_covered(measured: &[Measured], n_roots: usize) {
-    let error = 100.0 * (0.93 * 0.07 / n_roots as f64).sqrt();
-    let low: Vec<String> = measured
-        .iter()
-        .filter(|m| m.percent < 93.0 - 3.0 * error)
-        .map(|m| format!("{} {:.1}", m.name, m.percent))
-        .collect();
+    let error = |share: f64| 100.0 * (share * (1.0 - share) / n_roots as f64).sqrt();
+    let names = |is_counted: &dyn Fn(&&Measured) -> bool| -> Vec<String> {
+        let named = measured.iter().filter(is_counted);
+        named.map(|m| format!("{} {:.1}", m.name, m.percent)).collect()
+    };
+    let low = names(&|m| m.percent < 93.0 - 3.0 * error(0.93));
     assert!(low.is_empty(), "covered too rarely: {low:#?}");
+    let high = names(&|m| m.percent > 97.0 + 3.0 * error(0.97) && m.caution.is_none());
+    assert!(high.is_empty(), "covered too often: {high:#?}");
     let mean = measured.iter().map(|m| m.percent).sum::<f64>() / measured.len() as f64;
-    let within = measured.iter().filter(|m| (93.0..=97.0).contains(&m.percent)).count();
-    let below = measured.iter().filter(|m| m.percent < 93.0).count();
-    let above = measured.len() - within - below;
-    println!("mean {mean:.2} %; below 93 %: {below}, 93 to 97 %: {within}, above 97 %: {above}");
+    let count =
+        |is_counted: &dyn Fn(&&Measured) -> bool| measured.iter().filter(is_counted).count();
+    println!(
+        "mean {mean:.2} %; below 93 %: {}, 93 to 97 %: {}, above 97 %: {}, of which {} have few successes or failures, {} few \
+         scores, {} fixed labels and {} two groups",
+        count(&|m| m.percent < 93.0),
+        count(&|m| (93.0..=97.0).contains(&m.percent)),
+        count(&|m| m.percent > 97.0),
+        count(&|m| m.percent > 97.0 && m.caution == Some(Caution::FewOfAKind)),
+        count(&|m| m.percent > 97.0 && m.caution == Some(Caution::FewScores)),
+        count(&|m| m.percent > 97.0 && m.caution == Some(Caution::FixedLabels)),
+        count(&|m| m.percent > 97.0 && m.caution == Some(Caution::TwoGroups)),
+    );
     assert!(mean > 94.5, "{mean}");
 }
 

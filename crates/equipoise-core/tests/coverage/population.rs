@@ -79,7 +79,8 @@ pub(crate) fn synthetic() -> Vec<Population> {
     .collect()
 }
 
-/// Three groups with random shares, means and spreads. No constant was chosen by looking at these.
+/// Three groups with random shares, means and spreads. The bootstrap's constants were chosen by looking at some of these, so
+/// judge it by others.
 pub(crate) fn random(n_populations: u64) -> Vec<Population> {
     let draw = |number: u64| {
         let mut rng = ChaCha8Rng::seed_from_u64(9000 + number);

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use equipoise_core::{Layout, MAX_ABS_VALUE, PrivacyStatement, Rows};
+use equipoise_core::{Layout, MAX_ABS_VALUE, Rows};
 
 use super::columns;
-use super::origin::declared_privacy;
+use super::origin::{Declaration, ProxyOrigin};
 use crate::error::{Error, Purpose, TableProblem};
 use crate::read_limits::ReadLimits;
 use crate::schema::Schema;
@@ -85,9 +85,9 @@ impl OpenProxy {
         Ok(Self(read_encoded_header(path, file, limits)?))
     }
 
-    /// How it says that it is differentially private.
-    pub fn privacy(&self) -> Result<Option<PrivacyStatement>, Error> {
-        declared_privacy(&self.0)
+    /// What it says about how good its model can be: its privacy, and how many rows it stands for. The rest of its origin is not read.
+    pub fn declared(&self) -> Result<ProxyOrigin, Error> {
+        Declaration::of(&self.0).read(self.0.file())
     }
 
     /// Reads the rows as [`visit_proxy`] does.

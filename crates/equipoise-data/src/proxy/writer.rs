@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use equipoise_core::{PrivacyStatement, Rows};
+use equipoise_core::Rows;
 
-use super::origin::{ProxyOrigin, privacy_property};
+use super::origin::ProxyOrigin;
 use super::{columns, group_code};
 use crate::output_table::{ColumnValues, OutputColumn};
 use crate::schema::Schema;
@@ -32,9 +32,19 @@ impl<W: Write + Send> std::fmt::Debug for ProxyWriter<W> {
 impl<W: Write + Send> ProxyWriter<W> {
     /// A writer for rows encoded with the schema.
     pub fn new(out: W, schema: &Schema) -> Self {
+        Self::with(BatchWriter::new(out), schema)
+    }
+
+    /// A writer for distilled rows: few, and of numbers with few digits. The file is smaller than that of [`new`](Self::new), and reads the
+    /// same.
+    pub fn compact(out: W, schema: &Schema) -> Self {
+        Self::with(BatchWriter::compact(out), schema)
+    }
+
+    fn with(out: BatchWriter<W>, schema: &Schema) -> Self {
         let n_x = schema.layout().n_x;
         Self {
-            out: BatchWriter::new(out),
+            out,
             names: columns(schema),
             group_rows: (GROUP_BYTES / 8 / n_x.max(1)).clamp(1024, 1 << 20),
             features: vec![Vec::new(); n_x],
@@ -44,13 +54,8 @@ impl<W: Write + Send> ProxyWriter<W> {
     }
 
     /// Stores where the proxy comes from. Call it before the first row.
-    pub(super) fn set_origin(&mut self, origin: &ProxyOrigin) {
+    pub fn set_origin(&mut self, origin: &ProxyOrigin) {
         self.out.set_properties(origin.properties());
-    }
-
-    /// Stores nothing but how the proxy is differentially private. Call it before the first row.
-    pub fn set_privacy(&mut self, statement: &PrivacyStatement) {
-        self.out.set_properties(vec![privacy_property(statement)]);
     }
 
     /// Adds rows.

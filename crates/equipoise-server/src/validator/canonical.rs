@@ -1,5 +1,5 @@
-//! The canonical table: the rows of a proxy in one format, whatever the format of the file, and what it says about its privacy. The
-//! solver reads only these.
+//! The canonical table: the rows of a proxy in one format, whatever the format of the file, and what it says about its privacy and
+//! about how many rows it stands for. The solver reads only these.
 
 use std::fs::File;
 use std::io::{BufWriter, Write, sink};
@@ -31,9 +31,7 @@ pub(super) fn write_canonical<W: Write + Send>(
     let mut out = BufWriter::new(Hashed { out, hasher: &mut hasher });
     let proxy = OpenProxy::new(file, path, limits)?;
     let mut writer = ProxyWriter::new(&mut out, schema);
-    if let Some(statement) = proxy.privacy()? {
-        writer.set_privacy(&statement);
-    }
+    writer.set_origin(&proxy.declared()?);
     let mut distinct = DistinctRowCounter::default();
     let rows = proxy.visit(schema, |rows| {
         distinct.add(rows);

@@ -17,7 +17,9 @@ use equipoise_server::protocol::{
     Digest, MANIFEST_HEADER, Manifest, NameError, PrivateKey, RoundState, SIGNATURE_HEADER,
 };
 use equipoise_server::round::Rounds;
-use equipoise_server::store::{DataFolder, Disk, NewRound, RealDisk, Store, StoreParts};
+use equipoise_server::store::{
+    DataFolder, Disk, NewRound, RealDisk, Store, StoreError, StoreParts,
+};
 use equipoise_server::validator::{InProcess, Validator};
 use equipoise_server::{Limits, MockClock};
 use http_body_util::BodyExt as _;
@@ -119,14 +121,11 @@ impl World {
         self.dir.path().join("data")
     }
 
-    pub(crate) fn open_store(
-        &self,
-        disk: Arc<dyn Disk>,
-    ) -> Result<Store, equipoise_server::store::StoreError> {
+    pub(crate) fn open_store(&self, disk: Arc<dyn Disk>) -> Result<Store, StoreError> {
         // The threads of a server that was just dropped may still hold the lock.
         let mut folder = DataFolder::open(&self.data());
         for _ in 0..200 {
-            if folder.is_ok() {
+            if !matches!(folder, Err(StoreError::Locked(_))) {
                 break;
             }
             std::thread::sleep(Duration::from_millis(10));

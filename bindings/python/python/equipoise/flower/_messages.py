@@ -11,6 +11,9 @@ RECORD = "equipoise"
 
 _MAX_TEXT = 300
 
+# The SuperLink's own reply for a node that missed two heartbeats, or signed off. Flower does not export the name.
+_NODE_UNAVAILABLE = 5
+
 
 class Refused(Exception):
     """A request or a reply that is refused. The other side may read the reason."""
@@ -109,6 +112,8 @@ def printable(text: str) -> str:
 def _content(message: Message) -> RecordDict:
     if message.has_error():
         error = message.error
+        if error.code == _NODE_UNAVAILABLE:
+            raise Refused("its SuperNode stopped, or is not connected any more")
         raise Refused(f"its ClientApp failed (Flower's code {error.code}): {printable(error.reason or 'no reason given')}")
     if not message.has_content():
         raise Refused("its reply is empty")

@@ -12,6 +12,64 @@ use crate::shell::quoted;
 /// Clients that a note names before it counts the others.
 const MAX_NAMED: usize = 5;
 
+/// What is known of a split wherever its rows go: the clients as a document, and which strata are missing in which roots.
+pub(crate) fn describe(
+    rehearsal: &Rehearsal,
+    settings: &RehearsalSettings,
+    schema: &Schema,
+) -> (Value, Vec<String>) {
+    let client = |client: &RehearsalClient| {
+        let members = &client.members;
+        let missing = client.missing_in_root.iter().map(|&(group, positive)| {
+            json!({ "group": schema.sensitive.groups[group].name, "positive": positive })
+        });
+        json!({
+            "client": client.id,
+            "train": members.train.len(),
+            "test": members.test.len(),
+            "root": members.root.len(),
+            "missing_in_root": missing.collect::<Vec<_>>(),
+            "own_gap": client.unfairness,
+            "reliable": client.reliable,
+        })
+    };
+    let document = json!({
+        "schema_digest": schema.digest(),
+        "fairness": settings.fairness,
+        "seed": settings.seed,
+        "clients": rehearsal.clients.iter().map(client).collect::<Vec<_>>(),
+    });
+    (document, missing_strata(&rehearsal.clients, schema))
+}
+
+/// Notes on strata that are missing in roots.
+fn missing_strata(clients: &[RehearsalClient], schema: &Schema) -> Vec<String> {
+    let groups = schema.sensitive.groups.len();
+    let strata = (0..groups).flat_map(|group| [(group, false), (group, true)]);
+    let note = |stratum: (usize, bool)| {
+        let lacking = clients.iter().filter(|client| client.missing_in_root.contains(&stratum));
+        let names: Vec<&str> = lacking.map(|client| client.id.as_str()).collect();
+        let others = names.len().saturating_sub(MAX_NAMED);
+        let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+        (!names.is_empty()).then(|| {
+            format!(
+                "no rows of {} in the roots of {}{more}; a larger --root or fewer --clients would help",
+                stratum_name(schema, stratum),
+                names[..names.len().min(MAX_NAMED)].join(", "),
+            )
+        })
+    };
+    strata.filter_map(note).collect()
+}
+
+/// "`sex = female` with `hired` = yes".
+fn stratum_name(schema: &Schema, (group, positive): (usize, bool)) -> String {
+    let label = &schema.label;
+    let sign = if positive { "=" } else { "≠" };
+    let group = &schema.sensitive.groups[group].name;
+    format!("`{group}` with `{} {sign} {}`", label.column, label.positive)
+}
+
 /// A finished split.
 pub(super) struct Report<'a> {
     folder: &'a Path,
@@ -32,59 +90,12 @@ impl<'a> Report<'a> {
         Self { folder, rehearsal, settings, schema, kind }
     }
 
-    /// Which strata are missing in which roots.
-    pub(super) fn notes(&self) -> Vec<String> {
-        let clients = &self.rehearsal.clients;
-        let groups = self.schema.sensitive.groups.len();
-        let strata = (0..groups).flat_map(|group| [(group, false), (group, true)]);
-        let note = |stratum: (usize, bool)| {
-            let lacking = clients.iter().filter(|client| client.missing_in_root.contains(&stratum));
-            let names: Vec<&str> = lacking.map(|client| client.id.as_str()).collect();
-            let others = names.len().saturating_sub(MAX_NAMED);
-            let more = if others > 0 { format!(" and {others} more") } else { String::new() };
-            (!names.is_empty()).then(|| {
-                format!(
-                    "no rows of {} in the roots of {}{more}; a larger --root or fewer --clients would help",
-                    self.stratum_name(stratum),
-                    names[..names.len().min(MAX_NAMED)].join(", "),
-                )
-            })
-        };
-        strata.filter_map(note).collect()
-    }
-
-    /// "`sex = female` with `hired` = yes".
-    fn stratum_name(&self, (group, positive): (usize, bool)) -> String {
-        let label = &self.schema.label;
-        let sign = if positive { "=" } else { "≠" };
-        let group = &self.schema.sensitive.groups[group].name;
-        format!("`{group}` with `{} {sign} {}`", label.column, label.positive)
-    }
-
-    pub(super) fn document(&self) -> Value {
-        let client = |client: &RehearsalClient| {
-            let members = &client.members;
-            let missing = client.missing_in_root.iter().map(|&(group, positive)| {
-                json!({ "group": self.schema.sensitive.groups[group].name, "positive": positive })
-            });
-            json!({
-                "client": client.id,
-                "train": members.train.len(),
-                "test": members.test.len(),
-                "root": members.root.len(),
-                "missing_in_root": missing.collect::<Vec<_>>(),
-                "own_gap": client.unfairness,
-                "reliable": client.reliable,
-            })
-        };
-        json!({
-            "path": self.folder,
-            "schema_digest": self.schema.digest(),
-            "fairness": self.settings.fairness,
-            "seed": self.settings.seed,
-            "clients": self.rehearsal.clients.iter().map(client).collect::<Vec<_>>(),
-            "commands": self.commands(),
-        })
+    /// Notes, and the document that the command prints.
+    pub(super) fn document(&self) -> (Vec<String>, Value) {
+        let (mut document, notes) = describe(self.rehearsal, self.settings, self.schema);
+        document["path"] = json!(self.folder);
+        document["commands"] = json!(self.commands());
+        (notes, document)
     }
 
     pub(super) fn text(&self) -> String {

@@ -1,7 +1,7 @@
 //! Whether the root was enough to tell which clients are fair.
 //!
-//! It was not if some clients are probably unfair, and those that are have probably got weight all the same. If no client is
-//! probably unfair, there is nothing to tell apart: clients that are alike get equal weights whatever the root says. Whether
+//! It was not if some clients are probably unfair, those that are have probably got weight all the same, and that weight
+//! matters: it adds to the gap of the model. If no client is probably unfair, there is nothing to tell apart: clients that are alike get equal weights whatever the root says. Whether
 //! the model itself is fair is another question, which the figures of the outcome answer.
 
 use super::constants::TrustConstants;
@@ -14,6 +14,8 @@ use crate::warning::{Warning, WarningCode};
 const PROBABLE: f64 = 0.5;
 /// The weight that unfair clients may be expected to have.
 const MAX_UNFAIR_WEIGHT: f64 = 0.05;
+/// The gap that this weight may be expected to add to the model. Nobody decides otherwise because of less.
+const MAX_ADDED_GAP: f64 = 0.02;
 
 /// What root and rows leave open.
 pub(super) struct Doubt {
@@ -23,6 +25,8 @@ pub(super) struct Doubt {
     any_biased: f64,
     /// The weight that unfair clients are expected to have.
     unfair_weight: f64,
+    /// The gap that this weight is expected to add to the model, on the axis where it adds most.
+    added_gap: f64,
 }
 
 impl Doubt {
@@ -30,7 +34,13 @@ impl Doubt {
         let fair = |client: usize| -> f64 {
             judged.iter().map(|axis| axis.posterior.fair[client]).product()
         };
+        let added_gap = |axis: &JudgedAxis| -> f64 {
+            let fair = &axis.posterior.fair;
+            let unfair: f64 = weights.iter().zip(fair).map(|(w, fair)| w * (1.0 - fair)).sum();
+            axis.posterior.bias * unfair
+        };
         Self {
+            added_gap: judged.iter().map(added_gap).fold(0.0, f64::max),
             is_compared: !judged.is_empty(),
             any_biased: judged.iter().map(|axis| axis.posterior.any_biased).fold(0.0, f64::max),
             unfair_weight: weights.iter().enumerate().map(|(c, w)| w * (1.0 - fair(c))).sum(),
@@ -38,7 +48,9 @@ impl Doubt {
     }
 
     pub(super) fn is_small(&self) -> bool {
-        let is_large = self.any_biased > PROBABLE && self.unfair_weight > MAX_UNFAIR_WEIGHT;
+        let is_large = self.any_biased > PROBABLE
+            && self.unfair_weight > MAX_UNFAIR_WEIGHT
+            && self.added_gap > MAX_ADDED_GAP;
         self.is_compared && !is_large
     }
 
@@ -79,8 +91,9 @@ impl Doubt {
             });
             format!(
                 "the root cannot tell which clients are fair: about {:.0}\u{202f}% of the weight may be on unfair \
-                 ones{known}{needed}",
-                100.0 * self.unfair_weight
+                 ones, which would add about {:.2} to the gap{known}{needed}",
+                100.0 * self.unfair_weight,
+                self.added_gap
             )
         };
         Some(Warning::new(WarningCode::CannotTell, message))

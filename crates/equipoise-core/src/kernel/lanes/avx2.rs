@@ -14,6 +14,8 @@ pub(in crate::kernel) struct Avx2(__m256d);
 // SAFETY of every block below: see the module comment. Loads and stores go through references to quads, which have the
 // right size and alignment.
 impl Lanes for Avx2 {
+    const IN_REGISTERS: bool = true;
+
     #[inline(always)]
     fn load(from: &Quad) -> Self {
         unsafe { Self(_mm256_load_pd(from.0.as_ptr())) }

@@ -18,6 +18,8 @@ macro_rules! halves {
 
 // SAFETY of every block below: as above. Loads and stores go through references to quads, which have the right size.
 impl Lanes for Neon {
+    const IN_REGISTERS: bool = true;
+
     #[inline(always)]
     fn load(from: &Quad) -> Self {
         let at = from.0.as_ptr();

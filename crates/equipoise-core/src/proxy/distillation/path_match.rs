@@ -16,7 +16,7 @@ use crate::rows::Rows;
 use rayon::prelude::*;
 
 /// μ: a mean squared move of 1 costs as much as gradients that are wrong by √μ.
-const MOVE_PENALTY: f64 = 1e-5;
+pub(super) const MOVE_PENALTY: f64 = 1e-5;
 const MAX_STEPS: usize = 40;
 const MAX_TRIALS: usize = 10;
 /// A step that lowers the objective by less than this share is the last.
@@ -30,18 +30,34 @@ pub(super) struct PathGradients {
 
 impl PathGradients {
     pub(super) fn of(rows: &Rows, models: Vec<Vec<f64>>) -> Self {
-        let gradients = models.iter().map(|theta| loss_gradient(rows, theta, 0.0)).collect();
+        let gradients = models.iter().map(|theta| mean_gradient(rows, theta)).collect();
         Self { models, gradients }
+    }
+
+    /// The gradients that `n_others` other rows must have, so that all have the wanted ones together with `fixed`.
+    pub(super) fn after(&self, fixed: &Rows, n_others: usize) -> Self {
+        let (n_fixed, n_others) = (fixed.len() as f64, n_others as f64);
+        let rest = |(theta, wanted): (&Vec<f64>, &Vec<f64>)| {
+            let found = mean_gradient(fixed, theta);
+            let pairs = wanted.iter().zip(found);
+            pairs.map(|(w, f)| ((n_fixed + n_others) * w - n_fixed * f) / n_others).collect()
+        };
+        let gradients = self.models.iter().zip(&self.gradients).map(rest).collect();
+        Self { models: self.models.clone(), gradients }
     }
 
     /// `r(X)`: one model's difference after the other.
     pub(super) fn residual(&self, rows: &Rows) -> Vec<f64> {
         let at = |(theta, wanted): (&Vec<f64>, &Vec<f64>)| {
-            let found = loss_gradient(rows, theta, 0.0);
+            let found = mean_gradient(rows, theta);
             found.into_iter().zip(wanted.clone()).map(|(found, wanted)| found - wanted)
         };
         self.models.iter().zip(&self.gradients).flat_map(at).collect()
     }
+}
+
+fn mean_gradient(rows: &Rows, theta: &[f64]) -> Vec<f64> {
+    loss_gradient(rows, theta, &vec![0.0; theta.len()])
 }
 
 /// The moved rows, and the number of steps that it took.
@@ -50,13 +66,14 @@ pub(super) struct MatchedRows {
     pub(super) steps: usize,
 }
 
-/// Moves `start` in the directions of `varying`.
+/// Moves `start` in the directions of `varying`. `move_penalty` is μ.
 pub(super) fn match_path(
     start: Rows,
     wanted: &PathGradients,
     varying: &RangeProjection,
+    move_penalty: f64,
 ) -> Result<MatchedRows, Error> {
-    let penalty = MOVE_PENALTY / start.len() as f64;
+    let penalty = move_penalty / start.len() as f64;
     let value = |residual: &[f64], moves: &[f64]| {
         0.5 * (dot(residual, residual) + penalty * dot(moves, moves))
     };

@@ -100,3 +100,79 @@ fn private_rows_are_refused_as_a_start() {
     let error = generate_proxy(&data, &settings, &mut NoopObserver).unwrap_err();
     assert!(error.to_string().contains("smoothed"), "{error}");
 }
+
+/// Rows with a number that has more than ten binary digits after the point.
+fn long_rows(rows: &Rows) -> usize {
+    let is_long = |x: &f64| (1024.0 * x).fract() != 0.0;
+    (0..rows.len()).filter(|&i| rows.x(i).iter().any(is_long)).count()
+}
+
+/// One of `n_levels` for each row, as one-hot columns, and a number.
+fn levels(n_groups: usize, n_levels: usize, as_feature: bool, n_rows: usize) -> Rows {
+    let base = random_rows_of(&layout(n_groups, 2, as_feature, true), 9, n_rows);
+    let x: Vec<f64> = (0..n_rows)
+        .flat_map(|i| {
+            let level =
+                (f64::from(u32::try_from(n_levels).unwrap()) * sigmoid(base.x(i)[1])) as usize;
+            let one_hot = (0..n_levels).map(move |k| f64::from(u8::from(k == level)));
+            [base.x(i)[0]].into_iter().chain(one_hot)
+        })
+        .collect();
+    let positive: Vec<bool> = (0..n_rows).map(|i| base.is_positive(i)).collect();
+    let layout = layout(n_groups, 1 + n_levels, as_feature, true);
+    Rows::new(layout, &x, base.groups(), &positive).unwrap()
+}
+
+#[test]
+fn nearly_all_rows_have_short_numbers() {
+    for (n_groups, n_levels, as_feature, rows) in [
+        (2, 3, true, 200),
+        (2, 1, true, 50),
+        (2, 1, false, 200),
+        (4, 2, true, 200),
+        (4, 5, false, 500),
+        (2, 40, true, 200),
+        (3, 40, false, 500),
+    ] {
+        let case = format!("{n_groups} groups, {n_levels} levels, {as_feature}, {rows} rows");
+        let data = levels(n_groups, n_levels, as_feature, 4000);
+        for fairness in [Fairness::SP, Fairness::EO] {
+            let made = generate(&data, ProxySettings { rows: Some(rows), ..settings(fairness) });
+            assert!(made.summary.converged, "{case}: {:?}", made.summary);
+            assert_eq!((made.rows.len(), made.summary.closeness.copies), (rows, 0), "{case}");
+            let long = long_rows(&made.rows);
+            assert!(long <= rows / 8, "{case}, {fairness}: {long} rows with long numbers");
+        }
+    }
+}
+
+#[test]
+fn small_groups_and_constant_columns_are_no_obstacle() {
+    // Of group 2, three rows; of group 1, both labels once.
+    let base = levels(3, 4, true, 1200);
+    let (mut seen, mut chosen) = ([[0; 2]; 3], Vec::new());
+    for i in 0..1200 {
+        let n = &mut seen[base.group(i)][usize::from(base.is_positive(i))];
+        *n += 1;
+        let most = [1200, 1, 2 - usize::from(base.is_positive(i))][base.group(i)];
+        if *n <= most {
+            chosen.push(i);
+        }
+    }
+    let small = base.select(&chosen);
+    assert_eq!(small.cell_counts()[1..], [[1, 1], [2, 1]]);
+    let constant: Vec<f64> =
+        (0..1200).flat_map(|i| [base.x(i)[0], 0.3, 0.0, base.x(i)[1], -7.0]).collect();
+    let positive: Vec<bool> = (0..1200).map(|i| base.is_positive(i)).collect();
+    let constant =
+        Rows::new(layout(3, 5, true, true), &constant, base.groups(), &positive).unwrap();
+    for (data, rows) in [(&small, 60), (&small, 200), (&constant, 100), (&constant, 2000)] {
+        for fairness in [Fairness::SP, Fairness::EO] {
+            let made = generate(data, ProxySettings { rows: Some(rows), ..settings(fairness) });
+            assert!(made.summary.converged && made.rows.len() == rows, "{:?}", made.summary);
+            assert!(made.rows.values().iter().all(|v| v.is_finite() && v.abs() < 100.0));
+        }
+    }
+    let made = generate(&constant, settings(Fairness::SP)).rows;
+    assert!((0..made.len()).all(|i| made.x(i)[4] == -7.0 && made.x(i)[2] == 0.0));
+}

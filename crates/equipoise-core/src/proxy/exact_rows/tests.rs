@@ -15,7 +15,7 @@ fn the_gradient_is_that_of_the_loss() {
             .map(|i| crate::logistic::loss(rows.labels()[i] * dot(rows.a(i), theta)));
         losses.sum::<f64>() / rows.len() as f64 + 0.5 * 0.3 * dot(theta, theta)
     };
-    let gradient = loss_gradient(&rows, &theta, 0.3);
+    let gradient = loss_gradient(&rows, &theta, &ridge_gradient(&theta, 0.3));
     for k in 0..theta.len() {
         let moved = |by: f64| {
             let mut theta = theta.clone();
@@ -36,8 +36,8 @@ fn the_model_becomes_the_minimiser_by_small_moves() {
         let own = fit_logistic(&rows, lambda, &exact).unwrap();
         let wanted: Vec<f64> = own.iter().map(|t| t + 0.05).collect();
         let varying = SmoothedModel::of(&rows).unwrap();
-        let moved = make_exact(rows.clone(), &wanted, ridge(lambda, layout.n()), varying.varying())
-            .unwrap();
+        let rest = ridge_gradient(&wanted, ridge(lambda, layout.n()));
+        let moved = make_exact(rows.clone(), &wanted, &rest, varying.varying()).unwrap();
         let found = fit_logistic(&moved.rows, lambda, &exact).unwrap();
         let error = found.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(error < 1e-9, "{error}");

@@ -9,19 +9,19 @@ use crate::rows::Rows;
 
 /// The rates to reach. A rate over no rows is `None`.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Goal {
+pub(in crate::proxy) struct Goal {
     /// The share of all rows to select.
     pub(super) overall: f64,
     /// The rate of all groups together, by condition.
     pub(super) together: [Option<f64>; 3],
     /// The rate of each group, by condition.
-    pub(super) by_group: Vec<[Option<f64>; 3]>,
+    pub(in crate::proxy) by_group: Vec<[Option<f64>; 3]>,
 }
 
 impl Goal {
     /// The goal for a model with these scores on `data`: the rates of each group move to those of all groups together,
     /// but for the share of the difference that remains.
-    pub(super) fn new(data: &Rows, scores: &[f64], settings: &ProxySettings) -> Self {
+    pub(in crate::proxy) fn new(data: &Rows, scores: &[f64], settings: &ProxySettings) -> Self {
         let raw = Rates::of(data, scores, 0.0);
         let cut = overall_cut(data, scores, settings.towards_label_rate);
         let moved = if cut == 0.0 { raw.clone() } else { Rates::of(data, scores, cut) };
@@ -41,13 +41,13 @@ impl Goal {
 
 /// Selected rows and all rows of each group, by label.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Rates {
+pub(in crate::proxy) struct Rates {
     by_group: Vec<[(f64, f64); 2]>,
 }
 
 impl Rates {
     /// The rates if rows with scores above `cut` are selected.
-    pub(super) fn of(data: &Rows, scores: &[f64], cut: f64) -> Self {
+    pub(in crate::proxy) fn of(data: &Rows, scores: &[f64], cut: f64) -> Self {
         let mut by_group = vec![[(0.0, 0.0); 2]; data.layout().groups.len()];
         for (i, score) in scores.iter().enumerate() {
             let (selected, rows) = &mut by_group[data.group(i)][usize::from(data.is_positive(i))];
@@ -58,7 +58,7 @@ impl Rates {
     }
 
     /// The rate of a group.
-    pub(super) fn of_group(&self, group: usize, condition: Condition) -> Option<f64> {
+    pub(in crate::proxy) fn of_group(&self, group: usize, condition: Condition) -> Option<f64> {
         rate(&self.by_group[group], condition)
     }
 

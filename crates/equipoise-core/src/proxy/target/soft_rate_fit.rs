@@ -6,7 +6,8 @@
 //! selected, without which the cheapest fair model may select everyone. The slope `k` is in inverse proportion to the
 //! spread of the scores, so the `d_j` depend on the direction of `θ` only. With a fixed slope, a model of scores near 0
 //! would have equal soft rates, whatever its decisions. The goal concerns hard decisions. So the fit is repeated a few
-//! times, with `t_j` the goal plus the difference between soft and hard rates at the last model.
+//! times, each time with `t_j` moved by what the hard rates of the last model are short of the goal. That corrects both
+//! the difference between soft and hard rates and what the loss gains by missing `t_j`.
 //!
 //! A large table is first replaced by a sample of its rows, whose model is a start from which few passes remain.
 //!
@@ -15,6 +16,8 @@
 //! Few features cannot always make the rates of several groups equal and still predict the label. The scores of such a
 //! model are nearly 0, and rows of usual size could not determine it. It is enlarged, which changes no decision.
 
+mod term;
+
 use std::slice;
 
 use super::super::blocks::{add, map_blocks, scores as scores_of};
@@ -22,7 +25,7 @@ use super::DATA_RIDGE;
 use super::cell_rates::CellRates;
 use super::goal::{Goal, Rates};
 use crate::error::Error;
-use crate::fairness::{Condition, Fairness};
+use crate::fairness::Fairness;
 use crate::kernel::OuterProducts;
 use crate::linalg::{Cholesky, add_outer_product};
 use crate::logistic::dot;
@@ -30,6 +33,7 @@ use crate::newton::{Iterate, NewtonSettings, Objective, minimise};
 use crate::packed_rows::PackedRows;
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order};
+use term::{Term, worst_miss};
 
 /// `κ`: the slope `k` times the standard deviation of the scores. Halving or doubling it changes little.
 const RELATIVE_SLOPE: f64 = 4.0;
@@ -37,16 +41,16 @@ const RELATIVE_SLOPE: f64 = 4.0;
 const RHO: f64 = 1e3;
 /// The smallest spread of the scores, as a share of the raw model's.
 const MIN_SPREAD: f64 = 0.2;
-/// `ω_j` of the share selected if there is no intercept. Few models then have that share, and fairness goes first.
-const SHARE_WEIGHT_WITHOUT_INTERCEPT: f64 = 1e-2;
-/// Rounds of correcting soft rates to hard ones.
-const CORRECTIONS: usize = 4;
+/// Rounds of correcting soft rates to hard ones, at most.
+const CORRECTIONS: usize = 12;
+/// A worst miss that needs no correction: gaps are printed to three digits.
+const EXACT: f64 = 5e-4;
 /// Rows of the sample to which the model of a larger table is fitted first, and fits to the whole table afterwards.
 const SAMPLE_ROWS: usize = 1 << 16;
 const FITS_AFTER_SAMPLE: usize = 2;
 /// When a fit has converged. The rounds of corrections are far less exact.
 const NEWTON: NewtonSettings =
-    NewtonSettings { tolerance: 1e-7, max_iterations: 60, max_trials: 30, value_noise: 1e-13 };
+    NewtonSettings { tolerance: 1e-5, max_iterations: 60, max_trials: 30, value_noise: 1e-13 };
 
 /// The fair model, starting from `start`. `raw` is the model of the data, and `packed` has the same rows as `data`.
 pub(super) fn fit_soft_rates(
@@ -62,13 +66,17 @@ pub(super) fn fit_soft_rates(
     let min_variance = MIN_SPREAD * MIN_SPREAD * variance_of_scores(&covariance, raw);
     let targets = terms.iter().map(|term| term.goal).collect();
     let mut problem = SoftRateFit { data, packed, covariance, terms: &terms, targets };
-    let mut theta = match sample_of(data) {
-        None => problem.fit_hard_rates(start, 1 + CORRECTIONS)?,
+    let mut theta = match data.thinned(SAMPLE_ROWS) {
+        None => problem.fit_hard_rates(start, 1 + CORRECTIONS)?.theta,
         Some(sample) => {
             let packed = PackedRows::unmerged(slice::from_ref(&sample))?;
-            let theta = fit_soft_rates(&sample, &packed, raw, start, fairness, goal)?;
-            problem.correct(&theta, &problem.hard_values(&scores_of(data, &theta)));
-            problem.fit_hard_rates(theta, FITS_AFTER_SAMPLE)?
+            let covariance = self::covariance(&sample);
+            let targets = problem.targets.clone();
+            let mut small =
+                SoftRateFit { data: &sample, packed: &packed, covariance, terms: &terms, targets };
+            let first = small.fit_hard_rates(start, 1 + CORRECTIONS)?;
+            problem.aim_again(&first);
+            problem.fit_hard_rates(first.theta, FITS_AFTER_SAMPLE)?.theta
         }
     };
     let variance = variance_of_scores(&problem.covariance, &theta);
@@ -79,54 +87,6 @@ pub(super) fn fit_soft_rates(
     Ok(theta)
 }
 
-/// Some rows, evenly spread, for the first fits to a large table. `None` if the table is small.
-fn sample_of(data: &Rows) -> Option<Rows> {
-    let index = |i: usize| i * data.len() / SAMPLE_ROWS;
-    let is_large = data.len() > 2 * SAMPLE_ROWS;
-    is_large.then(|| data.select(&(0..SAMPLE_ROWS).map(index).collect::<Vec<_>>()))
-}
-
-/// One `d_j`: the rate of a group minus that of all groups, or the rate of all.
-struct Term {
-    group: Option<usize>,
-    condition: Condition,
-    /// `ω_j`: the weight of the condition times the group's share of its rows.
-    weight: f64,
-    goal: f64,
-}
-
-impl Term {
-    fn all(data: &Rows, fairness: Fairness, goal: &Goal) -> Vec<Self> {
-        let cells = data.cell_counts();
-        let mut terms = Vec::new();
-        for (condition, weight) in fairness.conditions() {
-            let count = |cell: &[usize; 2]| -> usize {
-                let labels = [false, true].into_iter().zip(cell);
-                labels.filter(|(label, _)| condition.includes(*label)).map(|(_, n)| n).sum()
-            };
-            let all: usize = cells.iter().map(count).sum();
-            let together = goal.together[condition as usize];
-            for (group, cell) in cells.iter().enumerate() {
-                if let (Some(own), Some(together)) =
-                    (goal.by_group[group][condition as usize], together)
-                {
-                    let weight = weight * count(cell) as f64 / all.max(1) as f64;
-                    terms.push(Self {
-                        group: Some(group),
-                        condition,
-                        weight,
-                        goal: own - together,
-                    });
-                }
-            }
-        }
-        let weight = if data.layout().intercept { 1.0 } else { SHARE_WEIGHT_WITHOUT_INTERCEPT };
-        let condition = Condition::All;
-        terms.push(Self { group: None, condition, weight, goal: goal.overall });
-        terms
-    }
-}
-
 struct SoftRateFit<'a> {
     data: &'a Rows,
     packed: &'a PackedRows,
@@ -135,6 +95,15 @@ struct SoftRateFit<'a> {
     terms: &'a [Term],
     /// `t_j`.
     targets: Vec<f64>,
+}
+
+/// A model, and how well it meets the goals.
+struct HardRateFit {
+    theta: Vec<f64>,
+    /// Of its hard rates.
+    miss: f64,
+    /// By how much each of its soft rates is below the target it was fitted to.
+    shortfalls: Vec<f64>,
 }
 
 /// What the Hessian is computed from.
@@ -148,29 +117,46 @@ struct State {
 impl SoftRateFit<'_> {
     /// The model whose hard rates come closest to the goals: `start`, or the result of one of the fits, each with
     /// corrected targets.
-    fn fit_hard_rates(&mut self, start: Vec<f64>, n_fits: usize) -> Result<Vec<f64>, Error> {
-        let hard = self.hard_values(&scores_of(self.data, &start));
-        let mut best = (worst_miss(self.terms, &hard), start.clone());
-        let mut theta = start;
-        for fit in 1..=n_fits {
+    fn fit_hard_rates(&mut self, start: Vec<f64>, n_fits: usize) -> Result<HardRateFit, Error> {
+        let miss = worst_miss(self.terms, &self.hard_values(&scores_of(self.data, &start)));
+        let shortfalls = vec![0.0; self.terms.len()];
+        let mut theta = start.clone();
+        let mut best = HardRateFit { theta: start, miss, shortfalls };
+        // The best targets so far, the hard rates that they gave, and their miss.
+        let mut aim: Option<(Vec<f64>, Vec<f64>, f64)> = None;
+        let mut gain = 1.0;
+        for _ in 0..n_fits {
             theta = minimise(self, self.at(theta)?, &NEWTON)?.point.theta;
             let hard = self.hard_values(&scores_of(self.data, &theta));
             let miss = worst_miss(self.terms, &hard);
-            if miss < best.0 {
-                best = (miss, theta.clone());
+            if miss < best.miss {
+                let soft = self.soft_values(&theta).0;
+                let shortfalls = self.targets.iter().zip(soft).map(|(t, soft)| t - soft);
+                best = HardRateFit { theta: theta.clone(), miss, shortfalls: shortfalls.collect() };
             }
-            if fit < n_fits {
-                self.correct(&theta, &hard);
+            if best.miss <= EXACT {
+                break;
             }
+            // Rates move in steps, so a correction may overshoot. A smaller one is tried then.
+            let (targets, hard, _) = match aim.take() {
+                Some(before) if before.2 <= miss => {
+                    gain *= 0.5;
+                    aim.insert(before)
+                }
+                _ => aim.insert((self.targets.clone(), hard, miss)),
+            };
+            let missing = self.terms.iter().zip(hard.iter()).map(|(term, hard)| term.goal - hard);
+            self.targets = targets.iter().zip(missing).map(|(t, by)| t + gain * by).collect();
         }
-        Ok(best.1)
+        Ok(best)
     }
 
-    /// Corrects the targets by the difference between soft and hard rates of this model.
-    fn correct(&mut self, theta: &[f64], hard: &[f64]) {
-        let soft = self.soft_values(theta).0;
-        let corrections = soft.iter().zip(hard).map(|(soft, hard)| soft - hard);
-        self.targets = self.terms.iter().zip(corrections).map(|(t, by)| t.goal + by).collect();
+    /// Sets targets for which `fit`, made for a sample of the rows, is a good start.
+    fn aim_again(&mut self, fit: &HardRateFit) {
+        let soft = self.soft_values(&fit.theta).0;
+        let hard = self.hard_values(&scores_of(self.data, &fit.theta));
+        let targets = soft.iter().zip(&fit.shortfalls).zip(self.terms.iter().zip(&hard));
+        self.targets = targets.map(|((s, short), (term, h))| s + short + term.goal - h).collect();
     }
 
     /// `d_j` of soft decisions, and the gradients.
@@ -250,24 +236,6 @@ impl Objective for SoftRateFit<'_> {
         }
         Cholesky::new(&hessian, point.theta.len(), DATA_RIDGE)
     }
-}
-
-/// How far hard rates are from their goals: the largest difference between two groups' misses under a condition, plus the
-/// miss of the share selected. A group of few rows counts as much as any other, as it does in a gap.
-fn worst_miss(terms: &[Term], hard: &[f64]) -> f64 {
-    let misses = || terms.iter().zip(hard).map(|(term, hard)| (term, hard - term.goal));
-    let spread = |condition: Condition| {
-        let of = misses().filter(|(term, _)| term.group.is_some() && term.condition == condition);
-        let ends = of.map(|(_, miss)| miss).fold(None, |ends: Option<(f64, f64)>, miss| {
-            Some(ends.map_or((miss, miss), |(low, high)| (low.min(miss), high.max(miss))))
-        });
-        ends.map_or(0.0, |(low, high)| high - low)
-    };
-    let share: f64 = misses()
-        .filter(|(term, _)| term.group.is_none())
-        .map(|(term, miss)| term.weight * miss.abs())
-        .sum();
-    Condition::ALL.into_iter().map(spread).fold(0.0, f64::max) + share
 }
 
 /// The covariance matrix of the columns of `a`.

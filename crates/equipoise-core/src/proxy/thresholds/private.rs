@@ -12,17 +12,17 @@
 use std::slice;
 
 use super::super::blocks::scores;
-use super::super::exact_rows::{ExactRows, make_exact};
+use super::super::exact_rows::{ExactRows, make_exact, ridge_gradient};
 use super::super::on_data::OnData;
 use super::super::privacy::{Budget, CellModel, NoisyMoments, Privacy, ScoreTable};
 use super::super::smoothed_rows::SmoothedModel;
-use super::super::target::{self, DATA_RIDGE, fair_target, worst_gap};
-use super::super::{ClientData, GeneratedProxy, ProxySettings, ProxySummary};
-use super::{STAGES, TARGET_ERROR, check_size, label};
+use super::super::target::{self, DATA_RIDGE, fair_target};
+use super::super::{ClientData, GeneratedProxy, ProxySettings};
+use super::{STAGES, TargetRows, check_size, label, stage};
 use crate::error::Error;
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, fit_logistic, ridge};
 use crate::linalg::RangeProjection;
-use crate::observer::{Observer, Progress, report};
+use crate::observer::{Observer, report};
 use crate::packed_rows::PackedRows;
 use crate::rows::{Layout, Rows};
 
@@ -38,11 +38,8 @@ pub(super) fn generate(
 ) -> Result<GeneratedProxy, Error> {
     let layout = data.rows.layout();
     let on_data = OnData::new(data.rows, settings.fairness)?;
-    let mut reached = |done: usize, theta: &[f64]| {
-        let (objective, violation) = on_data.measure(theta)?;
-        let (of, rho, weights) = (STAGES, 0.0, &[][..]);
-        report(observer, Progress { done, of, objective, violation, rho, weights })
-    };
+    let mut reached =
+        |done: usize, theta: &[f64]| report(observer, stage(done, on_data.measure(theta)?));
     let mut budget = Budget::new(privacy)?;
     let seed = budget.seed();
     let moments = NoisyMoments::release(data, &mut budget)?;
@@ -79,23 +76,14 @@ pub(super) fn generate(
     reached(2, &target)?;
 
     let labelled = label(data.rows, model.sample(n_rows, seed), &target, seed)?;
-    let ridge = ridge(settings.lambda, target.len());
-    let ExactRows { rows, steps } = make_exact(labelled, &target, ridge, model.varying())?;
+    let rest = ridge_gradient(&target, ridge(settings.lambda, target.len()));
+    let ExactRows { rows, steps } = make_exact(labelled, &target, &rest, model.varying())?;
     reached(3, &target)?;
 
-    let tolerance = InnerSettings { tolerance: 1e-11, ..InnerSettings::default() };
-    let theta = fit_logistic(&rows, settings.lambda, &tolerance)?;
-    reached(STAGES, &theta)?;
-    let differences = theta.iter().zip(&target).map(|(found, wanted)| (found - wanted).abs());
-    let target_error = differences.fold(0.0, f64::max);
-    let summary = ProxySummary {
-        steps,
-        converged: target_error <= TARGET_ERROR,
-        target_error: Some(target_error),
-        promised_gap: Some(worst_gap(data.rows, &target, settings.fairness)),
-        ..on_data.summarise(&rows, theta, raw.theta, settings)?
-    };
-    Ok(GeneratedProxy { rows, summary, privacy: Some(budget.statement()) })
+    let made = TargetRows { on_data, start_theta: raw.theta, target, model, rows, steps };
+    let (rows, summary) = made.finish(settings)?;
+    report(observer, stage(STAGES, (summary.loss, summary.violation)))?;
+    Ok(GeneratedProxy { rows, summary, privacy: Some(budget.statement()), represented_rows: None })
 }
 
 /// A model whose scores were corrected.

@@ -72,7 +72,7 @@ fn gradients_match_after_small_moves() {
     // Labels and groups as in the whole table, so that even the gradients at 0 can match.
     let few = choose_evenly(&whole, &wanted.models[2], 160);
     let before = norm(&wanted.residual(&few));
-    let matched = match_path(few.clone(), &wanted, model.varying()).unwrap();
+    let matched = match_path(few.clone(), &wanted, model.varying(), MOVE_PENALTY).unwrap();
     let after = norm(&wanted.residual(&matched.rows));
     assert!(after < 0.2 * before, "{after} of {before}");
     let squares = matched.rows.values().iter().zip(few.values()).map(|(a, b)| (a - b) * (a - b));
