@@ -5,6 +5,8 @@
 //! clients' model was chosen using the whole root, so the comparison favours it. If it still loses, by more than chance
 //! can explain, it is not worth publishing.
 
+use rayon::prelude::*;
+
 use super::Solved;
 use crate::comparison::scores;
 use crate::error::Error;
@@ -132,18 +134,23 @@ impl<'a> Comparison<'a> {
 
     /// The score of each row under a model of the other folds.
     fn held_out_scores(&self, strength: f64) -> Result<Option<Vec<f64>>, Error> {
-        let mut scores = vec![0.0; self.rows.len()];
-        for fold in 0..FOLDS {
-            let (held_out, kept): (Vec<usize>, Vec<usize>) =
-                (0..self.rows.len()).partition(|&i| self.fold[i] == fold);
-            let root = match Root::new(vec![self.rows.select(&kept)]) {
-                Ok(root) if root.check(self.settings.fairness).is_ok() => root,
-                _ => return Ok(None),
-            };
-            let theta = self.fit(&root, strength)?;
-            held_out.iter().for_each(|&i| scores[i] = dot(self.rows.a(i), &theta));
+        let models = (0..FOLDS).into_par_iter().map(|fold| self.fit_without(fold, strength));
+        let Some(models) = models.collect::<Result<Option<Vec<_>>, Error>>()? else {
+            return Ok(None);
+        };
+        let score = |i: usize| dot(self.rows.a(i), &models[self.fold[i]]);
+        Ok(Some((0..self.rows.len()).map(score).collect()))
+    }
+
+    /// The model of all folds but one. `None` if its rows cannot tell whether a model is fair.
+    fn fit_without(&self, fold: usize, strength: f64) -> Result<Option<Vec<f64>>, Error> {
+        let kept: Vec<usize> = (0..self.rows.len()).filter(|&i| self.fold[i] != fold).collect();
+        match Root::new(vec![self.rows.select(&kept)]) {
+            Ok(root) if root.check(self.settings.fairness).is_ok() => {
+                self.fit(&root, strength).map(Some)
+            }
+            _ => Ok(None),
         }
-        Ok(Some(scores))
     }
 
     /// The minimiser of mean loss, fairness penalty and regulariser on a root.

@@ -14,6 +14,11 @@ pub(super) fn between(old: &str, new: &str) -> Option<Vec<String>> {
         changes.push(format!("the program was version {}, now {}", version(&old), version(&new)));
     }
     let (old_rows, new_rows) = (part(&old, "rows")?, part(&new, "rows")?);
+    let names = |rows: &Map<String, Value>| rows.keys().cloned().collect::<Vec<_>>().join(",");
+    let (were, are) = (names(&old_rows), names(&new_rows));
+    if were != are && !changes.iter().any(|change| change.starts_with("--dataset")) {
+        changes.push(format!("--dataset was {were} and is now {are}"));
+    }
     for (dataset, digest) in &old_rows {
         // Other preprocessing gives other rows, which needs no second mention.
         let is_mentioned = changes.iter().any(|change| change.starts_with("--preprocessing"));
@@ -105,6 +110,10 @@ mod tests {
         assert_eq!(
             one("\"version\":\"1\"", "\"version\":\"2\""),
             found("the program was version 1, now 2")
+        );
+        assert_eq!(
+            one(",\"dutch\":\"bb\"", ""),
+            found("--dataset was csv,dutch and is now csv")
         );
         assert!(
             one("\"aa\"", "\"cc\"")
