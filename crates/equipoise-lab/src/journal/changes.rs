@@ -111,10 +111,7 @@ mod tests {
             one("\"version\":\"1\"", "\"version\":\"2\""),
             found("the program was version 1, now 2")
         );
-        assert_eq!(
-            one(",\"dutch\":\"bb\"", ""),
-            found("--dataset was csv,dutch and is now csv")
-        );
+        assert_eq!(one(",\"dutch\":\"bb\"", ""), found("--dataset was csv,dutch and is now csv"));
         assert!(
             one("\"aa\"", "\"cc\"")
                 .is_some_and(|text| text.starts_with("dataset csv had other rows"))
