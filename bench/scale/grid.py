@@ -60,19 +60,20 @@ def measure(case: Case, folder: Path, *, only_generate: bool) -> None:
     from . import rounds, tables
 
     own = folder / case.name
-    if not (own / "schema.toml").exists():
-        tables.generate(own, case.rows, case.clients, case.features, case.root_rows)
+    tables.provide(own, case.rows, case.clients, case.features, case.root_rows)
     if only_generate:
         return
-    thetas = []
+    runs = []
     # Puts the files into the page cache, so that reading them from disk does not count.
     _ = [path.read_bytes()[:0] for path in sorted((own / "proxies").iterdir())]
     for workers in case.workers:
         run = rounds.on_workers(own, "trust", workers, f"{case.memory}MiB")
-        thetas.append(run["theta"])
         print(f"{case.name}, {case.memory} MiB, {workers} workers: {run['seconds']:.2f} s", flush=True)
+        runs.append((workers, run))
+    if any(run["theta"] != runs[0][1]["theta"] for _, run in runs):
+        raise SystemExit("the number of workers changes the model")
+    for workers, run in runs:
         _append(case, workers, run)
-    assert all(theta == thetas[0] for theta in thetas), "the number of workers changes the model"
 
 
 def add(file: Path) -> None:

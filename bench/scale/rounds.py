@@ -91,6 +91,8 @@ def on_workers(folder: Path, defense: str, n_workers: int, memory_limit: str, ki
         # Without what a worker did before it was killed.
         cpu = sum(after - cpu_before.get(worker, 0.0) for worker, after in client.run(time.process_time).items())
         watch.stop()
+    if kill_after and killed_at is None:
+        raise SystemExit(f"no worker was killed: there was no request after `{kill_after}`")
     model = json.loads(server.model_.to_json())
     return {
         "seconds": seconds,

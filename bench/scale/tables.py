@@ -1,5 +1,7 @@
 """The tables of a round of any size."""
 
+import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +22,17 @@ feature = [{features}]"""
     )
 
 
-def generate(folder: Path, n_rows: int, n_clients: int, n_features: int, n_root_rows: int = 100) -> None:
-    """Files of proxies, and of roots with so many rows each. Two clients in five are unfair.
-
-    The schema is written last: a folder that has one is complete.
-    """
+def provide(folder: Path, n_rows: int, n_clients: int, n_features: int, n_root_rows: int = 100) -> None:
+    """Files of proxies, and of roots with so many rows each, unless the folder has them. Two clients in five are unfair."""
+    size = {"rows": n_rows, "clients": n_clients, "features": n_features, "root rows": n_root_rows}
+    # Written last: a folder that has it is complete.
+    complete = folder / "size.json"
+    if complete.exists():
+        if (found := json.loads(complete.read_text())) != size:
+            raise SystemExit(f"{folder} has a round of another size, {found}: choose another folder")
+        return
     for name in ("proxies", "roots"):
+        shutil.rmtree(folder / name, ignore_errors=True)
         (folder / name).mkdir(parents=True)
     for client in range(n_clients):
         random = np.random.default_rng([7, client])
@@ -41,7 +48,8 @@ def generate(folder: Path, n_rows: int, n_clients: int, n_features: int, n_root_
         root = _rows(random, n_root_rows, n_features, 0.5)
         root["y"] = (root["y"] > 0).astype(np.int8)
         pq.write_table(pa.table(root), folder / f"roots/c{client:05}.parquet")
-    schema(n_features).save(folder / "schema.toml")
+    schema(n_features).save(folder / "schema.toml", force=True)
+    complete.write_text(json.dumps(size))
 
 
 def _rows(random: np.random.Generator, n: int, n_features: int, bias: float) -> dict[str, np.ndarray]:

@@ -25,11 +25,14 @@ pub(crate) fn main(
 }
 
 /// Runs one command and returns the document that it prints with `--json`, whether its answer is "yes", and its warnings.
+/// `of_round` says that it asks a round server.
 #[pyfunction]
 pub(crate) fn call(
     py: Python<'_>,
     arguments: Vec<OsString>,
+    of_round: bool,
 ) -> PyResult<(Py<PyAny>, bool, Vec<String>)> {
-    let reply = task::run(py, Stage::Round, None, move |_| equipoise_cli::call(arguments))?;
+    let stage = if of_round { Stage::Round } else { Stage::Setting };
+    let reply = task::run(py, stage, None, move |_| equipoise_cli::call(arguments))?;
     Ok((json(py, &reply.document)?, reply.yes, reply.warnings))
 }

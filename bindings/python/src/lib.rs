@@ -33,7 +33,7 @@ mod _core {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
-    use super::output::OutputTable;
+    use super::output::{OutputTable, write_text};
     #[pymodule_export]
     use super::partition::{Partition, count_cells};
     #[pymodule_export]

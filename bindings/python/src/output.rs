@@ -1,17 +1,27 @@
-//! Tables for Python.
+//! Tables for Python, and files of text.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
+use std::path::PathBuf;
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, Int8Type, UInt64Type};
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::DataType;
-use equipoise_data::{OutputColumn, record_batch};
+use equipoise_data::{OutputColumn, record_batch, write_atomically};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyCapsule, PyList};
+
+use crate::error::{Stage, exception};
+
+/// Writes a file, all of it or nothing. An existing one is replaced only with `force`.
+#[pyfunction]
+pub(crate) fn write_text(py: Python<'_>, path: PathBuf, text: &str, force: bool) -> PyResult<()> {
+    write_atomically(&path, force, |out| out.write_all(text.as_bytes()))
+        .map_err(|error| exception(py, &error.into(), Stage::Table))
+}
 
 const STREAM: &CStr = c"arrow_array_stream";
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use equipoise_data::{Encoding, write_atomically};
+use equipoise_data::Encoding;
 use pyo3::prelude::*;
 
 use crate::error::{Stage, exception};
@@ -27,13 +27,6 @@ impl Schema {
     fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let schema = equipoise_data::Schema::read(&path);
         schema.map(Self).map_err(|error| exception(py, &error.into(), Stage::Schema))
-    }
-
-    /// Writes the file.
-    fn write(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
-        let toml = self.0.to_toml();
-        write_atomically(&path, force, |out| out.write_all(toml.as_bytes()))
-            .map_err(|error| exception(py, &error.into(), Stage::Schema))
     }
 
     fn to_toml(&self) -> String {

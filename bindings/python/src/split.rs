@@ -14,8 +14,8 @@ use crate::task;
 /// A client and its rows (64-bit integers, counted from 0): to train on, to test models on, and of the root.
 type ClientRows<'py> = (String, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
-/// The clients, what `split --json` prints about them, notes, and warnings about the table.
-type Rehearsal<'py> = (Vec<ClientRows<'py>>, Py<PyAny>, Vec<String>, Vec<String>);
+/// The clients, what `split --json` prints about them, and warnings about the table.
+type Rehearsal<'py> = (Vec<ClientRows<'py>>, Py<PyAny>, Vec<String>);
 
 /// Splits a table. Options are those of the command `split`.
 #[pyfunction]
@@ -42,6 +42,5 @@ pub(crate) fn split_rows<'py>(
         (client.id.clone(), positions(&rows.train), positions(&rows.test), positions(&rows.root))
     });
     let warnings = warnings.into_iter().map(|warning| warning.message).collect();
-    let notes = split.notes.iter().map(|note| api::in_python_terms(note)).collect();
-    Ok((clients.collect(), json(py, &split.document)?, notes, warnings))
+    Ok((clients.collect(), json(py, &split.document)?, warnings))
 }

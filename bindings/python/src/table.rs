@@ -109,8 +109,9 @@ fn floats(py: Python<'_>, buffer: PyBuffer<f64>) -> PyResult<Float64Array> {
     let Some(start) = start.filter(|_| n > 0 && buffer.is_c_contiguous()) else {
         return Ok(Float64Array::from(buffer.to_vec(py)?));
     };
-    // SAFETY: a contiguous buffer has `n` numbers from there on, aligned, as `PyBuffer` has checked. Their owner may neither
-    // move nor free them before the buffer is released, which is when the array is dropped.
+    // SAFETY: a contiguous buffer has `n` numbers from there on, aligned, as `PyBuffer` has checked. Their owner neither
+    // moves nor frees them before the buffer is released, which is when the array is dropped. It must not change them
+    // meanwhile either, as `docs/reference/python.md` tells users: other threads of Python run during a call.
     let bytes =
         unsafe { Buffer::from_custom_allocation(start, n * size_of::<f64>(), Arc::new(buffer)) };
     Ok(Float64Array::new(ScalarBuffer::new(bytes, 0, n), None))

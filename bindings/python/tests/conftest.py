@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,11 @@ import pytest
 import equipoise as eq
 
 CLIENTS = ["east", "north", "south", "west"]
+
+
+def pytest_configure() -> None:
+    """SIGTERM ends a run as Ctrl-C does, so that fixtures stop the processes that they started."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def population(n: int, seed: int, bias: float) -> pd.DataFrame:

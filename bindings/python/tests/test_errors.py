@@ -39,6 +39,13 @@ def test_a_wrong_type_a_missing_value_and_a_missing_column_are_located(clients, 
         eq.make_proxy(rows.rename(columns={"age": 7}), schema, fairness="sp")
 
 
+def test_a_label_of_three_values_must_be_confirmed_by_the_keyword(clients) -> None:
+    rows = clients["north"].assign(passed=np.arange(800) % 3)
+    with raises(eq.SchemaError, "to confirm: label_rest_negative"):
+        eq.Schema.infer(rows, label="passed", positive=1, sensitive="group")
+    assert eq.Schema.infer(rows, label="passed", positive=1, sensitive="group", label_rest_negative=True)
+
+
 def test_unknown_keywords_and_values_are_named(clients, schema, proxies, roots) -> None:
     with raises(TypeError, "fairnes"):
         eq.make_proxy(clients["north"], schema, fairnes="sp")

@@ -42,6 +42,7 @@ server.fit(proxies, roots)
 }
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("work", WORK)
 def test_ctrl_c_raises_keyboard_interrupt_within_half_a_second(work: str, tmp_path: Path) -> None:
     start = "" if work == "solve" else 'print("working", flush=True)\n'

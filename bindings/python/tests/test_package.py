@@ -4,9 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import equipoise as eq
 
 
+@pytest.mark.timed
 def test_the_import_is_fast_and_loads_no_other_library() -> None:
     program = """
 import sys, time

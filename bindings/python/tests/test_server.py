@@ -49,7 +49,11 @@ def test_parameters_are_those_of_an_estimator(server, schema, everyone) -> None:
     with pytest.raises(NotFittedError):
         other.predict(everyone)
     accuracy = float(np.mean(server.predict(everyone) == everyone["passed"]))
-    assert server.score(everyone, everyone["passed"]) == accuracy
+    assert server.score(everyone, everyone["passed"]) == server.score(everyone, everyone[["passed"]]) == accuracy
+    with pytest.raises(eq.TableError, match="1 for a positive label"):
+        server.score(everyone, everyone["passed"].map({0: "no", 1: "yes"}))
+    with pytest.raises(eq.TableError, match="one label for each"):
+        server.score(everyone, [1])
     ones = everyone["passed"] == 1
     assert server.score(everyone, everyone["passed"], sample_weight=ones) == np.mean(server.predict(everyone[ones]) == 1)
 

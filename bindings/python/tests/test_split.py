@@ -37,7 +37,8 @@ def test_rows_are_those_of_the_command(files, everyone, schema) -> None:
     for table in kinds:
         found = eq.split(table, schema, **SIZES)
         expected = {key: value for key, value in document.items() if key not in ("path", "commands")}
-        assert found.summary == expected and found.notes == []
+        assert found.notes == expected.pop("notes") == []
+        assert found.summary == expected
         assert set(found.train) == {"c1", "c2", "c3"} and len(found.reliable) == 2
         parts = {"train": found.train, "test": found.test, "roots": found.roots, ".": {"test": found.test_rows}}
         for part, tables in parts.items():
@@ -92,5 +93,25 @@ def test_bad_splits_are_refused(tmp_path, everyone, schema) -> None:
         eq.split(tmp_path / "everyone.csv", schema)
     with pytest.raises(eq.TableError, match="score"):
         eq.split(everyone.drop(columns="score"), schema)
-    assert eq.split(everyone, schema, clients=40, root=0.01).notes
+    with pytest.raises(eq.TableError, match="score"):
+        everyone.drop(columns="score").to_csv(tmp_path / "short.csv", index=False)
+        eq.split(tmp_path / "short.csv", schema, output=tmp_path / "out")
+    with pytest.raises(eq.TableError, match="old") as caught:
+        everyone.assign(age=["old", *everyone["age"].astype(str)[1:]]).to_csv(tmp_path / "old.csv", index=False)
+        eq.split(tmp_path / "old.csv", schema, output=tmp_path / "out")
+    assert (caught.value.row, caught.value.column) == (1, "age")
+    with pytest.raises(eq.SettingError, match="clients must be at least 2"):
+        eq.split(tmp_path / "everyone.csv", schema, clients=1, output=tmp_path / "out")
+    with pytest.raises(eq.FileError, match="absent.csv"):
+        eq.split(tmp_path / "absent.csv", schema, output=tmp_path / "out")
+    with pytest.raises(eq.FileError, match="already exists"):
+        eq.split(tmp_path / "everyone.csv", schema, output=tmp_path)
     assert not list(tmp_path.glob("*/"))
+
+
+def test_notes_say_what_roots_lack(tmp_path, everyone, schema) -> None:
+    everyone.to_csv(tmp_path / "everyone.csv", index=False)
+    found = eq.split(everyone, schema, clients=40, root=0.01)
+    [*_, note] = found.notes
+    assert "in the roots of c1" in note and "a larger root or fewer clients would help" in note
+    assert eq.split(tmp_path / "everyone.csv", schema, clients=40, root=0.01, output=tmp_path / "out").notes == found.notes

@@ -50,8 +50,6 @@ pub struct Split {
     pub clients: Vec<RehearsalClient>,
     /// The document that `split` prints about them.
     pub document: Value,
-    /// What the roots lack.
-    pub notes: Vec<String>,
 }
 
 /// An error as one message, with the hint of the command line.
@@ -91,8 +89,8 @@ pub fn split_rows(
     settings: &RehearsalSettings,
 ) -> anyhow::Result<Split> {
     let rehearsal = Rehearsal::new(rows, settings)?;
-    let (document, notes) = split::describe(&rehearsal, settings, schema);
-    Ok(Split { clients: rehearsal.clients, document, notes })
+    let document = split::describe(&rehearsal, settings, schema);
+    Ok(Split { clients: rehearsal.clients, document })
 }
 
 /// The document that `proxy` prints about a proxy of `data`, its warnings included.

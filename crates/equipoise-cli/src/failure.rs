@@ -119,8 +119,9 @@ fn data_hint(error: &equipoise_data::Error) -> Option<String> {
         Error::Scratch { .. } => Some("--scratch sets the folder, --memory the limit".to_owned()),
         Error::TooLittleMemory { .. } => Some("raise --memory, or omit it for no limit".to_owned()),
         Error::ManyLabels { .. } => {
-            let command = command_line(crate::invocation::command_line());
-            Some(format!("to confirm: {command} --label-rest-negative"))
+            // The package for Python has no command line.
+            let command = crate::invocation::given().map(|words| command_line(words) + " ");
+            Some(format!("to confirm: {}--label-rest-negative", command.unwrap_or_default()))
         }
         _ => None,
     }

@@ -37,6 +37,11 @@ pub(crate) fn set(invocation: Invocation) {
     let _ = CURRENT.set(invocation);
 }
 
+/// As [`command_line`], if this process was started as the program.
+pub(crate) fn given() -> Option<impl Iterator<Item = OsString>> {
+    CURRENT.get().map(Invocation::command_line)
+}
+
 /// The program's name and the arguments that it was started with.
 pub(crate) fn command_line() -> impl Iterator<Item = OsString> {
     CURRENT.get_or_init(Invocation::of_this_binary).command_line()

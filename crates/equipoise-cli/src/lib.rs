@@ -69,12 +69,13 @@ pub struct Reply {
     pub warnings: Vec<String>,
 }
 
-/// Runs a command, given without the program's name, and returns its result. Prints nothing.
+/// Runs a command, given without the program's name, and returns its result. Prints nothing. [`api::describe`] has the
+/// message of an error.
 pub fn call(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Reply> {
     let arguments = [OsString::from("equipoise")].into_iter().chain(arguments);
     let cli = Cli::try_parse_from(arguments).map_err(|error| failure::usage_error(&error))?;
     let output = Output::captured();
-    let answer = cli.command.run(&output).map_err(|error| failure::with_hint(&error))?;
+    let answer = cli.command.run(&output)?;
     let (document, warnings) = output.take();
     Ok(Reply { document, yes: answer == Answer::Done, warnings })
 }

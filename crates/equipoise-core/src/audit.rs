@@ -47,7 +47,8 @@ pub struct ClientAudit {
     /// How the client says that its proxy is differentially private. Nobody can check from the rows whether it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub privacy: Option<PrivacyStatement>,
-    /// How many rows the client says that its distilled proxy stands for. Its model counts as precise as one of so many rows.
+    /// How many rows the client says that its distilled proxy stands for. Its model counts as precise as one
+    /// of so many rows, up to the lower quartile of all clients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub represented_rows: Option<u64>,
     /// Rows of its proxy with values far outside the usual range. `None` if its rows cannot be read one by one.

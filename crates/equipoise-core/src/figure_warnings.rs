@@ -9,9 +9,9 @@ pub use constant::warn_if_no_better_than_constant;
 
 use crate::comparison::Comparison;
 use crate::fairness::Condition;
-use crate::interval::{Count, Estimate, equal_rates_margin, rows_per_group};
+use crate::interval::{Count, Estimate, WorstGap, equal_rates_margin};
 use crate::outcome::Outcome;
-use crate::verdict::{Judgement, Requirement, Verdict, about, kind_of_rows, list, smoothed_rate};
+use crate::verdict::{Judgement, Requirement, Verdict, about, kind_of_rows, list};
 use crate::warning::{Warning, WarningCode};
 use constant::no_better_than_constant;
 
@@ -126,19 +126,17 @@ impl Outcome {
             return Some(Warning::new(WarningCode::RootTooSmall, message));
         }
         let gap = self.root_metrics.gap(self.settings.fairness)?;
-        let Uncertainty { gap: excluded, rate } = self.uncertainty_of_a_fair_model()?;
+        let Uncertainty { gap: excluded, rows_needed } = self.uncertainty_of_a_fair_model()?;
         if excluded <= MAX_UNCERTAINTY {
             return None;
         }
-        let variance = rate * (1.0 - rate);
-        let rows = rows_per_group(0.0, (variance, variance), MAX_UNCERTAINTY)?;
         let message = format!(
             "the root is too small to tell whether the model is fair: the gap in {} is {}, and with so few rows even a \
              fair model could not be distinguished from one with a gap of {excluded:.2}. About {} {} per group would be \
              needed to exclude a gap of {MAX_UNCERTAINTY}",
             gap.condition.rate_name(),
             signed(&gap.estimate()),
-            about(rows),
+            about(rows_needed?),
             kind_of_rows(&self.conditions()),
         );
         Some(Warning::new(WarningCode::RootTooSmall, message))
@@ -155,8 +153,9 @@ impl Outcome {
             let mut sizes: Vec<usize> = counts.iter().map(|count| count.n).collect();
             sizes.sort_unstable();
             let [first, second, ..] = sizes[..] else { return None };
-            let gap = equal_rates_margin(Count { successes, n }, first, second);
-            Some(Uncertainty { gap, rate: smoothed_rate(successes as f64, n as f64) })
+            let all = Count { successes, n };
+            let gap = equal_rates_margin(all, first, second);
+            Some(Uncertainty { gap, rows_needed: rows_for_fair_model(all, counts.len()) })
         };
         let all = self.conditions().into_iter().filter_map(uncertainty);
         all.max_by(|a, b| a.gap.total_cmp(&b.gap))
@@ -210,10 +209,18 @@ impl Outcome {
     }
 }
 
-/// What a root could not exclude for a fair model, and the rate at which.
+/// What a root could not exclude for a fair model, and with how many rows of each group it could.
 struct Uncertainty {
     gap: f64,
-    rate: f64,
+    rows_needed: Option<usize>,
+}
+
+/// How many rows each of several groups with the rate of `all` needs to exclude [`MAX_UNCERTAINTY`] in four of five
+/// samples; at least so many that the root is not too small any more.
+fn rows_for_fair_model(all: Count, n_groups: usize) -> Option<usize> {
+    let by_power = WorstGap::rows_per_group(&[vec![all; n_groups]], MAX_UNCERTAINTY)?;
+    let suffice = |rows: &usize| equal_rates_margin(all, *rows, *rows) <= MAX_UNCERTAINTY;
+    (by_power..).find(suffice)
 }
 
 fn no_worse(

@@ -65,7 +65,8 @@ pub struct ProxySettings {
     pub fairness: Fairness,
     /// How the proxy is made. Default: for a fair target model.
     pub generator: ProxyGenerator,
-    /// `N^p`, the number of proxy rows, at least 1. `None`: as many as the data has; for generator `distillation` 200.
+    /// `N^p`, the number of proxy rows, at least 1. `None`: as many as the data has; for generator `distillation` 200, or three for each
+    /// coefficient if these are more, but no more than the data has.
     pub rows: Option<usize>,
     /// Generators `thresholds`, `distillation` and `transformation`: the share of every group's distance from the common rate that remains. From −2 to 1; a share below
     /// 0 favours the groups that were behind. Default: 0.05, because the last of the gap costs the most accuracy.

@@ -96,7 +96,8 @@ impl Round {
     }
 
     /// How many rows the proxy of each client stands for: as many as it has, or as many as the client declares if these are more, but not more than the
-    /// median client's. A claim costs nothing, so it must not make a client count for more than most.
+    /// lower quartile of all clients. A claim costs nothing, so it must not make a client count for more than most, even if most clients lie: to raise the
+    /// quartile takes more than three quarters of them.
     pub fn represented_rows(&self) -> Vec<f64> {
         let own = |client: usize| self.proxies.n_rows(client) as f64;
         let claims: Vec<f64> = self
@@ -107,11 +108,11 @@ impl Round {
             .collect();
         let mut sorted = claims.clone();
         sorted.sort_by(f64::total_cmp);
-        let median = sorted[(sorted.len() - 1) / 2];
+        let quartile = sorted[(sorted.len() - 1) / 4];
         claims
             .iter()
             .enumerate()
-            .map(|(client, claim)| claim.min(median).max(own(client)))
+            .map(|(client, claim)| claim.min(quartile).max(own(client)))
             .collect()
     }
 

@@ -196,11 +196,6 @@ fn judge_share(
 /// The variance of one decision, for a rate of which `selected` of `rows` were found. Two successes and two failures more
 /// keep it above 0.
 fn smoothed_variance(selected: f64, rows: f64) -> f64 {
-    let rate = smoothed_rate(selected, rows);
+    let rate = (selected + 2.0) / (rows + 4.0);
     rate * (1.0 - rate)
-}
-
-/// The rate whose variance is [`smoothed_variance`].
-pub(crate) fn smoothed_rate(selected: f64, rows: f64) -> f64 {
-    (selected + 2.0) / (rows + 4.0)
 }

@@ -166,7 +166,8 @@ fn assemble(
     for (c, (id, file)) in files.iter().enumerate() {
         let cell_counts = proxies.cell_counts(c).unwrap_or_default();
         let noise = declared[c].privacy.as_ref().and_then(|statement| {
-            statement.warn_of_large_noise(&schema.layout().groups, cell_counts)
+            let represented_rows = declared[c].represented_rows;
+            statement.warn_of_large_noise(&schema.layout().groups, cell_counts, represented_rows)
         });
         for warning in warning::one_sided(file, schema, cell_counts).into_iter().chain(noise) {
             let (client, table) = (Some(id.clone()), Some(TableRole::Proxy));

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import _core
-from ._files import read_text, write_text
+from ._files import read_text
 from ._tables import Table, text_of, to_native
 
 
@@ -40,7 +40,7 @@ class Description:
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the file to send. An existing file is replaced only with `force`."""
-        write_text(path, self._json, force)
+        _core.write_text(path, self._json, force)
 
     def to_json(self) -> str:
         """The file as text."""

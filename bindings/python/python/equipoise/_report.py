@@ -3,7 +3,7 @@
 import html
 import os
 
-from ._files import write_text
+from . import _core
 
 
 class Report:
@@ -14,7 +14,7 @@ class Report:
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the page to a file. An existing file is replaced only with `force`."""
-        write_text(path, self.html, force)
+        _core.write_text(path, self.html, force)
 
     def _repr_html_(self) -> str:
         # A frame keeps the page's style away from the notebook's.

@@ -85,7 +85,7 @@ class Round:
                 line.append(option)
             elif value is not None and value is not False:
                 line.append(f"{option}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
-        document, yes, notes = _core.call([*line, "--", *arguments])
+        document, yes, notes = _core.call([*line, "--", *arguments], True)
         for note in notes:
             warnings.warn(note, EquipoiseWarning, stacklevel=3)
         if not yes:

@@ -177,7 +177,7 @@ class Schema:
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the schema file. An existing file is replaced only with `force`."""
-        self._native.write(path, force)
+        _core.write_text(path, self._native.to_toml(), force)
 
     def to_toml(self) -> str:
         """The schema file as text."""

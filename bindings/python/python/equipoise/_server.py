@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._errors import EquipoiseWarning, SettingError, SolveError
+from ._errors import EquipoiseWarning, SettingError, SolveError, TableError
 from ._model import Floats, Model
 from ._params import Parameters
 from ._progress import Progress, reporting
@@ -220,7 +220,14 @@ class FairServer(Parameters):
 
     def score(self, X: Table, y: Any, sample_weight: Any = None) -> float:
         """The accuracy on raw rows whose label is 1 or 0."""
-        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+        predicted, labels = self.predict(X), np.asarray(y)
+        if labels.shape == (len(predicted), 1):
+            labels = labels[:, 0]
+        if labels.shape != predicted.shape:
+            raise TableError(f"y must have one label for each of the {len(predicted)} rows, not the shape {labels.shape}.")
+        if not np.isin(labels, [0, 1]).all():
+            raise TableError("y must have 1 for a positive label and 0 for any other.")
+        return float(np.average(predicted == labels, weights=sample_weight))
 
     def report(self) -> Report:
         """The report of the round, which notebooks show inline."""

@@ -3,14 +3,14 @@
 import os
 import tempfile
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from . import _core
-from ._errors import EquipoiseWarning, SettingError
+from ._errors import EquipoiseWarning, FileError, SettingError
 from ._schema import Schema, as_schema
 from ._tables import Table, kind_of, take, to_native, whole
 
@@ -38,7 +38,7 @@ class Rehearsal:
     proxies: dict[str, Table]
     test_rows: Table
     summary: dict[str, Any]
-    notes: list[str] = field(default_factory=list)
+    notes: list[str]
 
     @property
     def reliable(self) -> list[str]:
@@ -98,8 +98,8 @@ def split(
     if output is not None:
         raise SettingError("output is for a table that is a file. Leave out output.")
     rows = whole(table)
-    members, summary, notes, messages = _core.split_rows(to_native(rows), agreed._native, options)
-    _warn(messages)
+    members, summary, messages = _core.split_rows(to_native(rows), agreed._native, options)
+    _warn(messages, stacklevel=3)
     positions = {
         client: [np.frombuffer(part, dtype=np.uint64).astype(np.int64) for part in parts]
         for client, *parts in members
@@ -114,19 +114,21 @@ def split(
         proxies={client: agreed.encode(train[client]) for client in sent},
         test_rows=take(rows, np.sort(np.concatenate([parts[1] for parts in positions.values()]))),
         summary=summary,
-        notes=notes,
+        notes=summary.pop("notes"),
     )
 
 
 def _split_file(table: str, schema: Schema, options: dict[str, Any], folder: Path) -> Rehearsal:
     """Runs the command, which copies the cells of the file as they are."""
+    if folder.exists():
+        raise FileError(f"{folder}: already exists. Choose another name, or move it away.")
     flags = [f"--{name}={value}" for name, value in options.items()]
     with tempfile.TemporaryDirectory(prefix="equipoise-") as scratch:
         file = Path(scratch) / "schema.toml"
         schema.save(file)
         line = ["split", f"--schema={file}", *flags, f"--output={folder}", "--", table]
-        summary, _, messages = _core.call(line)
-    _warn(messages)
+        summary, _, messages = _core.call(line, False)
+    _warn(messages, stacklevel=4)
     extension = next(end for end in (".csv.gz", ".csv", ".parquet") if table.lower().endswith(end))
     names = [client["client"] for client in summary["clients"]]
     sent = [client["client"] for client in summary["clients"] if not client["reliable"]]
@@ -138,9 +140,10 @@ def _split_file(table: str, schema: Schema, options: dict[str, Any], folder: Pat
         proxies={client: folder / "proxies" / f"{client}.parquet" for client in sent},
         test_rows=folder / f"test{extension}",
         summary=summary,
+        notes=summary.pop("notes"),
     )
 
 
-def _warn(messages: list[str]) -> None:
+def _warn(messages: list[str], stacklevel: int) -> None:
     for message in messages:
-        warnings.warn(message, EquipoiseWarning, stacklevel=3)
+        warnings.warn(message, EquipoiseWarning, stacklevel=stacklevel)

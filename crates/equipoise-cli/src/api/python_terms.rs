@@ -38,8 +38,13 @@ fn options_as_keywords(message: &str) -> String {
         let is_option = |c: char| c.is_ascii_lowercase() || c == '-';
         let end = part.find(|c| !is_option(c)).unwrap_or(part.len());
         let (option, rest) = part.split_at(end);
-        if option.is_empty() {
-            text.push_str("--");
+        // In the middle of a word, such as the name of a file, dashes are just that.
+        let starts_a_word =
+            text.chars().last().is_none_or(|c| c.is_whitespace() || "`'\"([".contains(c));
+        if option.is_empty() || !starts_a_word {
+            text += "--";
+            text += part;
+            continue;
         }
         // `lambda` is a keyword of the language.
         text += &option.replace('-', "_").replace("lambda", "lambda_");
@@ -59,6 +64,7 @@ mod tests {
             ("use `--lambda` or --seed", "use `lambda_` or seed"),
             ("run `equipoise proxy --client c3` again", "run `equipoise proxy --client c3` again"),
             ("a -- b", "a -- b"),
+            ("data/my--schema.toml: cannot be read", "data/my--schema.toml: cannot be read"),
             (
                 "invalid value 'x' for '--fairness <CRITERION>': no",
                 "invalid value 'x' for fairness: no",

@@ -209,7 +209,12 @@ impl<'a> MadeProxy<'a> {
             warnings::about_proxy(summary, self.test, self.models, settings, is_blind);
         let rows = &self.generated.rows;
         let noise = self.generated.privacy.as_ref().and_then(|statement| {
-            statement.warn_of_large_noise(&rows.layout().groups, &rows.cell_counts())
+            let represented_rows = self.generated.represented_rows;
+            statement.warn_of_large_noise(
+                &rows.layout().groups,
+                &rows.cell_counts(),
+                represented_rows,
+            )
         });
         warnings.extend(noise);
         warnings

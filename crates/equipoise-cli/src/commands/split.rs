@@ -105,8 +105,9 @@ pub(crate) fn run(args: &SplitArgs, output: &Output) -> anyhow::Result<Answer> {
 
     output.note(format!("wrote {}", args.output.display()));
     let report = Report::new(&args.output, &rehearsal, &settings, &schema, kind);
-    let (notes, document) = report.document();
-    notes.iter().for_each(|note| output.note(note));
+    let document = report.document();
+    let notes = document["notes"].as_array().into_iter().flatten();
+    notes.filter_map(|note| note.as_str()).for_each(|note| output.note(note));
     output.result(&document, || report.text())
 }
 

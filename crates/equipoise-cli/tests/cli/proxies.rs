@@ -127,7 +127,7 @@ fn law_school(world: &World) {
     world.write("law.toml", &schema);
 }
 
-/// Must-show 4 of the distillation: 200 rows, the same predictions, and files of a fiftieth of the size.
+/// 200 rows, the same predictions, and files of a fiftieth of the size.
 #[test]
 fn a_distilled_file_is_fifty_times_smaller() {
     let world = World::new();

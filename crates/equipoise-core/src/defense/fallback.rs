@@ -134,8 +134,10 @@ impl<'a> Comparison<'a> {
 
     /// The score of each row under a model of the other folds.
     fn held_out_scores(&self, strength: f64) -> Result<Option<Vec<f64>>, Error> {
-        let models = (0..FOLDS).into_par_iter().map(|fold| self.fit_without(fold, strength));
-        let Some(models) = models.collect::<Result<Option<Vec<_>>, Error>>()? else {
+        let models: Vec<Result<Option<Vec<f64>>, Error>> =
+            (0..FOLDS).into_par_iter().map(|fold| self.fit_without(fold, strength)).collect();
+        // In the order of the folds, so that threads do not decide whether an error or a missing model comes first.
+        let Some(models) = models.into_iter().collect::<Result<Option<Vec<_>>, Error>>()? else {
             return Ok(None);
         };
         let score = |i: usize| dot(self.rows.a(i), &models[self.fold[i]]);

@@ -57,6 +57,12 @@ impl Condition {
         }
     }
 
+    /// How many rows count, of so many with each label (negative, positive).
+    pub(crate) fn count(&self, [negative, positive]: [usize; 2]) -> usize {
+        let of = |label: bool, n: usize| if self.includes(label) { n } else { 0 };
+        of(false, negative) + of(true, positive)
+    }
+
     /// The rate among these rows, in running text.
     pub fn rate_name(&self) -> &'static str {
         match self {

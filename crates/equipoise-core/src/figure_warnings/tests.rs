@@ -89,6 +89,13 @@ fn a_root_is_too_small_if_it_could_not_exclude_a_broken_80_percent_rule() {
     // The rows of the groups count, not the gap that they happen to show.
     assert_eq!(codes(&with_rows([60, 60], (-0.35, -0.14, 0.03))), []);
     assert_eq!(codes(&with_rows([10, 600], (-0.1, 0.0, 0.1))), [WarningCode::RootTooSmall]);
+    // Ten rows that are all selected leave room for a gap of z² / (10 + z²) = 0.278, however many rows the other group has.
+    for rows in [[10, 10], [10, 1000]] {
+        let mut outcome = with_rows(rows, (-0.01, 0.0, 0.28));
+        outcome.root_metrics.groups.iter_mut().for_each(|group| group.selected = group.rows);
+        let text = message(&outcome, WarningCode::RootTooSmall).unwrap();
+        assert!(text.contains("a gap of 0.28"), "{text}");
+    }
     // Twelve rows of each client are certainly too few.
     let few = self::outcome(12, |_| {});
     assert!(codes(&few).contains(&WarningCode::RootTooSmall), "{:?}", few.root_metrics.gaps);

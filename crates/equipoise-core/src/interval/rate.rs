@@ -108,13 +108,13 @@ pub fn balanced_accuracy(positives: Count, negatives: Count) -> Option<Estimate>
     })
 }
 
-/// Half the width of the interval of the difference between two groups of `first` and `second` rows that both have the rate
-/// of `all`.
+/// The largest difference, of either sign, in the interval of two groups of `first` and `second` rows that both have the
+/// rate of `all`.
 pub(crate) fn equal_rates_margin(all: Count, first: usize, second: usize) -> f64 {
     let rate = all.share();
     let limits = |n: usize| wilson_limits(rate, n as f64, Z);
     let upper = |a: usize, b: usize| square_and_add(rate, limits(a), rate, limits(b)).1;
-    (upper(first, second) + upper(second, first)) / 2.0
+    upper(first, second).max(upper(second, first))
 }
 
 /// Newcombe's limits of `a − b` at a critical value.

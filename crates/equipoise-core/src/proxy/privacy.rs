@@ -38,8 +38,6 @@ const UNIT: i64 = 256;
 
 const ADJACENCY: &str = "add-or-remove-one-row";
 const MECHANISM: &str = "discrete-gaussian";
-/// A statement with more releases is not one of ours.
-const MAX_RELEASES: usize = 16;
 
 /// How much of ρ each release gets. With 0.2 to 0.6 for either of the first two, gaps on Law School and Dutch change by about
 /// 0.01 or less.
@@ -130,8 +128,18 @@ impl PrivacyStatement {
                 "its adjacency or its mechanism is not one that this program knows".to_owned(),
             );
         }
-        if !(self.delta > 0.0 && self.delta < 1.0) || self.releases.len() > MAX_RELEASES {
-            return Some("its δ is not between 0 and 1, or it has too many releases".to_owned());
+        if !(self.delta > 0.0 && self.delta < 1.0) {
+            return Some("its δ is not between 0 and 1".to_owned());
+        }
+        let is_complete = SHARES.iter().all(|(release, _)| {
+            self.releases.iter().filter(|noisy| noisy.release == *release).count() == 1
+        });
+        let is_bounded = self.releases.iter().all(|noisy| noisy.sensitivity_squared > 0);
+        if !is_complete || self.releases.len() != SHARES.len() || !is_bounded {
+            return Some(
+                "its releases are not those of a private proxy, or no row can change one"
+                    .to_owned(),
+            );
         }
         let rho: f64 = self.releases.iter().map(NoisyRelease::rho).sum();
         let epsilon = epsilon_of(rho, self.delta);

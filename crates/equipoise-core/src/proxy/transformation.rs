@@ -29,6 +29,7 @@ use super::target::{DATA_RIDGE, Goal, Rates, worst_gap};
 use super::thresholds::{check_size, occupied_groups};
 use super::{ClientData, GeneratedProxy, ProxySettings, ProxyStart, ProxySummary};
 use crate::error::Error;
+use crate::fairness::Fairness;
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, fit_logistic};
 use crate::observer::{Observer, Progress, report};
 use crate::rows::Rows;
@@ -77,7 +78,7 @@ pub(super) fn generate(
     // What remains of the gap on purpose, and what one person more or less changes.
     let small_enough = settings.remaining_gap.abs()
         * worst_gap(rows, &start_theta, settings.fairness)
-        + 1.0 / smallest_cell(rows) as f64;
+        + 1.0 / fewest_rows(rows, settings.fairness) as f64;
     let mut fairest: Option<(f64, Rows, Vec<f64>)> = None;
     let mut tries = 0;
     while tries < MAX_TRIES && fairest.as_ref().is_none_or(|(gap, ..)| *gap > small_enough) {
@@ -101,10 +102,12 @@ pub(super) fn generate(
     Ok(GeneratedProxy { rows: proxy, summary, privacy: None, represented_rows: None })
 }
 
-/// Rows of the smallest group and label that has any.
-fn smallest_cell(rows: &Rows) -> usize {
-    let counts = rows.cell_counts();
-    counts.as_flattened().iter().copied().filter(|n| *n > 0).min().unwrap_or(1)
+/// Rows of the smallest group that has any under a condition of the criterion.
+fn fewest_rows(rows: &Rows, fairness: Fairness) -> usize {
+    let cells = rows.cell_counts();
+    let conditions = fairness.conditions().map(|(condition, _)| condition);
+    let counts = conditions.flat_map(|of| cells.iter().map(move |cell| of.count(*cell)));
+    counts.filter(|n| *n > 0).min().unwrap_or(1)
 }
 
 fn check_supported(settings: &ProxySettings) -> Result<(), Error> {

@@ -12,12 +12,12 @@ use crate::shell::quoted;
 /// Clients that a note names before it counts the others.
 const MAX_NAMED: usize = 5;
 
-/// What is known of a split wherever its rows go: the clients as a document, and which strata are missing in which roots.
+/// What is known of a split wherever its rows go: the clients, and notes on which strata are missing in which roots.
 pub(crate) fn describe(
     rehearsal: &Rehearsal,
     settings: &RehearsalSettings,
     schema: &Schema,
-) -> (Value, Vec<String>) {
+) -> Value {
     let client = |client: &RehearsalClient| {
         let members = &client.members;
         let missing = client.missing_in_root.iter().map(|&(group, positive)| {
@@ -33,13 +33,13 @@ pub(crate) fn describe(
             "reliable": client.reliable,
         })
     };
-    let document = json!({
+    json!({
         "schema_digest": schema.digest(),
         "fairness": settings.fairness,
         "seed": settings.seed,
         "clients": rehearsal.clients.iter().map(client).collect::<Vec<_>>(),
-    });
-    (document, missing_strata(&rehearsal.clients, schema))
+        "notes": missing_strata(&rehearsal.clients, schema),
+    })
 }
 
 /// Notes on strata that are missing in roots.
@@ -53,7 +53,7 @@ fn missing_strata(clients: &[RehearsalClient], schema: &Schema) -> Vec<String> {
         let more = if others > 0 { format!(" and {others} more") } else { String::new() };
         (!names.is_empty()).then(|| {
             format!(
-                "no rows of {} in the roots of {}{more}; a larger --root or fewer --clients would help",
+                "no rows of {} in the roots of {}{more}; a larger root or fewer clients would help",
                 stratum_name(schema, stratum),
                 names[..names.len().min(MAX_NAMED)].join(", "),
             )
@@ -90,12 +90,12 @@ impl<'a> Report<'a> {
         Self { folder, rehearsal, settings, schema, kind }
     }
 
-    /// Notes, and the document that the command prints.
-    pub(super) fn document(&self) -> (Vec<String>, Value) {
-        let (mut document, notes) = describe(self.rehearsal, self.settings, self.schema);
+    /// The document that the command prints.
+    pub(super) fn document(&self) -> Value {
+        let mut document = describe(self.rehearsal, self.settings, self.schema);
         document["path"] = json!(self.folder);
         document["commands"] = json!(self.commands());
-        (notes, document)
+        document
     }
 
     pub(super) fn text(&self) -> String {

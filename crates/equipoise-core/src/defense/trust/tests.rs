@@ -125,9 +125,13 @@ fn a_distilled_proxy_counts_like_the_rows_it_stands_for() {
     assert_eq!(made.represented_rows, Some(1500));
     assert!((weight(made.represented_rows) - 0.2).abs() < 0.02, "{:?}", weight(Some(1500)));
     assert!(weight(None) < 0.1, "{}", weight(None));
-    // A claim of fewer rows than the proxy has means nothing, and one of more than the median client's no more than that.
+    // A claim of fewer rows than the proxy has means nothing, and one of more than most clients have no more than theirs.
     assert_eq!(weight(Some(1)), weight(None));
     assert_eq!(weight(Some(1 << 40)), weight(Some(1500)));
+    // Nor does it if most clients lie.
+    let round = Round::new(clients.clone()).unwrap();
+    let lies = vec![Some(1500), None, Some(1 << 40), Some(1 << 40), Some(1 << 40)];
+    assert_eq!(round.with_represented_rows(lies).unwrap().represented_rows(), [1500.0; 5]);
     let round = Round::new(clients.clone()).unwrap();
     assert!(round.with_represented_rows(vec![None; 2]).is_err());
 }

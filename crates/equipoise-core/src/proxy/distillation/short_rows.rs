@@ -1,7 +1,7 @@
 //! Rows of short numbers, of which a file needs few bytes.
 //!
-//! Features become multiples of a power of two, about half a standard deviation apart. Those of one column are odd multiples of half of it, and so neither 0, 1 nor
-//! another whole number: a row cannot be a copy of an encoded row with a level, or a whole number, in that column.
+//! Features become multiples of a power of two, about half a standard deviation apart. Those of one column are shifted by half of it, or by ½ if it is above 1, and so
+//! are never whole numbers: a row cannot be a copy of an encoded row with a level, or a whole number, in that column.
 //!
 //! Half of the rows are rounded at a time, and the others move to make up for it (`path_match`). Those nearest to the threshold of the target come last, because
 //! they change its gradient most. In the end, one row of each group and label keeps its digits, so that the target stays the exact model
@@ -140,7 +140,7 @@ impl Grid {
             Numbers::Constant(_) => None,
         });
         if let Some((step, offset)) = first {
-            *offset = 0.5 * *step;
+            *offset = 0.5 * step.min(1.0);
         }
         Self(numbers)
     }

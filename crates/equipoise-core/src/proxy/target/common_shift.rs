@@ -108,7 +108,8 @@ fn best_shift(groups: &[Steps]) -> f64 {
     let selected =
         |shift: f64| -> f64 { groups.iter().map(|group| group.n_rows * group.miss(shift)).sum() };
     let limit = MAX_MOVED * groups.iter().map(|group| group.n_rows).sum::<f64>();
-    let few_move = |shift: &f64| (selected(*shift) - selected(0.0)).abs() <= limit;
+    let unshifted = selected(0.0);
+    let few_move = |shift: &f64| (selected(*shift) - unshifted).abs() <= limit;
     let shifts = groups.iter().flat_map(Steps::shifts).filter(few_move);
     let tried = shifts.map(|shift| (cost(shift), shift));
     let none = (cost(0.0), 0.0);

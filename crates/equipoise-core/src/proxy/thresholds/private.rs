@@ -44,7 +44,8 @@ pub(super) fn generate(
     let seed = budget.seed();
     let moments = NoisyMoments::release(data, &mut budget)?;
     let model = SmoothedModel::of_cells(CellModel::new(&moments, &data.columns)?);
-    let n_rows = settings.rows.unwrap_or_else(|| model.n_rows());
+    let in_data = model.n_rows();
+    let n_rows = settings.rows.unwrap_or(in_data);
     check_size(layout, layout.groups.len(), n_rows)?;
 
     let sampled = model.sample(n_rows.max(MIN_SAMPLE_ROWS), seed);
@@ -83,7 +84,9 @@ pub(super) fn generate(
     let made = TargetRows { on_data, start_theta: raw.theta, target, model, rows, steps };
     let (rows, summary) = made.finish(settings)?;
     report(observer, stage(STAGES, (summary.loss, summary.violation)))?;
-    Ok(GeneratedProxy { rows, summary, privacy: Some(budget.statement()), represented_rows: None })
+    // How noisy the model is depends on the rows of the data, of which there are about so many.
+    let represented_rows = settings.rows.map(|_| in_data as u64);
+    Ok(GeneratedProxy { rows, summary, privacy: Some(budget.statement()), represented_rows })
 }
 
 /// A model whose scores were corrected.

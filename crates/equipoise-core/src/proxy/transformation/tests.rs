@@ -93,6 +93,25 @@ fn every_criterion_gets_fairer_decisions() {
     }
 }
 
+/// A group with a handful of negative rows says much about its selection rate.
+#[test]
+fn a_small_cell_does_not_end_the_corrections() {
+    let all = random_rows_of(&layout(2, 3, true, true), 25, 4000);
+    let (mut kept, mut negatives) = (Vec::new(), 0);
+    for i in 0..all.len() {
+        let is_rare = all.group(i) == 1 && !all.is_positive(i);
+        negatives += usize::from(is_rare);
+        if !is_rare || negatives <= 3 {
+            kept.push(i);
+        }
+    }
+    let data = all.select(&kept);
+    let made = generate(&data, &settings());
+    let gap = |theta: &[f64]| worst_gap(&data, theta, Fairness::SP);
+    let (raw, fair) = (gap(&made.summary.start_theta), gap(&made.summary.theta));
+    assert!(raw > 0.2 && fair < 0.1 * raw, "{fair} of {raw}");
+}
+
 #[test]
 fn private_rows_are_refused_as_a_start() {
     let data = random_rows(24, 600, 3, true);

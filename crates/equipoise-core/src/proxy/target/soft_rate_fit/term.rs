@@ -21,17 +21,13 @@ impl Term {
         let cells = data.cell_counts();
         let mut terms = Vec::new();
         for (condition, weight) in fairness.conditions() {
-            let count = |cell: &[usize; 2]| -> usize {
-                let labels = [false, true].into_iter().zip(cell);
-                labels.filter(|(label, _)| condition.includes(*label)).map(|(_, n)| n).sum()
-            };
-            let all: usize = cells.iter().map(count).sum();
+            let all: usize = cells.iter().map(|cell| condition.count(*cell)).sum();
             let together = goal.together[condition as usize];
             for (group, cell) in cells.iter().enumerate() {
                 if let (Some(own), Some(together)) =
                     (goal.by_group[group][condition as usize], together)
                 {
-                    let weight = weight * count(cell) as f64 / all.max(1) as f64;
+                    let weight = weight * condition.count(*cell) as f64 / all.max(1) as f64;
                     terms.push(Self {
                         group: Some(group),
                         condition,
