@@ -113,5 +113,5 @@ def test_notes_say_what_roots_lack(tmp_path, everyone, schema) -> None:
     everyone.to_csv(tmp_path / "everyone.csv", index=False)
     found = eq.split(everyone, schema, clients=40, root=0.01)
     [*_, note] = found.notes
-    assert "in the roots of c1" in note and "a larger root or fewer clients would help" in note
+    assert "in the roots of c01, c02" in note and "a larger root or fewer clients would help" in note
     assert eq.split(tmp_path / "everyone.csv", schema, clients=40, root=0.01, output=tmp_path / "out").notes == found.notes

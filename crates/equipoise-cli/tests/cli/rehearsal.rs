@@ -134,7 +134,7 @@ fn the_unreliable_clients_are_the_most_unfair_and_send_their_rows() {
 fn a_root_that_is_too_small_names_what_it_lacks() {
     let world = world();
     let run = world.run("split people.csv --schema schema.toml --root 0.002 -o out").expect(0);
-    for part in ["no rows of `group ≠ A` with `passed ≠ 1` in the roots of c", "larger --root"]
+    for part in ["no rows of `group ≠ A` with `passed ≠ 1` in the roots of c", "a larger root"]
     {
         assert!(run.stderr.contains(part), "{}", run.stderr);
     }

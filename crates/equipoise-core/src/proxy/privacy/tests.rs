@@ -45,8 +45,26 @@ fn a_statement_whose_noise_is_too_small_contradicts_itself() {
     let mut statement = spent(privacy).0.statement();
     statement.releases[0].sigma_squared /= 2;
     assert!(statement.contradiction().unwrap().contains("ε = "));
-    let none = PrivacyStatement { releases: Vec::new(), ..statement };
-    assert!(none.contradiction().is_some());
+}
+
+/// Noise that hides nothing, or no noise: both would pass for a strong guarantee.
+#[test]
+fn a_statement_without_the_releases_of_a_private_proxy_contradicts_itself() {
+    let privacy = Privacy { epsilon: 1.0, delta: 1e-6, test_seed: None };
+    let statement = spent(privacy).0.statement();
+    let with = |releases: Vec<NoisyRelease>| {
+        let rho = releases.iter().map(NoisyRelease::rho).sum();
+        let epsilon = epsilon_of(rho, statement.delta);
+        PrivacyStatement { releases, rho, epsilon, ..statement.clone() }.contradiction()
+    };
+    let releases = &statement.releases;
+    assert_eq!(with(releases.clone()), None);
+    assert!(with(Vec::new()).is_some());
+    assert!(with(releases[..2].to_vec()).is_some());
+    assert!(with([&releases[..], &releases[..1]].concat()).is_some());
+    let useless =
+        |release: &NoisyRelease| NoisyRelease { sensitivity_squared: 0, ..release.clone() };
+    assert!(with(releases.iter().map(useless).collect()).is_some());
 }
 
 #[test]

@@ -145,8 +145,7 @@ fn malformed_and_huge_properties_count_as_missing_and_do_not_change_the_rows() {
 }
 
 fn statement() -> PrivacyStatement {
-    let release =
-        NoisyRelease { release: Release::Scores, sensitivity_squared: 256, sigma_squared: 2560 };
+    let release = |release| NoisyRelease { release, sensitivity_squared: 256, sigma_squared: 7680 };
     PrivacyStatement {
         epsilon: epsilon_of(0.05, 1e-6),
         delta: 1e-6,
@@ -154,7 +153,7 @@ fn statement() -> PrivacyStatement {
         adjacency: "add-or-remove-one-row".to_owned(),
         mechanism: "discrete-gaussian".to_owned(),
         clip: 3.0,
-        releases: vec![release],
+        releases: [Release::CountsAndSums, Release::Products, Release::Scores].map(release).into(),
         private: true,
     }
 }
