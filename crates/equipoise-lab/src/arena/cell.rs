@@ -71,6 +71,9 @@ pub struct ContenderResult {
     pub auc: Option<f64>,
     /// The worst gap between two groups, signed.
     pub gap: Option<f64>,
+    /// Its standard error, because test rows are a sample.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap_error: Option<f64>,
     /// The clients' weights; `None` if the model is not a weighted combination of clients.
     pub weights: Option<Vec<f64>>,
     /// What the root can tell about the difference between its gap and that of the default defense.
@@ -239,18 +242,21 @@ impl Judge<'_> {
     ) -> Result<ContenderResult, Error> {
         let metrics = Metrics::of(&entry.theta, self.test)?;
         let gap = metrics.gap(self.fairness).ok_or(Error::NoGap)?;
-        let difference = match (&self.default, self.place(Some(&gap))) {
+        let place = self.place(Some(&gap));
+        let difference = match (&self.default, &place) {
             (Some(default), Some(place)) => {
-                RootErrors::of_difference(&entry.theta, default, &self.root, &place)
+                RootErrors::of_difference(&entry.theta, default, &self.root, place)
             }
             _ => None,
         };
+        let on_test = place.and_then(|place| RootErrors::of_gap(&entry.theta, self.test, &place));
         Ok(ContenderResult {
             contender,
             accuracy: value(metrics.accuracy),
             balanced_accuracy: value(metrics.balanced_accuracy),
             auc: value(metrics.auc),
             gap: Some(gap.value),
+            gap_error: on_test.map(|errors| errors.hard),
             weights: entry.weights,
             difference,
             decided: entry.decided,
@@ -261,6 +267,13 @@ impl Judge<'_> {
 }
 
 impl ContenderResult {
+    /// The size of the gap beyond what the test rows show by chance: `√(gap² − error²)`, or 0. Even a fair model has a gap on a
+    /// sample, of 0.8 errors on average; only a constant has none. So sizes as they are cannot be compared with a constant's.
+    pub(super) fn gap_beyond_chance(&self) -> Option<f64> {
+        let (gap, error) = (self.gap?, self.gap_error.unwrap_or(0.0));
+        Some((gap * gap - error * error).max(0.0).sqrt())
+    }
+
     fn failed(contender: Contender, problem: &Error, seconds: f64) -> Self {
         Self {
             contender,
@@ -268,6 +281,7 @@ impl ContenderResult {
             balanced_accuracy: None,
             auc: None,
             gap: None,
+            gap_error: None,
             weights: None,
             difference: None,
             decided: None,

@@ -37,6 +37,8 @@ pub struct Record {
     pub gap: f64,
     /// Size of the gap for each seed.
     pub gaps: Vec<f64>,
+    /// What of it is beyond chance, for each seed.
+    pub gaps_beyond_chance: Vec<f64>,
     /// Total weight of the unreliable clients, if the contender weights clients.
     pub unreliable_weight: Option<f64>,
     /// Effective number of reliable clients as a share of their number, if the contender weights clients.
@@ -123,6 +125,7 @@ impl Matchup<'_> {
             mean(results.iter().filter_map(|(cell, result)| value(cell, result)))
         };
         let gaps: Vec<f64> = results.iter().filter_map(|(_, r)| r.gap.map(f64::abs)).collect();
+        let beyond_chance = results.iter().filter_map(|(_, r)| r.gap_beyond_chance()).collect();
         let failure = |(cell, result): &(&ArenaCell, &ContenderResult)| {
             Some((cell.key.seed, result.problem.clone()?))
         };
@@ -132,6 +135,7 @@ impl Matchup<'_> {
             balanced_accuracy: mean(&|_, result| result.balanced_accuracy).unwrap_or(f64::NAN),
             gap: mean(&|_, result| result.gap.map(f64::abs)).unwrap_or(f64::NAN),
             gaps,
+            gaps_beyond_chance: beyond_chance,
             unreliable_weight: mean(&|cell, result| cell.unreliable_weight(result)),
             effective_share: mean(&|cell, result| cell.effective_share(result)),
             failures: results.iter().filter_map(failure).collect(),
@@ -175,6 +179,11 @@ impl Record {
     }
 }
 
+/// Whether the gap of a contender is larger than another's, as far as seeds and test rows can tell.
+pub(super) fn has_larger_gap(record: &Record, other: &Record) -> bool {
+    is_larger(&record.gaps_beyond_chance, &other.gaps_beyond_chance)
+}
+
 /// The place of each contender, given the accuracy to compare with and who may win.
 fn judge(
     records: &[Record],
@@ -189,7 +198,7 @@ fn judge(
         _ if !record.failures.is_empty() => Place::Failed,
         Some(first) if first.contender == record.contender => Place::First,
         _ if !is_accurate(&record) => Place::Inaccurate,
-        Some(first) if is_larger(&record.gaps, &first.gaps) => Place::Beaten,
+        Some(first) if has_larger_gap(record, first) => Place::Beaten,
         _ => Place::Tied,
     };
     records.iter().map(place).collect()
@@ -213,6 +222,7 @@ mod tests {
             balanced_accuracy: accuracy,
             gap: mean(gaps.iter().copied()).unwrap_or(f64::NAN),
             gaps: gaps.to_vec(),
+            gaps_beyond_chance: gaps.to_vec(),
             unreliable_weight: None,
             effective_share: None,
             failures: Vec::new(),
@@ -246,6 +256,15 @@ mod tests {
     fn a_point_of_accuracy_may_be_given_up_and_no_more() {
         let records = [record(0, 0.7901, &[0.01]), record(1, 0.7899, &[0.0])];
         assert_eq!(judge(&records, 0.80, |_| true), [Place::First, Place::Inaccurate]);
+    }
+
+    /// A fair model has a gap on any sample, and a constant has none.
+    #[test]
+    fn a_gap_within_chance_is_tied_with_that_of_a_constant() {
+        let mut records = [record(0, 0.90, &[0.02, 0.021, 0.019]), record(1, 0.895, &[0.0; 3])];
+        assert_eq!(judge(&records, 0.90, |_| true), [Place::Beaten, Place::First]);
+        records[0].gaps_beyond_chance = vec![0.0, 0.003, 0.0];
+        assert_eq!(judge(&records, 0.90, |_| true), [Place::Tied, Place::First]);
     }
 
     /// Where nine of ten labels are positive, selecting everyone is accurate, and nothing is fairer.

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 
 use super::Arena;
 use super::contender::Contender;
-use super::matchup::{AccuracyBar, Matchup, Place, Record, mean};
-use super::tie::is_larger;
+use super::matchup::{AccuracyBar, Matchup, Place, Record, has_larger_gap, mean};
 
 /// A contender's place in the ranking.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -132,7 +131,7 @@ impl Judged {
 
 /// Whether a contender's gap is larger than another's. Failures are counted elsewhere.
 pub(super) fn is_worse(record: &Record, other: &Record) -> bool {
-    record.failures.is_empty() && other.failures.is_empty() && is_larger(&record.gaps, &other.gaps)
+    record.failures.is_empty() && other.failures.is_empty() && has_larger_gap(record, other)
 }
 
 /// The figures of a contender, without its places.

@@ -114,7 +114,7 @@ impl Arena {
     /// Writes one line per cell and contender. Without timings, so that the same arena gives the same bytes.
     pub fn write_results_csv(&self, path: &Path) -> Result<(), Error> {
         let mut text = String::from(
-            "dataset,fairness,attack,rate,seed,contender,accuracy,balanced_accuracy,auc,gap,unreliable_weight,\
+            "dataset,fairness,attack,rate,seed,contender,accuracy,balanced_accuracy,auc,gap,gap_error,unreliable_weight,\
              effective_reliable_share,unreliable_clients,weights,problem\n",
         );
         for cell in &self.cells {
@@ -129,7 +129,7 @@ impl Arena {
             );
             if let Some(problem) = &cell.problem {
                 // Writing to a string cannot fail.
-                let _ = writeln!(text, "{cell_key},,,,,,,,,,{}", quoted(problem));
+                let _ = writeln!(text, "{cell_key},,,,,,,,,,,{}", quoted(problem));
             }
             let unreliable = cell.clients.iter().filter(|client| !client.reliable);
             let unreliable: Vec<&str> = unreliable.map(|client| client.id.as_str()).collect();
@@ -138,12 +138,13 @@ impl Arena {
                 let weights = result.weights.iter().flatten().map(f64::to_string);
                 let _ = writeln!(
                     text,
-                    "{cell_key},{},{},{},{},{},{},{},{},{},{}",
+                    "{cell_key},{},{},{},{},{},{},{},{},{},{},{}",
                     result.contender.name(),
                     figure(result.accuracy),
                     figure(result.balanced_accuracy),
                     figure(result.auc),
                     figure(result.gap),
+                    figure(result.gap_error),
                     figure(cell.unreliable_weight(result)),
                     figure(cell.effective_share(result)),
                     unreliable.join(" "),

@@ -16,6 +16,7 @@ fn result(contender: Contender, accuracy: f64, gap: f64, weights: &[f64]) -> Con
         balanced_accuracy: Some(accuracy),
         auc: None,
         gap: Some(gap),
+        gap_error: None,
         weights: (!weights.is_empty()).then(|| weights.to_vec()),
         difference: Some(RootErrors { rows: [20, 60], soft: 0.01, hard: 0.05 }),
         decided: None,
@@ -153,4 +154,15 @@ fn an_inaccurate_default_is_told_so() {
     assert_eq!((loss.place, loss.winner), (Place::Inaccurate, Some(MEDIAN)));
     assert!(loss.reason.starts_with("Its accuracy is 5.0 points below"), "{}", loss.reason);
     assert_eq!(Contender::DEFAULT, Contender::Defense(Defense::default()));
+}
+
+#[test]
+fn a_gap_beyond_chance_is_what_the_error_of_the_test_rows_leaves() {
+    let with = |gap: f64, error| ContenderResult { gap_error: error, ..result(MEDIAN, 0.8, gap, &[]) };
+    // 0.05² − 0.03² = 0.04².
+    let beyond = with(-0.05, Some(0.03)).gap_beyond_chance().unwrap();
+    assert!((beyond - 0.04).abs() < 1e-12);
+    assert_eq!(with(0.02, Some(0.03)).gap_beyond_chance(), Some(0.0));
+    // Journals of earlier versions have no errors.
+    assert!((with(-0.05, None).gap_beyond_chance().unwrap() - 0.05).abs() < 1e-12);
 }

@@ -31,9 +31,12 @@ impl ArenaPage<'_> {
             "Better than a constant: a mean balanced accuracy of at least 51 %, a point above that of selecting everyone or \
              nobody. This column counts wins among such methods only, “both” adds the stricter rule, and “worse than useful \
              pooled” counts only matchups in which the pooled model is better than a constant.",
+            "Gap beyond chance: √(gap² − error²), or 0, with the standard error of the gap on the test rows. On a sample, even a \
+             fair model has a gap, of 0.8 errors on average, while a constant has none.",
             "First: the smallest mean gap among the methods that are accurate enough. Tied: the mean of the paired \
-             differences to the first, over seeds, is at most .005, or its 95 % t-interval contains 0. Worse than pooled: \
-             the paired differences to pooled are above .005 on average, and their interval is above 0.",
+             differences to the first in the gap beyond chance, over seeds, is at most .005, or its 95 % t-interval \
+             contains 0. Worse than pooled: these differences to pooled are above .005 on average, and their interval is \
+             above 0.",
             "A method that fails for any seed, with an error or a model that is not finite, loses the matchup.",
             "The interval of “first or tied” is Wilson's over matchups, which share splits and are therefore not \
              independent: read it as a rough guide. The interval of the mean gap is Student's over seeds, each of which \
