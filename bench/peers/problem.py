@@ -31,7 +31,8 @@ class Problem:
         self.a, self.y = parts[0].reshape(n_rows, n), parts[1]
         self.root_a, self.root_y = parts[2].reshape(n_root, n), parts[3]
         self.ridge = header["lambda"] / n**2
-        self.nu = header["fairness"]["nu"]
+        # All saved problems have statistical parity; the other criterion of the paper is equal opportunity.
+        self.nu = {"sp": 0.0, "eo": 1.0}[header["fairness"]]
         self.tolerance = tolerance or header["inner_tolerance"]
         self.max_iterations = header["inner_iterations"]
 

@@ -89,7 +89,8 @@ fn proxy() -> Answer {
 }
 
 fn read(extension: &str) -> Answer {
-    let (rows, schema) = (rows(1, 4000, 12)?, schema(12)?);
+    let schema = schema(12)?;
+    let rows = rows_of(schema.layout(), 1, 4000)?;
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("client").with_extension(extension);
     write_proxy(&file, &rows, &schema, false)?;
@@ -110,8 +111,11 @@ fn round(n_clients: usize, rows_each: usize, n: usize) -> Result<Round, Box<dyn 
 
 /// Random rows of `n` entries, including the intercept.
 fn rows(seed: u64, n_rows: usize, n: usize) -> Result<Rows, equipoise_core::Error> {
+    rows_of(Layout::two_groups(n - 2, true), seed, n_rows)
+}
+
+fn rows_of(layout: Layout, seed: u64, n_rows: usize) -> Result<Rows, equipoise_core::Error> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let layout = Layout::two_groups(n - 2, true);
     let bias = [2.0, -0.4, 1.0, 0.2, 3.0][seed as usize % 5];
     let x: Vec<f64> = (0..n_rows * layout.n_x).map(|_| rng.random_range(-1.7..1.7)).collect();
     let sensitive: Vec<bool> = (0..n_rows).map(|_| rng.random_bool(0.6)).collect();
