@@ -158,7 +158,8 @@ fn an_inaccurate_default_is_told_so() {
 
 #[test]
 fn a_gap_beyond_chance_is_what_the_error_of_the_test_rows_leaves() {
-    let with = |gap: f64, error| ContenderResult { gap_error: error, ..result(MEDIAN, 0.8, gap, &[]) };
+    let with =
+        |gap: f64, error| ContenderResult { gap_error: error, ..result(MEDIAN, 0.8, gap, &[]) };
     // 0.05² − 0.03² = 0.04².
     let beyond = with(-0.05, Some(0.03)).gap_beyond_chance().unwrap();
     assert!((beyond - 0.04).abs() < 1e-12);
