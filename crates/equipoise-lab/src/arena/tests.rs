@@ -1,4 +1,5 @@
 //! Rankings and reasons of made-up arenas, worked out by hand.
+#![allow(clippy::unwrap_used)]
 
 use equipoise_core::{Criterion, Defense};
 
