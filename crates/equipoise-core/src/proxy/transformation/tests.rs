@@ -110,6 +110,12 @@ fn a_small_cell_does_not_end_the_corrections() {
     let gap = |theta: &[f64]| worst_gap(&data, theta, Fairness::SP);
     let (raw, fair) = (gap(&made.summary.start_theta), gap(&made.summary.theta));
     assert!(raw > 0.2 && fair < 0.1 * raw, "{fair} of {raw}");
+    let [others, group] = [data.cell_counts()[0], data.cell_counts()[1]];
+    assert!(group[0] == 3 && group[1] > 500 && others[0] > 500 && others[1] > 500);
+    let fewest = |fairness: &str| fewest_rows(&data, fairness.parse().unwrap());
+    assert_eq!(fewest("sp"), (others[0] + others[1]).min(group[0] + group[1]));
+    assert_eq!(fewest("eo"), others[1].min(group[1]));
+    assert_eq!((fewest("fpr"), fewest("equalized-odds")), (3, 3));
 }
 
 #[test]
