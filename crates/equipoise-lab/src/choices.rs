@@ -3,7 +3,7 @@
 use equipoise_core::{Choice, Defense, choices};
 
 use crate::dataset::Preprocessing;
-use crate::experiment::{Ablation, Variant};
+use crate::experiment::Variant;
 use crate::scenario::{Distribution, Generator, ScenarioKind};
 
 /// Number of variants: every defense, and bilevel without its penalty.
@@ -39,7 +39,6 @@ choices! { ScenarioKind:
 choices! { Distribution:
     Even => "even", "At random, and as many for each client";
     Sizes => "sizes", "At random, in geometric progression: the last client has 20 times the rows of the first";
-    Shifted => "shifted", "By features: at each client, up to three of them differ by half a standard deviation from the others";
 }
 
 choices! { Generator:
@@ -53,14 +52,6 @@ choices! { Preprocessing:
     Intercept => "intercept", "The same with an intercept";
     OneHot => "one-hot", "Category codes as one-hot columns, with an intercept";
     Inferred => "inferred", "As `schema infer` proposes: 3 to 12 integers as one-hot columns, with an intercept";
-}
-
-choices! { Ablation:
-    RootWeighting => "root-weighting", "Root rows pooled, or weighted by client";
-    Intercept => "intercept", "Without and with an intercept";
-    RootShare => "root-share", "The size of the root";
-    ProxySize => "proxy-size", "The size of fair proxies";
-    Lambda => "lambda", "The regulariser λ";
 }
 
 #[cfg(test)]

@@ -18,18 +18,17 @@ mod scenario;
 mod source;
 
 pub use arena::{
-    AccuracyBar, Arena, ArenaCell, ArenaClient, ArenaKey, ArenaPage, ArenaSettings, ArenaSummary,
-    Contender, ContenderResult, Context, Loss, Matchup, MatchupSummary, Place, Record, RootErrors,
-    Standing, run_arena,
+    Arena, ArenaCell, ArenaClient, ArenaKey, ArenaPage, ArenaSettings, ArenaSummary, Contender,
+    ContenderResult, Context, Loss, Matchup, MatchupSummary, Place, Record, Standing, run_arena,
 };
 pub use attack::{Attack, Attackers};
 pub use dataset::{DATASETS, Dataset, GroupView, Preprocessing};
 pub use demo::{Demo, DemoSettings};
 pub use error::Error;
 pub use experiment::{
-    Ablation, Cell, CellKey, CellSummary, Change, DefenseResult, Experiment, ExperimentSettings,
-    FailedCells, RECOMMENDED_ROOT_SHARE, Reference, ReferenceResult, Spread, Variant,
-    run_experiment, summarise, write_results_csv,
+    Cell, CellKey, CellSummary, DefenseResult, Experiment, ExperimentSettings, FailedCells,
+    RECOMMENDED_ROOT_SHARE, Reference, ReferenceResult, Spread, Variant, run_experiment, summarise,
+    write_results_csv,
 };
 pub use fetch::{FetchProblem, FetchSettings, Fetched, OnBytes};
 pub use journal::OnCell;

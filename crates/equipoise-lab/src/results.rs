@@ -1,11 +1,9 @@
-//! The results page of an experiment: the paper's tables and figures with ours beside them, and a discussion.
+//! The results page of an experiment: the paper's tables and figures with ours beside them.
 //!
-//! The page is built once, then written as HTML, as Markdown, and each table as CSV.
+//! The page is built once, then written as HTML, and each table as CSV.
 
-mod ablations;
 mod claims;
 mod convergence;
-mod discussion;
 mod failed;
 mod figures;
 mod files;
@@ -49,8 +47,6 @@ impl<'a> Results<'a> {
             self.proxy_fairness_section(),
             self.trade_off_section(),
             self.convergence_section(),
-            self.ablation_section(),
-            self.discussion_section(),
         ];
         let combinations = self.experiment.settings.combinations();
         let combinations = combinations.iter().map(|&(dataset, fairness)| {

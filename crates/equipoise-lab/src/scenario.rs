@@ -183,7 +183,7 @@ impl Split {
         let mut order: Vec<usize> = (0..population.len()).collect();
         order.shuffle(&mut rng);
         order.truncate(settings.n_people.unwrap_or(usize::MAX));
-        let parts = settings.distribution.parts(population, order, settings);
+        let parts = settings.distribution.parts(&order, settings.n_clients);
         let mut clients = Vec::with_capacity(settings.n_clients);
         for (id, own) in client_ids(settings.n_clients).zip(&parts) {
             clients.push(split_client(id, population, own, settings, &mut rng)?);

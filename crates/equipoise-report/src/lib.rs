@@ -1,4 +1,4 @@
-//! Renders results as one self-contained HTML page, or as Markdown.
+//! Renders results as one self-contained HTML page.
 //!
 //! There are two layers. In the lower one, a [`Page`] has [`Section`]s, a section has [`Block`]s
 //! (paragraphs, notices, key figures, cards, tables, matrices, charts), and [`Page::render`] writes them. The upper one,
@@ -14,7 +14,6 @@ mod block;
 mod chart;
 mod convergence;
 mod format;
-mod markdown;
 mod markup;
 mod matrix;
 mod outcome_report;

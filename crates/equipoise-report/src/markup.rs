@@ -89,7 +89,7 @@ impl Display for Px {
 }
 
 /// The text before the first name in backticks, the name, and the text after it.
-pub(crate) fn next_name(text: &str) -> Option<(&str, &str, &str)> {
+fn next_name(text: &str) -> Option<(&str, &str, &str)> {
     let (before, from_name) = text.split_once('`')?;
     let (name, after) = from_name.split_once('`')?;
     Some((before, name, after))

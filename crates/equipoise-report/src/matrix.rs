@@ -5,7 +5,7 @@
 
 use crate::format::{Format, MISSING};
 use crate::markup::Markup;
-use crate::table::{Cell, Column, Table, write_scrollable};
+use crate::table::write_scrollable;
 
 /// A grid of values with shades.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -94,24 +94,6 @@ impl Matrix {
         let share = (value - from) / (to - from);
         // An empty range has no shades.
         share.is_finite().then(|| (MAX_SHADE * share.clamp(0.0, 1.0)).round() as u8)
-    }
-
-    /// The same numbers as a table.
-    pub(crate) fn to_table(&self) -> Table {
-        let columns = self.columns.iter().map(Column::number);
-        let row = |row: &MatrixRow| {
-            let name = Cell { strong: row.strong, ..Cell::text(&row.name) };
-            let cells = row.cells.iter().map(|cell| match cell {
-                MatrixCell::Value(value) => Cell::number(*value, self.format),
-                other => Cell::text(self.text(*other)),
-            });
-            [name].into_iter().chain(cells).collect()
-        };
-        Table {
-            caption: self.caption.clone(),
-            columns: [Column::text(&self.rows_title)].into_iter().chain(columns).collect(),
-            rows: self.rows.iter().map(row).collect(),
-        }
     }
 }
 

@@ -27,7 +27,7 @@ use crate::source_args::SourceArgs;
 /// Each finished cell (one dataset, criterion, attack, rate and seed) is saved immediately, so the same command resumes
 /// an interrupted run. More attacks, rates or seeds can be added to a finished run.
 ///
-/// Writes arena.html (heatmaps, a ranking with intervals, and every loss of the default defense with its reason),
+/// Writes arena.html (heatmaps, a ranking with intervals, and every loss of the default defense),
 /// results.csv (every result, without timings) and results.jsonl (used to resume). docs/ARENA.md defines every figure.
 #[derive(Debug, Args)]
 #[command(after_help = "\

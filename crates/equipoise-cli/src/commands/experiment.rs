@@ -21,20 +21,19 @@ use crate::source_args::SourceArgs;
 ///
 /// Splits each dataset among clients, makes the most unfair clients unreliable, and runs every defense on the same
 /// rounds for several seeds. Each finished cell of the grid (one dataset, criterion, scenario, share of unreliable
-/// clients and seed) is saved immediately, so the same command resumes an interrupted run, or adds ablations to a
-/// finished run. A cell that cannot be run, for example because the root has no positive row of a group, is listed with
+/// clients and seed) is saved immediately, so the same command resumes an interrupted run. A cell that cannot be run, for example because the root has no positive row of a group, is listed with
 /// the reason; the others continue, and the exit code is 1.
 ///
 /// With --dataset csv, your own table is split instead of the paper's datasets, and the defaults are those of `proxy` and
 /// `defend`: their generator, their defense, and a root of 1 %.
 ///
-/// Writes report.html (the paper's tables and figures next to ours), RESULTS.md (the same as text), tables/ (each table
-/// as CSV), results.csv (every run, without timings), ablations.csv, traces.csv and results.jsonl (used to resume).
+/// Writes report.html (the paper's tables and figures next to ours), tables/ (each table as CSV), results.csv (every run,
+/// without timings), traces.csv and results.jsonl (used to resume).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   equipoise data fetch all    # download the paper's two datasets to data/
-  equipoise experiment --ablations all -o results
+  equipoise experiment -o results
   equipoise experiment --dataset law-school --fairness sp --seeds 2 -o quick
   equipoise experiment --dataset synthetic --clients 10 -o synthetic
   equipoise experiment --dataset law-school --people 4000 --split sizes \\
@@ -55,8 +54,6 @@ pub(crate) struct ExperimentArgs {
 #[derive(Serialize)]
 struct Document<'a> {
     cells: &'a [CellSummary],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    ablations: Vec<CellSummary>,
     /// The cells that could not be run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failed: Vec<FailedCells>,
@@ -74,8 +71,7 @@ pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answ
     let sources = args.sources.resolve(datasets)?;
     let experiment = {
         let bar = Mutex::new(Bar::new(output));
-        let ablations = args.options.ablations();
-        run_experiment(&settings, &ablations, &sources, &args.output, &|done, total| {
+        run_experiment(&settings, &sources, &args.output, &|done, total| {
             if let Ok(mut bar) = bar.lock() {
                 bar.show_with_time_left(done, total, "cells");
             }
@@ -85,11 +81,7 @@ pub(crate) fn run(args: &ExperimentArgs, output: &Output) -> anyhow::Result<Answ
         Results { experiment: &experiment, command: &command_line(invocation::command_line()) };
     let page = results.write(&args.output)?;
     let summaries = summarise(&experiment.grid, &settings.variants);
-    let document = Document {
-        cells: &summaries,
-        ablations: summarise(&experiment.ablation_cells, &settings.variants),
-        failed: experiment.failed_cells(),
-    };
+    let document = Document { cells: &summaries, failed: experiment.failed_cells() };
     warn_about(&document.failed, &experiment, output);
     output.note(format!("wrote {}", page.display()));
     output.result(&document, || describe(&summaries, &experiment))?;

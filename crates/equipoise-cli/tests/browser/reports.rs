@@ -61,8 +61,8 @@ fn the_reports_of_every_command_pass_all_checks_on_screen_and_on_paper() {
     let inputs = "--proxies demo/proxies --root demo/root --schema demo/schema.toml";
     equipoise(folder.path(), &format!("defend {inputs} --fairness sp -o outcome"));
     let grid = "--dataset synthetic --people 2000 --root-share 0.05 --unreliable 0.4,0.6 --seeds 2";
-    let ablations = "--profile default --generator smoothed --ablations root-weighting,root-share";
-    equipoise(folder.path(), &format!("experiment {grid} {ablations} -o experiment"));
+    let profile = "--profile default --generator smoothed";
+    equipoise(folder.path(), &format!("experiment {grid} {profile} -o experiment"));
     // Enough attacks for wide matrices, and at least one lost matchup.
     let attacks = "raw-rows,flipped-labels,noise,one-poison,posing-as-ten,swapped-groups";
     let arena = format!("--dataset synthetic --people 2000 --seeds 2 --attacks {attacks}");

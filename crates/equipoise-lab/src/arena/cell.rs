@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use super::Ground;
 use super::contender::{Contender, Contest, Entry};
-use super::root_error::{GapPlace, RootErrors};
 use super::settings::ArenaSettings;
 use crate::attack::{Attack, Attackers};
 use crate::error::Error;
@@ -36,8 +35,6 @@ pub struct ArenaCell {
     pub key: ArenaKey,
     /// The clients, in the order of the weights.
     pub clients: Vec<ArenaClient>,
-    /// What the root can tell about the gap of the reliable clients' average model.
-    pub root: Option<RootErrors>,
     /// The results: the contenders, then the references.
     pub results: Vec<ContenderResult>,
     /// Why there is no round: for example, the attack is impossible here.
@@ -76,8 +73,6 @@ pub struct ContenderResult {
     pub gap_error: Option<f64>,
     /// The clients' weights; `None` if the model is not a weighted combination of clients.
     pub weights: Option<Vec<f64>>,
-    /// What the root can tell about the difference between its gap and that of the default defense.
-    pub difference: Option<RootErrors>,
     /// Whether the defense could tell which clients are reliable, if it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided: Option<bool>,
@@ -114,7 +109,6 @@ impl ArenaCell {
         Self::try_run(key, ground, settings).unwrap_or_else(|problem| Self {
             key: key.clone(),
             clients: Vec::new(),
-            root: None,
             results: Vec::new(),
             problem: Some(describe(&problem)),
         })
@@ -140,36 +134,16 @@ impl ArenaCell {
         };
         let contest = Contest::new(&attacked, &ground.central, fairness, settings.lambda)?;
         let clients = contest.clients(&test, fairness)?;
-        let entries: Vec<(Contender, f64, Result<Entry, Error>)> = settings
-            .entries()
-            .map(|contender| {
-                let started = Instant::now();
-                let entry = contender.run(&contest);
-                (contender, started.elapsed().as_secs_f64(), entry)
-            })
-            .collect();
-        let model = |wanted: Contender| {
-            let found = entries.iter().find(|(contender, _, _)| *contender == wanted)?;
-            found.2.as_ref().ok().map(|entry| entry.theta.clone())
-        };
-        let judge = Judge {
-            test: &test,
-            root: contest.round.root().all_rows()?,
-            fairness,
-            default: model(Contender::DEFAULT),
-        };
-        let root = model(Contender::RELIABLE_MEAN).map(|mean| judge.root_errors(&mean));
-        let results = entries.into_iter().map(|(contender, seconds, entry)| {
-            let measured = entry.and_then(|entry| judge.measure(contender, entry, seconds));
-            measured.unwrap_or_else(|problem| ContenderResult::failed(contender, &problem, seconds))
+        let results = settings.entries().map(|contender| {
+            let started = Instant::now();
+            let entry = contender.run(&contest);
+            let seconds = started.elapsed().as_secs_f64();
+            let measured =
+                entry.and_then(|entry| ContenderResult::of(contender, entry, &test, fairness));
+            let result = measured.unwrap_or_else(|e| ContenderResult::failed(contender, &e));
+            ContenderResult { seconds, ..result }
         });
-        Ok(Self {
-            key: key.clone(),
-            clients,
-            root: root.transpose()?.flatten(),
-            results: results.collect(),
-            problem: None,
-        })
+        Ok(Self { key: key.clone(), clients, results: results.collect(), problem: None })
     }
 
     /// The result of a contender, unless the cell or the contender failed.
@@ -210,63 +184,30 @@ impl Contest<'_> {
     }
 }
 
-/// Measures models on the test rows and on the root.
-struct Judge<'a> {
-    test: &'a Rows,
-    root: Rows,
-    fairness: Fairness,
-    /// The model of the default defense, if it takes part.
-    default: Option<Vec<f64>>,
-}
-
-impl Judge<'_> {
-    fn root_errors(&self, theta: &[f64]) -> Result<Option<RootErrors>, Error> {
-        let place = self.place(Metrics::of(theta, self.test)?.gap(self.fairness).as_ref());
-        Ok(place.and_then(|place| RootErrors::of_gap(theta, &self.root, &place)))
-    }
-
-    /// Where a gap is on the root: the same groups and rows.
-    fn place(&self, gap: Option<&Gap>) -> Option<GapPlace> {
-        let gap = gap?;
-        let names = self.root.layout().groups.names();
-        let index = |name: &String| names.iter().position(|other| other == name);
-        let [first, second] = &gap.groups;
-        Some(GapPlace { condition: gap.condition, groups: [index(first)?, index(second)?] })
-    }
-
-    fn measure(
-        &self,
+impl ContenderResult {
+    /// Measures a model on the test rows.
+    fn of(
         contender: Contender,
         entry: Entry,
-        seconds: f64,
-    ) -> Result<ContenderResult, Error> {
-        let metrics = Metrics::of(&entry.theta, self.test)?;
-        let gap = metrics.gap(self.fairness).ok_or(Error::NoGap)?;
-        let place = self.place(Some(&gap));
-        let difference = match (&self.default, &place) {
-            (Some(default), Some(place)) => {
-                RootErrors::of_difference(&entry.theta, default, &self.root, place)
-            }
-            _ => None,
-        };
-        let on_test = place.and_then(|place| RootErrors::of_gap(&entry.theta, self.test, &place));
-        Ok(ContenderResult {
+        test: &Rows,
+        fairness: Fairness,
+    ) -> Result<Self, Error> {
+        let metrics = Metrics::of(&entry.theta, test)?;
+        let gap = metrics.gap(fairness).ok_or(Error::NoGap)?;
+        Ok(Self {
             contender,
             accuracy: value(metrics.accuracy),
             balanced_accuracy: value(metrics.balanced_accuracy),
             auc: value(metrics.auc),
             gap: Some(gap.value),
-            gap_error: on_test.map(|errors| errors.hard),
+            gap_error: gap_error(&entry.theta, test, &gap),
             weights: entry.weights,
-            difference,
             decided: entry.decided,
             problem: None,
-            seconds,
+            seconds: 0.0,
         })
     }
-}
 
-impl ContenderResult {
     /// The size of the gap beyond what the test rows show by chance: `√(gap² − error²)`, or 0. Even a fair model has a gap on a
     /// sample, of 0.8 errors on average; only a constant has none. So sizes as they are cannot be compared with a constant's.
     pub(super) fn gap_beyond_chance(&self) -> Option<f64> {
@@ -274,7 +215,7 @@ impl ContenderResult {
         Some((gap * gap - error * error).max(0.0).sqrt())
     }
 
-    fn failed(contender: Contender, problem: &Error, seconds: f64) -> Self {
+    fn failed(contender: Contender, problem: &Error) -> Self {
         Self {
             contender,
             accuracy: None,
@@ -283,12 +224,30 @@ impl ContenderResult {
             gap: None,
             gap_error: None,
             weights: None,
-            difference: None,
             decided: None,
             problem: Some(describe(problem)),
-            seconds,
+            seconds: 0.0,
         }
     }
+}
+
+/// The standard error of a model's gap on a sample. `None` if a group has no rows that count.
+fn gap_error(theta: &[f64], rows: &Rows, gap: &Gap) -> Option<f64> {
+    let names = rows.layout().groups.names();
+    let squared_error = |name: &String| {
+        let group = names.iter().position(|other| other == name)?;
+        let counts =
+            |i: &usize| rows.group(*i) == group && gap.condition.includes(rows.is_positive(*i));
+        let score = |i| rows.a(i).iter().zip(theta).map(|(a, t)| a * t).sum::<f64>();
+        let scores: Vec<f64> = (0..rows.len()).filter(counts).map(score).collect();
+        let selected = scores.iter().filter(|score| **score > 0.0).count();
+        // One more row of either kind, so that a group that is selected as a whole still has an error.
+        let n = scores.len() as f64 + 2.0;
+        let rate = (selected as f64 + 1.0) / n;
+        (!scores.is_empty()).then(|| rate * (1.0 - rate) / n)
+    };
+    let [first, second] = &gap.groups;
+    Some((squared_error(first)? + squared_error(second)?).sqrt())
 }
 
 fn value(figure: Option<Estimate>) -> Option<f64> {
@@ -304,4 +263,28 @@ fn describe(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use equipoise_core::Layout;
+
+    #[test]
+    fn error_of_a_gap_by_hand() {
+        // Group 1 has the scores 1, 1, −1, −1 and group 0 has 2, −2, −2, −2 for the model (1, 0, 0).
+        let x = [1.0, 1.0, -1.0, -1.0, 2.0, -2.0, -2.0, -2.0];
+        let groups = [true, true, true, true, false, false, false, false];
+        let positive = [true, false, true, false, true, true, true, false];
+        let rows = Rows::new(Layout::two_groups(1, true), &x, &groups, &positive).unwrap();
+        let theta = [1.0, 0.0, 0.0];
+        let gap = |fairness| Metrics::of(&theta, &rows).unwrap().gap(fairness).unwrap();
+        // Rates (2 + 1)/6 and (1 + 1)/6: √(1/4/6 + 2/9/6).
+        let error = gap_error(&theta, &rows, &gap(Fairness::SP)).unwrap();
+        assert!((error - (0.25 / 6.0 + 2.0 / 54.0_f64).sqrt()).abs() < 1e-12);
+        // Among positives, one of two and one of three: rates 2/4 and 2/5.
+        let error = gap_error(&theta, &rows, &gap(Fairness::EO)).unwrap();
+        assert!((error - (0.25 / 4.0 + 0.24 / 5.0_f64).sqrt()).abs() < 1e-12);
+    }
 }

@@ -49,17 +49,7 @@ pub struct Record {
     pub seconds: f64,
 }
 
-/// How accurate a contender must be to win. Without such a bar, a useless constant model would always win.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AccuracyBar {
-    /// At most a point below the reliable clients' average model.
-    ReliableMean,
-    /// At most a point below the most accurate contender. Where labels are biased, that is an unfair model, and every
-    /// fair one fails.
-    BestContender,
-}
-
-/// Accuracy that a contender may give up.
+/// Accuracy that a contender may give up, compared with the reliable clients' average model.
 const MAX_ACCURACY_LOSS: f64 = 0.01;
 /// Balanced accuracy from which a model is better than a constant, whose balanced accuracy is 0.5: by a point.
 const BETTER_THAN_CONSTANT: f64 = 0.51;
@@ -149,26 +139,21 @@ impl Matchup<'_> {
     }
 
     /// The place of each contender, in the order of the records.
-    pub fn places(&self, records: &[Record], bar: AccuracyBar) -> Vec<Place> {
-        judge(records, self.reference_accuracy(records, bar), |_| true)
+    pub fn places(&self, records: &[Record]) -> Vec<Place> {
+        judge(records, self.reference_accuracy(records), |_| true)
     }
 
     /// The same among contenders that are better than a constant.
-    pub fn useful_places(&self, records: &[Record], bar: AccuracyBar) -> Vec<Place> {
-        judge(records, self.reference_accuracy(records, bar), Record::is_useful)
+    pub fn useful_places(&self, records: &[Record]) -> Vec<Place> {
+        judge(records, self.reference_accuracy(records), Record::is_useful)
     }
 
-    /// The accuracy to compare with.
-    fn reference_accuracy(&self, records: &[Record], bar: AccuracyBar) -> f64 {
+    /// The accuracy of the reliable clients' average model; without it, of the best contender. Without such a bar, a useless
+    /// constant model would always win.
+    fn reference_accuracy(&self, records: &[Record]) -> f64 {
         let best = records.iter().filter(|r| r.failures.is_empty()).map(|r| r.accuracy);
         let best = best.fold(f64::NEG_INFINITY, f64::max);
-        match bar {
-            AccuracyBar::BestContender => best,
-            // Without a reference, the best contender takes its place.
-            AccuracyBar::ReliableMean => {
-                self.record(Contender::RELIABLE_MEAN).map_or(best, |record| record.accuracy)
-            }
-        }
+        self.record(Contender::RELIABLE_MEAN).map_or(best, |record| record.accuracy)
     }
 }
 

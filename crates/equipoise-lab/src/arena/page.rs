@@ -1,7 +1,6 @@
-//! The page of an arena: the answer, the ranking, the losses and why, what the root can tell, and heatmaps.
+//! The page of an arena: the answer, the ranking, the losses, and heatmaps.
 
 mod definitions;
-mod detection;
 mod failures;
 mod heatmaps;
 mod losses;
@@ -38,7 +37,6 @@ impl ArenaPage<'_> {
     pub fn page(&self) -> Page {
         let mut sections: Vec<Section> = vec![self.ranking_section()];
         sections.extend(self.losses_section());
-        sections.push(self.detection_section());
         sections.extend(self.heatmap_sections());
         sections.extend(self.failures_section());
         sections.push(self.definitions_section());
@@ -63,12 +61,8 @@ fn attack_title(attack: Option<Attack>) -> &'static str {
     attack.map_or("No attack", |attack| attack.title())
 }
 
-/// "1 matchup", "2 matchups", "2 losses".
+/// "1 matchup", "2 matchups".
 fn counted(n: usize, noun: &str) -> String {
-    let ending = match (n, noun.ends_with('s')) {
-        (1, _) => "",
-        (_, true) => "es",
-        (_, false) => "s",
-    };
+    let ending = if n == 1 { "" } else { "s" };
     format!("{n} {noun}{ending}")
 }

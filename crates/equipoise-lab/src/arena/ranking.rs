@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::Arena;
 use super::contender::Contender;
-use super::matchup::{AccuracyBar, Matchup, Place, Record, has_larger_gap, mean};
+use super::matchup::{Matchup, Place, Record, has_larger_gap, mean};
 
 /// A contender's place in the ranking.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -21,10 +21,6 @@ pub struct Standing {
     pub win_share: Option<Estimate>,
     /// Matchups in which it is first or tied among contenders that are also better than a constant.
     pub useful_wins: usize,
-    /// Matchups in which it is first or tied among contenders within a point of the most accurate one.
-    pub strict_wins: usize,
-    /// The same among those that are also better than a constant.
-    pub useful_strict_wins: usize,
     /// Matchups in which it is not accurate enough.
     pub inaccurate: usize,
     /// Matchups in which its gap is larger than that of pooled, beyond a tie.
@@ -80,20 +76,14 @@ struct Judged {
     places: Vec<Place>,
     /// Places among contenders that are better than a constant.
     useful: Vec<Place>,
-    /// Places among the most accurate contenders.
-    strict: Vec<Place>,
-    /// Places among those that are better than a constant.
-    useful_strict: Vec<Place>,
 }
 
 fn standings(matchups: &[Matchup<'_>], contenders: &[Contender]) -> Vec<Standing> {
     let judge = |matchup: &Matchup<'_>| {
         let records = matchup.records(contenders);
-        let places = matchup.places(&records, AccuracyBar::ReliableMean);
-        let useful = matchup.useful_places(&records, AccuracyBar::ReliableMean);
-        let strict = matchup.places(&records, AccuracyBar::BestContender);
-        let useful_strict = matchup.useful_places(&records, AccuracyBar::BestContender);
-        Judged { records, places, useful, strict, useful_strict }
+        let places = matchup.places(&records);
+        let useful = matchup.useful_places(&records);
+        Judged { records, places, useful }
     };
     let judged: Vec<Judged> =
         matchups.iter().filter(|matchup| !matchup.cells.is_empty()).map(judge).collect();
@@ -107,8 +97,6 @@ fn standings(matchups: &[Matchup<'_>], contenders: &[Contender]) -> Vec<Standing
             wins,
             win_share: Count { successes: wins, n }.rate(),
             useful_wins: count(&|judged| judged.useful[at].wins()),
-            strict_wins: count(&|judged| judged.strict[at].wins()),
-            useful_strict_wins: count(&|judged| judged.useful_strict[at].wins()),
             inaccurate: count(&|judged| judged.places[at] == Place::Inaccurate),
             failed: count(&|judged| judged.places[at] == Place::Failed),
             worse_than_pooled: count(&|judged| judged.is_worse_than_pooled(at, |_| true)),
@@ -149,8 +137,6 @@ fn figures(contender: Contender, records: &[Record], matchups: &[Matchup<'_>]) -
         wins: 0,
         win_share: None,
         useful_wins: 0,
-        strict_wins: 0,
-        useful_strict_wins: 0,
         inaccurate: 0,
         worse_than_pooled: 0,
         worse_than_useful_pooled: 0,

@@ -58,7 +58,6 @@ pub(super) struct CellSettings<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     n_people: Option<usize>,
     n_clients: usize,
-    #[serde(skip_serializing_if = "Distribution::is_even")]
     distribution: Distribution,
     root_share: f64,
     lambda: f64,

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::Arena;
 use super::contender::Contender;
 use super::losses::Loss;
-use super::matchup::{AccuracyBar, Place};
+use super::matchup::Place;
 use super::ranking::Standing;
 use crate::attack::Attack;
 use crate::error::Error;
@@ -84,7 +84,7 @@ impl Arena {
         let mut summaries = Vec::new();
         for matchup in self.matchups() {
             let ranked = matchup.records(&self.settings.contenders);
-            let places = matchup.places(&ranked, AccuracyBar::ReliableMean);
+            let places = matchup.places(&ranked);
             let references = matchup.records(&Contender::REFERENCES);
             let places = places.into_iter().map(Some).chain([None; 2]);
             for (record, place) in ranked.into_iter().chain(references).zip(places) {

@@ -8,7 +8,6 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
-use super::ablation::Change;
 use super::reference::{Reference, ReferenceResult, reliable_mean};
 use super::settings::{ExperimentSettings, fairness_of};
 use crate::error::Error;
@@ -28,9 +27,6 @@ pub struct CellKey {
     pub unreliable: f64,
     /// The seed.
     pub seed: u64,
-    /// The changed setting in an ablation; `None` in the grid.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub change: Option<Change>,
 }
 
 /// A defense, or bilevel without its penalty.
@@ -54,11 +50,9 @@ pub struct Cell {
     pub unreliable_clients: Vec<String>,
     /// |SPD| or |EOD| of a model trained on each client's proxy alone, on its test rows (Figure 2).
     pub proxy_unfairness: Vec<f64>,
-    /// Rows of each client's proxy. Empty in journals of earlier versions.
-    #[serde(default)]
+    /// Rows of each client's proxy. Empty if the cell failed.
     pub proxy_rows: Vec<usize>,
     /// Models to compare with, which no server could compute. Empty if the cell failed.
-    #[serde(default)]
     pub references: Vec<ReferenceResult>,
     /// The results, one per variant. Empty if the cell failed.
     pub results: Vec<DefenseResult>,
@@ -118,7 +112,7 @@ impl DefenseResult {
         let outcome = solve(round, &checked, &mut NoopObserver)?;
         let seconds = started.elapsed().as_secs_f64();
         let metrics = Metrics::of(&outcome.theta, test)?;
-        let traced = key.seed == settings.first_seed && key.change.is_none() && variant == BILEVEL;
+        let traced = key.seed == settings.first_seed && variant == BILEVEL;
         Ok(Self {
             variant,
             accuracy: metrics.accuracy.map(|e| e.value),
@@ -163,22 +157,20 @@ impl std::fmt::Display for CellKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (fairness, scenario) = (self.fairness.name(), self.scenario.name());
         write!(f, "{}, {fairness}, {scenario}, unreliable {}", self.dataset, self.unreliable)?;
-        write!(f, ", seed {}", self.seed)?;
-        self.change.iter().try_for_each(|change| write!(f, ", {}", change.label()))
+        write!(f, ", seed {}", self.seed)
     }
 }
 
-/// Sort key: change, dataset, fairness, scenario, share, seed.
-type Order = (usize, usize, usize, usize, usize, u64);
+/// Sort key: dataset, fairness, scenario, share, seed.
+type Order = (usize, usize, usize, usize, u64);
 
 impl CellKey {
     /// Sort key, from the positions in the settings' lists.
-    pub(super) fn order(&self, settings: &ExperimentSettings, changes: &[Change]) -> Order {
+    pub(super) fn order(&self, settings: &ExperimentSettings) -> Order {
         fn at<T: PartialEq>(list: &[T], item: &T) -> usize {
             list.iter().position(|other| other == item).unwrap_or(list.len())
         }
         (
-            self.change.map_or(0, |change| 1 + at(changes, &change)),
             at(&settings.datasets, &self.dataset),
             at(&settings.fairness, &self.fairness),
             at(&settings.scenarios, &self.scenario),

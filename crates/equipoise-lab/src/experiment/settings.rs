@@ -5,7 +5,6 @@ use equipoise_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::ablation::{Ablation, Change};
 use super::cell::{CellKey, Variant};
 use crate::dataset::{DATASETS, Dataset, Preprocessing};
 use crate::error::Error;
@@ -40,12 +39,10 @@ pub struct ExperimentSettings {
     /// Constants of the method.
     pub profile: Profile,
     /// How many people of a dataset take part, drawn by the seed; `None`: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_people: Option<usize>,
     /// Number of clients.
     pub n_clients: usize,
     /// How rows are distributed among clients.
-    #[serde(default, skip_serializing_if = "Distribution::is_even")]
     pub distribution: Distribution,
     /// Share of training rows in the root.
     pub root_share: f64,
@@ -172,42 +169,6 @@ impl ExperimentSettings {
     }
 
     pub(super) fn grid(&self) -> Vec<Unit> {
-        self.units(None, &self.scenarios)
-    }
-
-    /// The cells of an ablation, without the experiment's own value.
-    pub(super) fn ablation(&self, ablation: Ablation) -> Vec<Unit> {
-        let scenario = self.ablation_scenario();
-        let changes = ablation.changes().into_iter().filter(|change| change.apply(self) != *self);
-        changes
-            .flat_map(|change| self.units(Some(change), &[scenario]))
-            .filter(|unit| ablation.applies_to(&unit.dataset, &unit.settings))
-            .collect()
-    }
-
-    /// The scenario of the ablations: the realistic one, unless the grid does not have it.
-    pub(crate) fn ablation_scenario(&self) -> ScenarioKind {
-        match self.scenarios.as_slice() {
-            [first, ..] if !self.scenarios.contains(&ScenarioKind::Realistic) => *first,
-            _ => ScenarioKind::Realistic,
-        }
-    }
-
-    fn units(&self, change: Option<Change>, scenarios: &[ScenarioKind]) -> Vec<Unit> {
-        let settings = change.map_or_else(|| self.clone(), |change| change.apply(self));
-        let settings = match change {
-            None => settings,
-            // Bilevel without its penalty is not part of ablations.
-            Some(_) => Self {
-                variants: Variant::ALL
-                    .iter()
-                    .copied()
-                    .filter(|variant| self.variants.contains(variant))
-                    .filter(|variant| *variant != Variant::BilevelWithoutPenalty)
-                    .collect(),
-                ..settings
-            },
-        };
         let splits = self
             .combinations()
             .into_iter()
@@ -215,7 +176,8 @@ impl ExperimentSettings {
         splits
             .map(|((dataset, fairness), seed)| Unit {
                 dataset: dataset.to_owned(),
-                keys: scenarios
+                keys: self
+                    .scenarios
                     .iter()
                     .flat_map(|&kind| self.unreliable.iter().map(move |&share| (kind, share)))
                     .map(|(scenario, unreliable)| CellKey {
@@ -224,11 +186,9 @@ impl ExperimentSettings {
                         scenario,
                         unreliable,
                         seed,
-                        change,
                     })
                     .collect(),
-                scenario: settings.scenario(fairness, seed),
-                settings: settings.clone(),
+                scenario: self.scenario(fairness, seed),
             })
             .collect()
     }
@@ -264,7 +224,6 @@ pub(super) struct Unit {
     pub(super) dataset: String,
     /// The split. Kind and share are set by the cells.
     pub(super) scenario: ScenarioSettings,
-    pub(super) settings: ExperimentSettings,
     pub(super) keys: Vec<CellKey>,
 }
 

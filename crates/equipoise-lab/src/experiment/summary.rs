@@ -6,7 +6,6 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::ablation::Change;
 use super::cell::{Cell, CellKey, Variant};
 use super::figures::Figures;
 use crate::error::Error;
@@ -23,9 +22,6 @@ pub struct CellSummary {
     pub fairness: Criterion,
     /// Share of unreliable clients.
     pub unreliable: f64,
-    /// The changed setting, in an ablation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub change: Option<Change>,
     /// Name of the defense.
     pub defense: &'static str,
     /// Number of seeds whose cells could be run.
@@ -106,7 +102,6 @@ pub fn summarise(cells: &[Cell], variants: &[Variant]) -> Vec<CellSummary> {
                 scenario: seeds[0].key.scenario,
                 fairness: seeds[0].key.fairness,
                 unreliable: seeds[0].key.unreliable,
-                change: seeds[0].key.change,
                 defense: variant.name(),
                 seeds: results.len(),
                 accuracy_mean: figures.accuracy.mean,
@@ -132,7 +127,7 @@ pub fn summarise(cells: &[Cell], variants: &[Variant]) -> Vec<CellSummary> {
 /// Writes one line per cell, seed and defense. Without timings, so that the same experiment gives the same bytes.
 pub fn write_results_csv(path: &Path, cells: &[Cell]) -> Result<(), Error> {
     let mut text = String::from(
-        "dataset,fairness,scenario,unreliable,seed,change,defense,accuracy,balanced_accuracy,auc,spd,eod,\
+        "dataset,fairness,scenario,unreliable,seed,defense,accuracy,balanced_accuracy,auc,spd,eod,\
          objective,violation,termination,unreliable_clients,weights\n",
     );
     for cell in cells {
@@ -145,11 +140,10 @@ pub fn write_results_csv(path: &Path, cells: &[Cell]) -> Result<(), Error> {
             // Writing to a string cannot fail.
             let _ = writeln!(
                 text,
-                "{},{fairness},{scenario},{},{},{},{},{},{},{},{},{},{},{},{termination},{},{}",
+                "{},{fairness},{scenario},{},{},{},{},{},{},{},{},{},{},{termination},{},{}",
                 key.dataset,
                 key.unreliable,
                 key.seed,
-                key.change.map(Change::label).unwrap_or_default(),
                 result.variant.name(),
                 figure(result.accuracy),
                 figure(result.balanced_accuracy),

@@ -146,7 +146,7 @@ impl Results<'_> {
         combination: Combination<'_>,
         unreliable: f64,
     ) -> Option<WeightsFinding> {
-        let cells = self.experiment.cells_at(combination, ScenarioKind::Ideal, unreliable, None);
+        let cells = self.experiment.cells_at(combination, ScenarioKind::Ideal, unreliable);
         let mut finding = WeightsFinding { held: 0, of: 0, largest: 0.0 };
         for cell in cells.iter().filter(|cell| cell.problem.is_none()) {
             let result = cell.results.iter().find(|result| result.variant == METHOD)?;

@@ -28,7 +28,7 @@ impl Results<'_> {
     ) -> Option<[Block; 3]> {
         let kinds = [ScenarioKind::Realistic, ScenarioKind::Ideal];
         let cell = kinds.into_iter().find_map(|kind| {
-            self.experiment.cells_at(combination, kind, unreliable, None).first().copied()
+            self.experiment.cells_at(combination, kind, unreliable).first().copied()
         })?;
         let result = cell.results.iter().find(|result| result.variant == METHOD)?;
         if result.trace.is_empty() {

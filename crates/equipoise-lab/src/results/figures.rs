@@ -3,7 +3,7 @@
 use equipoise_core::{Criterion, Defense};
 
 use super::Results;
-use crate::experiment::{Cell, Change, Experiment, Figures, Variant};
+use crate::experiment::{Cell, Experiment, Figures, Variant};
 use crate::scenario::ScenarioKind;
 
 /// The paper's method.
@@ -32,15 +32,13 @@ impl Experiment {
         (dataset, fairness): Combination<'_>,
         scenario: ScenarioKind,
         unreliable: f64,
-        change: Option<Change>,
     ) -> Vec<&Cell> {
-        let cells = if change.is_none() { &self.grid } else { &self.ablation_cells };
         let matches = |cell: &&Cell| {
             let key = &cell.key;
-            (&*key.dataset, key.fairness, key.scenario, key.unreliable, key.change)
-                == (dataset, fairness, scenario, unreliable, change)
+            (&*key.dataset, key.fairness, key.scenario, key.unreliable)
+                == (dataset, fairness, scenario, unreliable)
         };
-        cells.iter().filter(matches).collect()
+        self.grid.iter().filter(matches).collect()
     }
 
     /// A defense in the grid's realistic scenario, over the seeds that could be run.
@@ -50,26 +48,7 @@ impl Experiment {
         unreliable: f64,
         variant: Variant,
     ) -> Option<Figures> {
-        let cells = self.cells_at(combination, ScenarioKind::Realistic, unreliable, None);
+        let cells = self.cells_at(combination, ScenarioKind::Realistic, unreliable);
         Figures::of(&cells, variant)
     }
-
-    /// The profile's defense with one setting changed. The experiment's own value is in the grid.
-    pub(super) fn changed_figures(
-        &self,
-        combination: Combination<'_>,
-        unreliable: f64,
-        change: Change,
-    ) -> Option<Figures> {
-        let scenario = self.settings.ablation_scenario();
-        let own = change.apply(&self.settings) == self.settings;
-        let cells = self.cells_at(combination, scenario, unreliable, (!own).then_some(change));
-        over_all_seeds(&cells, self.settings.method())
-    }
-}
-
-/// `None` if the defense failed for one of the seeds.
-fn over_all_seeds(cells: &[&Cell], variant: Variant) -> Option<Figures> {
-    let all = cells.iter().all(|cell| cell.problem.is_none());
-    all.then(|| Figures::of(cells, variant)).flatten()
 }

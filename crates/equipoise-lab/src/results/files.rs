@@ -13,17 +13,11 @@ use crate::error::Error;
 use crate::experiment::{Cell, write_results_csv};
 
 impl Results<'_> {
-    /// Writes `report.html`, `RESULTS.md`, `results.csv`, `ablations.csv`, `traces.csv` and a CSV file for
-    /// every table of the page into the folder, replacing existing ones, and returns the page's path.
+    /// Writes `report.html`, `results.csv`, `traces.csv` and a CSV file for every table of the page into the folder,
+    /// replacing existing ones, and returns the page's path.
     pub fn write(&self, folder: &Path) -> Result<PathBuf, Error> {
         let page = self.page();
         write_results_csv(&folder.join("results.csv"), &self.experiment.grid)?;
-        let ablations = folder.join("ablations.csv");
-        if self.experiment.ablation_cells.is_empty() {
-            remove(&ablations)?;
-        } else {
-            write_results_csv(&ablations, &self.experiment.ablation_cells)?;
-        }
         write_text(&folder.join("traces.csv"), &traces_csv(&self.experiment.grid))?;
         let tables = folder.join("tables");
         std::fs::create_dir_all(&tables).map_err(Error::folder(&tables))?;
@@ -32,7 +26,6 @@ impl Results<'_> {
         for (name, table) in named {
             write_text(&tables.join(name), &table.to_csv())?;
         }
-        write_text(&folder.join("RESULTS.md"), &page.to_markdown())?;
         let report = folder.join("report.html");
         write_text(&report, &page.render())?;
         Ok(report)
@@ -46,20 +39,10 @@ fn remove_stale(folder: &Path, named: &[(String, &Table)]) -> Result<(), Error> 
         let file = entry.map_err(failed)?.path();
         let is_csv = file.extension().is_some_and(|extension| extension == "csv");
         if is_csv && !named.iter().any(|(name, _)| file.ends_with(name)) {
-            remove(&file)?;
+            std::fs::remove_file(&file).map_err(failed)?;
         }
     }
     Ok(())
-}
-
-/// Removes a file if it exists.
-fn remove(file: &Path) -> Result<(), Error> {
-    match std::fs::remove_file(file) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-            Err(Error::Journal(file.to_path_buf(), source))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Every table of a page, including those of charts, with a file name made from its heading.

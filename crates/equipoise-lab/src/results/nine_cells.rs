@@ -83,8 +83,7 @@ impl Results<'_> {
         reference: Reference,
         name: &str,
     ) -> Option<Line> {
-        let cells =
-            self.experiment.cells_at(combination, ScenarioKind::Realistic, unreliable, None);
+        let cells = self.experiment.cells_at(combination, ScenarioKind::Realistic, unreliable);
         let found = cells.iter().flat_map(|cell| &cell.references);
         let found: Vec<_> = found.filter(|result| result.reference == reference).collect();
         if found.is_empty() {

@@ -27,7 +27,7 @@ impl Results<'_> {
         let cells: Vec<&GridCell> = scenarios
             .flat_map(|&scenario| settings.unreliable.iter().map(move |&share| (scenario, share)))
             .filter_map(|(scenario, unreliable)| {
-                let cells = self.experiment.cells_at(combination, scenario, unreliable, None);
+                let cells = self.experiment.cells_at(combination, scenario, unreliable);
                 cells.into_iter().find(|cell| cell.problem.is_none())
             })
             .collect();

@@ -50,7 +50,7 @@ impl Results<'_> {
         unreliable: f64,
         variant: Variant,
     ) -> Option<Vec<Cell>> {
-        let cells = self.experiment.cells_at(combination, ScenarioKind::Ideal, unreliable, None);
+        let cells = self.experiment.cells_at(combination, ScenarioKind::Ideal, unreliable);
         let figures = Figures::of(&cells, variant)?;
         let first = cells.iter().find(|cell| cell.problem.is_none())?;
         let result = first.results.iter().find(|result| result.variant == variant)?;

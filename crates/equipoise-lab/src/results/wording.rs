@@ -96,9 +96,6 @@ pub(super) fn describe_distribution(distribution: Distribution) -> &'static str 
         Distribution::Sizes => {
             "at random, with sizes in geometric progression (the last has 20 times the rows of the first),"
         }
-        Distribution::Shifted => {
-            "by features (at each client, up to three of them differ by half a standard deviation from the others)"
-        }
     }
 }
 

@@ -2,12 +2,8 @@
 
 #[cfg(test)]
 mod tests;
-mod tilt;
 
-use equipoise_core::Rows;
 use serde::{Deserialize, Serialize};
-
-use super::ScenarioSettings;
 
 /// How the rows of a population are distributed among clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -18,35 +14,20 @@ pub enum Distribution {
     Even,
     /// At random, with sizes in geometric progression: the last client has 20 times the rows of the first.
     Sizes,
-    /// Each client prefers rows with large or small values of a few features of its own. Clients have about as many
-    /// rows each.
-    Shifted,
 }
 
 /// Rows of the largest client for each row of the smallest.
 const SIZE_RATIO: f64 = 20.0;
 
 impl Distribution {
-    /// Whether this is the paper's way.
-    pub fn is_even(&self) -> bool {
-        *self == Self::Even
-    }
-
     /// The rows of every client, of those in `order`, which has been shuffled.
-    pub(super) fn parts(
-        self,
-        population: &Rows,
-        order: Vec<usize>,
-        settings: &ScenarioSettings,
-    ) -> Vec<Vec<usize>> {
-        let n_clients = settings.n_clients;
+    pub(super) fn parts(self, order: &[usize], n_clients: usize) -> Vec<Vec<usize>> {
         match self {
             Self::Even => {
                 let ends = (1..=n_clients).map(|k| k * order.len() / n_clients);
-                consecutive(&order, ends)
+                consecutive(order, ends)
             }
-            Self::Sizes => consecutive(&order, geometric_ends(order.len(), n_clients).into_iter()),
-            Self::Shifted => tilt::tilted_parts(population, &order, n_clients, settings.seed),
+            Self::Sizes => consecutive(order, geometric_ends(order.len(), n_clients).into_iter()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use equipoise_core::{Choice, Criterion, Profile, RootWeighting};
 use equipoise_lab::{
-    Ablation, Distribution, ExperimentSettings, Generator, OWN_TABLE, Preprocessing, ProxySize,
+    Distribution, ExperimentSettings, Generator, OWN_TABLE, Preprocessing, ProxySize,
     RECOMMENDED_ROOT_SHARE, ScenarioKind, Variant,
 };
 
@@ -74,14 +74,6 @@ pub(super) struct ExperimentOptions {
     /// How root rows are weighted
     #[arg(long, value_parser = choice::<RootWeighting>(), default_value = "pooled")]
     root_weighting: RootWeighting,
-    /// Ablations to add: the method with one setting changed, as a table in the report
-    #[arg(
-        long,
-        value_parser = choice_or_group(&[("none", &[]), ("all", Ablation::ALL)]),
-        value_delimiter = ',',
-        default_value = "none"
-    )]
-    ablations: Vec<Chosen<Ablation>>,
 }
 
 impl ExperimentOptions {
@@ -120,9 +112,5 @@ impl ExperimentOptions {
 
     pub(super) fn datasets(&self) -> &[String] {
         &self.dataset
-    }
-
-    pub(super) fn ablations(&self) -> Vec<Ablation> {
-        distinct(&self.ablations)
     }
 }

@@ -25,12 +25,10 @@ impl ArenaPage<'_> {
             "Gap: the largest difference between the groups' selection rates (statistical parity) or true positive rates \
              (equal opportunity), by decisions, on the test rows. Sizes are averaged over seeds.",
             "Accurate enough: at most one point of mean accuracy below the average model of the truly reliable clients. \
-             Without such a bar, a constant model would win; where nearly all labels are the same, it still may, and the \
-             reason for the loss says so. The column “within a point of the most accurate” counts wins \
-             under a stricter rule: at most one point below the most accurate method in the matchup, which may be unfair.",
+             Without such a bar, a constant model would win; where nearly all labels are the same, it still may.",
             "Better than a constant: a mean balanced accuracy of at least 51 %, a point above that of selecting everyone or \
-             nobody. This column counts wins among such methods only, “both” adds the stricter rule, and “worse than useful \
-             pooled” counts only matchups in which the pooled model is better than a constant.",
+             nobody. This column counts wins among such methods only, and “worse than useful pooled” counts only \
+             matchups in which the pooled model is better than a constant.",
             "Gap beyond chance: √(gap² − error²), or 0, with the standard error of the gap on the test rows. On a sample, even a \
              fair model has a gap, of 0.8 errors on average, while a constant has none.",
             "First: the smallest mean gap among the methods that are accurate enough. Tied: the mean of the paired \

@@ -100,8 +100,6 @@ fn tables(caption: &str, standings: &[Standing], references: &[Standing]) -> [Bl
     let places = [
         "First or tied (95 %)",
         "Better than a constant",
-        "Within a point of the most accurate",
-        "Both",
         "Worse than pooled",
         "Worse than useful pooled",
         "Not accurate enough",
@@ -131,14 +129,12 @@ fn named<const N: usize>(standing: &Standing, cells: [Cell; N]) -> Vec<Cell> {
     row.map(|cell| Cell { strong: is_default, ..cell }).collect()
 }
 
-fn place_cells(standing: &Standing) -> [Cell; 8] {
+fn place_cells(standing: &Standing) -> [Cell; 6] {
     let count = |n: usize| Cell::number(n as f64, Format::Fixed(0));
     let wins = Format::Percent(0).write_estimate(standing.win_share);
     [
         Cell { number: standing.win_share.map(|share| share.value), ..Cell::text(wins) },
         count(standing.useful_wins),
-        count(standing.strict_wins),
-        count(standing.useful_strict_wins),
         count(standing.worse_than_pooled),
         count(standing.worse_than_useful_pooled),
         count(standing.inaccurate),
