@@ -32,7 +32,7 @@ use crate::source::{OWN_TABLE, Sources, check_n_people, rows_digest};
 use settings::Unit;
 
 /// The other files of an experiment.
-const OUTPUTS: [&str; 3] = ["results.csv", "traces.csv", "report.html"];
+const OUTPUTS: [&str; 2] = ["results.csv", "report.html"];
 
 /// A finished experiment.
 #[derive(Debug, Clone, PartialEq)]

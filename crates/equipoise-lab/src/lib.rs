@@ -37,7 +37,7 @@ pub use rehearsal::{Rehearsal, RehearsalClient, RehearsalSettings};
 pub use results::Results;
 pub use rival::{Rival, RivalInput, RivalModel};
 pub use scenario::{
-    Distribution, Generator, Members, OnClient, ProxySize, Scenario, ScenarioClient, ScenarioKind,
+    Distribution, Generator, Members, OnClient, Scenario, ScenarioClient, ScenarioKind,
     ScenarioSettings, Split, unfairness,
 };
 pub use source::{OWN_TABLE, SYNTHETIC, Sources, dataset_title};

@@ -3,7 +3,6 @@
 //! The page is built once, then written as HTML, and each table as CSV.
 
 mod claims;
-mod convergence;
 mod failed;
 mod figures;
 mod files;
@@ -46,7 +45,6 @@ impl<'a> Results<'a> {
             self.robust_section(),
             self.proxy_fairness_section(),
             self.trade_off_section(),
-            self.convergence_section(),
         ];
         let combinations = self.experiment.settings.combinations();
         let combinations = combinations.iter().map(|&(dataset, fairness)| {

@@ -45,25 +45,6 @@ pub enum Generator {
     Adam,
 }
 
-/// How many rows a fair proxy has.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ProxySize {
-    /// This number of rows.
-    Rows(usize),
-    /// This multiple of the client's training rows; at least one row.
-    Share(f64),
-}
-
-impl ProxySize {
-    fn rows(self, n_train: usize) -> usize {
-        match self {
-            Self::Rows(rows) => rows,
-            Self::Share(share) => ((share * n_train as f64).round() as usize).max(1),
-        }
-    }
-}
-
 /// How a population becomes a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScenarioSettings {
@@ -83,8 +64,6 @@ pub struct ScenarioSettings {
     pub test_share: f64,
     /// Share of a client's training rows that the server holds as root; at least one row.
     pub root_share: f64,
-    /// How many rows a fair proxy has.
-    pub proxy_size: ProxySize,
     /// How fair proxies are generated.
     pub generator: Generator,
     /// λ of the local models and of the generator.
@@ -105,7 +84,6 @@ impl ScenarioSettings {
             unreliable_share,
             test_share: 0.2,
             root_share: 0.005,
-            proxy_size: ProxySize::Share(1.0),
             generator: Generator::Smoothed,
             lambda: 1e-4,
             seed,
@@ -383,7 +361,7 @@ fn make_fair_proxy(
         generator,
         start,
         solver,
-        rows: Some(settings.proxy_size.rows(client.train.len())),
+        rows: Some(client.train.len()),
         lambda: settings.lambda,
         closeness_rows: 0,
         seed: settings.seed.wrapping_mul(1_000_003).wrapping_add(number),

@@ -4,8 +4,8 @@
 
 use equipoise_core::{Choice, Criterion, Defense, Profile};
 use equipoise_lab::{
-    Distribution, Error, Experiment, ExperimentSettings, ProxySize, Results, SYNTHETIC,
-    ScenarioKind, Sources, Variant, run_experiment, summarise,
+    Distribution, Error, Experiment, ExperimentSettings, Results, SYNTHETIC, ScenarioKind, Sources,
+    Variant, run_experiment, summarise,
 };
 use std::path::{Path, PathBuf};
 
@@ -41,9 +41,7 @@ fn run_synthetic(folder: &Path, threads: usize) -> Experiment {
 }
 
 fn files(folder: &Path) -> Vec<Vec<u8>> {
-    ["results.csv", "traces.csv", "report.html"]
-        .map(|name| std::fs::read(folder.join(name)).unwrap())
-        .to_vec()
+    ["results.csv", "report.html"].map(|name| std::fs::read(folder.join(name)).unwrap()).to_vec()
 }
 
 #[test]
@@ -93,14 +91,13 @@ fn the_page_has_every_table_and_figure() {
         "Trust, bilevel and robust averaging",
         "Unfairness of each proxy",
         "Accuracy against fairness",
-        "Convergence",
     ] {
         assert!(page.contains(heading), "{heading} is not on the page");
     }
-    // Heatmap, scatter, and three charts of the solver's trajectory, each with its table.
-    assert_eq!(page.matches("<figure").count(), 5);
+    // Heatmap and scatter, each with its table.
+    assert_eq!(page.matches("<figure").count(), 2);
     let tables = std::fs::read_dir(folder.path().join("tables")).unwrap().count();
-    assert_eq!(tables, 1 + 3 + 5);
+    assert_eq!(tables, 1 + 3 + 2);
     // The paper does not have this population, so there is nothing to compare.
     for paper in ["Table I", ">Paper", "Diff."] {
         assert!(!page.contains(paper), "{paper} is on the page");
@@ -319,7 +316,6 @@ fn rejects_invalid_settings_before_starting() {
         ExperimentSettings { seeds: u64::MAX, ..base.clone() },
         ExperimentSettings { lambda: -1.0, ..base.clone() },
         ExperimentSettings { lambda: f64::NAN, ..base.clone() },
-        ExperimentSettings { proxy_size: ProxySize::Rows(0), ..base.clone() },
         ExperimentSettings { unreliable: vec![0.99], ..base.clone() },
         ExperimentSettings { unreliable: vec![0.2, 0.21], ..base.clone() },
         ExperimentSettings { n_clients: 1, ..base.clone() },

@@ -25,7 +25,6 @@ pub use chart::{
     Axis, Bar, Bars, Chart, ChartKind, GroupedBars, Heatmap, Lines, Marker, Point, Quantity,
     Reference, Scatter, ScatterSeries, Series,
 };
-pub use convergence::Convergence;
 pub use format::{Format, count, duration};
 pub use markup::{Attributes, Markup};
 pub use matrix::{Matrix, MatrixCell, MatrixRow};

@@ -28,7 +28,7 @@ use crate::source_args::SourceArgs;
 /// `defend`: their generator, their defense, and a root of 1 %.
 ///
 /// Writes report.html (the paper's tables and figures next to ours), tables/ (each table as CSV), results.csv (every run,
-/// without timings), traces.csv and results.jsonl (used to resume).
+/// without timings) and results.jsonl (used to resume).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

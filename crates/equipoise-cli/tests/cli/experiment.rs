@@ -36,7 +36,7 @@ fn prints_one_cell_per_scenario_and_defense() {
         assert_eq!(cell["weights"][0].as_array().unwrap().len(), 5);
         assert_eq!(cell["unreliable_clients"][0].as_array().unwrap().len(), 2);
     }
-    for name in ["report.html", "results.csv", "traces.csv", "results.jsonl"] {
+    for name in ["report.html", "results.csv", "results.jsonl"] {
         assert!(world.path("results").join(name).is_file(), "{name} is missing");
     }
     let text = world.read("results/report.html");

@@ -2,7 +2,7 @@
 
 use equipoise_core::{
     Choice, Criterion, Defense, Error as CoreError, InnerSettings, Metrics, NoopObserver, Round,
-    Rows, Termination, TracePoint, fit_logistic, solve,
+    Rows, Termination, fit_logistic, solve,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -50,8 +50,6 @@ pub struct Cell {
     pub unreliable_clients: Vec<String>,
     /// |SPD| or |EOD| of a model trained on each client's proxy alone, on its test rows (Figure 2).
     pub proxy_unfairness: Vec<f64>,
-    /// Rows of each client's proxy. Empty if the cell failed.
-    pub proxy_rows: Vec<usize>,
     /// Models to compare with, which no server could compute. Empty if the cell failed.
     pub references: Vec<ReferenceResult>,
     /// The results, one per variant. Empty if the cell failed.
@@ -89,15 +87,7 @@ pub struct DefenseResult {
     pub decided: Option<bool>,
     /// Duration of the solve, while other solves ran.
     pub seconds: f64,
-    /// Bilevel's trajectory, thinned, for the first seed of the grid.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub trace: Vec<TracePoint>,
 }
-
-const BILEVEL: Variant = Variant::Defense(Defense::Bilevel);
-
-/// Maximum number of steps kept of a trace.
-const MAX_STEPS: usize = 200;
 
 impl DefenseResult {
     fn run(
@@ -112,7 +102,6 @@ impl DefenseResult {
         let outcome = solve(round, &checked, &mut NoopObserver)?;
         let seconds = started.elapsed().as_secs_f64();
         let metrics = Metrics::of(&outcome.theta, test)?;
-        let traced = key.seed == settings.first_seed && variant == BILEVEL;
         Ok(Self {
             variant,
             accuracy: metrics.accuracy.map(|e| e.value),
@@ -126,12 +115,6 @@ impl DefenseResult {
             weights: outcome.weights(),
             decided: outcome.trust.as_ref().map(|trust| trust.decided),
             seconds,
-            trace: match traced {
-                true => {
-                    TracePoint::thinned(&outcome.trace, MAX_STEPS).into_iter().cloned().collect()
-                }
-                false => Vec::new(),
-            },
         })
     }
 
@@ -222,7 +205,6 @@ impl Cell {
             clients: ids(&|_| true),
             unreliable_clients: ids(&|reliable| !reliable),
             proxy_unfairness,
-            proxy_rows: scenario.clients.iter().map(|client| client.proxy.len()).collect(),
             references,
             results,
             problem: None,
@@ -235,7 +217,6 @@ impl Cell {
             clients: Vec::new(),
             unreliable_clients: Vec::new(),
             proxy_unfairness: Vec::new(),
-            proxy_rows: Vec::new(),
             references: Vec::new(),
             results: Vec::new(),
             problem: Some(explain(problem)),

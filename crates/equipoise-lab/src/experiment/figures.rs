@@ -16,8 +16,6 @@ pub(crate) struct Figures {
     pub(crate) unreliable_weight: Spread,
     /// Effective number of reliable clients.
     pub(crate) effective_reliable: Spread,
-    /// Effective share of the reliable clients' rows.
-    pub(crate) effective_rows: Spread,
     /// The largest such sum.
     pub(crate) largest_unreliable_weight: f64,
     /// Time of a solve.
@@ -53,9 +51,6 @@ impl Figures {
             effective_reliable: spread(&|cell, result| {
                 effective_number(&split_weights(cell, &result.weights).0)
             }),
-            effective_rows: spread(&|cell, result| {
-                effective_rows(&sized_weights(cell, &result.weights))
-            }),
             seconds: spread(&|_, result| result.seconds),
             largest_unreliable_weight: results
                 .iter()
@@ -76,26 +71,6 @@ pub(crate) fn effective_number(weights: &[f64]) -> f64 {
     if squares > 0.0 { sum * sum / squares } else { 0.0 }
 }
 
-/// Rows and weights of the reliable clients.
-fn sized_weights(cell: &Cell, weights: &[f64]) -> Vec<(usize, f64)> {
-    let clients = cell.clients.iter().zip(cell.proxy_rows.iter().zip(weights));
-    let reliable = clients.filter(|(client, _)| !cell.unreliable_clients.contains(client));
-    reliable.map(|(_, (&rows, &weight))| (rows, weight)).collect()
-}
-
-/// The share of all rows that would be as precise if each counted the same: `(Σw)²/(Σn · Σw²/n)`, with `n` rows of a
-/// client. It is 1 for weights in proportion to the rows; for clients with as many rows each, it is their effective number
-/// as a share. NaN if the rows are not known.
-fn effective_rows(clients: &[(usize, f64)]) -> f64 {
-    let (mut sum, mut rows, mut squares) = (0.0, 0.0, 0.0);
-    for &(n, w) in clients {
-        sum += w;
-        rows += n as f64;
-        squares += w * w / n as f64;
-    }
-    if squares > 0.0 { sum * sum / (rows * squares) } else { f64::NAN }
-}
-
 /// Weights of the reliable clients, then of the others, each in the order of the clients.
 pub(crate) fn split_weights(cell: &Cell, weights: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let (unreliable, reliable): (Vec<_>, Vec<_>) = cell
@@ -105,19 +80,4 @@ pub(crate) fn split_weights(cell: &Cell, weights: &[f64]) -> (Vec<f64>, Vec<f64>
         .partition(|(client, _)| cell.unreliable_clients.contains(client));
     let weights = |side: Vec<(&String, &f64)>| side.into_iter().map(|(_, &w)| w).collect();
     (weights(reliable), weights(unreliable))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn effective_rows_are_all_if_weights_follow_the_rows() {
-        assert!((effective_rows(&[(100, 0.2), (300, 0.6)]) - 1.0).abs() < 1e-12);
-        // Equal weights: 1/(400 (1/400 + 1/1200)) = 3/4.
-        assert!((effective_rows(&[(100, 0.5), (300, 0.5)]) - 0.75).abs() < 1e-12);
-        // As many rows each: weights 1 and 3 have the effective number 16/10, of 2 clients.
-        assert!((effective_rows(&[(50, 0.2), (50, 0.6)]) - 0.8).abs() < 1e-12);
-        assert!(effective_rows(&[]).is_nan());
-    }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::cell::{CellKey, Variant};
 use crate::dataset::{DATASETS, Dataset, Preprocessing};
 use crate::error::Error;
-use crate::scenario::{Distribution, Generator, ProxySize, ScenarioKind, ScenarioSettings};
+use crate::scenario::{Distribution, Generator, ScenarioKind, ScenarioSettings};
 use crate::source::{OWN_TABLE, SYNTHETIC};
 
 /// The share of each client's rows that a coordinator should collect as root, if nothing is known about the data: see
@@ -46,8 +46,6 @@ pub struct ExperimentSettings {
     pub distribution: Distribution,
     /// Share of training rows in the root.
     pub root_share: f64,
-    /// Rows of a fair proxy.
-    pub proxy_size: ProxySize,
     /// How fair proxies are generated.
     pub generator: Generator,
     /// How columns become features.
@@ -74,7 +72,6 @@ impl Default for ExperimentSettings {
             n_clients: 5,
             distribution: Distribution::Even,
             root_share: 0.005,
-            proxy_size: ProxySize::Share(1.0),
             generator: Generator::Adam,
             preprocessing: Preprocessing::Paper,
             lambda: 1e-4,
@@ -107,9 +104,6 @@ impl ExperimentSettings {
         }
         if !(self.lambda > 0.0 && self.lambda.is_finite()) {
             return refuse("lambda", "above 0", self.lambda);
-        }
-        if self.proxy_size == ProxySize::Rows(0) {
-            return refuse("proxy-rows", "at least 1", 0.0);
         }
         if self.n_clients < 2 {
             return refuse("clients", "at least 2", self.n_clients as f64);
@@ -200,7 +194,6 @@ impl ExperimentSettings {
             n_clients: self.n_clients,
             distribution: self.distribution,
             root_share: self.root_share,
-            proxy_size: self.proxy_size,
             generator: self.generator,
             lambda: self.lambda,
             ..ScenarioSettings::new(ScenarioKind::Realistic, fairness_of(fairness), 0.0, seed)

@@ -40,8 +40,6 @@ pub struct CellSummary {
     pub unreliable_weight_mean: f64,
     /// Mean effective number of reliable clients, `(Σw)²/Σw²` over them.
     pub effective_reliable_mean: f64,
-    /// Mean effective share of the reliable clients' rows, `(Σw)²/(Σn · Σw²/n)`, for clients of different sizes.
-    pub effective_rows_share_mean: f64,
     /// For how many seeds the root could not tell which clients are reliable, if the defense says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undecided_seeds: Option<usize>,
@@ -111,7 +109,6 @@ pub fn summarise(cells: &[Cell], variants: &[Variant]) -> Vec<CellSummary> {
                 fairness_std: figures.fairness.std,
                 unreliable_weight_mean: figures.unreliable_weight.mean,
                 effective_reliable_mean: figures.effective_reliable.mean,
-                effective_rows_share_mean: figures.effective_rows.mean,
                 undecided_seeds: (!decided.is_empty())
                     .then(|| decided.iter().filter(|decided| !**decided).count()),
                 default: variant == Variant::Defense(Defense::default()),

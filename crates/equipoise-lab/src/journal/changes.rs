@@ -50,7 +50,6 @@ fn option(field: &str) -> String {
         "n_clients" => "clients",
         "n_people" => "people",
         "distribution" => "split",
-        "proxy_size" => "proxy-rows",
         other => other,
     };
     format!("--{}", name.replace('_', "-"))
@@ -61,14 +60,8 @@ fn show(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(items) => items.iter().map(show).collect::<Vec<_>>().join(","),
-        // An enum's variant with its content: the content says enough, unless it is a number.
-        Value::Object(fields) => {
-            let shown = fields.iter().map(|(name, content)| match content {
-                Value::Number(number) => format!("{name} {number}"),
-                other => show(other),
-            });
-            shown.collect::<Vec<_>>().join(" ")
-        }
+        // An enum's variant with its content, which says enough.
+        Value::Object(fields) => fields.values().map(show).collect::<Vec<_>>().join(" "),
         Value::Null => "not given".to_owned(),
         other => other.to_string(),
     }
@@ -78,7 +71,7 @@ fn show(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    const OLD: &str = r#"{"version":"1","settings":{"seeds":5,"n_clients":5,"proxy_size":{"share":1.0},
+    const OLD: &str = r#"{"version":"1","settings":{"seeds":5,"n_clients":5,
         "variants":[{"defense":"trust"},"bilevel-without-penalty"]},"rows":{"csv":"aa","dutch":"bb"}}"#;
 
     fn changes(replaced: &str, by: &str) -> Option<Vec<String>> {
@@ -94,10 +87,6 @@ mod tests {
         assert_eq!(
             one("\"n_clients\":5", "\"n_clients\":7"),
             found("--clients was 5 and is now 7")
-        );
-        assert_eq!(
-            one("{\"share\":1.0}", "{\"rows\":500}"),
-            found("--proxy-rows was share 1.0 and is now rows 500")
         );
         assert_eq!(
             one(",\"bilevel-without-penalty\"", ""),

@@ -2,7 +2,6 @@
 
 use equipoise_core::{Criterion, Defense};
 
-use super::Results;
 use crate::experiment::{Cell, Experiment, Figures, Variant};
 use crate::scenario::ScenarioKind;
 
@@ -15,15 +14,6 @@ pub(super) const FEDNOLOWE: Variant = Variant::Defense(Defense::Fednolowe);
 
 /// Dataset and fairness.
 pub(super) type Combination<'a> = (&'a str, Criterion);
-
-impl<'a> Results<'a> {
-    /// Every combination with every share of unreliable clients.
-    pub(super) fn cases(&self) -> impl Iterator<Item = (Combination<'a>, f64)> {
-        let settings = &self.experiment.settings;
-        let combinations = settings.combinations().into_iter();
-        combinations.flat_map(|c| settings.unreliable.iter().map(move |&share| (c, share)))
-    }
-}
 
 impl Experiment {
     /// One cell per seed.

@@ -1,24 +1,20 @@
 //! The files of an experiment.
 
-use equipoise_core::Choice;
 use equipoise_data::write_atomically;
 use equipoise_report::{Block, Page, Table};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::Results;
-use super::figures::METHOD;
 use crate::error::Error;
-use crate::experiment::{Cell, write_results_csv};
+use crate::experiment::write_results_csv;
 
 impl Results<'_> {
-    /// Writes `report.html`, `results.csv`, `traces.csv` and a CSV file for every table of the page into the folder,
+    /// Writes `report.html`, `results.csv` and a CSV file for every table of the page into the folder,
     /// replacing existing ones, and returns the page's path.
     pub fn write(&self, folder: &Path) -> Result<PathBuf, Error> {
         let page = self.page();
         write_results_csv(&folder.join("results.csv"), &self.experiment.grid)?;
-        write_text(&folder.join("traces.csv"), &traces_csv(&self.experiment.grid))?;
         let tables = folder.join("tables");
         std::fs::create_dir_all(&tables).map_err(Error::folder(&tables))?;
         let named = named_tables(&page);
@@ -83,39 +79,6 @@ fn file_name(title: &str) -> String {
         name += &word.to_ascii_lowercase();
     }
     name
-}
-
-/// The method's trace in every cell that has one.
-fn traces_csv(cells: &[Cell]) -> String {
-    let n_clients = cells.iter().map(|cell| cell.clients.len()).max().unwrap_or(0);
-    let weights: Vec<String> = (1..=n_clients).map(|client| format!("w{client}")).collect();
-    let mut text = format!(
-        "dataset,fairness,scenario,unreliable,seed,iteration,start,rho,objective,violation,{}\n",
-        weights.join(",")
-    );
-    for cell in cells {
-        let method = cell.results.iter().find(|result| result.variant == METHOD);
-        for point in method.iter().flat_map(|result| &result.trace) {
-            let weights: Vec<String> = point.weights.iter().map(f64::to_string).collect();
-            // Writing to a string cannot fail.
-            let _ = writeln!(
-                text,
-                "{},{},{},{},{},{},{},{},{},{},{}",
-                cell.key.dataset,
-                cell.key.fairness.name(),
-                cell.key.scenario.name(),
-                cell.key.unreliable,
-                cell.key.seed,
-                point.iteration,
-                point.start,
-                point.rho,
-                point.objective,
-                point.violation,
-                weights.join(","),
-            );
-        }
-    }
-    text
 }
 
 fn write_text(path: &Path, text: &str) -> Result<(), Error> {

@@ -12,9 +12,6 @@ use super::RivalModel;
 use super::krum::{n_neighbours, squared_distances};
 use super::vectors::{by_coordinate, expected_attackers, median};
 
-/// After a distance has been subtracted that was this many times the rest of its sum, rounding errors of the sum count.
-const CANCELLATION: f64 = 1e6;
-
 pub(super) fn combine(models: &[Vec<f64>]) -> RivalModel {
     let n_clients = models.len();
     let attackers = expected_attackers(n_clients, n_clients.saturating_sub(1) / 4);
@@ -37,83 +34,28 @@ fn mean_near_median(mut values: Vec<f64>, n_kept: usize) -> f64 {
 fn select(models: &[Vec<f64>], attackers: usize) -> Vec<usize> {
     let distances = squared_distances(models);
     let n_clients = models.len();
-    let n_near = |n_left: usize| n_neighbours(n_left, attackers).min(n_left - 1);
+    // For each client, the others from the nearest to the farthest.
+    let by_distance = |client: usize| {
+        let mut others: Vec<usize> = (0..n_clients).filter(|&other| other != client).collect();
+        others.sort_by(|&a, &b| distances[client][a].total_cmp(&distances[client][b]));
+        others
+    };
+    let nearest: Vec<Vec<usize>> = (0..n_clients).map(by_distance).collect();
     let mut is_left = vec![true; n_clients];
-    let mut neighbours: Vec<Neighbours> =
-        (0..n_clients).map(|c| Neighbours::new(c, &distances[c], n_near(n_clients))).collect();
     let mut chosen = Vec::new();
     for n_left in (2 * attackers + 1..=n_clients).rev() {
+        let n_near = n_neighbours(n_left, attackers);
+        let score = |client: usize| -> f64 {
+            let near = nearest[client].iter().filter(|&&other| is_left[other]).take(n_near);
+            near.map(|&other| distances[client][other]).sum()
+        };
         let left = (0..n_clients).filter(|&client| is_left[client]);
-        let by_score = |a: &usize, b: &usize| neighbours[*a].sum.total_cmp(&neighbours[*b].sum);
-        let Some(winner) = left.min_by(by_score) else { break };
+        let scored = left.map(|client| (client, score(client)));
+        let Some((winner, _)) = scored.min_by(|a, b| a.1.total_cmp(&b.1)) else { break };
         is_left[winner] = false;
         chosen.push(winner);
-        if n_left > 1 {
-            for (client, near) in neighbours.iter_mut().enumerate().filter(|(c, _)| is_left[*c]) {
-                near.remove(winner, &distances[client], &is_left, n_near(n_left - 1));
-            }
-        }
     }
     chosen
-}
-
-/// The sum of the distances from a client to its nearest neighbours among those that are left. It is updated when a
-/// client leaves, because computing it again each time would take of the order of K³ operations.
-struct Neighbours {
-    /// All other clients, from the nearest to the farthest.
-    order: Vec<usize>,
-    /// The neighbours are those of the first `end` that are left.
-    end: usize,
-    n_near: usize,
-    sum: f64,
-}
-
-impl Neighbours {
-    fn new(client: usize, distances: &[f64], n_near: usize) -> Self {
-        let mut order: Vec<usize> = (0..distances.len()).filter(|&other| other != client).collect();
-        order.sort_by(|&a, &b| distances[a].total_cmp(&distances[b]));
-        let sum = order[..n_near].iter().map(|&other| distances[other]).sum();
-        Self { order, end: n_near, n_near, sum }
-    }
-
-    /// `gone` is no longer left, and there should be `n_near` neighbours.
-    fn remove(&mut self, gone: usize, distances: &[f64], is_left: &[bool], n_near: usize) {
-        let mut largest = 0.0_f64;
-        let mut subtract = |sum: &mut f64, distance: f64| {
-            *sum -= distance;
-            largest = largest.max(distance);
-        };
-        // Clients at equal distance are in ascending order.
-        let is_near = self.end > 0 && {
-            let last = self.order[self.end - 1];
-            (distances[gone], gone) <= (distances[last], last)
-        };
-        if is_near {
-            subtract(&mut self.sum, distances[gone]);
-            self.n_near -= 1;
-        }
-        while self.n_near > n_near {
-            self.end -= 1;
-            let last = self.order[self.end];
-            if is_left[last] {
-                subtract(&mut self.sum, distances[last]);
-                self.n_near -= 1;
-            }
-        }
-        while self.n_near < n_near && self.end < self.order.len() {
-            let next = self.order[self.end];
-            self.end += 1;
-            if is_left[next] {
-                self.sum += distances[next];
-                self.n_near += 1;
-            }
-        }
-        // With one neighbour, two clients often have exactly the same score: it must not depend on rounding.
-        if n_near == 1 || largest > CANCELLATION * self.sum {
-            let near = self.order[..self.end].iter().filter(|&&other| is_left[other]);
-            self.sum = near.map(|&other| distances[other]).sum();
-        }
-    }
 }
 
 #[cfg(test)]
@@ -173,11 +115,11 @@ mod tests {
     }
 
     #[test]
-    fn updated_scores_choose_the_same_clients_as_scores_from_scratch() {
+    fn sorted_once_chooses_the_same_clients_as_krum_from_scratch() {
         let mut rng = ChaCha8Rng::seed_from_u64(5);
         for n_clients in 1..60 {
             let mut model = |c: usize| -> Vec<f64> {
-                // Some clients are very far away: their distances must not spoil the sums.
+                // Some clients are very far away.
                 let scale = [1.0, 1.0, 1.0, 1e3, 1e12][c % 5];
                 (0..3).map(|_| scale * (rng.random::<f64>() - 0.5)).collect()
             };

@@ -3,8 +3,8 @@
 use clap::Args;
 use equipoise_core::{Choice, Criterion, Profile, RootWeighting};
 use equipoise_lab::{
-    Distribution, ExperimentSettings, Generator, OWN_TABLE, Preprocessing, ProxySize,
-    RECOMMENDED_ROOT_SHARE, ScenarioKind, Variant,
+    Distribution, ExperimentSettings, Generator, OWN_TABLE, Preprocessing, RECOMMENDED_ROOT_SHARE,
+    ScenarioKind, Variant,
 };
 
 use crate::choice_args::{Chosen, choice, choice_among, choice_or_group, distinct};
@@ -57,9 +57,6 @@ pub(super) struct ExperimentOptions {
     /// `defend --help` recommends]
     #[arg(long, value_name = "SHARE")]
     root_share: Option<f64>,
-    /// Number of rows in a fair proxy [default: as many as the client's training rows]
-    #[arg(long, value_name = "N")]
-    proxy_rows: Option<usize>,
     /// How fair proxies are generated [default: adam; with --profile default: target]
     #[arg(long, value_parser = choice::<Generator>())]
     generator: Option<Generator>,
@@ -102,7 +99,6 @@ impl ExperimentOptions {
             n_clients: self.clients,
             distribution: self.split,
             root_share: self.root_share.unwrap_or(root_share),
-            proxy_size: self.proxy_rows.map_or(ProxySize::Share(1.0), ProxySize::Rows),
             generator: self.generator.unwrap_or(generator),
             preprocessing: self.preprocessing.unwrap_or(preprocessing),
             lambda: self.lambda,
