@@ -13,20 +13,20 @@ const MAX_LINES: usize = 10;
 
 /// The trajectory of a solve and its result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Convergence<'a> {
+pub(crate) struct Convergence<'a> {
     /// The steps.
-    pub trace: &'a [TracePoint],
+    pub(crate) trace: &'a [TracePoint],
     /// The objective of the resulting model.
-    pub objective: f64,
+    pub(crate) objective: f64,
     /// Its violation on the root.
-    pub violation: f64,
+    pub(crate) violation: f64,
     /// The name and final weight of each client.
-    pub clients: Vec<(&'a str, f64)>,
+    pub(crate) clients: Vec<(&'a str, f64)>,
 }
 
 impl Convergence<'_> {
     /// Charts of the objective, the violation and the weights.
-    pub fn charts(&self) -> [Chart; 3] {
+    pub(crate) fn charts(&self) -> [Chart; 3] {
         [
             self.value_chart(
                 "Objective, step by step",
