@@ -107,10 +107,3 @@ def test_the_reference_has_every_public_name() -> None:
     page = (SITE / "reference" / "python.html").read_text(encoding="utf-8")
     missing = [name for name in equipoise.__all__ if f'id="equipoise.{name}"' not in page]
     assert missing == ["__version__"], missing
-
-
-def test_pictures_are_small() -> None:
-    pictures = list((SITE / "images").glob("*.png"))
-    assert 5 <= len(pictures) <= 8
-    for picture in pictures:
-        assert picture.stat().st_size <= 110_000, picture
