@@ -1,7 +1,6 @@
 //! Attacks: what unreliable clients send instead of a fair proxy. One file each in `attack/`.
 //!
-//! A new attack needs a file, a variant of [`Attack`], its name below, and its lines in [`Attack::title`] and
-//! [`Attack::forge`].
+//! A new attack needs a file, a variant of [`Attack`], its name below, and its line in [`Attack::forge`].
 
 mod adaptive;
 mod changed_gap;
@@ -169,34 +168,6 @@ impl<'a> Attackers<'a> {
 }
 
 impl Attack {
-    /// Its name in tables.
-    pub fn title(&self) -> &'static str {
-        match self {
-            Self::RawRows => "Raw rows",
-            Self::FlippedLabels => "Labels flipped",
-            Self::SomeFlippedLabels => "30\u{a0}% of labels flipped",
-            Self::FlippedGroup => "One group's labels flipped",
-            Self::SwappedGroups => "Groups swapped",
-            Self::FewerPositives => "Fewer positives in one group",
-            Self::LeverageTen => "Leverage rows ×10",
-            Self::LeverageThousand => "Leverage rows ×10³",
-            Self::LeverageMillion => "Leverage rows ×10⁶",
-            Self::LeverageTowardsGroup => "Leverage rows for one group",
-            Self::DuplicatedRows => "Duplicated rows",
-            Self::Noise => "Noise",
-            Self::ShuffledLabels => "Labels shuffled",
-            Self::RepeatedSubsample => "Tiny subsample repeated",
-            Self::CopiedClient => "Copy of another client",
-            Self::FairCopyFlipped => "Fair copy, 30\u{a0}% flipped",
-            Self::OverCorrection => "Over-correction ×2",
-            Self::QuarterOfBias => "A quarter of the bias",
-            Self::OnePoison => "Colluders with one poison",
-            Self::PosingAsTen => "One client posing as ten",
-            Self::Adaptive => "Adaptive, without the root",
-            Self::AdaptiveWithRoot => "Adaptive, with the root",
-        }
-    }
-
     /// The scenario under attack. Reliable clients are unchanged; the others send forged proxies, and more of them may
     /// join.
     pub fn apply(&self, attackers: &Attackers<'_>) -> Result<Scenario, Error> {

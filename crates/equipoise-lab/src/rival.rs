@@ -1,6 +1,6 @@
 //! Rivals: published ways to combine clients' models or rows, each made one-shot. One file each in `rival/`.
 //!
-//! A new rival needs a file, a variant of [`Rival`], its name and title below, and its line in [`Rival::run`]. A
+//! A new rival needs a file, a variant of [`Rival`], its name below, and its line in [`Rival::run`]. A
 //! publication about updates over many rounds becomes one round from the origin: the update is the client's model.
 
 mod bulyan;
@@ -136,25 +136,6 @@ impl<'a> RivalInput<'a> {
 }
 
 impl Rival {
-    /// Its name in running text and tables.
-    pub fn title(&self) -> &'static str {
-        match self {
-            Self::CoordinateMedian => "coordinate median",
-            Self::TrimmedMean => "trimmed mean",
-            Self::GeometricMedian => "RFA",
-            Self::Krum => "Krum",
-            Self::MultiKrum => "Multi-Krum",
-            Self::Bulyan => "Bulyan",
-            Self::Fltrust => "FLTrust",
-            Self::Fedlaw => "FedLAW",
-            Self::Flram => "FLRAM",
-            Self::Fedcc => "FedCC",
-            Self::Fairfed => "FairFed",
-            Self::Reweighing => "Reweighing",
-            Self::GroupThresholds => "group thresholds",
-        }
-    }
-
     /// The rival's model for a round. A model or weights that are not finite are an error.
     pub fn run(&self, input: &RivalInput<'_>) -> Result<RivalModel, Error> {
         input.check()?;

@@ -2,7 +2,7 @@
 //! page.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use equipoise_core::{Choice, Criterion, Defense, Profile};
+use equipoise_core::{Criterion, Defense, Profile};
 use equipoise_lab::{
     Distribution, Error, Experiment, ExperimentSettings, Results, SYNTHETIC, ScenarioKind, Sources,
     Variant, run_experiment, summarise,

@@ -116,7 +116,7 @@ fn your_own_table_runs_with_the_defaults_of_proxy_and_defend() {
     let expected = [
         "people.csv (|SPD|), 5 clients",
         "1\u{202f}%",
-        "for a fair target model",
+        "labels drawn from a fair target model",
         "The default defense",
     ];
     for part in expected {

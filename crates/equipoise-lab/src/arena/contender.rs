@@ -55,16 +55,6 @@ impl Contender {
     /// The mean of the models of the clients that are truly reliable, or of all if none is.
     pub const RELIABLE_MEAN: Self = Self::Reference(Reference::ReliableMean);
 
-    /// Its name on pages.
-    pub fn title(&self) -> &'static str {
-        match self {
-            Self::Defense(defense) => defense.title(),
-            Self::Rival(rival) => rival.title(),
-            Self::Reference(Reference::ReliableMean) => "reliable\u{a0}mean",
-            Self::Reference(Reference::CentralFair) => "central\u{a0}fair",
-        }
-    }
-
     /// All references.
     pub const REFERENCES: [Self; 2] =
         [Self::RELIABLE_MEAN, Self::Reference(Reference::CentralFair)];

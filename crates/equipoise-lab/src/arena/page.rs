@@ -6,6 +6,7 @@ mod heatmaps;
 mod losses;
 mod ranking;
 
+use equipoise_core::Choice;
 use equipoise_data::write_atomically;
 use equipoise_report::{Page, Section};
 use std::path::{Path, PathBuf};
@@ -56,9 +57,9 @@ impl ArenaPage<'_> {
     }
 }
 
-/// The title of an attack, or "No attack".
+/// The name of an attack, or "no attack".
 fn attack_title(attack: Option<Attack>) -> &'static str {
-    attack.map_or("No attack", |attack| attack.title())
+    attack.map_or("no attack", |attack| attack.name())
 }
 
 /// "1 matchup", "2 matchups".

@@ -10,15 +10,15 @@ use super::*;
 const VIEWS: [(usize, bool); 3] = [(2, true), (3, true), (2, false)];
 
 #[test]
-fn names_are_those_in_files_and_no_title_is_repeated() {
-    let mut titles = Vec::new();
+fn names_are_those_in_files_and_none_is_repeated() {
+    let mut names = Vec::new();
     for attack in Attack::ALL {
         assert_eq!(serde_json::to_value(attack).unwrap(), attack.name());
         assert!(!attack.description().is_empty());
-        titles.push(attack.title());
+        names.push(attack.name());
     }
-    titles.sort_unstable();
-    assert!(titles.windows(2).all(|pair| pair[0] != pair[1]));
+    names.sort_unstable();
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
 }
 
 #[test]

@@ -5,9 +5,7 @@ use equipoise_report::{Cell, Format, Table};
 
 use super::Results;
 use super::figures::Combination;
-use crate::dataset::Preprocessing;
 use crate::experiment::Variant;
-use crate::scenario::{Distribution, Generator};
 
 /// "|SPD|" or "|EOD|".
 pub(super) fn measure(fairness: Criterion) -> &'static str {
@@ -67,47 +65,6 @@ pub(super) fn variant_name(variant: Variant) -> &'static str {
     match variant {
         Variant::BilevelWithoutPenalty => "bilevel, ρ\u{a0}=\u{a0}0",
         Variant::Defense(defense) => defense.title(),
-    }
-}
-
-pub(super) fn describe_preprocessing(preprocessing: Preprocessing) -> &'static str {
-    match preprocessing {
-        Preprocessing::Paper => {
-            "Numeric columns are standardised, 0/1 columns are kept, categorical codes count as numbers, and there is \
-             no intercept, as in the paper"
-        }
-        Preprocessing::Intercept => {
-            "Numeric columns are standardised, 0/1 columns are kept, categorical codes count as numbers, and there is \
-             an intercept"
-        }
-        Preprocessing::Inferred => {
-            "Columns are encoded as `equipoise schema infer` proposes: numbers are standardised, columns of 3 to 12 \
-             integers are one-hot encoded like text, and there is an intercept"
-        }
-        Preprocessing::OneHot => {
-            "Numeric columns are standardised, categorical codes are one-hot encoded, and there is an intercept"
-        }
-    }
-}
-
-pub(super) fn describe_distribution(distribution: Distribution) -> &'static str {
-    match distribution {
-        Distribution::Even => "evenly and at random",
-        Distribution::Sizes => {
-            "at random, with sizes in geometric progression (the last has 20 times the rows of the first),"
-        }
-    }
-}
-
-pub(super) fn describe_generator(generator: Generator) -> &'static str {
-    match generator {
-        Generator::Adam => {
-            "by moving the client's own rows with Adam, as the paper's figures suggest"
-        }
-        Generator::Target => "as by `equipoise proxy`, for a fair target model",
-        Generator::Smoothed => {
-            "as by `equipoise proxy --generator paper`, from a smoothed model of the data"
-        }
     }
 }
 

@@ -47,24 +47,19 @@ impl ArenaPage<'_> {
             Block::Code(self.command.to_owned()),
         ];
         blocks.extend(definitions.map(|text| Block::Paragraph(text.to_owned())));
-        let attacks = settings.attacks.iter().map(|attack| (attack.title(), attack.describe()));
+        let attacks = settings.attacks.iter().map(|attack| attack.describe());
         blocks.push(Block::Table(described("Attacks", attacks)));
-        let methods = settings.contenders.iter().map(|method| (method.title(), method.describe()));
+        let methods = settings.contenders.iter().map(|method| method.describe());
         blocks.push(Block::Table(described("Methods", methods)));
         Section::new("Setup and definitions", setup, blocks)
     }
 }
 
-/// Titles with names and descriptions.
-fn described(
-    caption: &str,
-    choices: impl Iterator<Item = (&'static str, (&'static str, &'static str))>,
-) -> Table {
+/// Names and descriptions.
+fn described(caption: &str, choices: impl Iterator<Item = (&'static str, &'static str)>) -> Table {
     Table {
         caption: caption.to_owned(),
-        columns: ["Here", "On the command line", "Description"].map(Column::text).to_vec(),
-        rows: choices
-            .map(|(title, (name, text))| [title, name, text].map(Cell::text).to_vec())
-            .collect(),
+        columns: ["Name", "Description"].map(Column::text).to_vec(),
+        rows: choices.map(|(name, text)| [name, text].map(Cell::text).to_vec()).collect(),
     }
 }

@@ -1,5 +1,6 @@
 //! Methods that failed, and rounds that could not be run.
 
+use equipoise_core::Choice;
 use equipoise_report::{Block, Cell, Column, Format, Section, Table};
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ impl ArenaPage<'_> {
             let whole = cell.problem.iter().map(|problem| ("the round", problem));
             let results = cell.results.iter();
             let single = results
-                .filter_map(|result| Some((result.contender.title(), result.problem.as_ref()?)));
+                .filter_map(|result| Some((result.contender.name(), result.problem.as_ref()?)));
             for (what, problem) in whole.chain(single) {
                 let entry = failures.entry((what, attack, problem)).or_default();
                 if entry.0 == 0 {

@@ -1,5 +1,6 @@
 //! Heatmaps: methods by attacks, for each figure.
 
+use equipoise_core::Choice;
 use equipoise_report::{Block, Format, Matrix, MatrixCell, MatrixRow, Section};
 
 use super::{ArenaPage, attack_title};
@@ -159,7 +160,7 @@ impl ArenaPage<'_> {
             value.map_or(MatrixCell::Missing, MatrixCell::Value)
         };
         let row = |contender: Contender| MatrixRow {
-            name: contender.title().to_owned(),
+            name: contender.name().to_owned(),
             strong: contender == Contender::DEFAULT,
             cells: columns.iter().map(|&attack| cell(contender, attack)).collect(),
         };

@@ -25,7 +25,7 @@ impl ArenaPage<'_> {
         blocks.extend((!losses.is_empty()).then(|| Block::Table(table(&losses))));
         let lead = format!(
             "Where {} is neither first nor tied, or has a larger gap than pooled.",
-            Contender::DEFAULT.title()
+            Contender::DEFAULT.name()
         );
         Some(Section::new("What the default loses", lead, blocks))
     }
@@ -39,7 +39,7 @@ impl ArenaPage<'_> {
         });
         let columns: Vec<_> = columns.collect();
         let row = |&attack: &Attack| MatrixRow {
-            name: attack.title().to_owned(),
+            name: attack.name().to_owned(),
             strong: false,
             cells: columns
                 .iter()
@@ -63,7 +63,7 @@ impl ArenaPage<'_> {
         Matrix {
             caption: format!(
                 "Gap of {} under each attack, in points, by dataset, criterion and rate. The stronger the shade, the worse.",
-                Contender::DEFAULT.title()
+                Contender::DEFAULT.name()
             ),
             rows_title: "Attack".to_owned(),
             columns: columns.iter().map(name).collect(),
@@ -91,7 +91,7 @@ fn table(losses: &[Loss]) -> Table {
             Cell::text(short_title(&loss.context)),
             Cell::text(attack_title(loss.attack)),
             Cell::text(how),
-            Cell::text(loss.winner.map_or("nobody", |winner| winner.title())),
+            Cell::text(loss.winner.map_or("nobody", |winner| winner.name())),
             Cell::number(loss.rate, Format::Percent(0)),
             Cell::number(loss.gap, Format::Fixed(3)),
             Cell::number(loss.winner_gap, Format::Fixed(3)),

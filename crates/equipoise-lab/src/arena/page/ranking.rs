@@ -1,5 +1,6 @@
 //! The answer in large print, and the ranking.
 
+use equipoise_core::Choice;
 use equipoise_report::{
     Answer, Block, Cell, Column, Figure, Format, NoticeKind, Section, Table, Tone,
 };
@@ -57,7 +58,7 @@ fn answer(default: &Standing) -> Answer {
         tone: if good { Tone::Good } else { Tone::Bad },
         headline: format!(
             "{} is first or tied for first in {} of the matchups",
-            contender.title(),
+            contender.name(),
             percent.write(Some(part(*wins)))
         ),
         sentence: format!(
@@ -124,7 +125,7 @@ fn tables(caption: &str, standings: &[Standing], references: &[Standing]) -> [Bl
 }
 
 fn named<const N: usize>(standing: &Standing, cells: [Cell; N]) -> Vec<Cell> {
-    let row = [Cell::text(standing.contender.title())].into_iter().chain(cells);
+    let row = [Cell::text(standing.contender.name())].into_iter().chain(cells);
     let is_default = standing.contender == Contender::DEFAULT;
     row.map(|cell| Cell { strong: is_default, ..cell }).collect()
 }
