@@ -26,7 +26,7 @@ use equipoise_core::{
 };
 use equipoise_data::{ProxyWriter, Schema, csv_bytes, proxy_columns};
 use equipoise_lab::{
-    DATASETS, GroupView, Preprocessing, ScenarioClient, ScenarioKind, ScenarioSettings, Split,
+    DATASETS, Preprocessing, ScenarioClient, ScenarioKind, ScenarioSettings, Split,
 };
 use models::Answer;
 
@@ -47,7 +47,7 @@ fn main() -> Answer<()> {
             if !name.contains(&only) {
                 continue;
             }
-            let rows = dataset.load_view(&folder, Preprocessing::OneHot, GroupView::Two)?;
+            let rows = dataset.load(&folder, Preprocessing::OneHot)?;
             let schema = dataset.schema_for(&folder, Preprocessing::OneHot)?;
             let mut all = Figures::default();
             for seed in 101..101 + seeds {

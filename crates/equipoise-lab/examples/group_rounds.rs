@@ -10,6 +10,7 @@
 #![allow(clippy::print_stdout)]
 
 mod models;
+mod views;
 
 use std::path::PathBuf;
 
@@ -17,13 +18,12 @@ use equipoise_core::{
     Defense, Fairness, Groups, InnerSettings, Layout, Metrics, NoopObserver, Rows, Settings,
     fit_logistic, solve,
 };
-use equipoise_lab::{
-    DATASETS, Generator, GroupView, Preprocessing, ScenarioKind, ScenarioSettings, Split,
-};
+use equipoise_lab::{DATASETS, Generator, Preprocessing, ScenarioKind, ScenarioSettings, Split};
 use models::{Answer, mean_model};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
+use views::{GroupView, load_view};
 
 const DEFENSES: [Defense; 3] = [Defense::Pooled, Defense::Bilevel, Defense::Trust];
 
@@ -44,7 +44,7 @@ fn main() -> Answer<()> {
             for view in [GroupView::Four, GroupView::Blind] {
                 let name = format!("{} {}, {}", dataset.title, fairness.name(), view.title());
                 if name.contains(&filter) {
-                    let rows = dataset.load_view(&folder, Preprocessing::OneHot, view)?;
+                    let rows = load_view(&dataset, &folder, Preprocessing::OneHot, view)?;
                     report(&name, fairness, first..first + seeds, &|_| {
                         Ok(Population { rows: rows.clone(), fresh: None })
                     })?;

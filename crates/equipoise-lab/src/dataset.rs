@@ -1,13 +1,9 @@
 //! The known datasets.
 
-mod view;
-
 use equipoise_core::Rows;
 use equipoise_data::{Digest, InferOptions, Purpose, Schema, infer, open_table, read_rows};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-
-pub use view::GroupView;
 
 use crate::error::Error;
 
@@ -24,8 +20,6 @@ pub struct Dataset {
     pub label: (&'static str, &'static str),
     /// Sensitive column and privileged value.
     pub sensitive: (&'static str, &'static str),
-    /// A feature that splits each group in two, and the names of the lower and the upper half.
-    pub second_attribute: (&'static str, [&'static str; 2]),
     /// Columns with categorical codes, one-hot encoded by [`Preprocessing::OneHot`].
     pub codes: &'static [&'static str],
     /// Number of rows.
@@ -44,7 +38,6 @@ pub const DATASETS: [Dataset; 2] = [
         file: "law_school.csv",
         label: ("pass_bar", "1"),
         sensitive: ("race", "White"),
-        second_attribute: ("male", ["women", "men"]),
         codes: &["fam_inc", "tier"],
         rows: 20_798,
         sha256: "23c1b173f3480beb7afc4957b107a9917dfc4a8dc9d87ea6034ec35222152452",
@@ -56,7 +49,6 @@ pub const DATASETS: [Dataset; 2] = [
         file: "dutch.csv",
         label: ("occupation", "1"),
         sensitive: ("sex", "male"),
-        second_attribute: ("age", ["younger", "older"]),
         codes: &[
             "household_position",
             "household_size",
@@ -146,18 +138,6 @@ impl Dataset {
         preprocessing: Preprocessing,
     ) -> Result<Schema, Error> {
         self.schema(&self.locate(locations)?, preprocessing)
-    }
-
-    /// The index of an encoded feature.
-    fn feature_index(
-        &self,
-        locations: &[PathBuf],
-        preprocessing: Preprocessing,
-        feature: &'static str,
-    ) -> Result<usize, Error> {
-        let names = self.schema_for(locations, preprocessing)?.encoded_names();
-        let found = names.iter().position(|name| name == feature);
-        found.ok_or(Error::NoFeature { dataset: self.name, feature })
     }
 
     fn schema(&self, file: &Path, preprocessing: Preprocessing) -> Result<Schema, Error> {

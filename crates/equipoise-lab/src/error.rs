@@ -10,14 +10,6 @@ use crate::fetch::FetchProblem;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A dataset does not have the feature that splits its groups.
-    #[error("dataset {dataset} has no numeric feature `{feature}`")]
-    NoFeature {
-        /// The dataset.
-        dataset: &'static str,
-        /// The feature.
-        feature: &'static str,
-    },
     /// An error of the solver.
     #[error(transparent)]
     Core(#[from] equipoise_core::Error),

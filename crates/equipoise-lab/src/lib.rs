@@ -22,7 +22,7 @@ pub use arena::{
     ContenderResult, Context, Loss, Matchup, MatchupSummary, Place, Record, Standing, run_arena,
 };
 pub use attack::{Attack, Attackers};
-pub use dataset::{DATASETS, Dataset, GroupView, Preprocessing};
+pub use dataset::{DATASETS, Dataset, Preprocessing};
 pub use demo::{Demo, DemoSettings};
 pub use error::Error;
 pub use experiment::{

@@ -236,7 +236,7 @@ fn print_table(sources: &Sources, rate: f64) {
     let defenses = [Defense::Pooled, Defense::Trust, Defense::Bilevel];
     let cells =
         [("law-school", Fairness::SP), ("dutch", Fairness::SP), ("law-school", Fairness::EO)];
-    let titles = defenses.iter().map(Defense::title).chain(Rival::ALL.iter().map(Rival::title));
+    let titles = defenses.iter().map(Defense::title).chain(Rival::ALL.iter().map(Choice::name));
     let titles: Vec<&str> = titles.collect();
     let mut table = vec![vec![Line::default(); cells.len()]; titles.len()];
     for (column, (dataset, fairness)) in cells.into_iter().enumerate() {

@@ -1,17 +1,15 @@
 //! Views of a dataset with other groups than the paper's, or without the group as a feature.
 
-use equipoise_core::{Groups, Layout, Rows};
 use std::path::PathBuf;
 
-use super::{Dataset, Preprocessing};
-use crate::error::Error;
+use equipoise_core::{Groups, Layout, Rows};
+use equipoise_lab::{Dataset, Preprocessing};
+
+use crate::models::Answer;
 
 /// Which groups a dataset has, and whether the model may use them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum GroupView {
-    /// The paper's two groups.
-    #[default]
-    Two,
+#[derive(Clone, Copy)]
+pub(crate) enum GroupView {
     /// Four groups: race × gender for Law School, sex × two age bands for Dutch.
     Four,
     /// The paper's two groups, kept out of the features.
@@ -19,43 +17,45 @@ pub enum GroupView {
 }
 
 impl GroupView {
-    /// All views.
-    pub const ALL: [Self; 3] = [Self::Two, Self::Four, Self::Blind];
-
     /// Its name in tables.
-    pub fn title(&self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
-            Self::Two => "two groups",
             Self::Four => "four groups",
             Self::Blind => "blind",
         }
     }
 }
 
-impl Dataset {
-    /// Its encoded rows in a view.
-    pub fn load_view(
-        &self,
-        locations: &[PathBuf],
-        preprocessing: Preprocessing,
-        view: GroupView,
-    ) -> Result<Rows, Error> {
-        let rows = self.load(locations, preprocessing)?;
-        match view {
-            GroupView::Two => Ok(rows),
-            GroupView::Blind => regroup(&rows, None, None, |_| 0),
-            GroupView::Four => {
-                // The second attribute is a feature: above its middle or not.
-                let (column, names) = self.second_attribute;
-                let at = self.feature_index(locations, preprocessing, column)?;
-                let mut values: Vec<f64> = (0..rows.len()).map(|i| rows.x(i)[at]).collect();
-                values.sort_unstable_by(f64::total_cmp);
-                values.dedup();
-                let middle = 0.5 * (values[0] + values[values.len() - 1]);
-                // A feature with two values would say nothing beyond the groups.
-                let drop = (values.len() == 2).then_some(at);
-                regroup(&rows, Some(names), drop, |i| usize::from(rows.x(i)[at] > middle))
-            }
+/// A feature that splits each group in two, and the names of the lower and the upper half.
+fn second_attribute(dataset: &Dataset) -> (&'static str, [&'static str; 2]) {
+    match dataset.name {
+        "law-school" => ("male", ["women", "men"]),
+        _ => ("age", ["younger", "older"]),
+    }
+}
+
+/// The encoded rows of a dataset in a view.
+pub(crate) fn load_view(
+    dataset: &Dataset,
+    locations: &[PathBuf],
+    preprocessing: Preprocessing,
+    view: GroupView,
+) -> Answer<Rows> {
+    let rows = dataset.load(locations, preprocessing)?;
+    match view {
+        GroupView::Blind => regroup(&rows, None, None, |_| 0),
+        GroupView::Four => {
+            // The second attribute is a feature: above its middle or not.
+            let (column, names) = second_attribute(dataset);
+            let encoded = dataset.schema_for(locations, preprocessing)?.encoded_names();
+            let at = encoded.iter().position(|name| name == column).ok_or("no such feature")?;
+            let mut values: Vec<f64> = (0..rows.len()).map(|i| rows.x(i)[at]).collect();
+            values.sort_unstable_by(f64::total_cmp);
+            values.dedup();
+            let middle = 0.5 * (values[0] + values[values.len() - 1]);
+            // A feature with two values would say nothing beyond the groups.
+            let drop = (values.len() == 2).then_some(at);
+            regroup(&rows, Some(names), drop, |i| usize::from(rows.x(i)[at] > middle))
         }
     }
 }
@@ -67,7 +67,7 @@ fn regroup(
     halves: Option<[&str; 2]>,
     drop: Option<usize>,
     half: impl Fn(usize) -> usize,
-) -> Result<Rows, Error> {
+) -> Answer<Rows> {
     let old = rows.layout();
     let groups = match halves {
         None => old.groups.clone(),
