@@ -14,7 +14,8 @@ mod summary;
 
 pub use cell::{Cell, CellKey, DefenseResult, Variant};
 pub use failed::FailedCells;
-pub(crate) use figures::{Figures, effective_number, split_weights};
+pub use figures::Figures;
+pub(crate) use figures::{effective_number, split_weights};
 pub(crate) use reference::reliable_mean;
 pub use reference::{Reference, ReferenceResult};
 pub use settings::{ExperimentSettings, RECOMMENDED_ROOT_SHARE};

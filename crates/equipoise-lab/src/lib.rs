@@ -27,8 +27,8 @@ pub use demo::{Demo, DemoSettings};
 pub use error::Error;
 pub use experiment::{
     Cell, CellKey, CellSummary, DefenseResult, Experiment, ExperimentSettings, FailedCells,
-    RECOMMENDED_ROOT_SHARE, Reference, ReferenceResult, Spread, Variant, run_experiment, summarise,
-    write_results_csv,
+    Figures, RECOMMENDED_ROOT_SHARE, Reference, ReferenceResult, Spread, Variant, run_experiment,
+    summarise, write_results_csv,
 };
 pub use fetch::{FetchProblem, FetchSettings, Fetched, OnBytes};
 pub use journal::OnCell;

@@ -118,7 +118,7 @@ fn on_law_school_robust_averaging_follows_the_majority_and_the_method_does_not()
         let of = |s: &&equipoise_lab::CellSummary| {
             s.defense == defense && s.scenario == ScenarioKind::Realistic
         };
-        summaries.iter().find(of).unwrap().fairness_mean
+        summaries.iter().find(of).unwrap().figures.fairness.mean
     };
     assert!(fairness("fedasl") > 0.4 && fairness("pooled") > 0.2 && fairness("bilevel") < 0.1);
     // The paper's figures are shown beside ours.
@@ -207,7 +207,7 @@ fn a_cell_that_cannot_be_run_does_not_end_the_run() {
     for summary in &summaries {
         assert_eq!(summary.seeds, 12 - failed.len());
         assert_eq!(summary.weights.len(), summary.unreliable_clients.len());
-        assert!(summary.accuracy_mean.is_finite());
+        assert!(summary.figures.accuracy.mean.is_finite());
     }
     // A resumed run knows them.
     assert_eq!(run().failed_cells(), failed);

@@ -114,16 +114,17 @@ fn warn_about(failed: &[FailedCells], experiment: &Experiment, output: &Output) 
 
 fn describe(summaries: &[CellSummary], experiment: &Experiment) -> String {
     let rows = summaries.iter().map(|cell| {
+        let figures = &cell.figures;
         vec![
             experiment.dataset_title(&cell.dataset).to_owned(),
             cell.fairness.name().to_owned(),
             cell.scenario.name().to_owned(),
             format!("{:.0} %", 100.0 * cell.unreliable),
             cell.defense.to_owned(),
-            format!("{:.2} ± {:.2}", cell.accuracy_mean, cell.accuracy_std),
-            format!("{:.2}", cell.balanced_accuracy_mean),
-            format!("{:.4} ± {:.4}", cell.fairness_mean, cell.fairness_std),
-            number(cell.seconds),
+            format!("{:.2} ± {:.2}", figures.accuracy.mean, figures.accuracy.std),
+            format!("{:.2}", figures.balanced.mean),
+            format!("{:.4} ± {:.4}", figures.fairness.mean, figures.fairness.std),
+            number(figures.seconds.mean),
         ]
     });
     let header =

@@ -25,7 +25,7 @@ pub struct Matchup<'a> {
 }
 
 /// A contender's figures in a matchup: means over the seeds in which it did not fail.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Record {
     /// The contender.
     pub contender: Contender,
@@ -44,6 +44,7 @@ pub struct Record {
     /// Effective number of reliable clients as a share of their number, if the contender weights clients.
     pub effective_share: Option<f64>,
     /// Why it failed, with the seed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<(u64, String)>,
     /// How long it took.
     pub seconds: f64,

@@ -1,6 +1,6 @@
 //! Summaries for programs: the JSON document and the table of all results.
 
-use equipoise_core::{Choice, Criterion};
+use equipoise_core::Choice;
 use equipoise_data::write_atomically;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -9,8 +9,9 @@ use std::path::Path;
 use super::Arena;
 use super::contender::Contender;
 use super::losses::Loss;
-use super::matchup::Place;
+use super::matchup::{Place, Record};
 use super::ranking::Standing;
+use super::settings::Context;
 use crate::attack::Attack;
 use crate::error::Error;
 
@@ -35,37 +36,18 @@ pub struct ArenaSummary {
 /// A contender in a matchup, over all seeds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MatchupSummary {
-    /// Name of the dataset.
-    pub dataset: String,
-    /// The fairness criterion.
-    pub fairness: Criterion,
+    /// Dataset and fairness.
+    #[serde(flatten)]
+    pub context: Context,
     /// The attack; `None` if no client is unreliable.
     pub attack: Option<Attack>,
     /// Share of unreliable clients.
     pub rate: f64,
-    /// The contender.
-    pub contender: Contender,
     /// Its place; `None` for a reference.
     pub place: Option<Place>,
-    /// Number of seeds in which it did not fail.
-    pub seeds: usize,
-    /// Mean accuracy, in percent.
-    pub accuracy_mean: f64,
-    /// Mean balanced accuracy, in percent.
-    pub balanced_accuracy_mean: f64,
-    /// Mean size of the gap.
-    pub gap_mean: f64,
-    /// Size of the gap for each seed.
-    pub gaps: Vec<f64>,
-    /// Mean weight of the unreliable clients.
-    pub unreliable_weight_mean: Option<f64>,
-    /// Mean effective number of reliable clients, as a share of their number.
-    pub effective_reliable_share_mean: Option<f64>,
-    /// Why it failed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub failures: Vec<String>,
-    /// Mean time, while other cells were running.
-    pub seconds: f64,
+    /// Its figures.
+    #[serde(flatten)]
+    pub record: Record,
 }
 
 impl Arena {
@@ -88,23 +70,12 @@ impl Arena {
             let references = matchup.records(&Contender::REFERENCES);
             let places = places.into_iter().map(Some).chain([None; 2]);
             for (record, place) in ranked.into_iter().chain(references).zip(places) {
-                let failure = |(seed, problem): &(u64, String)| format!("seed {seed}: {problem}");
                 summaries.push(MatchupSummary {
-                    dataset: matchup.context.dataset.clone(),
-                    fairness: matchup.context.fairness,
+                    context: matchup.context.clone(),
                     attack: matchup.attack,
                     rate: matchup.rate,
-                    contender: record.contender,
                     place,
-                    seeds: record.gaps.len(),
-                    accuracy_mean: 100.0 * record.accuracy,
-                    balanced_accuracy_mean: 100.0 * record.balanced_accuracy,
-                    gap_mean: record.gap,
-                    gaps: record.gaps,
-                    unreliable_weight_mean: record.unreliable_weight,
-                    effective_reliable_share_mean: record.effective_share,
-                    failures: record.failures.iter().map(failure).collect(),
-                    seconds: record.seconds,
+                    record,
                 });
             }
         }

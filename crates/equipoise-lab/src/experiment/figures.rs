@@ -1,25 +1,27 @@
 //! Figures of a defense over the seeds of a cell.
 
+use serde::Serialize;
+
 use super::cell::{Cell, DefenseResult, Variant};
 use super::summary::Spread;
 
 /// Figures of a defense over the seeds.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Figures {
-    /// In percent.
-    pub(crate) accuracy: Spread,
-    /// In percent.
-    pub(crate) balanced: Spread,
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Figures {
+    /// Accuracy, in percent.
+    pub accuracy: Spread,
+    /// Balanced accuracy, in percent.
+    pub balanced: Spread,
     /// |SPD| or |EOD|.
-    pub(crate) fairness: Spread,
+    pub fairness: Spread,
     /// Sum of the weights of unreliable clients.
-    pub(crate) unreliable_weight: Spread,
-    /// Effective number of reliable clients.
-    pub(crate) effective_reliable: Spread,
+    pub unreliable_weight: Spread,
     /// The largest such sum.
-    pub(crate) largest_unreliable_weight: f64,
+    pub largest_unreliable_weight: f64,
+    /// Effective number of reliable clients.
+    pub effective_reliable: Spread,
     /// Time of a solve.
-    pub(crate) seconds: Spread,
+    pub seconds: Spread,
 }
 
 impl Figures {

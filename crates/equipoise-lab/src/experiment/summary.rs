@@ -26,20 +26,9 @@ pub struct CellSummary {
     pub defense: &'static str,
     /// Number of seeds whose cells could be run.
     pub seeds: usize,
-    /// Mean accuracy, in percent.
-    pub accuracy_mean: f64,
-    /// Its standard deviation over the seeds.
-    pub accuracy_std: f64,
-    /// Mean balanced accuracy, in percent.
-    pub balanced_accuracy_mean: f64,
-    /// Mean of |SPD| or |EOD|.
-    pub fairness_mean: f64,
-    /// Its standard deviation over the seeds.
-    pub fairness_std: f64,
-    /// Mean weight of the unreliable clients together.
-    pub unreliable_weight_mean: f64,
-    /// Mean effective number of reliable clients, `(Σw)²/Σw²` over them.
-    pub effective_reliable_mean: f64,
+    /// Its figures.
+    #[serde(flatten)]
+    pub figures: Figures,
     /// For how many seeds the root could not tell which clients are reliable, if the defense says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undecided_seeds: Option<usize>,
@@ -49,12 +38,10 @@ pub struct CellSummary {
     pub weights: Vec<Vec<f64>>,
     /// Unreliable clients, one list per seed.
     pub unreliable_clients: Vec<Vec<String>>,
-    /// Mean duration of a solve.
-    pub seconds: f64,
 }
 
 /// Mean and standard deviation over seeds.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
     /// The mean.
     pub mean: f64,
@@ -102,19 +89,12 @@ pub fn summarise(cells: &[Cell], variants: &[Variant]) -> Vec<CellSummary> {
                 unreliable: seeds[0].key.unreliable,
                 defense: variant.name(),
                 seeds: results.len(),
-                accuracy_mean: figures.accuracy.mean,
-                accuracy_std: figures.accuracy.std,
-                balanced_accuracy_mean: figures.balanced.mean,
-                fairness_mean: figures.fairness.mean,
-                fairness_std: figures.fairness.std,
-                unreliable_weight_mean: figures.unreliable_weight.mean,
-                effective_reliable_mean: figures.effective_reliable.mean,
+                figures,
                 undecided_seeds: (!decided.is_empty())
                     .then(|| decided.iter().filter(|decided| !**decided).count()),
                 default: variant == Variant::Defense(Defense::default()),
                 weights: results.iter().map(|r| r.weights.clone()).collect(),
                 unreliable_clients: all.iter().map(|c| c.unreliable_clients.clone()).collect(),
-                seconds: figures.seconds.mean,
             });
         }
     }
