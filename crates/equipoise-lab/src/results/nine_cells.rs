@@ -26,13 +26,10 @@ impl Results<'_> {
         }
         self.section(
             self.heading("Ours beside the paper", "The default defense"),
-            format!(
-                "Realistic scenarios.{} “Reliable mean” averages the models of the truly reliable clients, whom no server \
-                 knows, and “central fair” is a fair model of all clients' raw rows, which no server has: a defense can \
-                 hardly be better than these. “Unreliable” is the weight of the unreliable clients, and “effective” the \
-                 number of reliable clients that count.",
-                self.if_paper(" “Paper” is the method of its Table III as published."),
-            ),
+            "Realistic scenarios. “Reliable mean” averages the models of the truly reliable clients, whom no server \
+             knows, and “central fair” is a fair model of all clients' raw rows, which no server has: a defense can \
+             hardly be better than these. “Unreliable” is the weight of the unreliable clients, and “effective” the \
+             number of reliable clients that count.",
             |combination| self.cells_table(combination).map(Block::Table),
         )
     }

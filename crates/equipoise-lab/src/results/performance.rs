@@ -29,14 +29,9 @@ impl Results<'_> {
                 "Table III: bilevel and robust averaging",
                 "Trust, bilevel and robust averaging",
             ),
-            self.heading(
-                "Realistic scenarios. FedASL and FedNolowe weight clients by the loss of their local models and average \
-                 these models; neither considers fairness. “Root only” trains on the few root rows without any proxy. It \
-                 and trust, the default of `equipoise defend`, are not in the paper.",
-                "Realistic scenarios. Trust is the default of `equipoise defend`. FedASL and FedNolowe weight clients by \
-                 the loss of their local models and average these models; neither considers fairness. “Root only” trains \
-                 on the few root rows without any proxy.",
-            ),
+            "Realistic scenarios. Trust is the default of `equipoise defend`. FedASL and FedNolowe weight clients by the \
+             loss of their local models and average these models; neither considers fairness. “Root only” trains on the \
+             few root rows without any proxy.",
             &defenses,
         )
     }
@@ -48,8 +43,7 @@ impl Results<'_> {
         variants: &[Variant],
     ) -> Option<Section> {
         let lead = format!(
-            "{lead} Fairness is |SPD| or |EOD|, where 0 is parity. Accuracies are in percent.{}",
-            self.if_paper(" “Diff.” is ours minus the paper's."),
+            "{lead} Fairness is |SPD| or |EOD|, where 0 is parity. Accuracies are in percent."
         );
         self.section(heading, lead, |combination| self.performance_table(combination, variants))
     }

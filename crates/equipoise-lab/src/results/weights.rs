@@ -13,16 +13,10 @@ impl Results<'_> {
     pub(super) fn weights_section(&self) -> Option<Section> {
         self.section(
             self.heading("Table I: client weights", "Client weights"),
-            format!(
-                "Ideal scenarios: all reliable clients send the same fair proxy, so the right answer is equal weights for \
-                 them and none for the others. “Weights” are from the first seed, reliable clients first, then the \
-                 unreliable ones, marked *.{} “Sum of *” is the total weight of the unreliable clients, as the mean over \
-                 all seeds, and “Largest” is its largest value.",
-                self.if_paper(
-                    " The paper's weights are in the same order, but its split differs from ours, so other clients are \
-                     unreliable there.",
-                ),
-            ),
+            "Ideal scenarios: all reliable clients send the same fair proxy, so the right answer is equal weights for them \
+             and none for the others. “Weights” are from the first seed, reliable clients first, then the unreliable \
+             ones, marked *. “Sum of *” is the total weight of the unreliable clients, as the mean over all seeds, and \
+             “Largest” is its largest value.",
             |combination| self.weights_table(combination),
         )
     }

@@ -22,11 +22,6 @@ impl Results<'_> {
     pub(super) fn heading<'a>(&self, papers: &'a str, own: &'a str) -> &'a str {
         if self.experiment.settings.has_papers_datasets() { papers } else { own }
     }
-
-    /// A sentence about the paper's figures, if the table has some.
-    pub(super) fn if_paper<'a>(&self, sentence: &'a str) -> &'a str {
-        self.heading(sentence, "")
-    }
 }
 
 /// The columns with the paper's figures.
