@@ -1,6 +1,6 @@
 """Checks the requirements."""
 
-from . import disk, grid, instructions, large, roofline, scaling
+from . import grid, instructions, large, roofline, scaling
 from .plan import CLAIMS, OURS_ADAM, OURS_GAUSS_NEWTON, OURS_TRUST, SAME_OBJECTIVE, SAME_OBJECTIVE_ON
 from .wording import SOLVERS, claim, table, times
 
@@ -18,7 +18,7 @@ def find(results, problem, solver, steps):
 def check(results, answers):
     """A table with a row per requirement. `answers` holds the results of the steps other than the problems."""
     rows = faster(results) + [same_objective(results, peer) for peer in SAME_OBJECTIVE_ON[1]]
-    modules = {"grid": grid, "roofline": roofline, "scaling": scaling, "large": large, "disk": disk, "instructions": instructions}
+    modules = {"grid": grid, "roofline": roofline, "scaling": scaling, "large": large, "instructions": instructions}
     for name, module in modules.items():
         rows += module.check(answers.get(name, {}))
     return table(["requirement", "required", "measured", "met"], rows)

@@ -1,6 +1,6 @@
 """Writes docs/BENCHMARKS.md."""
 
-from . import claims, disk, grid, instructions, large, roofline, scaling
+from . import claims, grid, instructions, large, roofline, scaling
 from .plan import NUMPY, OURS_ADAM, OURS_GAUSS_NEWTON, OURS_TRUST
 from .wording import SOLVERS, memory, not_measured, objective, seconds, share, table, times
 
@@ -45,7 +45,6 @@ SECTIONS = {
     "grid": grid,
     "scaling": scaling,
     "large": large,
-    "disk": disk,
     "roofline": roofline,
     "instructions": instructions,
 }

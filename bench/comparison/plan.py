@@ -124,39 +124,12 @@ LARGE_TRUST_FACTOR = 2
 GROWTH_ROWS = (100_000, 10_000_000)
 
 
-@dataclass(frozen=True)
-class DiskPlan:
-    """A round larger than its memory limit, and one to solve with and without a limit."""
-
-    rows: int
-    limit_mebibytes: int
-    same_rows: int
-    same_limit: str
-    features: int = 16
-    clients: int = 8
-
-    @property
-    def limit(self):
-        whole = self.limit_mebibytes % 1024 == 0
-        return f"{self.limit_mebibytes // 1024}GiB" if whole else f"{self.limit_mebibytes}MiB"
-
-    @property
-    def limit_bytes(self):
-        return self.limit_mebibytes * 2**20
-
-
-DISK = DiskPlan(20_000_000, 1024, 1_000_000, "64MiB")
-DISK_QUICK = DiskPlan(500_000, 256, 100_000, "16MiB")
-# Free disk space required for the files and the scratch file of the large round.
-MIN_FREE_DISK = 8 * 10**9
-
 # Steps other than the problems, in order, with estimated seconds in a full and in a quick run.
 STEPS = {
     "grid": (70, 15),
     "roofline": (30, 12),
     "scaling": (180, 10),
     "large": (150, 5),
-    "disk": (240, 10),
     "instructions": (60, 10),
 }
 PROBLEM_SECONDS = {
@@ -180,7 +153,7 @@ SAME_OBJECTIVE_ON = ("law-school", (NUMPY, "jaxopt_peer"))
 def steps(options):
     """The steps selected on the command line, except the problems."""
     if options.only is None:
-        return [step for step in STEPS if not (step == "disk" and options.no_disk)]
+        return list(STEPS)
     selected = options.only.split(",")
     if not set(selected) <= {*STEPS, "problems"}:
         sys.exit(f"steps: problems, {', '.join(STEPS)}")

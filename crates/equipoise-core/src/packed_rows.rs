@@ -1,15 +1,15 @@
 //! The rows of all clients in the kernel's format: labels multiplied in, four rows to a panel.
 //!
 //! Rows that occur several times are stored once, with a count, if that leaves few enough of them. Only the order of the
-//! rows decides how they are packed. So neither the number of threads nor where a block is stored affects any sum.
+//! rows decides how they are packed. So the number of threads does not affect any sum.
 //!
 //! Clients with very many rows are packed in segments. The sums of a segment are complete before they are added to those
 //! of the segments before it, so that segments in different processes give the same bits as segments in one.
 
-mod block_keeper;
 mod client_packer;
 mod column_summary;
 mod distinct_rows;
+mod packed_block;
 mod partition;
 mod pass;
 
@@ -21,7 +21,6 @@ use crate::row_sample::{RowSample, SamplePlan};
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, Statistics};
 
-pub use block_keeper::{BlockKeeper, Spill, SpillError};
 pub use client_packer::{ClientPacker, PackedClient};
 pub use column_summary::ColumnSummary;
 pub use partition::PackedPartition;
@@ -45,9 +44,9 @@ pub struct PackedRows {
 }
 
 impl PackedRows {
-    /// The clients in this order, with their blocks in `keeper`. All must have the same layout.
-    pub fn new(mut clients: Vec<PackedClient>, keeper: BlockKeeper) -> Result<Self, Error> {
-        let rows = PackedPartition::new(&mut clients, keeper)?;
+    /// The clients in this order. All must have the same layout.
+    pub fn new(mut clients: Vec<PackedClient>) -> Result<Self, Error> {
+        let rows = PackedPartition::new(&mut clients)?;
         let (mut cell_counts, mut samples, mut columns) = (Vec::new(), Vec::new(), Vec::new());
         for client in clients {
             let PackedClient { layout, sample, .. } = &client;
@@ -63,22 +62,20 @@ impl PackedRows {
     /// Packs the rows of each client in memory and merges equal rows if worthwhile. All must have the same layout.
     /// Clients that the plan includes keep a sample.
     pub(crate) fn merged(clients: &[Rows], plan: Option<&SamplePlan>) -> Result<Self, Error> {
-        let keeper = BlockKeeper::in_memory();
         let pack = |(client, rows): (usize, &Rows)| {
             let sampler = plan.and_then(|plan| plan.sampler(client));
-            let mut packer =
-                ClientPacker::new(rows.layout().clone(), &keeper).with_sampler(sampler);
+            let mut packer = ClientPacker::new(rows.layout().clone()).with_sampler(sampler);
             packer.push(rows)?;
-            packer.finish()
+            Ok(packer.finish())
         };
         let packed = clients.par_iter().enumerate().map(pack).collect::<Result<_, Error>>()?;
-        Self::new(packed, keeper)
+        Self::new(packed)
     }
 
     /// Packs the rows of each client in memory without merging. All must have the same layout.
     pub fn unmerged(clients: &[Rows]) -> Result<Self, Error> {
         let packed = clients.par_iter().map(PackedClient::unmerged).collect();
-        Self::new(packed, BlockKeeper::in_memory())
+        Self::new(packed)
     }
 }
 

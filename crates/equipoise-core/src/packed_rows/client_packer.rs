@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::block_keeper::{BlockKeeper, PackedBlock, Storage};
 use super::column_summary::ColumnSummary;
 use super::distinct_rows::DistinctRows;
+use super::packed_block::PackedBlock;
 use super::{BLOCK_ROWS, SEGMENT_ROWS};
 use crate::error::Error;
 use crate::kernel::lanes::Quad;
@@ -17,7 +17,6 @@ use crate::rows::{Layout, Rows};
 /// and the distinct rows are collected as long as they are few enough. Then one of the two is dropped.
 pub struct ClientPacker {
     layout: Layout,
-    keeper: BlockKeeper,
     /// `None` once merging is known not to be worthwhile.
     distinct: Option<DistinctRows>,
     open: OpenBlock,
@@ -54,10 +53,9 @@ struct OpenBlock {
 }
 
 impl ClientPacker {
-    /// For rows of this layout, stored by `keeper`.
-    pub fn new(layout: Layout, keeper: &BlockKeeper) -> Self {
+    /// For rows of this layout.
+    pub fn new(layout: Layout) -> Self {
         Self {
-            keeper: keeper.clone(),
             distinct: Some(DistinctRows::new(layout.n())),
             open: OpenBlock::default(),
             blocks: Vec::new(),
@@ -76,16 +74,6 @@ impl ClientPacker {
         Self { sampler, ..self }
     }
 
-    /// Maximum number of bytes that a packer needs for rows of `n` entries, without the blocks in its keeper.
-    pub fn max_bytes(n: usize) -> usize {
-        DistinctRows::max_bytes(n) + 2 * Self::block_bytes(n)
-    }
-
-    /// Bytes of the largest block of rows of `n` entries, the largest write to a [`Spill`](crate::Spill).
-    pub fn block_bytes(n: usize) -> usize {
-        BLOCK_ROWS / 4 * (n + 1) * size_of::<Quad>()
-    }
-
     /// Packs more rows.
     pub fn push(&mut self, rows: &Rows) -> Result<(), Error> {
         if *rows.layout() != self.layout {
@@ -93,7 +81,7 @@ impl ClientPacker {
         }
         for i in 0..rows.len() {
             if self.n_rows == SEGMENT_ROWS {
-                self.close_segment()?;
+                self.close_segment();
             }
             self.n_rows += 1;
             if self.distinct.as_mut().is_some_and(|distinct| !distinct.add(rows, i)) {
@@ -102,7 +90,7 @@ impl ClientPacker {
             self.open.push(rows.a(i), rows.labels()[i]);
             self.columns.add(rows.a(i));
             if self.open.n_rows == BLOCK_ROWS {
-                self.blocks.push(self.open.close(&[], &self.keeper)?);
+                self.blocks.push(self.open.close(&[]));
             }
         }
         if let Some(sampler) = &mut self.sampler {
@@ -114,19 +102,19 @@ impl ClientPacker {
     }
 
     /// The packed rows, once all have been pushed.
-    pub fn finish(mut self) -> Result<PackedClient, Error> {
-        self.close_segment()?;
+    pub fn finish(mut self) -> PackedClient {
+        self.close_segment();
         let Self { layout, segments, cell_counts, sampler, columns_before, .. } = self;
         let sample = sampler.map(RowSampler::finish);
-        Ok(PackedClient { layout, segments, cell_counts, sample, columns: columns_before })
+        PackedClient { layout, segments, cell_counts, sample, columns: columns_before }
     }
 
     /// Ends a segment and starts the next one.
-    fn close_segment(&mut self) -> Result<(), Error> {
+    fn close_segment(&mut self) {
         match self.distinct.take().filter(DistinctRows::are_worth_merging) {
-            Some(distinct) => self.pack_distinct(&distinct)?,
+            Some(distinct) => self.pack_distinct(&distinct),
             None if self.open.n_rows > 0 => {
-                self.blocks.push(self.open.close(&[], &self.keeper)?);
+                self.blocks.push(self.open.close(&[]));
             }
             None => {}
         }
@@ -135,11 +123,10 @@ impl ClientPacker {
         self.columns_before.push(std::mem::replace(&mut self.columns, ColumnSummary::new(n)));
         self.distinct = Some(DistinctRows::new(n));
         self.n_rows = 0;
-        Ok(())
     }
 
     /// Replaces the rows with the distinct rows and their counts.
-    fn pack_distinct(&mut self, distinct: &DistinctRows) -> Result<(), Error> {
+    fn pack_distinct(&mut self, distinct: &DistinctRows) {
         self.blocks.clear();
         self.open = OpenBlock::default();
         for start in (0..distinct.len()).step_by(BLOCK_ROWS) {
@@ -150,9 +137,8 @@ impl ClientPacker {
                 self.open.push(a, label);
                 counts[at / 4].0[at % 4] = count;
             }
-            self.blocks.push(self.open.close(&counts, &self.keeper)?);
+            self.blocks.push(self.open.close(&counts));
         }
-        Ok(())
     }
 }
 
@@ -166,9 +152,11 @@ impl PackedClient {
             let size = (end - start).div_ceil(4) * n;
             let mut open = OpenBlock { quads: Vec::with_capacity(size), n_rows: 0 };
             (start..end).for_each(|i| open.push(rows.a(i), rows.labels()[i]));
-            let storage = Storage::Memory(open.quads.into_boxed_slice());
-            let keeper = BlockKeeper::in_memory();
-            PackedBlock { n_rows: open.n_rows, counted: false, storage, keeper }
+            PackedBlock {
+                n_rows: open.n_rows,
+                counted: false,
+                quads: open.quads.into_boxed_slice(),
+            }
         };
         let segment = |start: usize| {
             let end = rows.len().min(start + SEGMENT_ROWS);
@@ -215,16 +203,16 @@ impl OpenBlock {
         self.quads[start..].iter_mut().zip(a).for_each(|(q, v)| q.0[lane] = label * v + 0.0);
     }
 
-    /// Stores the block and starts the next one.
-    fn close(&mut self, counts: &[Quad], keeper: &BlockKeeper) -> Result<PackedBlock, Error> {
+    /// Ends the block and starts the next one.
+    fn close(&mut self, counts: &[Quad]) -> PackedBlock {
         self.quads.extend_from_slice(counts);
         let size = self.quads.len();
         let n_rows = std::mem::take(&mut self.n_rows);
-        let block = keeper.keep(&mut self.quads, n_rows, !counts.is_empty())?;
+        let quads = std::mem::take(&mut self.quads).into_boxed_slice();
         // The first block grows with its rows because most clients of a large round are small.
         if n_rows == BLOCK_ROWS {
             self.quads.reserve_exact(size);
         }
-        Ok(block)
+        PackedBlock { n_rows, counted: !counts.is_empty(), quads }
     }
 }

@@ -70,12 +70,6 @@ impl DistinctRows {
         Self { n, n_rows: 0, counts: Vec::new(), chunks: Vec::new(), table, key: Key::new() }
     }
 
-    /// Maximum number of bytes.
-    pub(super) fn max_bytes(n: usize) -> usize {
-        // Values and label, count, and the table while it is copied to one of twice its length.
-        MAX_DISTINCT * (8 * (n + 1) + 8 + 3 * 4)
-    }
-
     /// Counts a row. `false` if merging cannot be worthwhile, which ends the search.
     pub(super) fn add(&mut self, rows: &Rows, i: usize) -> bool {
         let (a, label) = (rows.a(i), rows.labels()[i]);

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 use std::ops::Range;
 
-use super::block_keeper::{BlockKeeper, PackedBlock};
 use super::client_packer::PackedClient;
+use super::packed_block::PackedBlock;
 use super::pass::{Pass, RequestedBlock};
 use crate::error::Error;
 use crate::local_fit::{LocalFit, LocalFits};
@@ -21,12 +21,11 @@ pub struct PackedPartition {
     segments: Vec<usize>,
     /// Each with the index of its segment, in order.
     pub(super) blocks: Vec<(usize, PackedBlock)>,
-    keeper: BlockKeeper,
 }
 
 impl PackedPartition {
-    /// Takes the blocks of clients, which are in `keeper`. All must have the same layout.
-    pub fn new(clients: &mut [PackedClient], keeper: BlockKeeper) -> Result<Self, Error> {
+    /// Takes the blocks of clients. All must have the same layout.
+    pub fn new(clients: &mut [PackedClient]) -> Result<Self, Error> {
         let layout = clients.first().ok_or_else(Error::no_clients)?.layout.clone();
         if let Some(other) = clients.iter().find(|client| client.layout != layout) {
             return Err(Error::layouts(&layout, &other.layout));
@@ -39,7 +38,7 @@ impl PackedPartition {
                 segments.push(c);
             }
         }
-        Ok(Self { n: layout.n(), n_rows, segments, blocks, keeper })
+        Ok(Self { n: layout.n(), n_rows, segments, blocks })
     }
 
     /// The sums of each segment at `theta`, client by client, up to the order requested for its client.
@@ -74,13 +73,13 @@ impl PackedPartition {
         self.segments_of(client).len()
     }
 
-    /// Bytes of rows in memory. The others are spilled.
-    pub fn bytes_in_memory(&self) -> usize {
-        self.blocks.iter().map(|(_, block)| block.bytes_in_memory()).sum()
+    /// Bytes of all rows.
+    pub fn n_bytes(&self) -> usize {
+        self.blocks.iter().map(|(_, block)| block.bytes().len()).sum()
     }
 
     /// The rows as bytes, for another process on a machine of the same byte order.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut put = |numbers: &[usize]| {
             numbers.iter().for_each(|n| bytes.extend_from_slice(&(*n as u64).to_ne_bytes()));
@@ -92,13 +91,13 @@ impl PackedPartition {
             put(&[*segment, block.n_rows, usize::from(block.counted)]);
         }
         for (_, block) in &self.blocks {
-            self.keeper.copy_out(block, self.n, &mut bytes)?;
+            bytes.extend_from_slice(block.bytes());
         }
-        Ok(bytes)
+        bytes
     }
 
-    /// The rows from their bytes, stored in `keeper`.
-    pub fn from_bytes(mut bytes: &[u8], keeper: BlockKeeper) -> Result<Self, Error> {
+    /// The rows from their bytes.
+    pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, Error> {
         let input = &mut bytes;
         let damaged = || Error::Input("the bytes of packed rows are damaged".to_owned());
         let mut take = |n: usize| {
@@ -119,10 +118,10 @@ impl PackedPartition {
         if !is_valid {
             return Err(damaged());
         }
-        let mut partition = Self { n, n_rows, segments, blocks: Vec::new(), keeper };
+        let mut partition = Self { n, n_rows, segments, blocks: Vec::new() };
         for head in heads.chunks_exact(3) {
             let (size, counted) = ((head[1], n), head[2] != 0);
-            let block = partition.keeper.copy_in(size, counted, input)?.ok_or_else(damaged)?;
+            let block = PackedBlock::read(size, counted, input).ok_or_else(damaged)?;
             partition.blocks.push((head[0], block));
         }
         Ok(partition)
@@ -157,15 +156,14 @@ impl PackedPartition {
             Some(RequestedBlock { slot, order: orders[slot]?, block })
         });
         let requested: Vec<_> = requested.collect();
-        Pass { theta, keeper: &self.keeper }.add_up(&requested, statistics.slots())?;
+        Pass { theta }.add_up(&requested, statistics.slots());
         Ok(statistics)
     }
 
-    fn count_beyond_of(&self, client: usize, limits: &[f64]) -> Result<usize, Error> {
-        let mut buffer = Vec::new();
+    fn count_beyond_of(&self, client: usize, limits: &[f64]) -> usize {
         let mut count = 0.0;
         for (_, block) in self.blocks_of(&self.segments_of(client)) {
-            let block = self.keeper.open(block, self.n, &mut buffer)?;
+            let block = block.in_kernel_format(self.n);
             for i in 0..block.n_rows {
                 let panel = &block.values[i / 4 * self.n..][..self.n];
                 let is_beyond =
@@ -175,7 +173,7 @@ impl PackedPartition {
                 }
             }
         }
-        Ok(count as usize)
+        count as usize
     }
 }
 
@@ -228,6 +226,6 @@ impl ClientStatistics for PackedPartition {
 
     fn count_beyond(&self, clients: &[usize], limits: &[f64]) -> Result<Option<Vec<usize>>, Error> {
         let counts = clients.par_iter().map(|&client| self.count_beyond_of(client, limits));
-        counts.collect::<Result<_, Error>>().map(Some)
+        Ok(Some(counts.collect()))
     }
 }

@@ -4,9 +4,7 @@ use rayon::prelude::*;
 use std::cell::RefCell;
 
 use super::BLOCK_ROWS;
-use super::block_keeper::{BlockKeeper, PackedBlock};
-use crate::error::Error;
-use crate::kernel::lanes::Quad;
+use super::packed_block::PackedBlock;
 use crate::kernel::{Scratch, n_sums, sum_block};
 use crate::statistics::{ClientSlots, Order};
 
@@ -26,17 +24,15 @@ pub(super) struct RequestedBlock<'a> {
     pub(super) block: &'a PackedBlock,
 }
 
-/// A model, and the keeper of the blocks to sum up for that model.
+/// A pass at a model.
 pub(super) struct Pass<'a> {
     pub(super) theta: &'a [f64],
-    pub(super) keeper: &'a BlockKeeper,
 }
 
 /// Memory that a thread reuses from block to block.
 #[derive(Default)]
 struct ThreadMemory {
     kernel: Scratch,
-    buffer: Vec<Quad>,
     sums: Vec<f64>,
 }
 
@@ -51,11 +47,7 @@ type OneOfSeveral<'a, 'b> = (&'b RequestedBlock<'a>, usize);
 
 impl Pass<'_> {
     /// Adds the sums of blocks, which are ordered by slot, to `slots`.
-    pub(super) fn add_up(
-        &self,
-        blocks: &[RequestedBlock<'_>],
-        slots: Vec<ClientSlots<'_>>,
-    ) -> Result<(), Error> {
+    pub(super) fn add_up(&self, blocks: &[RequestedBlock<'_>], slots: Vec<ClientSlots<'_>>) {
         let mut slots = slots.into_iter().enumerate();
         let (mut only, mut several, mut slots_of_several) = (Vec::new(), Vec::new(), Vec::new());
         for of_client in blocks.chunk_by(|a, b| a.slot == b.slot) {
@@ -67,36 +59,31 @@ impl Pass<'_> {
                 slots_of_several.extend(slot);
             }
         }
-        self.add_only(only)?;
-        self.add_several(&several, &mut slots_of_several)
+        self.add_only(only);
+        self.add_several(&several, &mut slots_of_several);
     }
 
-    fn add_only(&self, mut blocks: Vec<OnlyBlock<'_, '_>>) -> Result<(), Error> {
+    fn add_only(&self, mut blocks: Vec<OnlyBlock<'_, '_>>) {
         let split = Split::of(blocks.iter().map(|(block, _)| *block), self.theta.len());
         let add = |(block, slot): &mut OnlyBlock<'_, '_>| {
             MEMORY.with_borrow_mut(|memory| {
-                let ThreadMemory { kernel, buffer, sums } = memory;
+                let ThreadMemory { kernel, sums } = memory;
                 sums.resize(n_sums(self.theta.len(), block.order), 0.0);
-                self.sum(block, kernel, buffer, sums)?;
+                self.sum(block, kernel, sums);
                 slot.add(sums);
-                Ok(())
-            })
+            });
         };
         if split.in_parallel {
-            split.share(blocks.par_iter_mut()).try_for_each(add)
+            split.share(blocks.par_iter_mut()).for_each(add);
         } else {
-            blocks.iter_mut().try_for_each(add)
+            blocks.iter_mut().for_each(add);
         }
     }
 
-    fn add_several(
-        &self,
-        blocks: &[OneOfSeveral<'_, '_>],
-        slots: &mut [ClientSlots<'_>],
-    ) -> Result<(), Error> {
+    fn add_several(&self, blocks: &[OneOfSeveral<'_, '_>], slots: &mut [ClientSlots<'_>]) {
         let n = self.theta.len();
         let Some(highest) = blocks.iter().map(|(block, _)| block.order).max() else {
-            return Ok(());
+            return;
         };
         let stride = n_sums(n, highest);
         let at_once =
@@ -105,34 +92,24 @@ impl Pass<'_> {
         let split = Split::of(blocks.iter().map(|(block, _)| *block), n);
         let sum = |((block, _), sums): (&OneOfSeveral<'_, '_>, &mut [f64])| {
             let sums = &mut sums[..n_sums(n, block.order)];
-            MEMORY.with_borrow_mut(|memory| {
-                self.sum(block, &mut memory.kernel, &mut memory.buffer, sums)
-            })
+            MEMORY.with_borrow_mut(|memory| self.sum(block, &mut memory.kernel, sums));
         };
         for blocks in blocks.chunks(at_once) {
             if split.in_parallel {
                 let sums = blocks.par_iter().zip(sums.par_chunks_exact_mut(stride));
-                split.share(sums).try_for_each(sum)?;
+                split.share(sums).for_each(sum);
             } else {
-                blocks.iter().zip(sums.chunks_exact_mut(stride)).try_for_each(sum)?;
+                blocks.iter().zip(sums.chunks_exact_mut(stride)).for_each(sum);
             }
             for ((block, slot), sums) in blocks.iter().zip(sums.chunks_exact(stride)) {
                 slots[*slot].add(&sums[..n_sums(n, block.order)]);
             }
         }
-        Ok(())
     }
 
-    fn sum(
-        &self,
-        requested: &RequestedBlock<'_>,
-        kernel: &mut Scratch,
-        buffer: &mut Vec<Quad>,
-        sums: &mut [f64],
-    ) -> Result<(), Error> {
-        let block = self.keeper.open(requested.block, self.theta.len(), buffer)?;
+    fn sum(&self, requested: &RequestedBlock<'_>, kernel: &mut Scratch, sums: &mut [f64]) {
+        let block = requested.block.in_kernel_format(self.theta.len());
         sum_block(block, self.theta, requested.order, kernel, sums);
-        Ok(())
     }
 }
 
