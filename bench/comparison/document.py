@@ -18,8 +18,7 @@ HOW = """\
   the faster. JAX decides by itself. Equipoise uses all threads.
 - Gauss–Newton is a different algorithm for the same problem, with inner fits to 10⁻¹¹. Its speed-up, relative to {steps} Adam
   steps in NumPy, shows what users gain, not how well a loop is optimised.
-- Equipoise prepares a round once, by packing rows and merging equal ones. The time for this is given below each table.
-  "Equal rows merged" gives NumPy the same advantage, on a dataset that has equal rows.
+- Equipoise prepares a round once, by packing rows. The time for this is given below each table.
 - One NumPy function evaluates `P` for all solvers: it solves the inner problem at the final weights, from 0 to 10⁻¹⁰, and
   computes F at ρ = 10⁴. "Relative to Equipoise" is (P − P of Equipoise) / P of Equipoise after the same steps.
 - "Same trajectory" counts the steps that start at the same weights as in Equipoise, to 10⁻⁶. L-BFGS stops closer to the
@@ -33,7 +32,6 @@ HOW = """\
 | peer | implementation |
 | --- | --- |
 | [NumPy + Newton](../bench/peers/numpy_newton.py) | Caches g_c and H_c per θ, so that after the weights change, the first Newton step, the implicit solve and the cross term need no pass. Skips clients of weight 0. Stores rows by column, in blocks, multiplied by their labels. Computes Hessians by BLAS or from precomputed products, whichever is faster. |
-| … equal rows merged | The same on distinct rows with counts. Merging is not timed. |
 | [SciPy](../bench/peers/scipy_lbfgs.py) | L-BFGS-B with 20 corrections and without the test on the change in value; one Hessian solve for the gradient with respect to the weights. |
 | [jaxopt](../bench/peers/jaxopt_peer.py) | LBFGS with implicit differentiation by Cholesky; all steps in one compiled program; compilation is timed separately. |
 | [PyTorch](../bench/peers/torch_lbfgs.py) | LBFGS with strong_wolfe and hand-written gradients; only with `--torch`, because its package is very large. |
@@ -188,9 +186,6 @@ def notes(result):
             f"- NumPy: {numpy['inner_iterations']:,} Newton steps; Hessians by {numpy['hessians']}, "
             f"{threads(numpy)} (the fastest)."
         )
-    distinct = of(runs, "numpy_newton-distinct")
-    if distinct:
-        lines.append(f"- Equal rows merged: {distinct['rows']:,} of {sum(result['header']['proxy_rows']):,} rows remain.")
     jaxopt = of(runs, "jaxopt_peer")
     if jaxopt:
         lines.append(f"- jaxopt: {jaxopt['inner_iterations']:,} inner iterations; compilation took another {seconds(jaxopt['compile_seconds'])}, not included.")

@@ -7,9 +7,8 @@ OURS_ADAM = "paper"
 OURS_GAUSS_NEWTON = "bilevel"
 OURS_TRUST = "trust"
 NUMPY = "numpy_newton"
-DISTINCT = "numpy_newton-distinct"
 SLOW = ("scipy_lbfgs", "jaxopt_peer", "torch_lbfgs")
-PEERS = (NUMPY, DISTINCT) + SLOW
+PEERS = (NUMPY, *SLOW)
 
 
 @dataclass(frozen=True)

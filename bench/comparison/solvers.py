@@ -5,7 +5,7 @@ import statistics
 import sys
 
 from .environment import Failed, say
-from .plan import DISTINCT, NUMPY, OURS_ADAM, OURS_GAUSS_NEWTON, OURS_TRUST
+from .plan import NUMPY, OURS_ADAM, OURS_GAUSS_NEWTON, OURS_TRUST
 from .turns import add_turn
 
 # Trajectories agree as long as no weight differs by more than this.
@@ -13,7 +13,7 @@ SAME_WEIGHTS = 1e-6
 SMALLER_TOLERANCE = 1e-9
 OURS = (OURS_TRUST, OURS_GAUSS_NEWTON, OURS_ADAM)
 # Solvers that take turns. The others take too long, or would compile again each time.
-FAST = (*OURS, NUMPY, DISTINCT)
+FAST = (*OURS, NUMPY)
 
 
 def compare(env, problem, header):
@@ -71,11 +71,8 @@ def peer(env, problem, header, name, steps, *more):
         "--threads": env.threads,
     }
     arguments = [str(argument) for pair in options.items() for argument in pair] + list(more)
-    script = name
-    if name == DISTINCT:
-        script, arguments = NUMPY, [*arguments, "--distinct"]
     try:
-        return finished(env.peer(script, header["file"], *arguments)[0])
+        return finished(env.peer(name, header["file"], *arguments)[0])
     except Failed as failure:
         say(f"FAILED {name}: {failure}")
         return {"solver": name, "steps": steps, "failed": str(failure)}

@@ -5,7 +5,6 @@ SOLVERS = {
     "trust": "**Equipoise**, trust (the default)",
     "bilevel": "**Equipoise**, Gauss–Newton (`--defense bilevel`)",
     "numpy_newton": "NumPy + Newton",
-    "numpy_newton-distinct": "NumPy + Newton, equal rows merged",
     "scipy_lbfgs": "SciPy L-BFGS-B",
     "jaxopt_peer": "jaxopt LBFGS",
     "torch_lbfgs": "PyTorch LBFGS",

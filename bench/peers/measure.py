@@ -22,7 +22,6 @@ def arguments(description):
     parser.add_argument("--budget", type=float, default=60, help="seconds after which no repeat starts")
     parser.add_argument("--threads", type=int, default=2, help="maximum number of threads, including BLAS")
     parser.add_argument("--tolerance", type=float, help="inner gradient tolerance (default: the problem's)")
-    parser.add_argument("--distinct", action="store_true", help="merge equal rows first (numpy_newton)")
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])

@@ -34,10 +34,9 @@ MAX_PRODUCT_BYTES = 64 * 2**20
 class Block:
     """A block of rows of one client."""
 
-    def __init__(self, client, signed, counts):
+    def __init__(self, client, signed):
         self.client = client
         self.columns = np.ascontiguousarray(signed.T)
-        self.counts = counts
         self.products = None
 
     def make_products(self):
@@ -54,14 +53,11 @@ class Block:
         np.exp(p, out=p)
         p += 1.0
         np.divide(1.0, p, out=p)
-        counted = p if self.counts is None else p * self.counts
-        return p, -(self.columns @ counted)
+        return p, -(self.columns @ p)
 
     def hessian(self, p):
         """The contribution of the rows to H_c."""
         curvature = p - p * p
-        if self.counts is not None:
-            curvature *= self.counts
         if self.products is None:
             scaled = np.multiply(self.columns, curvature, out=scratch(self.columns.shape))
             return scaled @ self.columns.T
@@ -128,20 +124,14 @@ class Point:
 class NumpyNewton:
     """The bilevel problem as a map from weights to ∇P."""
 
-    def __init__(self, problem, threads, distinct):
+    def __init__(self, problem, threads):
         self.problem, self.n, self.n_clients = problem, problem.n, problem.n_clients
         self.diagonal = problem.ridge * np.eye(self.n)
-        self.blocks, self.kept_rows = [], 0
+        self.blocks = []
         for client, (a, y) in enumerate(problem.clients()):
-            signed, counts = a * y[:, None], None
-            if distinct:
-                signed, counts = np.unique(signed, axis=0, return_counts=True)
-                counts = counts.astype(float)
-            self.kept_rows += len(signed)
+            signed = a * y[:, None]
             n_blocks = -(-len(signed) // BLOCK_ROWS)
-            parts = np.array_split(signed, n_blocks)
-            counted = np.array_split(counts, n_blocks) if distinct else [None] * n_blocks
-            self.blocks += [Block(client, *part) for part in zip(parts, counted)]
+            self.blocks += [Block(client, part) for part in np.array_split(signed, n_blocks)]
         problem.forget_rows()
         self.pool = ThreadPoolExecutor(threads)
         (self.hessian_method, self.threads), self.method_seconds = self.choose(threads)
@@ -149,7 +139,7 @@ class NumpyNewton:
 
     def choose(self, threads):
         """Times the methods of making a pass and keeps the fastest."""
-        product_bytes = 8 * self.kept_rows * self.n * (self.n + 1) // 2
+        product_bytes = 8 * problem.n_rows * self.n * (self.n + 1) // 2
         hessians = ["blas"] + ["products"] * (product_bytes <= MAX_PRODUCT_BYTES)
         threads = [1] + [threads] * (threads > 1 and len(self.blocks) > 1)
         methods = itertools.product(hessians, threads)
@@ -219,7 +209,7 @@ class NumpyNewton:
 
 def main():
     problem = Problem(OPTIONS.problem, OPTIONS.tolerance)
-    prepare_seconds, peer = timed(lambda: NumpyNewton(problem, OPTIONS.threads, OPTIONS.distinct))
+    prepare_seconds, peer = timed(lambda: NumpyNewton(problem, OPTIONS.threads))
     seconds, path = repeat(lambda: peer.solve(OPTIONS.steps), OPTIONS, lambda: peer.solve(5))
     report(
         OPTIONS,
@@ -227,9 +217,8 @@ def main():
         ["numpy"],
         seconds,
         path,
-        solver="numpy_newton" + ("-distinct" if OPTIONS.distinct else ""),
+        solver="numpy_newton",
         prepare_seconds=prepare_seconds,
-        rows=peer.kept_rows,
         hessians=peer.hessian_method,
         threads=peer.threads,
         pass_seconds=peer.method_seconds,

@@ -1,15 +1,11 @@
 //! The rows of all clients in the kernel's format: labels multiplied in, four rows to a panel.
 //!
-//! Rows that occur several times are stored once, with a count, if that leaves few enough of them. Only the order of the
-//! rows decides how they are packed. So the number of threads does not affect any sum.
-//!
+//! Only the order of the rows decides how they are packed and summed, so the number of threads does not affect any sum.
 //! Clients with very many rows are packed in segments. The sums of a segment are complete before they are added to those
 //! of the segments before it, so that segments in different processes give the same bits as segments in one.
 
 mod client_packer;
 mod column_summary;
-mod distinct_rows;
-mod packed_block;
 mod partition;
 mod pass;
 
@@ -17,7 +13,7 @@ use rayon::prelude::*;
 use std::slice;
 
 use crate::error::Error;
-use crate::row_sample::{RowSample, SamplePlan};
+use crate::row_sample::{RowSample, RowSampler, SamplePlan};
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, Statistics};
 
@@ -29,8 +25,9 @@ pub use partition::PackedPartition;
 /// the same for any number of threads.
 pub(crate) const BLOCK_ROWS: usize = 1024;
 
-/// Rows of a client that are packed, merged and summed on their own.
+/// Rows of a client whose sums are complete before they are added to those of the rows before them.
 pub const SEGMENT_ROWS: usize = 1 << 20;
+const SEGMENT_BLOCKS: usize = SEGMENT_ROWS / BLOCK_ROWS;
 
 /// The rows of all clients, packed.
 #[derive(Debug)]
@@ -59,23 +56,28 @@ impl PackedRows {
         Ok(Self { rows, cell_counts, samples, columns })
     }
 
-    /// Packs the rows of each client in memory and merges equal rows if worthwhile. All must have the same layout.
-    /// Clients that the plan includes keep a sample.
-    pub(crate) fn merged(clients: &[Rows], plan: Option<&SamplePlan>) -> Result<Self, Error> {
+    /// Packs the rows of each client. All must have the same layout.
+    pub fn of(clients: &[Rows]) -> Result<Self, Error> {
+        Self::pack(clients, |_| None)
+    }
+
+    /// The same, with a sample of the rows of some clients.
+    pub(crate) fn sampled(clients: &[Rows]) -> Result<Self, Error> {
+        let layout = clients.first().ok_or_else(Error::no_clients)?.layout().clone();
+        let plan = SamplePlan::new(layout, clients.len());
+        Self::pack(clients, |client| plan.sampler(client))
+    }
+
+    fn pack(
+        clients: &[Rows],
+        sampler: impl Fn(usize) -> Option<RowSampler> + Sync,
+    ) -> Result<Self, Error> {
         let pack = |(client, rows): (usize, &Rows)| {
-            let sampler = plan.and_then(|plan| plan.sampler(client));
-            let mut packer = ClientPacker::new(rows.layout().clone()).with_sampler(sampler);
+            let mut packer = ClientPacker::new(rows.layout().clone()).with_sampler(sampler(client));
             packer.push(rows)?;
             Ok(packer.finish())
         };
-        let packed = clients.par_iter().enumerate().map(pack).collect::<Result<_, Error>>()?;
-        Self::new(packed)
-    }
-
-    /// Packs the rows of each client in memory without merging. All must have the same layout.
-    pub fn unmerged(clients: &[Rows]) -> Result<Self, Error> {
-        let packed = clients.par_iter().map(PackedClient::unmerged).collect();
-        Self::new(packed)
+        Self::new(clients.par_iter().enumerate().map(pack).collect::<Result<_, Error>>()?)
     }
 }
 
@@ -98,10 +100,6 @@ impl ClientStatistics for PackedRows {
 
     fn cell_counts(&self, client: usize) -> Option<&[[usize; 2]]> {
         Some(&self.cell_counts[client])
-    }
-
-    fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error> {
-        self.rows.evaluate(theta, order)
     }
 
     fn evaluate_each(&self, theta: &[f64], orders: &[Option<Order>]) -> Result<Statistics, Error> {

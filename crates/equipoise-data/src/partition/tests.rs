@@ -47,10 +47,10 @@ impl ClientStatistics for Elsewhere {
         Some(&self.0[client].cell_counts)
     }
 
-    fn evaluate(
+    fn evaluate_each(
         &self,
         _: &[f64],
-        _: Order,
+        _: &[Option<Order>],
     ) -> Result<equipoise_core::Statistics, equipoise_core::Error> {
         Err(equipoise_core::Error::Cancelled)
     }
