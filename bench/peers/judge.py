@@ -1,9 +1,11 @@
-"""Evaluates P at weights given as a JSON list on standard input: `judge.py PROBLEM.json`."""
+"""P at weights that another program found: judge.py PROBLEM.json WEIGHTS, a JSON list."""
 
 import json
 import sys
 
+import numpy as np
+
 from problem import Problem
 
-objective, residual = Problem(sys.argv[1]).judge(json.load(sys.stdin))
-print(json.dumps({"objective": float(objective), "judged_gradient_norm": residual}))
+with np.errstate(over="ignore"):
+    print(float(Problem(sys.argv[1]).objective(json.loads(sys.argv[2]))))

@@ -1,6 +1,6 @@
-"""A problem as saved by `save_problem`, its outer objective, and the evaluation of final weights.
+"""A problem as the lab's example `compare` saves it, and what all peers share.
 
-    P(w) = F(θ(w)),  F = root loss + (λ/2n²)‖θ‖² + (ρ/2) [(1−ν) d_SP² + ν d_EO²]
+    P(w) = F(θ(w)),  F = root loss + (λ/2n²)‖θ‖² + (ρ/2) d_SP²
     θ(w) = argmin (1/N) Σ_c w_c L_c(θ) + (λ/2n²)‖θ‖²
 """
 
@@ -11,97 +11,81 @@ import numpy as np
 
 
 class Problem:
-    """A round as NumPy arrays. Rows are a = (x, s[, 1]); labels are −1 or +1."""
+    """A round as NumPy arrays. Rows are a = (x, s, 1), multiplied by their labels, −1 or +1."""
 
-    def __init__(self, file, tolerance=None):
-        self.file = file
+    def __init__(self, file):
         header = json.loads(Path(file).read_text())
-        if header["version"] != 1:
-            raise ValueError(f"{file}: unsupported version {header['version']}")
         numbers = np.fromfile(Path(file).with_suffix(".bin"), dtype="<f8")
-        n, proxy_rows, root_rows = header["n"], header["proxy_rows"], header["root_rows"]
-        n_rows, n_root = sum(proxy_rows), sum(root_rows)
-        sizes = [n_rows * n, n_rows, n_root * n, n_root]
-        if numbers.size != sum(sizes):
-            raise ValueError(f"{file}: {numbers.size} numbers instead of {sum(sizes)}")
-        parts = np.split(numbers, np.cumsum(sizes)[:-1])
-        self.header, self.name = header, header["name"]
-        self.n, self.n_rows, self.n_clients = n, n_rows, len(proxy_rows)
-        self.client_rows = proxy_rows
-        self.a, self.y = parts[0].reshape(n_rows, n), parts[1]
-        self.root_a, self.root_y = parts[2].reshape(n_root, n), parts[3]
+        n, self.client_rows, n_root = header["n"], header["proxy_rows"], header["root_rows"]
+        self.n, self.n_rows, self.n_clients = n, sum(self.client_rows), len(self.client_rows)
+        parts = np.split(numbers, np.cumsum([self.n_rows * n, self.n_rows, n_root * n]))
+        self.signed = parts[0].reshape(-1, n) * parts[1][:, None]
+        root = parts[2].reshape(-1, n)
+        self.root_signed = root * parts[3][:, None]
+        sensitive = root[:, header["sensitive"]]
+        self.d_sp = (sensitive - sensitive.mean()) @ root / n_root
         self.ridge = header["lambda"] / n**2
-        # All saved problems have statistical parity; the other criterion of the paper is equal opportunity.
-        self.nu = {"sp": 0.0, "eo": 1.0}[header["fairness"]]
-        self.tolerance = tolerance or header["inner_tolerance"]
-        self.max_iterations = header["inner_iterations"]
-
-        centred = self.root_a[:, header["n_x"]]
-        centred = (centred - centred.mean()) / n_root
-        self.d_sp = centred @ self.root_a
-        self.d_eo = (centred * (self.root_y > 0)) @ self.root_a
-        # The loss and its derivatives depend only on the products y·a.
-        self.root_signed = self.root_a * self.root_y[:, None]
+        self.adam, self.rho = header["adam"], header["rho"]
+        self.tolerance, self.max_iterations = header["inner_tolerance"], header["inner_iterations"]
 
     def clients(self):
-        """The rows and labels of each client."""
-        ends = np.cumsum(self.client_rows)[:-1]
-        return list(zip(np.split(self.a, ends), np.split(self.y, ends)))
-
-    def forget_rows(self):
-        """Frees the proxy rows, for peers that have their own copy."""
-        self.a = self.y = None
+        """The signed rows of each client."""
+        return np.split(self.signed, np.cumsum(self.client_rows)[:-1])
 
     def rho_of_steps(self, steps):
         """ρ of each step. The schedule scales with the number of steps."""
-        rho, adam = self.header["rho"], self.header["adam"]
-        every = max(1, rho["every"] * steps // adam["steps"])
-        raises = np.arange(steps) // every
-        return np.minimum(rho["start"] * rho["factor"] ** raises.astype(float), rho["max"])
+        every = max(1, self.rho["every"] * steps // self.adam["steps"])
+        raises = (np.arange(steps) // every).astype(float)
+        return np.minimum(self.rho["start"] * self.rho["factor"] ** raises, self.rho["max"])
 
     def outer_gradient(self, theta, rho):
         """∂F/∂θ."""
-        with np.errstate(over="ignore"):
-            p = 1.0 / (1.0 + np.exp(self.root_signed @ theta))
-        penalty = (1 - self.nu) * (self.d_sp @ theta) * self.d_sp
-        penalty += self.nu * (self.d_eo @ theta) * self.d_eo
-        return -(p @ self.root_signed) / len(p) + self.ridge * theta + rho * penalty
+        p = 1.0 / (1.0 + np.exp(self.root_signed @ theta))
+        return -(p @ self.root_signed) / len(p) + self.ridge * theta + rho * (self.d_sp @ theta) * self.d_sp
 
-    def outer_value(self, theta, rho):
-        """F."""
-        loss = np.logaddexp(0.0, -(self.root_signed @ theta)).mean()
-        squared = (1 - self.nu) * (self.d_sp @ theta) ** 2 + self.nu * (self.d_eo @ theta) ** 2
-        return loss + 0.5 * self.ridge * (theta @ theta) + 0.5 * rho * squared
-
-    def judge(self, weights):
-        """P at these weights and the final ρ, with the inner problem solved from 0 to 1e-10."""
-        whole = self if self.a is not None else Problem(self.file)
-        theta, residual = whole.fit(np.asarray(weights), 1e-10)
-        return self.outer_value(theta, self.header["rho"]["max"]), residual
-
-    def fit(self, weights, tolerance):
-        """θ(w) by plain Newton with step halving, and the final norm of the gradient."""
-        row_weights = np.repeat(weights / self.n_rows, self.client_rows)
-        used = row_weights > 0
-        signed, row_weights = (self.a * self.y[:, None])[used], row_weights[used]
-
-        def value(theta):
-            losses = np.logaddexp(0.0, -(signed @ theta))
-            return row_weights @ losses + 0.5 * self.ridge * (theta @ theta)
-
+    def objective(self, weights):
+        """P at the final ρ, with the inner problem solved from 0 to 1e-10 by plain Newton."""
+        row_weights = np.repeat(np.asarray(weights) / self.n_rows, self.client_rows)
         theta = np.zeros(self.n)
         for _ in range(200):
-            with np.errstate(over="ignore"):
-                p = 1.0 / (1.0 + np.exp(signed @ theta))
-            gradient = -((row_weights * p) @ signed) + self.ridge * theta
-            if np.linalg.norm(gradient) <= tolerance:
+            p = 1.0 / (1.0 + np.exp(self.signed @ theta))
+            gradient = -((row_weights * p) @ self.signed) + self.ridge * theta
+            if np.linalg.norm(gradient) <= 1e-10:
                 break
             curvature = row_weights * p * (1 - p)
-            hessian = (signed * curvature[:, None]).T @ signed + self.ridge * np.eye(self.n)
-            step = np.linalg.solve(hessian, gradient)
-            here, length = value(theta), 1.0
+            hessian = (self.signed * curvature[:, None]).T @ self.signed + self.ridge * np.eye(self.n)
+            step, length = np.linalg.solve(hessian, gradient), 1.0
+            here = self.inner(theta, row_weights)
             # Near the minimum, differences in value are rounding errors, and the full step is right.
-            while length > 1e-6 and value(theta - length * step) > here + 1e-13 * abs(here):
+            while length > 1e-6 and self.inner(theta - length * step, row_weights) > here + 1e-13 * abs(here):
                 length *= 0.5
             theta = theta - length * step
-        return theta, float(np.linalg.norm(gradient))
+        loss = np.logaddexp(0.0, -(self.root_signed @ theta)).mean()
+        return loss + 0.5 * self.ridge * (theta @ theta) + 0.5 * self.rho["max"] * (self.d_sp @ theta) ** 2
+
+    def inner(self, theta, row_weights):
+        losses = np.logaddexp(0.0, -(self.signed @ theta))
+        return row_weights @ losses + 0.5 * self.ridge * (theta @ theta)
+
+
+def run_adam(problem, hypergradient, steps):
+    """The paper's Algorithm 2: Adam from uniform weights, projected onto the simplex. Returns the final weights."""
+    adam = problem.adam
+    rate, beta1, beta2 = adam["learning_rate"], adam["beta1"], adam["beta2"]
+    weights = np.full(problem.n_clients, 1.0 / problem.n_clients)
+    mean, square = np.zeros_like(weights), np.zeros_like(weights)
+    for step, rho in enumerate(problem.rho_of_steps(steps), start=1):
+        gradient = hypergradient(weights, rho)
+        mean = beta1 * mean + (1 - beta1) * gradient
+        square = beta2 * square + (1 - beta2) * gradient * gradient
+        scaled = np.sqrt(square / (1 - beta2**step)) + adam["epsilon"]
+        weights = project_onto_simplex(weights - rate * (mean / (1 - beta1**step)) / scaled)
+    return weights
+
+
+def project_onto_simplex(point):
+    """The closest point with w ≥ 0 and Σ w = 1, by sorting (Algorithm 3)."""
+    descending = np.sort(point)[::-1]
+    candidates = (np.cumsum(descending) - 1.0) / np.arange(1, len(point) + 1)
+    shift = candidates[np.nonzero(descending > candidates)[0][-1]]
+    return np.maximum(point - shift, 0.0)

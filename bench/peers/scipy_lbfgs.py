@@ -2,67 +2,49 @@
 
 The test on the change in value is disabled, because it would stop before the gradient tolerance is met. L-BFGS-B tests the
 largest entry of the gradient, so its tolerance is 1e-7/√n, which bounds the norm by 1e-7. Fits skip clients of weight 0.
-BLAS gets one thread or all, whichever is faster on this problem.
 """
 
-from measure import arguments, fastest, limit_blas
+import numpy as np
+from scipy.optimize import minimize
 
-OPTIONS = arguments(__doc__)
-limit_blas(OPTIONS.threads)
-
-import numpy as np  # noqa: E402
-from scipy.optimize import minimize  # noqa: E402
-from threadpoolctl import threadpool_limits  # noqa: E402
-
-from lbfgs import run_peer  # noqa: E402
-from rows import WeightedRows  # noqa: E402
+from problem import run_adam
 
 
-class ScipyLbfgs:
+class Peer:
     """The bilevel problem as a map from weights to ∇P."""
 
-    def __init__(self, problem):
-        self.problem, self.rows = problem, WeightedRows(problem)
-        self.options = {
-            "gtol": problem.tolerance / np.sqrt(problem.n),
-            "ftol": 0.0,
-            "maxiter": problem.max_iterations,
-            "maxfun": 20 * problem.max_iterations,
-            "maxcor": 20,
-            "maxls": 50,
-        }
+    def __init__(self, problem, threads, steps):
+        self.problem, self.steps = problem, steps
+        self.columns = [np.ascontiguousarray(rows.T) for rows in problem.clients()]
+        tolerance, most = problem.tolerance / np.sqrt(problem.n), problem.max_iterations
+        self.options = {"gtol": tolerance, "ftol": 0.0, "maxiter": most, "maxfun": 20 * most, "maxcor": 20, "maxls": 50}
 
-    def choose_threads(self, max_threads):
-        """The number of BLAS threads with the fastest pass."""
-        theta, weights = np.zeros(self.problem.n), np.ones(self.problem.n_clients)
-        best, _ = fastest(
-            sorted({1, max_threads}),
-            lambda threads: threadpool_limits(limits=threads),
-            lambda: self.rows.value_and_gradient(theta, weights),
-        )
-        return best
-
-    def reset(self):
+    def solve(self):
         self.theta = np.zeros(self.problem.n)
-        self.rows.last = None
-        self.iterations = self.not_converged = 0
+        return run_adam(self.problem, self.hypergradient, self.steps)
+
+    def value_and_gradient(self, theta, weights):
+        """ℓ and ∇ℓ."""
+        value, gradient = 0.0, np.zeros(self.problem.n)
+        for weight, columns in zip(weights, self.columns):
+            if weight > 0:
+                margins = theta @ columns
+                small = np.exp(-np.abs(margins))
+                value += weight * (np.log1p(small).sum() - np.minimum(margins, 0.0).sum())
+                gradient -= weight * (columns @ (np.where(margins >= 0, small, 1.0) / (1.0 + small)))
+        ridge, n_rows = self.problem.ridge, self.problem.n_rows
+        return value / n_rows + 0.5 * ridge * (theta @ theta), gradient / n_rows + ridge * theta
 
     def hypergradient(self, weights, rho):
-        fit = minimize(
-            self.rows.value_and_gradient,
-            self.theta,
-            args=(weights,),
-            jac=True,
-            method="L-BFGS-B",
-            options=self.options,
-        )
-        self.theta = fit.x
-        self.iterations += fit.nit
-        self.not_converged += bool(np.linalg.norm(fit.jac) > self.problem.tolerance)
-        hessian, gradients = self.rows.implicit(fit.x, weights)
-        v = np.linalg.solve(hessian, self.problem.outer_gradient(fit.x, rho))
-        return -(gradients @ v) / self.problem.n_rows
-
-
-if __name__ == "__main__":
-    run_peer(OPTIONS, ScipyLbfgs, "scipy_lbfgs", "scipy")
+        problem = self.problem
+        self.theta = theta = minimize(
+            self.value_and_gradient, self.theta, args=(weights,), jac=True, method="L-BFGS-B", options=self.options
+        ).x
+        hessian, gradients = problem.ridge * np.eye(problem.n), []
+        for weight, columns in zip(weights, self.columns):
+            p = 1.0 / (1.0 + np.exp(theta @ columns))
+            gradients.append(-(columns @ p))
+            if weight > 0:
+                hessian += (weight / problem.n_rows) * ((columns * (p - p * p)) @ columns.T)
+        v = np.linalg.solve(hessian, problem.outer_gradient(theta, rho))
+        return -(np.array(gradients) @ v) / problem.n_rows

@@ -1,1 +1,0 @@
-"""Rounds on Dask workers: measured, modelled and simulated."""
