@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use equipoise_cli::api;
 use equipoise_data::{
-    Memory, OutcomeFile, OutputFolder, RoundTables, TableSource, check_origins, load_tables,
-    read_folder, write_atomically,
+    OutcomeFile, OutputFolder, RoundTables, TableSource, check_origins, load_tables, read_folder,
+    write_atomically,
 };
 use equipoise_defend::{Context, Judged, absence_warning, files_of, judge, page_of};
 use pyo3::prelude::*;
@@ -92,7 +92,7 @@ pub(crate) enum Clients<'py> {
 
 /// Runs the defense. Options are those of the command `defend`.
 #[pyfunction]
-#[pyo3(signature = (proxies, roots, schema, options, *, memory, scratch, sweep, allow_missing, progress))]
+#[pyo3(signature = (proxies, roots, schema, options, *, sweep, allow_missing, progress))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn defend(
     py: Python<'_>,
@@ -100,8 +100,6 @@ pub(crate) fn defend(
     roots: Clients<'_>,
     schema: &Schema,
     options: &Bound<'_, PyDict>,
-    memory: Option<usize>,
-    scratch: Option<PathBuf>,
     sweep: bool,
     allow_missing: bool,
     progress: Option<&Bound<'_, PyAny>>,
@@ -123,14 +121,10 @@ pub(crate) fn defend(
         .collect();
     let tables = RoundTables::new(proxies, roots)
         .map_err(|error| exception(py, &error.into(), Stage::Solve))?;
-    let memory = match memory {
-        Some(bytes) => Memory::at_most(bytes, scratch.unwrap_or_else(std::env::temp_dir)),
-        None => Memory::unlimited(),
-    };
     let schema = schema.0.clone();
     let defended = task::run(py, Stage::Solve, progress, move |watcher| {
         let about_origins = check_origins(&files, &schema, settings.fairness)?;
-        let mut loaded = load_tables(tables, &schema, &memory)?;
+        let mut loaded = load_tables(tables, &schema)?;
         loaded.warnings.splice(0..0, about_origins);
         watcher.check()?;
         let context = Context { sweep, warnings: absences, ..Context::default() };

@@ -48,14 +48,11 @@ fn class_of(error: &anyhow::Error, stage: Stage) -> &'static str {
             _ => None,
         };
         let data = |error: &Data| match error {
-            Data::Read { .. }
-            | Data::Write { .. }
-            | Data::Scratch { .. }
-            | Data::Exists(_)
-            | Data::NotOurFolder(_) => Some("FileError"),
+            Data::Read { .. } | Data::Write { .. } | Data::Exists(_) | Data::NotOurFolder(_) => {
+                Some("FileError")
+            }
             Data::Table { .. } | Data::Cells { .. } => Some("TableError"),
             Data::ManyLabels { .. } => Some("SchemaError"),
-            Data::TooLittleMemory { .. } => Some("SettingError"),
             _ => None,
         };
         let cause_class = cause.downcast_ref::<Data>().and_then(data);

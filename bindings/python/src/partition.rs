@@ -1,15 +1,10 @@
 //! Parts of proxies that are packed and summed in a worker process.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::ops::Range;
-use std::path::PathBuf;
-use std::sync::{Mutex, OnceLock, PoisonError};
 
-use equipoise_core::{BlockKeeper, ClientStatistics, LocalFits, Order, PackedPartition};
-use equipoise_data::{
-    Memory, PartSummary, ProxyPart, TableSource, WireReader, WireWriter, pack_parts,
-};
+use equipoise_core::{ClientStatistics, LocalFits, Order, PackedPartition};
+use equipoise_data::{PartSummary, ProxyPart, TableSource, WireReader, WireWriter, pack_parts};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -34,17 +29,14 @@ type Part<'py> = (usize, String, Bound<'py, PyAny>, u64, Option<u64>, Vec<[usize
 
 #[pymethods]
 impl Partition {
-    /// Reads and packs parts of proxies. Up to `memory` bytes of rows of this process stay in memory, the others are in an
-    /// unnamed file in the folder `scratch`.
+    /// Reads and packs parts of proxies.
     #[staticmethod]
-    #[pyo3(signature = (parts, n_clients, schema, *, memory, scratch))]
+    #[pyo3(signature = (parts, n_clients, schema))]
     fn pack(
         py: Python<'_>,
         parts: Vec<Part<'_>>,
         n_clients: usize,
         schema: &Schema,
-        memory: Option<usize>,
-        scratch: PathBuf,
     ) -> PyResult<Self> {
         let names: Vec<String> = parts.iter().map(|part| part.1.clone()).collect();
         let parts = parts.into_iter().map(|(client, name, table, first, end, cells_before)| {
@@ -53,10 +45,8 @@ impl Partition {
             Ok(ProxyPart { client, table, rows, cells_before })
         });
         let parts = parts.collect::<PyResult<Vec<_>>>()?;
-        let keeper = keeper(schema.0.layout().n(), memory, scratch)
-            .map_err(|error| exception(py, &error.into(), Stage::Solve))?;
         let packed = py.detach(|| {
-            let packed = alone(|| pack_parts(parts, n_clients, &schema.0, &keeper))?;
+            let packed = alone(|| pack_parts(parts, n_clients, &schema.0))?;
             packed.map_err(|failed| {
                 let (part, error) = *failed;
                 in_proxy_of(&names[part], error.into())
@@ -133,51 +123,30 @@ impl Partition {
 
     /// Bytes in memory, by which a scheduler judges what a worker holds.
     fn __sizeof__(&self) -> usize {
-        self.rows.bytes_in_memory() + self.summary.len()
+        self.rows.n_bytes() + self.summary.len()
     }
 
     /// A partition from its rows and its summary.
     #[staticmethod]
-    fn from_bytes(
-        py: Python<'_>,
-        rows: &[u8],
-        summary: &[u8],
-        n: usize,
-        memory: Option<usize>,
-        scratch: PathBuf,
-    ) -> PyResult<Self> {
-        let rows = keeper(n, memory, scratch)
-            .map_err(anyhow::Error::from)
-            .and_then(|keeper| Ok(PackedPartition::from_bytes(rows, keeper)?))
-            .map_err(|error| exception(py, &error, Stage::Solve))?;
+    fn from_bytes(py: Python<'_>, rows: &[u8], summary: &[u8]) -> PyResult<Self> {
+        let rows = PackedPartition::from_bytes(rows)
+            .map_err(|error| exception(py, &error.into(), Stage::Solve))?;
         Ok(Self { rows, summary: summary.to_vec() })
     }
 
-    /// The rows and the summary, and the length of a row, which `from_bytes` needs.
-    fn to_bytes<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>, usize)> {
-        let rows = py
-            .detach(|| self.rows.to_bytes())
-            .map_err(|error| exception(py, &error.into(), Stage::Solve))?;
-        Ok((PyBytes::new(py, &rows), PyBytes::new(py, &self.summary), self.rows.n()))
+    /// The rows and the summary, which `from_bytes` needs.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, Bound<'py, PyBytes>) {
+        let rows = py.detach(|| self.rows.to_bytes());
+        (PyBytes::new(py, &rows), PyBytes::new(py, &self.summary))
     }
 
     fn __reduce__<'py>(
         &self,
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-        let (rows, summary, n) = self.to_bytes(py)?;
-        // Where a copy keeps its rows depends on the process that it is made in.
+        let (rows, summary) = self.to_bytes(py);
         let unpack = py.import("equipoise._partitions")?.getattr("unpack")?;
-        Ok((
-            unpack,
-            PyTuple::new(
-                py,
-                [rows.into_any(), summary.into_any(), n.into_pyobject(py)?.into_any()],
-            )?,
-        ))
+        Ok((unpack, PyTuple::new(py, [rows, summary])?))
     }
 }
 
@@ -219,28 +188,6 @@ pub(crate) fn count_cells(
 pub(crate) fn in_proxy_of(client: &str, error: anyhow::Error) -> anyhow::Error {
     let name = format!("client `{client}`");
     if error.to_string().contains(&name) { error } else { error.context(name) }
-}
-
-/// Where the rows of this process are stored, by the length of a row and the limit.
-fn keeper(
-    n: usize,
-    memory: Option<usize>,
-    scratch: PathBuf,
-) -> Result<BlockKeeper, equipoise_data::Error> {
-    type Keepers = HashMap<(usize, Option<usize>), BlockKeeper>;
-    static KEEPERS: OnceLock<Mutex<Keepers>> = OnceLock::new();
-    let mut keepers =
-        KEEPERS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(keeper) = keepers.get(&(n, memory)) {
-        return Ok(keeper.clone());
-    }
-    let limit = match memory {
-        Some(bytes) => Memory::at_most(bytes, scratch),
-        None => Memory::unlimited(),
-    };
-    let keeper = limit.for_rows(n)?;
-    keepers.insert((n, memory), keeper.clone());
-    Ok(keeper)
 }
 
 /// Runs work on one thread: a scheduler runs as many tasks at a time as it has threads.

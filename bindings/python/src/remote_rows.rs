@@ -109,10 +109,6 @@ impl ClientStatistics for RemoteRows {
         self.clients[client].n_rows()
     }
 
-    fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error> {
-        self.evaluate_each(theta, &vec![Some(order); self.n_clients()])
-    }
-
     fn evaluate_each(&self, theta: &[f64], orders: &[Option<Order>]) -> Result<Statistics, Error> {
         let mut statistics = Statistics::zeros_each(self.n, orders);
         self.sum(theta, |client| orders[client], |client, sums| statistics.add(client, sums))?;

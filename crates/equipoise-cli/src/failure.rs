@@ -116,8 +116,6 @@ fn core_hint(error: &equipoise_core::Error) -> Option<&'static str> {
 fn data_hint(error: &equipoise_data::Error) -> Option<String> {
     use equipoise_data::Error;
     match error {
-        Error::Scratch { .. } => Some("--scratch sets the folder, --memory the limit".to_owned()),
-        Error::TooLittleMemory { .. } => Some("raise --memory, or omit it for no limit".to_owned()),
         Error::ManyLabels { .. } => {
             // The package for Python has no command line.
             let command = crate::invocation::given().map(|words| command_line(words) + " ");

@@ -218,7 +218,7 @@ impl Objective for InnerProblem<'_> {
 
 /// The model of some rows alone: the minimiser of `(1/N) L(θ) + (λ/2n²)‖θ‖²`.
 pub fn fit_logistic(rows: &Rows, lambda: f64, settings: &InnerSettings) -> Result<Vec<f64>, Error> {
-    let packed = PackedRows::unmerged(slice::from_ref(rows))?;
+    let packed = PackedRows::of(slice::from_ref(rows))?;
     let start = sample_model(rows)?.unwrap_or_else(|| vec![0.0; packed.n()]);
     fit_packed(&packed, lambda, settings, start)
 }
@@ -230,7 +230,7 @@ pub(crate) fn fit_logistic_from(
     settings: &InnerSettings,
     start: Vec<f64>,
 ) -> Result<Vec<f64>, Error> {
-    let packed = PackedRows::unmerged(slice::from_ref(rows))?;
+    let packed = PackedRows::of(slice::from_ref(rows))?;
     fit_packed(&packed, lambda, settings, start)
 }
 
@@ -248,7 +248,7 @@ fn fit_packed(
 /// for smaller tables.
 pub(crate) fn sample_model(rows: &Rows) -> Result<Option<Vec<f64>>, Error> {
     let Some(sample) = rows.thinned(START_ROWS) else { return Ok(None) };
-    let sample = PackedRows::unmerged(slice::from_ref(&sample))?;
+    let sample = PackedRows::of(slice::from_ref(&sample))?;
     let problem = InnerProblem { rows: &sample, weights: &[1.0], ridge: START_RIDGE };
     let settings = InnerSettings { tolerance: START_TOLERANCE, ..InnerSettings::default() };
     Ok(Some(problem.fit(FitPoint::origin(&sample)?, &settings)?.point.theta))
@@ -265,7 +265,7 @@ pub fn fit_weighted_logistic(
     if weights.len() != tables.len() {
         return Err(Error::Clients { expected: tables.len(), found: weights.len() });
     }
-    let rows = PackedRows::unmerged(tables)?;
+    let rows = PackedRows::of(tables)?;
     let problem = InnerProblem { rows: &rows, weights, ridge: ridge(lambda, rows.n()) };
     Ok(problem.fit(FitPoint::origin(&rows)?, settings)?.point.theta)
 }

@@ -5,8 +5,7 @@
 //! entry of four rows, and no sum crosses lanes before the block ends. The result is defined to the last bit:
 //!
 //! - a margin adds the products of its entries in order, each fused;
-//! - `exp` and `log1p` are those of `exp_log`. The losses of four full panels are one logarithm of a product, unless rows
-//!   have counts;
+//! - `exp` and `log1p` are those of `exp_log`. The losses of four full panels are one logarithm of a product;
 //! - the Hessian is the sum of `b bᵀ` with `b = √σ'(m) ã`, so it needs one scaled copy of the rows;
 //! - every sum has four lanes, one for each position in a panel, and adds its rows in order;
 //! - at the end of the block the four lanes are added as `(0 + 1) + (2 + 3)`.
@@ -44,12 +43,10 @@ const MAX_FOR_32: usize = 20;
 const MAX_FOR_16: usize = 40;
 
 /// Rows of one client, in panels.
-#[derive(Clone, Copy)]
-pub(crate) struct Block<'a> {
+#[derive(Debug)]
+pub(crate) struct Block {
     /// `ã`, `n` quads per panel. The last panel is padded with rows of zeros.
-    pub(crate) values: &'a [Quad],
-    /// How often each row counts, 0 for padding. `None`: once.
-    pub(crate) counts: Option<&'a [Quad]>,
+    pub(crate) values: Box<[Quad]>,
     /// Number of rows without padding.
     pub(crate) n_rows: usize,
 }
@@ -71,9 +68,9 @@ struct PanelTerms {
     margin: Quad,
     /// `exp(−|m|)`.
     e: Quad,
-    /// `σ(−m)`, times the count.
+    /// `σ(−m)`.
     residual: Quad,
-    /// `√σ'(m)`, times the root of the count.
+    /// `√σ'(m)`.
     sqrt_curvature: Quad,
 }
 
@@ -95,7 +92,7 @@ pub(crate) fn n_sums(n: usize, order: Order) -> usize {
 widest! {
     /// Writes the sums of a block at `theta` to `sums`, whose length is [`n_sums`].
     pub(crate) fn sum_block(
-        block: Block<'_>,
+        block: &Block,
         theta: &[f64],
         order: Order,
         scratch: &mut Scratch,
@@ -105,7 +102,7 @@ widest! {
 
 #[inline(always)]
 fn sum_lanes<V: Lanes>(
-    block: Block<'_>,
+    block: &Block,
     theta: &[f64],
     order: Order,
     scratch: &mut Scratch,
@@ -127,7 +124,7 @@ fn sum_lanes<V: Lanes>(
 /// Sums in sub-blocks of `P` panels, a constant so that column accesses need no bounds check.
 #[inline(always)]
 fn sum_sub_blocks<V: Lanes, const P: usize>(
-    block: Block<'_>,
+    block: &Block,
     theta: &[f64],
     order: Order,
     scratch: &mut Scratch,
@@ -192,7 +189,7 @@ fn reset(sums: &mut Vec<Quad>, size: usize) {
 /// Each step is a loop over all panels whose iterations are independent, so the processor overlaps them.
 #[inline(always)]
 fn add_sub_block<V: Lanes, const P: usize, const ORDER: u8>(
-    block: Block<'_>,
+    block: &Block,
     values: &[Quad],
     first: usize,
     scratch: &mut Scratch,
@@ -214,27 +211,22 @@ fn add_sub_block<V: Lanes, const P: usize, const ORDER: u8>(
         store_margins::<V, 1>(panel, &scratch.theta, &mut terms[at..at + 1]);
     }
     let (pairs, last) = terms.as_chunks_mut::<2>();
-    for (at, pair) in pairs.iter_mut().enumerate() {
+    for pair in pairs {
         prefetch.during_terms();
-        loss.linear = store_terms::<V, 2>(block.counts, first + 2 * at, pair, loss.linear);
+        loss.linear = store_terms::<V, 2>(pair, loss.linear);
     }
     if let [last] = last {
-        let (at, last) = (first + panels - 1, std::array::from_mut(last));
-        loss.linear = store_terms::<V, 1>(block.counts, at, last, loss.linear);
+        loss.linear = store_terms::<V, 1>(std::array::from_mut(last), loss.linear);
     }
-    let together = if block.counts.is_some() { 0 } else { grouped };
-    for group in terms[..together].as_chunks::<GROUP>().0 {
+    for group in terms[..grouped].as_chunks::<GROUP>().0 {
         let e = |p: usize| &group[p].e;
         let low = compound(V::load(e(0)), V::load(e(1)));
         let high = compound(V::load(e(2)), V::load(e(3)));
         loss.log = loss.log.add(log_1p(compound(low, high)));
     }
-    for (at, terms) in terms.iter().enumerate().skip(together) {
-        let count = match block.counts {
-            Some(counts) => V::load(&counts[first + at]),
-            None => V::load(&presence(block.n_rows - 4 * (first + at))),
-        };
-        loss.log = log_1p(V::load(&terms.e)).mul_add(count, loss.log);
+    for (at, terms) in terms.iter().enumerate().skip(grouped) {
+        let present = V::load(&presence(block.n_rows - 4 * (first + at)));
+        loss.log = log_1p(V::load(&terms.e)).mul_add(present, loss.log);
     }
 
     if ORDER > 0 {
@@ -284,20 +276,9 @@ fn store_margins<V: Lanes, const G: usize>(
 /// Stores the terms that follow from the margins of `G` panels, and adds the linear parts of their losses. Two panels at a
 /// time share the loads of constants.
 #[inline(always)]
-fn store_terms<V: Lanes, const G: usize>(
-    counts: Option<&[Quad]>,
-    at: usize,
-    panels: &mut [PanelTerms; G],
-    mut linear_sum: V,
-) -> V {
+fn store_terms<V: Lanes, const G: usize>(panels: &mut [PanelTerms; G], mut linear_sum: V) -> V {
     for p in 0..G {
-        let mut terms = exp_log::terms(V::load(&panels[p].margin));
-        if let Some(counts) = counts {
-            let count = V::load(&counts[at + p]);
-            terms.linear = terms.linear.mul(count);
-            terms.residual = terms.residual.mul(count);
-            terms.sqrt_curvature = terms.sqrt_curvature.mul(count.sqrt());
-        }
+        let terms = exp_log::terms(V::load(&panels[p].margin));
         linear_sum = linear_sum.add(terms.linear);
         terms.e.store(&mut panels[p].e);
         terms.residual.store(&mut panels[p].residual);

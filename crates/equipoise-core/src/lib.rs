@@ -112,8 +112,7 @@ pub use metrics::{Gap, Gaps, GroupMetrics, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
 pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};
 pub use packed_rows::{
-    BlockKeeper, ClientPacker, ColumnSummary, PackedClient, PackedPartition, PackedRows,
-    SEGMENT_ROWS, Spill, SpillError,
+    ClientPacker, ColumnSummary, PackedClient, PackedPartition, PackedRows, SEGMENT_ROWS,
 };
 pub use proxy::{
     AttributeInference, ClientData, Closeness, Disclosure, Distances, EncodedColumn,

@@ -1,15 +1,11 @@
 //! The rows of all clients in the kernel's format: labels multiplied in, four rows to a panel.
 //!
-//! Rows that occur several times are stored once, with a count, if that leaves few enough of them. Only the order of the
-//! rows decides how they are packed. So neither the number of threads nor where a block is stored affects any sum.
-//!
+//! Only the order of the rows decides how they are packed and summed, so the number of threads does not affect any sum.
 //! Clients with very many rows are packed in segments. The sums of a segment are complete before they are added to those
 //! of the segments before it, so that segments in different processes give the same bits as segments in one.
 
-mod block_keeper;
 mod client_packer;
 mod column_summary;
-mod distinct_rows;
 mod partition;
 mod pass;
 
@@ -17,11 +13,10 @@ use rayon::prelude::*;
 use std::slice;
 
 use crate::error::Error;
-use crate::row_sample::{RowSample, SamplePlan};
+use crate::row_sample::{RowSample, RowSampler, SamplePlan};
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, Statistics};
 
-pub use block_keeper::{BlockKeeper, Spill, SpillError};
 pub use client_packer::{ClientPacker, PackedClient};
 pub use column_summary::ColumnSummary;
 pub use partition::PackedPartition;
@@ -30,8 +25,9 @@ pub use partition::PackedPartition;
 /// the same for any number of threads.
 pub(crate) const BLOCK_ROWS: usize = 1024;
 
-/// Rows of a client that are packed, merged and summed on their own.
+/// Rows of a client whose sums are complete before they are added to those of the rows before them.
 pub const SEGMENT_ROWS: usize = 1 << 20;
+const SEGMENT_BLOCKS: usize = SEGMENT_ROWS / BLOCK_ROWS;
 
 /// The rows of all clients, packed.
 #[derive(Debug)]
@@ -45,9 +41,9 @@ pub struct PackedRows {
 }
 
 impl PackedRows {
-    /// The clients in this order, with their blocks in `keeper`. All must have the same layout.
-    pub fn new(mut clients: Vec<PackedClient>, keeper: BlockKeeper) -> Result<Self, Error> {
-        let rows = PackedPartition::new(&mut clients, keeper)?;
+    /// The clients in this order. All must have the same layout.
+    pub fn new(mut clients: Vec<PackedClient>) -> Result<Self, Error> {
+        let rows = PackedPartition::new(&mut clients)?;
         let (mut cell_counts, mut samples, mut columns) = (Vec::new(), Vec::new(), Vec::new());
         for client in clients {
             let PackedClient { layout, sample, .. } = &client;
@@ -60,25 +56,28 @@ impl PackedRows {
         Ok(Self { rows, cell_counts, samples, columns })
     }
 
-    /// Packs the rows of each client in memory and merges equal rows if worthwhile. All must have the same layout.
-    /// Clients that the plan includes keep a sample.
-    pub(crate) fn merged(clients: &[Rows], plan: Option<&SamplePlan>) -> Result<Self, Error> {
-        let keeper = BlockKeeper::in_memory();
-        let pack = |(client, rows): (usize, &Rows)| {
-            let sampler = plan.and_then(|plan| plan.sampler(client));
-            let mut packer =
-                ClientPacker::new(rows.layout().clone(), &keeper).with_sampler(sampler);
-            packer.push(rows)?;
-            packer.finish()
-        };
-        let packed = clients.par_iter().enumerate().map(pack).collect::<Result<_, Error>>()?;
-        Self::new(packed, keeper)
+    /// Packs the rows of each client. All must have the same layout.
+    pub fn of(clients: &[Rows]) -> Result<Self, Error> {
+        Self::pack(clients, |_| None)
     }
 
-    /// Packs the rows of each client in memory without merging. All must have the same layout.
-    pub fn unmerged(clients: &[Rows]) -> Result<Self, Error> {
-        let packed = clients.par_iter().map(PackedClient::unmerged).collect();
-        Self::new(packed, BlockKeeper::in_memory())
+    /// The same, with a sample of the rows of some clients.
+    pub(crate) fn sampled(clients: &[Rows]) -> Result<Self, Error> {
+        let layout = clients.first().ok_or_else(Error::no_clients)?.layout().clone();
+        let plan = SamplePlan::new(layout, clients.len());
+        Self::pack(clients, |client| plan.sampler(client))
+    }
+
+    fn pack(
+        clients: &[Rows],
+        sampler: impl Fn(usize) -> Option<RowSampler> + Sync,
+    ) -> Result<Self, Error> {
+        let pack = |(client, rows): (usize, &Rows)| {
+            let mut packer = ClientPacker::new(rows.layout().clone()).with_sampler(sampler(client));
+            packer.push(rows)?;
+            Ok(packer.finish())
+        };
+        Self::new(clients.par_iter().enumerate().map(pack).collect::<Result<_, Error>>()?)
     }
 }
 
@@ -101,10 +100,6 @@ impl ClientStatistics for PackedRows {
 
     fn cell_counts(&self, client: usize) -> Option<&[[usize; 2]]> {
         Some(&self.cell_counts[client])
-    }
-
-    fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error> {
-        self.rows.evaluate(theta, order)
     }
 
     fn evaluate_each(&self, theta: &[f64], orders: &[Option<Order>]) -> Result<Statistics, Error> {

@@ -1,5 +1,7 @@
 //! The trusted root, and the outer objective `F` measured on it.
 
+use std::slice;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -45,7 +47,7 @@ impl Root {
     /// The root rows of each client, in the order of the clients. A client may have none, but at least two groups must
     /// occur.
     pub fn new(tables: Vec<Rows>) -> Result<Self, Error> {
-        let packed = PackedRows::unmerged(&tables)?;
+        let packed = PackedRows::of(&tables)?;
         let n_rows = packed.n_rows_total();
         let all = Rows::concat(&tables)?;
         if let Some(group) = all.only_group() {
@@ -53,7 +55,7 @@ impl Root {
             return Err(Error::RootGroup { rows: n_rows, group });
         }
         let covariances = Covariance::parts(&tables);
-        let pooled = PackedRows::merged(&[all], None)?;
+        let pooled = PackedRows::of(slice::from_ref(&all))?;
         let pooled_covariance = Covariance::sum(&covariances);
         let n_rows = n_rows as f64;
         Ok(Self { tables, packed, covariances, pooled, pooled_covariance, n_rows })

@@ -3,7 +3,6 @@
 use crate::error::Error;
 use crate::packed_rows::PackedRows;
 use crate::root::Root;
-use crate::row_sample::SamplePlan;
 use crate::rows::Rows;
 use crate::statistics::ClientStatistics;
 
@@ -35,9 +34,7 @@ impl Round {
         clients.sort_by(|a, b| a.id.cmp(&b.id));
         let parts = clients.into_iter().map(|client| (client.id, (client.proxy, client.root)));
         let (client_ids, (proxies, roots)): (_, (Vec<_>, Vec<_>)) = parts.unzip();
-        let layout = proxies.first().map(|rows: &Rows| rows.layout().clone());
-        let plan = layout.map(|layout| SamplePlan::new(layout, proxies.len()));
-        let proxies = PackedRows::merged(&proxies, plan.as_ref())?;
+        let proxies = PackedRows::sampled(&proxies)?;
         Self::from_parts(client_ids, Box::new(proxies), Root::new(roots)?)
     }
 

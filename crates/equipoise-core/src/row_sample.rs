@@ -111,12 +111,6 @@ impl SamplePlan {
     pub fn sampler(&self, client: usize) -> Option<RowSampler> {
         self.includes(client).then(|| RowSampler::new(&self.layout, self.cell_rows))
     }
-
-    /// The largest number of bytes that all samples together can take.
-    pub fn max_bytes(&self) -> usize {
-        let n_sampled = self.n_clients.min(MAX_SAMPLED_CLIENTS);
-        n_sampled * self.cell_rows * 2 * self.layout.groups.len() * row_bytes(&self.layout)
-    }
 }
 
 fn row_bytes(layout: &Layout) -> usize {

@@ -42,13 +42,13 @@ pub trait ClientStatistics: Send + Sync {
     /// Number of rows of one client.
     fn n_rows(&self, client: usize) -> usize;
 
-    /// One pass over all rows of all clients.
-    fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error>;
-
     /// One pass that computes each client's statistics up to its own order, or not at all if that is `None`. The
     /// result may contain more than requested.
-    fn evaluate_each(&self, theta: &[f64], orders: &[Option<Order>]) -> Result<Statistics, Error> {
-        self.evaluate(theta, orders.iter().flatten().max().copied().unwrap_or(Order::Loss))
+    fn evaluate_each(&self, theta: &[f64], orders: &[Option<Order>]) -> Result<Statistics, Error>;
+
+    /// One pass over all rows of all clients.
+    fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error> {
+        self.evaluate_each(theta, &vec![Some(order); self.n_clients()])
     }
 
     /// A pass over the rows of one client. The result has only this client.
@@ -60,10 +60,7 @@ pub trait ClientStatistics: Send + Sync {
     ) -> Result<Statistics, Error> {
         let mut orders = vec![None; self.n_clients()];
         orders[client] = Some(order);
-        let all = self.evaluate_each(theta, &orders)?;
-        let mut one = Statistics::zeros(1, all.n, order);
-        one.sums.copy_from_slice(&all.slot(client)[..one.stride]);
-        Ok(one)
+        Ok(self.evaluate_each(theta, &orders)?.of_client(client))
     }
 
     /// Some rows of this client with their groups, if it is one of the sampled clients.
@@ -135,12 +132,7 @@ impl Statistics {
     /// Adds sums over rows of a client: loss, gradient, lower triangle of the Hessian, as far as they were computed.
     pub fn add(&mut self, client: usize, sums: &[f64]) {
         let slot = &mut self.sums[client * self.stride..(client + 1) * self.stride];
-        ClientSlots(slot).add(sums);
-    }
-
-    /// The slots of each client's sums.
-    pub(crate) fn slots(&mut self) -> Vec<ClientSlots<'_>> {
-        self.sums.chunks_exact_mut(self.stride).map(ClientSlots).collect()
+        slot.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
     }
 
     pub(crate) fn slot(&self, client: usize) -> &[f64] {
@@ -207,15 +199,6 @@ impl Statistics {
     }
 }
 
-/// The slots of one client's sums.
-pub(crate) struct ClientSlots<'a>(&'a mut [f64]);
-
-impl ClientSlots<'_> {
-    pub(crate) fn add(&mut self, sums: &[f64]) {
-        self.0.iter_mut().zip(sums).for_each(|(slot, sum)| *slot += sum);
-    }
-}
-
 /// Number of entries in the lower triangle of an `n × n` matrix, including the diagonal.
 pub(crate) fn triangle(n: usize) -> usize {
     n * (n + 1) / 2
@@ -246,7 +229,8 @@ impl ClientStatistics for OneClient<'_> {
         self.n_rows_total
     }
 
-    fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error> {
+    fn evaluate_each(&self, theta: &[f64], orders: &[Option<Order>]) -> Result<Statistics, Error> {
+        let order = orders.first().copied().flatten().unwrap_or(Order::Loss);
         self.rows.evaluate_client(self.client, theta, order)
     }
 }

@@ -64,33 +64,6 @@ pub enum Error {
         /// The values.
         values: LabelValues,
     },
-    /// The scratch file for rows that do not fit in memory could not be written or read.
-    #[error(
-        "{folder}: cannot use the scratch file for rows that do not fit in memory ({} written so far): {source}. Use another folder with enough space, or allow more memory.",
-        describe_bytes(*bytes)
-    )]
-    Scratch {
-        /// The folder.
-        folder: PathBuf,
-        /// Size of the file.
-        bytes: u64,
-        /// The system's error.
-        source: std::io::Error,
-    },
-    /// The memory limit does not even allow proxies to be read chunk by chunk.
-    #[error(
-        "memory limit {} is too small for rows of {n} entries: at least {} is required.",
-        describe_bytes(*limit as u64),
-        describe_bytes((*required as u64).next_multiple_of(1 << 20))
-    )]
-    TooLittleMemory {
-        /// Bytes allowed.
-        limit: usize,
-        /// Bytes required.
-        required: usize,
-        /// Entries of a row.
-        n: usize,
-    },
     /// An input contradicts itself or another input, or an output path cannot be used. The text says where and what
     /// to do.
     #[error("{0}")]
@@ -182,18 +155,6 @@ fn location(row: Option<u64>, column: &Option<String>) -> String {
     let row = row.map(|row| format!(", row {row}")).unwrap_or_default();
     let column = column.as_ref().map(|column| format!(", column `{column}`")).unwrap_or_default();
     row + &column
-}
-
-/// "48 MiB", rounded up in the last digit.
-fn describe_bytes(bytes: u64) -> String {
-    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    match units.into_iter().find(|(unit, _)| bytes >= *unit) {
-        Some((unit, name)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
-        Some((unit, name)) => {
-            format!("{:.1} {name}", (10.0 * bytes as f64 / unit as f64).ceil() / 10.0)
-        }
-        None => format!("{bytes} bytes"),
-    }
 }
 
 #[cfg(test)]

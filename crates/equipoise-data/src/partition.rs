@@ -6,8 +6,7 @@
 use std::ops::Range;
 
 use equipoise_core::{
-    BlockKeeper, ColumnSummary, PackedPartition, PartialSample, RowSample, SEGMENT_ROWS,
-    SamplePlan, SampledCell,
+    ColumnSummary, PackedPartition, PartialSample, RowSample, SEGMENT_ROWS, SamplePlan, SampledCell,
 };
 
 use crate::error::Error;
@@ -59,13 +58,11 @@ pub struct ClientSummary {
 /// Packed rows, and a summary of each part.
 pub type PackedParts = (PackedPartition, Vec<PartSummary>);
 
-/// Packs parts of proxies of a round with so many clients. The rows are stored in `keeper`. An error comes with the index
-/// of its part.
+/// Packs parts of proxies of a round with so many clients. An error comes with the index of its part.
 pub fn pack_parts(
     parts: Vec<ProxyPart>,
     n_clients: usize,
     schema: &Schema,
-    keeper: &BlockKeeper,
 ) -> Result<PackedParts, Box<(usize, Error)>> {
     let plan = SamplePlan::new(schema.layout(), n_clients);
     let (mut packed, mut others) = (Vec::new(), Vec::new());
@@ -79,13 +76,13 @@ pub fn pack_parts(
         }
         let sampler = plan.sampler(client).map(|sampler| sampler.after(&cells_before));
         let declaration = table.declaration();
-        let (part, sketch) = pack_proxy(table, rows, schema, sampler, keeper)
-            .map_err(|error| Box::new((at, error)))?;
+        let (part, sketch) =
+            pack_proxy(table, rows, schema, sampler).map_err(|error| Box::new((at, error)))?;
         packed.push(part);
         others.push((sketch, declaration));
     }
-    let partition = PackedPartition::new(&mut packed, keeper.clone())
-        .map_err(|error| Box::new((0, Error::Rows(error))))?;
+    let partition =
+        PackedPartition::new(&mut packed).map_err(|error| Box::new((0, Error::Rows(error))))?;
     let parts = packed.iter().zip(others).enumerate();
     let summaries = parts.map(|(at, (part, (sketch, declaration)))| PartSummary {
         n_segments: partition.n_segments(at),

@@ -17,7 +17,7 @@ use crate::table::TableKind;
 
 pub(crate) use origin::Declaration;
 pub use origin::{ProxyOrigin, check_origins};
-pub(crate) use reader::{CHUNK_ROWS, visit_proxy_rows};
+pub(crate) use reader::visit_proxy_rows;
 pub use reader::{OpenProxy, count_cells, read_proxy, visit_proxy};
 pub use writer::ProxyWriter;
 

@@ -6,13 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use equipoise_core::{
-    BlockKeeper, ClientPacker, ClientStatistics, DistinctRows, PackedClient, PackedRows,
-    PrivacyStatement, Root, Round, RowSampler, SamplePlan, TableRole, Warning,
+    ClientPacker, ClientStatistics, DistinctRows, PackedClient, PackedRows, PrivacyStatement, Root,
+    Round, RowSampler, SamplePlan, TableRole, Warning,
 };
 
 use crate::error::Error;
 use crate::folder::{match_clients, missing, read_folder, read_roots};
-use crate::memory::{Memory, Shares};
 use crate::overlap::{Overlaps, find_overlaps};
 use crate::partition::ClientSummary;
 use crate::proxy::{ProxyOrigin, visit_proxy_rows};
@@ -78,15 +77,13 @@ fn files_in(folder: &Path) -> Result<Vec<(String, TableSource)>, Error> {
     Ok(files.map(|(id, path)| (id, (&path).into())).collect())
 }
 
-/// Reads a folder of proxies (encoded rows) and a folder of roots (raw rows), one file per client in each. The memory
-/// limit determines only where the rows of the proxies are kept.
+/// Reads a folder of proxies (encoded rows) and a folder of roots (raw rows), one file per client in each.
 pub fn load_round(
     proxies_dir: &Path,
     root_dir: &Path,
     schema: &Schema,
-    memory: &Memory,
 ) -> Result<LoadedRound, Error> {
-    load_tables(RoundTables::in_folders(proxies_dir, root_dir)?, schema, memory)
+    load_tables(RoundTables::in_folders(proxies_dir, root_dir)?, schema)
 }
 
 /// Like [`load_round`], but a client with a root and no proxy is absent: its root is not used, as in a network round to
@@ -96,29 +93,24 @@ pub fn load_round_of_present(
     proxies_dir: &Path,
     root_dir: &Path,
     schema: &Schema,
-    memory: &Memory,
 ) -> Result<(LoadedRound, Vec<String>), Error> {
     let (proxies, mut roots) = (files_in(proxies_dir)?, files_in(root_dir)?);
     let absent = missing(&proxies, &roots);
     roots.retain(|(id, _)| !absent.contains(id));
     let tables = RoundTables::new(proxies, roots)?.with_roots_in(root_dir);
-    Ok((load_tables(tables, schema, memory)?, absent))
+    Ok((load_tables(tables, schema)?, absent))
 }
 
 /// Reads the tables of a round, as [`load_round`] does.
-pub fn load_tables(
-    tables: RoundTables,
-    schema: &Schema,
-    memory: &Memory,
-) -> Result<LoadedRound, Error> {
-    let n_threads = rayon::current_num_threads();
-    let n_clients = tables.proxies.len();
-    let plan = SamplePlan::new(schema.layout(), n_clients);
-    let shares = memory.share_out(schema.layout().n(), n_clients, n_threads, &plan)?;
-    load_within(tables, schema, shares)
+pub fn load_tables(tables: RoundTables, schema: &Schema) -> Result<LoadedRound, Error> {
+    load_with_readers(tables, schema, rayon::current_num_threads())
 }
 
-fn load_within(tables: RoundTables, schema: &Schema, shares: Shares) -> Result<LoadedRound, Error> {
+fn load_with_readers(
+    tables: RoundTables,
+    schema: &Schema,
+    n_readers: usize,
+) -> Result<LoadedRound, Error> {
     let RoundTables { proxies, roots, roots_name } = tables;
     let files: Vec<(String, PathBuf)> =
         proxies.iter().map(|(id, table)| (id.clone(), table.name().to_path_buf())).collect();
@@ -126,8 +118,8 @@ fn load_within(tables: RoundTables, schema: &Schema, shares: Shares) -> Result<L
     let declared: Vec<_> = proxies.iter().map(|(_, table)| table.declared()).collect();
     let plan = SamplePlan::new(schema.layout(), files.len());
     let (proxies, sketches): (Vec<_>, Vec<_>) =
-        pack_proxies(proxies, schema, &plan, &shares)?.into_iter().unzip();
-    let proxies = Box::new(PackedRows::new(proxies, shares.keeper)?);
+        pack_proxies(proxies, schema, &plan, n_readers)?.into_iter().unzip();
+    let proxies = Box::new(PackedRows::new(proxies)?);
     let declared = declared.into_iter().collect::<Result<Vec<_>, _>>()?;
     assemble(files, proxies, &sketches, declared, (roots, roots_name), schema)
 }
@@ -206,7 +198,7 @@ fn pack_proxies(
     tables: Vec<(String, TableSource)>,
     schema: &Schema,
     plan: &SamplePlan,
-    shares: &Shares,
+    n_readers: usize,
 ) -> Result<Vec<(PackedClient, RowSketch)>, Error> {
     let tables: Vec<Mutex<Option<TableSource>>> =
         tables.into_iter().map(|(_, table)| Mutex::new(Some(table))).collect();
@@ -218,14 +210,14 @@ fn pack_proxies(
             let at = next.fetch_add(1, Ordering::Relaxed);
             let (Some(table), Some(slot)) = (tables.get(at), packed.get(at)) else { break };
             let Some(table) = table.lock().ok().and_then(|mut table| table.take()) else { break };
-            let client = pack_proxy(table, 0..u64::MAX, schema, plan.sampler(at), &shares.keeper);
+            let client = pack_proxy(table, 0..u64::MAX, schema, plan.sampler(at));
             failed.fetch_or(client.is_err(), Ordering::Relaxed);
             // No other reader has this slot.
             let _ = slot.set(client);
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..shares.n_readers.min(tables.len()) {
+        for _ in 1..n_readers.min(tables.len()) {
             scope.spawn(read);
         }
         read();
@@ -239,26 +231,14 @@ pub(crate) fn pack_proxy(
     rows: Range<u64>,
     schema: &Schema,
     sampler: Option<RowSampler>,
-    keeper: &BlockKeeper,
 ) -> Result<(PackedClient, RowSketch), Error> {
-    let mut packer = ClientPacker::new(schema.layout(), keeper).with_sampler(sampler);
+    let mut packer = ClientPacker::new(schema.layout()).with_sampler(sampler);
     let mut sketcher = RowSketcher::new();
     visit_proxy_rows(table, rows, schema, |rows| {
         sketcher.add(rows);
-        packer.push(rows).map_err(packing_error)
+        packer.push(rows).map_err(Error::Rows)
     })?;
-    Ok((packer.finish().map_err(packing_error)?, sketcher.finish()))
-}
-
-/// The error of the scratch file, if that is what stopped the packing.
-fn packing_error(error: equipoise_core::Error) -> Error {
-    match error {
-        equipoise_core::Error::Source(source) => match source.downcast::<Error>() {
-            Ok(error) => *error,
-            Err(other) => Error::Rows(equipoise_core::Error::Source(other)),
-        },
-        other => Error::Rows(other),
-    }
+    Ok((packer.finish(), sketcher.finish()))
 }
 
 #[cfg(test)]

@@ -25,11 +25,6 @@ pub(crate) struct RowSketch {
 }
 
 impl RowSketch {
-    /// Bytes needed to store and compare the sketches of this many tables.
-    pub(crate) fn max_bytes(n_tables: usize) -> usize {
-        n_tables.saturating_mul(2 * MAX_DIGESTS * size_of::<u64>())
-    }
-
     /// The digests, sorted.
     pub(crate) fn digests(&self) -> &[u64] {
         &self.digests
@@ -87,9 +82,6 @@ pub(crate) struct RowSketcher {
 }
 
 impl RowSketcher {
-    /// Memory in use.
-    pub(crate) const BYTES: usize = (SLOTS + 2 * MAX_DIGESTS) * size_of::<u64>();
-
     pub(crate) fn new() -> Self {
         Self { table: vec![EMPTY; SLOTS], n_kept: 0, below: EMPTY }
     }

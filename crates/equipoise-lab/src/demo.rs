@@ -5,8 +5,8 @@
 
 use equipoise_core::{Fairness, Rows};
 use equipoise_data::{
-    LoadedRound, Memory, Purpose, Schema, infer, load_round, open_table, read_rows,
-    write_atomically, write_proxy,
+    LoadedRound, Purpose, Schema, infer, load_round, open_table, read_rows, write_atomically,
+    write_proxy,
 };
 use std::path::Path;
 
@@ -112,7 +112,7 @@ impl Demo {
         write_clients(folder, &people, &scenario, &schema)?;
         let test = scenario.test_rows()?;
         let (proxies, root) = (folder.join("proxies"), folder.join("root"));
-        let loaded = load_round(&proxies, &root, &schema, &Memory::unlimited())?;
+        let loaded = load_round(&proxies, &root, &schema)?;
         Ok(Self { settings, schema, scenario, loaded, test })
     }
 }

@@ -73,9 +73,6 @@ pub struct Limits {
     pub listener_seconds: u64,
     /// How long an interrupted upload can be resumed. Default: one day.
     pub upload_expiry_seconds: u64,
-    /// Memory limit of a solve. Rows beyond it are kept in a file in the data directory. The limit does not affect
-    /// results. Default: 1 GiB.
-    pub solve_memory_bytes: usize,
     /// How long requests may take to finish after SIGTERM. Default: 30 seconds.
     pub drain_seconds: u64,
 }
@@ -98,7 +95,6 @@ impl Default for Limits {
             listeners_per_address: 8,
             listener_seconds: 600,
             upload_expiry_seconds: 24 * 3600,
-            solve_memory_bytes: 1 << 30,
             drain_seconds: 30,
         }
     }
@@ -176,7 +172,6 @@ impl Config {
             ("listeners", limits.listeners as u64, 1),
             ("listeners_per_address", limits.listeners_per_address as u64, 1),
             ("listener_seconds", limits.listener_seconds, 1),
-            ("solve_memory_bytes", limits.solve_memory_bytes as u64, 64 << 20),
         ];
         match minimums.into_iter().find(|(_, value, min)| value < min) {
             Some((name, _, min)) => {

@@ -27,7 +27,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use equipoise_core::Observer;
-use equipoise_data::Memory;
 use serde::Serialize;
 
 use crate::protocol::{ClientId, PublicKey, RoundId, SignedReceipt};
@@ -73,8 +72,6 @@ pub struct Verification {
 pub struct Solve<'a> {
     /// The tables.
     pub folders: SolveFolders<'a>,
-    /// How much memory their rows may use. It does not affect the result.
-    pub memory: Memory,
     /// Follows the progress.
     pub observer: &'a mut dyn Observer,
 }

@@ -1,15 +1,10 @@
 """What workers do: pack parts of proxies, keep them, and answer with sums over their rows."""
 
-import tempfile
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from . import _core
 from ._errors import TableError
-
-# The share of a worker's memory limit for packed rows. The rest is for Python, for decoding and for messages, and keeps a
-# worker below the limit at which Dask would write its data to disk.
-MEMORY_SHARE = 0.4
 
 Cells = list[tuple[int, int]]
 
@@ -39,17 +34,15 @@ class Part(NamedTuple):
 
 def pack(parts: Sequence[Part], n_clients: int, schema: str, frames: Sequence[Any]) -> _core.Partition:
     """Read and pack parts of proxies."""
-    memory, scratch = _storage()
     tables = [
         (part.client, part.name, _table(part, frames), part.first, part.end, part.cells_before) for part in parts
     ]
-    return _core.Partition.pack(tables, n_clients, _schema(schema), memory=memory, scratch=scratch)
+    return _core.Partition.pack(tables, n_clients, _schema(schema))
 
 
-def unpack(rows: bytes, summary: bytes, n: int) -> _core.Partition:
+def unpack(rows: bytes, summary: bytes) -> _core.Partition:
     """A copy of a partition from another process."""
-    memory, scratch = _storage()
-    return _core.Partition.from_bytes(rows, summary, n, memory, scratch)
+    return _core.Partition.from_bytes(rows, summary)
 
 
 def summary(partition: _core.Partition) -> bytes:
@@ -91,18 +84,6 @@ def _table(part: Part, frames: Sequence[Any]) -> Any:
         return pa.concat_tables([table.replace_schema_metadata() for table in tables], promote_options="permissive")
     except pa.ArrowException as error:
         raise TableError(f"the proxy of client `{part.name}`: its frames do not make one table: {error}") from None
-
-
-def _storage() -> tuple[int | None, str]:
-    """How many bytes of rows this process keeps in memory, and the folder for the others."""
-    try:
-        from distributed import get_worker
-
-        worker = get_worker()
-    except (ImportError, ValueError):
-        return None, tempfile.gettempdir()
-    limit = worker.memory_manager.memory_limit
-    return (int(limit * MEMORY_SHARE) if limit else None), str(worker.local_directory)
 
 
 def _schema(toml: str) -> _core.Schema:

@@ -67,8 +67,6 @@ class FairServer(Parameters):
         no_fallback: Keep the clients' model even if a model of the root alone is clearly better.
         allow_missing: Go on without clients that have a root but no proxy, and name them in the outcome.
         sweep: Also compute the trade-off between accuracy and fairness, for the report.
-        memory: Maximum memory in bytes. It changes nothing in the result.
-        scratch: Folder for rows that do not fit into `memory`.
 
     Attributes:
         weights_ (dict[str, float]): The weight of each client.
@@ -106,8 +104,6 @@ class FairServer(Parameters):
         no_fallback: bool = False,
         allow_missing: bool = False,
         sweep: bool = False,
-        memory: int | None = None,
-        scratch: str | os.PathLike[str] | None = None,
     ) -> None:
         self.schema = schema
         self.fairness = fairness
@@ -127,8 +123,6 @@ class FairServer(Parameters):
         self.no_fallback = no_fallback
         self.allow_missing = allow_missing
         self.sweep = sweep
-        self.memory = memory
-        self.scratch = scratch
 
     def fit(
         self, proxies: Clients, root: Clients, *, progress: Progress = False, engine: "str | Engine | None" = None
@@ -153,8 +147,6 @@ class FairServer(Parameters):
                     native_roots,
                     schema._native,
                     self._options(),
-                    memory=self.memory,
-                    scratch=self.scratch,
                     sweep=self.sweep,
                     allow_missing=self.allow_missing,
                     progress=report,
@@ -193,10 +185,8 @@ class FairServer(Parameters):
 
         if self.allow_missing:
             raise SettingError("allow_missing is for rows in this process. Leave out allow_missing, or engine.")
-        for name in ("estimator", "memory", "scratch"):
-            if getattr(self, name) is not None:
-                reason = "needs all rows in one process" if name == "estimator" else "is for rows in this process"
-                raise SettingError(f"{name} {reason}. Leave out {name}, or engine.")
+        if self.estimator is not None:
+            raise SettingError("estimator needs all rows in one process. Leave out estimator, or engine.")
         return as_engine(engine)._defend(
             proxies, roots, schema, self._options(), sweep=self.sweep, progress=progress
         )

@@ -6,8 +6,8 @@
     eq.defend(proxies, roots, schema, engine=Engine(client))    # your cluster
 
 Proxies are Parquet files that every worker can read, Dask dataframes, or any other table. Workers pack their rows once and
-keep them; those that do not fit into memory go to a scratch file of the worker. The driver runs the same defense as in a
-single process and gets the same model, bit for bit, from any number of workers. If a worker dies, others pack its rows again.
+keep them in memory. The driver runs the same defense as in a single process and gets the same model, bit for bit, from any
+number of workers. If a worker dies, others pack its rows again.
 """
 
 import os

@@ -1,6 +1,5 @@
 //! `equipoise defend`: the coordinator's side, from proxies and root to one model.
 
-pub(crate) mod memory_args;
 mod report;
 pub(crate) mod settings_args;
 
@@ -50,8 +49,6 @@ pub(crate) struct DefendArgs {
     allow_missing: bool,
     #[command(flatten)]
     settings: settings_args::SettingsArgs,
-    #[command(flatten)]
-    memory: memory_args::MemoryArgs,
     /// Also compute the trade-off between accuracy and fairness, as a table and a chart (bilevel and trust only)
     #[arg(long)]
     sweep: bool,
@@ -115,11 +112,9 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
 
 /// The round, and the clients that are absent from it.
 fn load(args: &DefendArgs, schema: &Schema) -> anyhow::Result<(LoadedRound, Vec<String>)> {
-    let memory = args.memory.resolve();
     let loaded = match args.allow_missing {
-        true => load_round_of_present(&args.proxies, &args.root, schema, &memory),
-        false => load_round(&args.proxies, &args.root, schema, &memory)
-            .map(|loaded| (loaded, Vec::new())),
+        true => load_round_of_present(&args.proxies, &args.root, schema),
+        false => load_round(&args.proxies, &args.root, schema).map(|loaded| (loaded, Vec::new())),
     };
     loaded.map_err(|error| match &error {
         equipoise_data::Error::Unmatched { without_root, .. }

@@ -11,7 +11,6 @@ use clap::Args;
 use equipoise_server::protocol::{LOG_FILES, PUBLISHED_FILES};
 use equipoise_server::verification::{Solve, SolveFolders, verify};
 
-use crate::commands::defend::memory_args::MemoryArgs;
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
 
@@ -51,8 +50,6 @@ pub(crate) struct VerifyArgs {
     /// Folder with the root of each client
     #[arg(long, value_name = "DIR", requires = "solve")]
     root: Option<PathBuf>,
-    #[command(flatten)]
-    memory: MemoryArgs,
 }
 
 pub(crate) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<Answer> {
@@ -72,7 +69,6 @@ pub(crate) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<Answer> 
         let folders = args.proxies.as_deref().zip(args.root.as_deref());
         let solve = folders.map(|(proxies, roots)| Solve {
             folders: SolveFolders { proxies, roots },
-            memory: args.memory.resolve(),
             observer: &mut bar,
         });
         verify(&files, &trusted, solve)?

@@ -269,29 +269,3 @@ fn errors_in_options_name_the_option() {
     // A ν that agrees with the criterion is accepted.
     world.run(&format!("{sp} sp:1 --defense pooled")).expect(0);
 }
-
-#[test]
-fn rejects_impossible_memory_limits_and_suggests_a_fix() {
-    let nothing: fn(&World) = |_| {};
-    check_rejected(&[
-        Case {
-            name: "no unit",
-            spoil: nothing,
-            command: "defend --proxies proxies --root roots --schema schema.toml --fairness sp -o OUT --memory 512",
-            says: &["--memory", "512", "512MiB"],
-        },
-        Case {
-            name: "too little",
-            spoil: nothing,
-            command: "defend --proxies proxies --root roots --schema schema.toml --fairness sp -o OUT --memory 1MiB",
-            says: &["memory limit 1 MiB", "at least", "MiB is required", "raise --memory"],
-        },
-        Case {
-            name: "scratch folder that does not exist",
-            spoil: nothing,
-            command: "defend --proxies proxies --root roots --schema schema.toml --fairness sp -o OUT --memory 64MiB \
-                      --scratch nowhere",
-            says: &["nowhere", "scratch file", "another folder", "--scratch"],
-        },
-    ]);
-}

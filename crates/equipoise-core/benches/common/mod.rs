@@ -29,7 +29,7 @@ pub(crate) fn five_clients(n_rows: usize, n: usize) -> PackedRows {
     let clients: Vec<Rows> = (0..5).map(|c| rows(c, n_rows / 5, n)).collect();
     // Unwrap safety: there are clients, and all have the same layout.
     #[allow(clippy::unwrap_used)]
-    PackedRows::unmerged(&clients).unwrap()
+    PackedRows::of(&clients).unwrap()
 }
 
 /// A model whose margins on [`rows`] resemble those of a fit.

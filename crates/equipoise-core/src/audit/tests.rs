@@ -32,7 +32,7 @@ fn refitted(round: &Round, weights: &[f64], lambda: f64) -> Vec<f64> {
 fn figures(round: &Round, theta: &[f64], fairness: Fairness) -> (f64, f64) {
     let rows = round.root().all_rows().unwrap();
     let gap = Metrics::of(theta, &rows).unwrap().gap(fairness).unwrap().size();
-    let packed = PackedRows::unmerged(std::slice::from_ref(&rows)).unwrap();
+    let packed = PackedRows::of(std::slice::from_ref(&rows)).unwrap();
     let loss = packed.evaluate(theta, Order::Loss).unwrap().weighted_loss(&[1.0]);
     (loss / rows.len() as f64, gap)
 }
@@ -121,22 +121,17 @@ fn rows_far_outside_are_counted_and_cannot_hide_themselves() {
 }
 
 #[test]
-fn merged_rows_count_as_often_as_they_occur() {
+fn equal_rows_count_as_often_as_they_occur() {
     let layout = Layout::two_groups(1, true);
     let x: Vec<f64> = (0..40).map(|i| if i % 4 == 0 { 100.0 } else { 0.5 }).collect();
     let s = vec![true; 40];
     let y: Vec<bool> = (0..40).map(|i| i % 8 == 0).collect();
     let rows = Rows::new(layout, &x, &s, &y).unwrap();
-    for packed in [
-        PackedRows::merged(std::slice::from_ref(&rows), None),
-        PackedRows::unmerged(std::slice::from_ref(&rows)),
-    ] {
-        let packed = packed.unwrap();
-        let limits = [10.0, f64::INFINITY, f64::INFINITY];
-        assert_eq!(packed.count_beyond(&[0], &limits).unwrap(), Some(vec![10]));
-        assert_eq!(packed.columns(0).unwrap().mean(0), 25.375);
-        assert_eq!(packed.columns(0).unwrap().max_abs, [100.0, 1.0, 1.0]);
-    }
+    let packed = PackedRows::of(std::slice::from_ref(&rows)).unwrap();
+    let limits = [10.0, f64::INFINITY, f64::INFINITY];
+    assert_eq!(packed.count_beyond(&[0], &limits).unwrap(), Some(vec![10]));
+    assert_eq!(packed.columns(0).unwrap().mean(0), 25.375);
+    assert_eq!(packed.columns(0).unwrap().max_abs, [100.0, 1.0, 1.0]);
 }
 
 #[test]

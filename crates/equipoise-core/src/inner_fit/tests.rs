@@ -10,7 +10,7 @@ use crate::rows::Layout;
 use crate::test_rows::random_rows;
 
 fn theta(clients: Vec<Rows>, weights: &[f64], lambda: f64, solver: InnerSolver) -> Vec<f64> {
-    let rows = PackedRows::unmerged(&clients).unwrap();
+    let rows = PackedRows::of(&clients).unwrap();
     let problem = InnerProblem { rows: &rows, weights, ridge: ridge(lambda, rows.n()) };
     let settings = InnerSettings { solver, tolerance: 1e-9, max_iterations: 1000 };
     let fit = problem.fit(FitPoint::origin(&rows).unwrap(), &settings).unwrap();
@@ -119,7 +119,7 @@ fn scaling_all_weights_scales_the_regulariser_inversely() {
 
 #[test]
 fn a_fit_at_its_iteration_limit_returns_the_last_iterate() {
-    let rows = PackedRows::unmerged(&[random_rows(7, 60, 3, true)]).unwrap();
+    let rows = PackedRows::of(&[random_rows(7, 60, 3, true)]).unwrap();
     let problem = InnerProblem { rows: &rows, weights: &[1.0], ridge: 1e-6 };
     for solver in [InnerSolver::Newton, InnerSolver::Lbfgs] {
         let settings = InnerSettings { solver, tolerance: 1e-12, max_iterations: 1 };
@@ -131,7 +131,7 @@ fn a_fit_at_its_iteration_limit_returns_the_last_iterate() {
 
 #[test]
 fn a_start_at_the_minimum_needs_no_pass() {
-    let rows = PackedRows::unmerged(&[random_rows(8, 60, 3, true)]).unwrap();
+    let rows = PackedRows::of(&[random_rows(8, 60, 3, true)]).unwrap();
     let problem = InnerProblem { rows: &rows, weights: &[1.0], ridge: 1e-6 };
     for solver in [InnerSolver::Newton, InnerSolver::Lbfgs] {
         let settings = InnerSettings { solver, ..InnerSettings::default() };
@@ -163,7 +163,7 @@ proptest! {
     /// g and H of the inner problem against central differences of its value and gradient.
     #[test]
     fn derivatives_agree_with_differences(seed in 0u64..1_000_000, n_x in 1usize..5, intercept: bool) {
-        let rows = PackedRows::unmerged(&[random_rows(seed, 30, n_x, intercept)]).unwrap();
+        let rows = PackedRows::of(&[random_rows(seed, 30, n_x, intercept)]).unwrap();
         let problem = InnerProblem { rows: &rows, weights: &[0.7], ridge: 0.01 };
         let n = rows.n();
         let at: Vec<f64> = (0..n).map(|i| ((seed + i as u64) % 7) as f64 / 3.0 - 1.0).collect();

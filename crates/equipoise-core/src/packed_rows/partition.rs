@@ -3,10 +3,12 @@
 use rayon::prelude::*;
 use std::ops::Range;
 
-use super::block_keeper::{BlockKeeper, PackedBlock};
 use super::client_packer::PackedClient;
-use super::pass::{Pass, RequestedBlock};
+use super::pass::{RequestedBlock, add_blocks};
+use super::{BLOCK_ROWS, SEGMENT_BLOCKS};
 use crate::error::Error;
+use crate::kernel::Block;
+use crate::kernel::lanes::{Quad, as_bytes, as_bytes_mut};
 use crate::local_fit::{LocalFit, LocalFits};
 use crate::statistics::{ClientStatistics, Order, Statistics};
 
@@ -17,37 +19,29 @@ pub struct PackedPartition {
     n: usize,
     /// Rows of each client.
     n_rows: Vec<usize>,
-    /// The client of each segment, in order. Every client has at least one.
-    segments: Vec<usize>,
-    /// Each with the index of its segment, in order.
-    pub(super) blocks: Vec<(usize, PackedBlock)>,
-    keeper: BlockKeeper,
+    /// Blocks of each client, all of them full but the last.
+    blocks: Vec<Vec<Block>>,
 }
 
 impl PackedPartition {
-    /// Takes the blocks of clients, which are in `keeper`. All must have the same layout.
-    pub fn new(clients: &mut [PackedClient], keeper: BlockKeeper) -> Result<Self, Error> {
+    /// Takes the blocks of clients. All must have the same layout.
+    pub fn new(clients: &mut [PackedClient]) -> Result<Self, Error> {
         let layout = clients.first().ok_or_else(Error::no_clients)?.layout.clone();
         if let Some(other) = clients.iter().find(|client| client.layout != layout) {
             return Err(Error::layouts(&layout, &other.layout));
         }
-        let n_rows = clients.iter().map(PackedClient::n_rows).collect();
-        let (mut segments, mut blocks) = (Vec::new(), Vec::new());
-        for (c, client) in clients.iter_mut().enumerate() {
-            for segment in client.segments.drain(..) {
-                blocks.extend(segment.into_iter().map(|block| (segments.len(), block)));
-                segments.push(c);
-            }
-        }
-        Ok(Self { n: layout.n(), n_rows, segments, blocks, keeper })
+        let blocks: Vec<Vec<Block>> =
+            clients.iter_mut().map(|client| std::mem::take(&mut client.blocks)).collect();
+        let n_rows = |blocks: &Vec<Block>| blocks.iter().map(|block| block.n_rows).sum();
+        Ok(Self { n: layout.n(), n_rows: blocks.iter().map(n_rows).collect(), blocks })
     }
 
     /// The sums of each segment at `theta`, client by client, up to the order requested for its client.
     pub fn segment_sums(&self, theta: &[f64], orders: &[Option<Order>]) -> Result<Vec<f64>, Error> {
-        let by_segment =
-            self.sum_segments(theta, |client| orders[client], 0..self.segments.len())?;
+        let (clients, by_segment) =
+            self.sum_segments(theta, 0..self.n_clients(), |client| orders[client])?;
         let mut sums = Vec::new();
-        for (segment, &client) in self.segments.iter().enumerate() {
+        for (segment, client) in clients.into_iter().enumerate() {
             if let Some(order) = orders[client] {
                 sums.extend_from_slice(&by_segment.slot(segment)[..order.n_sums(self.n)]);
             }
@@ -71,111 +65,111 @@ impl PackedPartition {
 
     /// Number of segments of each client.
     pub fn n_segments(&self, client: usize) -> usize {
-        self.segments_of(client).len()
+        self.blocks[client].len().div_ceil(SEGMENT_BLOCKS)
     }
 
-    /// Bytes of rows in memory. The others are spilled.
-    pub fn bytes_in_memory(&self) -> usize {
-        self.blocks.iter().map(|(_, block)| block.bytes_in_memory()).sum()
+    /// Bytes of all rows.
+    pub fn n_bytes(&self) -> usize {
+        self.blocks.iter().flatten().map(|block| size_of_val(&*block.values)).sum()
     }
 
-    /// The rows as bytes, for another process on a machine of the same byte order.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        let mut bytes = Vec::new();
-        let mut put = |numbers: &[usize]| {
-            numbers.iter().for_each(|n| bytes.extend_from_slice(&(*n as u64).to_ne_bytes()));
+    /// The rows as bytes, for another process on a machine of the same byte order: the length of a row, the number of
+    /// clients, the rows of each, and all blocks.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.n_bytes() + 8 * (2 + self.n_clients()));
+        for number in [self.n, self.n_clients()].iter().chain(&self.n_rows) {
+            bytes.extend_from_slice(&(*number as u64).to_ne_bytes());
+        }
+        for block in self.blocks.iter().flatten() {
+            bytes.extend_from_slice(as_bytes(&block.values));
+        }
+        bytes
+    }
+
+    /// The rows from their bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Self::read(bytes)
+            .ok_or_else(|| Error::Input("the bytes of packed rows are damaged".to_owned()))
+    }
+
+    fn read(mut bytes: &[u8]) -> Option<Self> {
+        let mut take = |n_bytes: usize| {
+            let (taken, rest) = bytes.split_at_checked(n_bytes)?;
+            bytes = rest;
+            Some(taken)
         };
-        put(&[self.n, self.n_rows.len(), self.segments.len(), self.blocks.len()]);
-        put(&self.n_rows);
-        put(&self.segments);
-        for (segment, block) in &self.blocks {
-            put(&[*segment, block.n_rows, usize::from(block.counted)]);
-        }
-        for (_, block) in &self.blocks {
-            self.keeper.copy_out(block, self.n, &mut bytes)?;
-        }
-        Ok(bytes)
-    }
-
-    /// The rows from their bytes, stored in `keeper`.
-    pub fn from_bytes(mut bytes: &[u8], keeper: BlockKeeper) -> Result<Self, Error> {
-        let input = &mut bytes;
-        let damaged = || Error::Input("the bytes of packed rows are damaged".to_owned());
-        let mut take = |n: usize| {
-            let (numbers, rest) = input.split_at_checked(n.checked_mul(8)?)?;
-            *input = rest;
-            let (numbers, _) = numbers.as_chunks::<8>();
-            Some(numbers.iter().map(|n| u64::from_ne_bytes(*n) as usize).collect::<Vec<usize>>())
+        let mut numbers = |n: usize| -> Option<Vec<usize>> {
+            let (numbers, _) = take(n.checked_mul(8)?)?.as_chunks::<8>();
+            Some(numbers.iter().map(|n| u64::from_ne_bytes(*n) as usize).collect())
         };
-        let head = take(4).ok_or_else(damaged)?;
-        let &[n, n_clients, n_segments, n_blocks] = &head[..] else { return Err(damaged()) };
-        let n_rows = take(n_clients).ok_or_else(damaged)?;
-        let segments = take(n_segments).ok_or_else(damaged)?;
-        let heads = take(n_blocks.checked_mul(3).ok_or_else(damaged)?).ok_or_else(damaged)?;
-        let is_valid = segments.is_sorted()
-            && segments.last().is_none_or(|last| *last < n_clients)
-            && heads.chunks_exact(3).is_sorted_by_key(|head| head[0])
-            && heads.chunks_exact(3).all(|head| head[0] < n_segments);
-        if !is_valid {
-            return Err(damaged());
-        }
-        let mut partition = Self { n, n_rows, segments, blocks: Vec::new(), keeper };
-        for head in heads.chunks_exact(3) {
-            let (size, counted) = ((head[1], n), head[2] != 0);
-            let block = partition.keeper.copy_in(size, counted, input)?.ok_or_else(damaged)?;
-            partition.blocks.push((head[0], block));
-        }
-        Ok(partition)
+        let &[n, n_clients] = &numbers(2)?[..] else { return None };
+        let n_rows = numbers(n_clients)?;
+        let mut block = |n_rows: usize| {
+            let n_quads = n_rows.div_ceil(4).checked_mul(n)?;
+            let from = take(n_quads.checked_mul(size_of::<Quad>())?)?;
+            let mut values = vec![Quad::default(); n_quads].into_boxed_slice();
+            as_bytes_mut(&mut values).copy_from_slice(from);
+            Some(Block { values, n_rows })
+        };
+        let mut client = |n_rows: &usize| -> Option<Vec<Block>> {
+            let starts = (0..*n_rows).step_by(BLOCK_ROWS);
+            starts.map(|start| block(BLOCK_ROWS.min(n_rows - start))).collect()
+        };
+        let blocks = n_rows.iter().map(&mut client).collect::<Option<_>>()?;
+        Some(Self { n, n_rows, blocks })
     }
 
-    fn segments_of(&self, client: usize) -> Range<usize> {
-        let before = |c: usize| self.segments.partition_point(|of| *of < c);
-        before(client)..before(client + 1)
-    }
-
-    fn blocks_of(&self, segments: &Range<usize>) -> &[(usize, PackedBlock)] {
-        let before = |s: usize| self.blocks.partition_point(|(of, _)| *of < s);
-        &self.blocks[before(segments.start)..before(segments.end)]
-    }
-
-    /// The sums of these segments, up to the order requested for the client of each.
+    /// The client of each segment of these clients, and its sums, up to the order requested for its client.
     fn sum_segments(
         &self,
         theta: &[f64],
+        clients: Range<usize>,
         order_of: impl Fn(usize) -> Option<Order>,
-        segments: Range<usize>,
-    ) -> Result<Statistics, Error> {
+    ) -> Result<(Vec<usize>, Statistics), Error> {
         if theta.len() != self.n {
             return Err(Error::Features { expected: self.n, found: theta.len() });
         }
-        let blocks = self.blocks_of(&segments);
-        let first = segments.start;
-        let orders: Vec<Option<Order>> = segments.map(|s| order_of(self.segments[s])).collect();
-        let mut statistics = Statistics::zeros_each(self.n, &orders);
-        let requested = blocks.iter().filter_map(|(segment, block)| {
-            let slot = segment - first;
-            Some(RequestedBlock { slot, order: orders[slot]?, block })
-        });
-        let requested: Vec<_> = requested.collect();
-        Pass { theta, keeper: &self.keeper }.add_up(&requested, statistics.slots())?;
-        Ok(statistics)
-    }
-
-    fn count_beyond_of(&self, client: usize, limits: &[f64]) -> Result<usize, Error> {
-        let mut buffer = Vec::new();
-        let mut count = 0.0;
-        for (_, block) in self.blocks_of(&self.segments_of(client)) {
-            let block = self.keeper.open(block, self.n, &mut buffer)?;
-            for i in 0..block.n_rows {
-                let panel = &block.values[i / 4 * self.n..][..self.n];
-                let is_beyond =
-                    panel.iter().zip(limits).any(|(q, limit)| q.0[i % 4].abs() > *limit);
-                if is_beyond {
-                    count += block.counts.map_or(1.0, |counts| counts[i / 4].0[i % 4]);
+        let (mut owners, mut requests) = (Vec::new(), Vec::new());
+        for client in clients {
+            for segment in self.blocks[client].chunks(SEGMENT_BLOCKS) {
+                if let Some(order) = order_of(client) {
+                    let slot = owners.len();
+                    let request = |block| RequestedBlock { slot, order, block };
+                    requests.extend(segment.iter().map(request));
                 }
+                owners.push(client);
             }
         }
-        Ok(count as usize)
+        let orders: Vec<Option<Order>> = owners.iter().map(|client| order_of(*client)).collect();
+        let mut sums = Statistics::zeros_each(self.n, &orders);
+        add_blocks(&requests, theta, &mut sums);
+        Ok((owners, sums))
+    }
+
+    /// The sums of these clients, up to the order requested for each.
+    fn sum_clients(
+        &self,
+        theta: &[f64],
+        clients: Range<usize>,
+        order_of: impl Fn(usize) -> Option<Order>,
+    ) -> Result<Statistics, Error> {
+        let orders: Vec<Option<Order>> = clients.clone().map(&order_of).collect();
+        let mut sums = Statistics::zeros_each(self.n, &orders);
+        let first = clients.start;
+        let (owners, by_segment) = self.sum_segments(theta, clients, order_of)?;
+        for (segment, client) in owners.into_iter().enumerate() {
+            sums.add(client - first, by_segment.slot(segment));
+        }
+        Ok(sums)
+    }
+
+    fn count_beyond_of(&self, client: usize, limits: &[f64]) -> usize {
+        let is_beyond = |block: &Block, i: usize| {
+            let panel = &block.values[i / 4 * self.n..][..self.n];
+            panel.iter().zip(limits).any(|(quad, limit)| quad.0[i % 4].abs() > *limit)
+        };
+        let count = |block: &Block| (0..block.n_rows).filter(|i| is_beyond(block, *i)).count();
+        self.blocks[client].iter().map(count).sum()
     }
 }
 
@@ -192,21 +186,8 @@ impl ClientStatistics for PackedPartition {
         self.n_rows[client]
     }
 
-    fn evaluate(&self, theta: &[f64], order: Order) -> Result<Statistics, Error> {
-        self.evaluate_each(theta, &vec![Some(order); self.n_clients()])
-    }
-
     fn evaluate_each(&self, theta: &[f64], orders: &[Option<Order>]) -> Result<Statistics, Error> {
-        let by_segment =
-            self.sum_segments(theta, |client| orders[client], 0..self.segments.len())?;
-        if self.segments.len() == self.n_clients() {
-            return Ok(by_segment);
-        }
-        let mut statistics = Statistics::zeros_each(self.n, orders);
-        for (segment, &client) in self.segments.iter().enumerate() {
-            statistics.add(client, by_segment.slot(segment));
-        }
-        Ok(statistics)
+        self.sum_clients(theta, 0..self.n_clients(), |client| orders[client])
     }
 
     fn evaluate_client(
@@ -215,19 +196,11 @@ impl ClientStatistics for PackedPartition {
         theta: &[f64],
         order: Order,
     ) -> Result<Statistics, Error> {
-        let segments = self.segments_of(client);
-        let n_segments = segments.len();
-        let by_segment = self.sum_segments(theta, |_| Some(order), segments)?;
-        if n_segments == 1 {
-            return Ok(by_segment);
-        }
-        let mut statistics = Statistics::zeros(1, self.n, order);
-        (0..n_segments).for_each(|segment| statistics.add(0, by_segment.slot(segment)));
-        Ok(statistics)
+        self.sum_clients(theta, client..client + 1, |_| Some(order))
     }
 
     fn count_beyond(&self, clients: &[usize], limits: &[f64]) -> Result<Option<Vec<usize>>, Error> {
         let counts = clients.par_iter().map(|&client| self.count_beyond_of(client, limits));
-        counts.collect::<Result<_, Error>>().map(Some)
+        Ok(Some(counts.collect()))
     }
 }

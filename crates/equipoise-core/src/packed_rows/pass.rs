@@ -4,11 +4,8 @@ use rayon::prelude::*;
 use std::cell::RefCell;
 
 use super::BLOCK_ROWS;
-use super::block_keeper::{BlockKeeper, PackedBlock};
-use crate::error::Error;
-use crate::kernel::lanes::Quad;
-use crate::kernel::{Scratch, n_sums, sum_block};
-use crate::statistics::{ClientSlots, Order};
+use crate::kernel::{Block, Scratch, n_sums, sum_block};
+use crate::statistics::{Order, Statistics};
 
 /// Minimum number of entries (rows times row length) for which using several threads is worthwhile. The blocks are the
 /// same either way.
@@ -23,141 +20,39 @@ const BLOCKS_PER_THREAD: usize = 16;
 pub(super) struct RequestedBlock<'a> {
     pub(super) slot: usize,
     pub(super) order: Order,
-    pub(super) block: &'a PackedBlock,
-}
-
-/// A model, and the keeper of the blocks to sum up for that model.
-pub(super) struct Pass<'a> {
-    pub(super) theta: &'a [f64],
-    pub(super) keeper: &'a BlockKeeper,
-}
-
-/// Memory that a thread reuses from block to block.
-#[derive(Default)]
-struct ThreadMemory {
-    kernel: Scratch,
-    buffer: Vec<Quad>,
-    sums: Vec<f64>,
+    pub(super) block: &'a Block,
 }
 
 thread_local! {
-    static MEMORY: RefCell<ThreadMemory> = RefCell::default();
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// The only block of its client, whose sums go straight to the client's slot.
-type OnlyBlock<'a, 'b> = (&'b RequestedBlock<'a>, ClientSlots<'b>);
-/// One of several blocks of a client, whose sums are added one after the other to the slot of this index.
-type OneOfSeveral<'a, 'b> = (&'b RequestedBlock<'a>, usize);
-
-impl Pass<'_> {
-    /// Adds the sums of blocks, which are ordered by slot, to `slots`.
-    pub(super) fn add_up(
-        &self,
-        blocks: &[RequestedBlock<'_>],
-        slots: Vec<ClientSlots<'_>>,
-    ) -> Result<(), Error> {
-        let mut slots = slots.into_iter().enumerate();
-        let (mut only, mut several, mut slots_of_several) = (Vec::new(), Vec::new(), Vec::new());
-        for of_client in blocks.chunk_by(|a, b| a.slot == b.slot) {
-            let slot = slots.find(|(slot, _)| *slot == of_client[0].slot).map(|(_, slot)| slot);
-            if let [block] = of_client {
-                only.extend(slot.map(|slot| (block, slot)));
-            } else {
-                several.extend(of_client.iter().map(|block| (block, slots_of_several.len())));
-                slots_of_several.extend(slot);
-            }
-        }
-        self.add_only(only)?;
-        self.add_several(&several, &mut slots_of_several)
-    }
-
-    fn add_only(&self, mut blocks: Vec<OnlyBlock<'_, '_>>) -> Result<(), Error> {
-        let split = Split::of(blocks.iter().map(|(block, _)| *block), self.theta.len());
-        let add = |(block, slot): &mut OnlyBlock<'_, '_>| {
-            MEMORY.with_borrow_mut(|memory| {
-                let ThreadMemory { kernel, buffer, sums } = memory;
-                sums.resize(n_sums(self.theta.len(), block.order), 0.0);
-                self.sum(block, kernel, buffer, sums)?;
-                slot.add(sums);
-                Ok(())
-            })
-        };
-        if split.in_parallel {
-            split.share(blocks.par_iter_mut()).try_for_each(add)
+/// Sums up blocks at a model, and adds the sums of one block after the other to its slot in `totals`.
+pub(super) fn add_blocks(requests: &[RequestedBlock<'_>], theta: &[f64], totals: &mut Statistics) {
+    let n = theta.len();
+    let Some(highest) = requests.iter().map(|request| request.order).max() else { return };
+    let stride = n_sums(n, highest);
+    let n_rows: usize = requests.iter().map(|request| request.block.n_rows).sum();
+    let in_parallel = n_rows * n >= PARALLEL_NUMBERS;
+    // Blocks per task: about enough to have as many rows as a full block. An idle thread takes over tasks from the others.
+    let per_task = (requests.len() * BLOCK_ROWS / n_rows.max(1)).max(1);
+    let at_once = (SUMS_BYTES / (8 * stride)).max(BLOCKS_PER_THREAD * rayon::current_num_threads());
+    let mut sums = vec![0.0; at_once.min(requests.len()) * stride];
+    let sum = |(request, sums): (&RequestedBlock<'_>, &mut [f64])| {
+        let &RequestedBlock { order, block, .. } = request;
+        SCRATCH.with_borrow_mut(|scratch| {
+            sum_block(block, theta, order, scratch, &mut sums[..n_sums(n, order)]);
+        });
+    };
+    for requests in requests.chunks(at_once) {
+        if in_parallel {
+            let pairs = requests.par_iter().zip(sums.par_chunks_exact_mut(stride));
+            pairs.with_min_len(per_task).with_max_len(per_task).for_each(sum);
         } else {
-            blocks.iter_mut().try_for_each(add)
+            requests.iter().zip(sums.chunks_exact_mut(stride)).for_each(sum);
         }
-    }
-
-    fn add_several(
-        &self,
-        blocks: &[OneOfSeveral<'_, '_>],
-        slots: &mut [ClientSlots<'_>],
-    ) -> Result<(), Error> {
-        let n = self.theta.len();
-        let Some(highest) = blocks.iter().map(|(block, _)| block.order).max() else {
-            return Ok(());
-        };
-        let stride = n_sums(n, highest);
-        let at_once =
-            (SUMS_BYTES / (8 * stride)).max(BLOCKS_PER_THREAD * rayon::current_num_threads());
-        let mut sums = vec![0.0; at_once.min(blocks.len()) * stride];
-        let split = Split::of(blocks.iter().map(|(block, _)| *block), n);
-        let sum = |((block, _), sums): (&OneOfSeveral<'_, '_>, &mut [f64])| {
-            let sums = &mut sums[..n_sums(n, block.order)];
-            MEMORY.with_borrow_mut(|memory| {
-                self.sum(block, &mut memory.kernel, &mut memory.buffer, sums)
-            })
-        };
-        for blocks in blocks.chunks(at_once) {
-            if split.in_parallel {
-                let sums = blocks.par_iter().zip(sums.par_chunks_exact_mut(stride));
-                split.share(sums).try_for_each(sum)?;
-            } else {
-                blocks.iter().zip(sums.chunks_exact_mut(stride)).try_for_each(sum)?;
-            }
-            for ((block, slot), sums) in blocks.iter().zip(sums.chunks_exact(stride)) {
-                slots[*slot].add(&sums[..n_sums(n, block.order)]);
-            }
+        for (request, sums) in requests.iter().zip(sums.chunks_exact(stride)) {
+            totals.add(request.slot, &sums[..n_sums(n, request.order)]);
         }
-        Ok(())
-    }
-
-    fn sum(
-        &self,
-        requested: &RequestedBlock<'_>,
-        kernel: &mut Scratch,
-        buffer: &mut Vec<Quad>,
-        sums: &mut [f64],
-    ) -> Result<(), Error> {
-        let block = self.keeper.open(requested.block, self.theta.len(), buffer)?;
-        sum_block(block, self.theta, requested.order, kernel, sums);
-        Ok(())
-    }
-}
-
-/// How blocks are divided among threads.
-struct Split {
-    in_parallel: bool,
-    /// Blocks per task: about enough to have as many rows as a full block. An idle thread takes over tasks
-    /// from the others.
-    per_task: usize,
-}
-
-impl Split {
-    fn of<'a>(blocks: impl ExactSizeIterator<Item = &'a RequestedBlock<'a>>, n: usize) -> Self {
-        let n_blocks = blocks.len();
-        let n_rows: usize = blocks.map(|requested| requested.block.n_rows).sum();
-        Self {
-            in_parallel: n_rows * n >= PARALLEL_NUMBERS,
-            per_task: (n_blocks * BLOCK_ROWS / n_rows.max(1)).max(1),
-        }
-    }
-
-    fn share<I: IndexedParallelIterator>(
-        &self,
-        blocks: I,
-    ) -> impl IndexedParallelIterator<Item = I::Item> {
-        blocks.with_min_len(self.per_task).with_max_len(self.per_task)
     }
 }

@@ -1,56 +1,14 @@
-//! Merging, spilling, chunks and threads do not change sums, and clients are summed only to the requested order.
+//! Chunks and threads do not change sums, and clients are summed only to the requested order.
 #![allow(clippy::unwrap_used)]
 
-use super::block_keeper::{PackedBlock, Storage};
 use super::*;
 use crate::test_rows::random_rows;
 use std::ops::Range;
 
-fn assert_close(found: &[f64], expected: &[f64]) {
-    assert_eq!(found.len(), expected.len());
-    for (f, e) in found.iter().zip(expected) {
-        assert!((f - e).abs() <= 1e-10 * (1.0 + e.abs()), "{f} against {e}");
-    }
-}
-
-#[test]
-fn equal_rows_are_stored_once_with_a_count() {
-    let few = random_rows(1, 700, 3, true);
-    let repeated = few.select(&(0..5000).map(|i| i * i % 700).collect::<Vec<_>>());
-    let clients = [repeated, few];
-    let (merged, unmerged) =
-        (PackedRows::merged(&clients, None).unwrap(), PackedRows::unmerged(&clients).unwrap());
-    let kept = |rows: &PackedRows, client: usize| -> usize {
-        rows.rows.blocks.iter().filter(|(c, _)| *c == client).map(|(_, block)| block.n_rows).sum()
-    };
-    assert!(kept(&merged, 0) < 700 && kept(&merged, 1) == 700);
-    assert_eq!(merged.n_rows(0), 5000);
-    let theta = [0.3, -0.2, 0.5, 0.1, -0.4];
-    let (a, b) = (
-        merged.evaluate(&theta, Order::Hessian).unwrap(),
-        unmerged.evaluate(&theta, Order::Hessian).unwrap(),
-    );
-    for c in 0..2 {
-        assert_close(a.gradient(c), b.gradient(c));
-        assert_close(a.hessian(c), b.hessian(c));
-    }
-    assert_close(&a.losses().collect::<Vec<_>>(), &b.losses().collect::<Vec<_>>());
-}
-
-#[test]
-fn rows_that_rarely_repeat_are_not_merged() {
-    let rows = random_rows(2, 10_000, 2, false);
-    let twice = rows.select(&(0..12_000).map(|i| i % 10_000).collect::<Vec<_>>());
-    for rows in [rows.select(&[]), rows, twice] {
-        let packed = PackedRows::merged(&[rows], None).unwrap();
-        assert!(packed.rows.blocks.iter().all(|(_, block)| !block.counted));
-    }
-}
-
 #[test]
 fn each_client_is_summed_to_its_requested_order_and_completed_later() {
     let clients = [0, 1, 2].map(|c| random_rows(c, 3000 + c as usize, 4, true));
-    let rows = PackedRows::merged(&clients, None).unwrap();
+    let rows = PackedRows::of(&clients).unwrap();
     let theta = [0.1, 0.2, -0.3, 0.4, 0.2, -0.1];
     let all = rows.evaluate(&theta, Order::Hessian).unwrap();
     let orders = [Some(Order::Hessian), Some(Order::Gradient), None];
@@ -69,7 +27,7 @@ fn each_client_is_summed_to_its_requested_order_and_completed_later() {
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
     let clients = [3, 4].map(|c| random_rows(c, 40_000, 10, true));
-    let rows = PackedRows::merged(&clients, None).unwrap();
+    let rows = PackedRows::of(&clients).unwrap();
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| rows.evaluate(&[0.05; 12], Order::Hessian).unwrap())
@@ -80,45 +38,21 @@ fn any_number_of_threads_gives_the_same_bits() {
     }
 }
 
-/// Spilled blocks in memory.
-#[derive(Default)]
-struct Shelf(std::sync::Mutex<Vec<Option<Vec<u8>>>>);
-
-impl Spill for Shelf {
-    fn write(&self, bytes: &[u8]) -> Result<u64, SpillError> {
-        let mut blocks = self.0.lock().unwrap();
-        blocks.push(Some(bytes.to_vec()));
-        Ok(blocks.len() as u64 - 1)
-    }
-
-    fn read(&self, location: u64, bytes: &mut [u8]) -> Result<(), SpillError> {
-        let blocks = self.0.lock().unwrap();
-        bytes.copy_from_slice(blocks[location as usize].as_ref().ok_or("forgotten")?);
-        Ok(())
-    }
-
-    fn forget(&self, location: u64) {
-        self.0.lock().unwrap()[location as usize] = None;
-    }
-}
-
-fn packed_in_chunks(clients: &[Rows], chunk: usize, keeper: &BlockKeeper) -> PackedRows {
+fn packed_in_chunks(clients: &[Rows], chunk: usize) -> PackedRows {
     let pack = |rows: &Rows| {
-        let mut packer = ClientPacker::new(rows.layout().clone(), keeper);
+        let mut packer = ClientPacker::new(rows.layout().clone());
         let numbers: Vec<usize> = (0..rows.len()).collect();
         numbers.chunks(chunk).for_each(|part| packer.push(&rows.select(part)).unwrap());
-        packer.finish().unwrap()
+        packer.finish()
     };
-    PackedRows::new(clients.iter().map(pack).collect(), keeper.clone()).unwrap()
+    PackedRows::new(clients.iter().map(pack).collect()).unwrap()
 }
 
 #[test]
-fn chunks_and_memory_do_not_change_the_result() {
+fn chunks_do_not_change_the_result() {
     let odd = random_rows(5, 9001, 3, true);
-    let few = random_rows(6, 1500, 3, true);
-    let repeated = few.select(&(0..7003).map(|i| i * i % 1500).collect::<Vec<_>>());
-    let clients = [odd.clone(), repeated, odd.select(&[3, 1, 1]), few];
-    let expected = PackedRows::merged(&clients, None).unwrap();
+    let clients = [odd.clone(), random_rows(6, 7003, 3, true), odd.select(&[3, 1, 1]), odd];
+    let expected = PackedRows::of(&clients).unwrap();
     let theta = [0.3, -0.2, 0.5, 0.1, -0.4];
     let sums = |rows: &PackedRows| {
         let all = rows.evaluate(&theta, Order::Hessian).unwrap();
@@ -128,97 +62,46 @@ fn chunks_and_memory_do_not_change_the_result() {
         numbers.extend(one.gradient(0));
         numbers.into_iter().map(f64::to_bits).collect::<Vec<_>>()
     };
-    for (room, chunk) in [(0, 1), (0, 4096), (100_000, 777), (200_000, 1024), (usize::MAX, 3)] {
-        let shelf = std::sync::Arc::new(Shelf::default());
-        let keeper = BlockKeeper::with_memory_limit(room, shelf.clone());
-        let packed = packed_in_chunks(&clients, chunk, &keeper);
-        assert_eq!(sums(&packed), sums(&expected), "room {room}, chunks of {chunk}");
-        let in_memory = |(_, block): &&(usize, PackedBlock)| match &block.storage {
-            Storage::Memory(quads) => size_of_val(&**quads),
-            Storage::Spilled(_) => 0,
-        };
-        let used: usize = packed.rows.blocks.iter().map(|block| in_memory(&block)).sum();
-        assert!(used <= room, "{used} of {room} bytes");
-        let spilled = packed.rows.blocks.iter().filter(|b| in_memory(b) == 0).count();
-        assert_eq!(
-            shelf.0.lock().unwrap().iter().flatten().count(),
-            spilled,
-            "the others are freed"
-        );
+    for chunk in [1, 3, 777, 1024, 4096] {
+        let packed = packed_in_chunks(&clients, chunk);
+        assert_eq!(sums(&packed), sums(&expected), "chunks of {chunk}");
     }
 }
 
-#[test]
-fn too_many_distinct_rows_are_not_merged() {
-    let n_distinct = distinct_rows::MAX_DISTINCT + 1;
-    let layout = crate::rows::Layout::two_groups(1, false);
-    let x = |n_rows: usize, of: usize| (0..n_rows).map(|i| (i % of) as f64).collect::<Vec<_>>();
-    let counted = |x: &[f64]| {
-        // The first rows repeat, or the search would end early.
-        let x: Vec<f64> = [0.0; 500].iter().chain(x).copied().collect();
-        let ones = vec![true; x.len()];
-        let rows = Rows::new(layout.clone(), &x, &ones, &ones).unwrap();
-        PackedRows::merged(&[rows], None).unwrap().rows.blocks[0].1.counted
-    };
-    assert!(counted(&x(3 * n_distinct, n_distinct - 1)));
-    assert!(!counted(&x(3 * n_distinct, n_distinct)));
-    assert!(!counted(&x(5000, 4000)) && counted(&x(8000, 4000)));
-}
-
-#[test]
-fn reports_a_block_that_cannot_be_read() {
-    let shelf = std::sync::Arc::new(Shelf::default());
-    let keeper = BlockKeeper::with_memory_limit(0, shelf.clone());
-    let packed = packed_in_chunks(&[random_rows(1, 5000, 3, true)], 512, &keeper);
-    shelf.forget(2);
-    let error = packed.evaluate(&[0.0; 5], Order::Loss).unwrap_err();
-    assert!(matches!(error, Error::Source(_)));
-}
-
-/// A client of several segments, some of them merged, in one process and divided among several.
+/// A client of several segments, in one process and divided among several.
 #[test]
 fn segments_in_other_partitions_give_the_same_bits() {
     let layout = crate::rows::Layout::two_groups(1, true);
     let n_rows = 2 * SEGMENT_ROWS + 5000;
-    let x: Vec<f64> = (0..n_rows)
-        .map(|i| if i < SEGMENT_ROWS { (i % 7) as f64 } else { (i as f64).sqrt().sin() })
-        .collect();
+    let x: Vec<f64> = (0..n_rows).map(|i| (i as f64).sqrt().sin()).collect();
     let (groups, labels): (Vec<bool>, Vec<bool>) =
         (0..n_rows).map(|i| (i % 3 == 0, (i / 2) % 5 > 1)).unzip();
     let rows = Rows::new(layout.clone(), &x, &groups, &labels).unwrap();
     let small = random_rows(3, 3000, 1, true);
     let clients = [rows.clone(), small.clone()];
-    let whole = PackedRows::merged(&clients, None).unwrap();
-    assert!(whole.rows.blocks[0].1.counted && !whole.rows.blocks.last().unwrap().1.counted);
+    let whole = PackedRows::of(&clients).unwrap();
     let theta = [0.3, -0.2, 0.1];
     let expected = whole.evaluate(&theta, Order::Hessian).unwrap();
 
-    let keeper = BlockKeeper::in_memory();
     let pack = |rows: &Rows, range: Range<usize>| {
-        let mut packer = ClientPacker::new(layout.clone(), &keeper);
+        let mut packer = ClientPacker::new(layout.clone());
         packer.push(&rows.select(&range.collect::<Vec<_>>())).unwrap();
-        packer.finish().unwrap()
+        packer.finish()
     };
     // The first partition has two segments of the client, the second one the last and another client.
     let mut first = [pack(&rows, 0..2 * SEGMENT_ROWS)];
     let mut second = [pack(&rows, 2 * SEGMENT_ROWS..n_rows), pack(&small, 0..3000)];
     let columns = ColumnSummary::total(3, first[0].columns().iter().chain(second[0].columns()));
     assert_eq!(Some(&columns), whole.columns(0));
-    let partitions =
-        [&mut first[..], &mut second[..]].map(|c| PackedPartition::new(c, keeper.clone()).unwrap());
+    let partitions = [&mut first[..], &mut second[..]].map(|c| PackedPartition::new(c).unwrap());
     let sums = partitions.each_ref().map(|partition| {
         let orders = vec![Some(Order::Hessian); partition.n_clients()];
         let sums = partition.segment_sums(&theta, &orders).unwrap();
-        let shelf = std::sync::Arc::new(Shelf::default());
-        let elsewhere = BlockKeeper::with_memory_limit(50_000, shelf.clone());
-        let bytes = partition.to_bytes().unwrap();
-        let copy = PackedPartition::from_bytes(&bytes, elsewhere).unwrap();
-        assert!(copy.bytes_in_memory() <= 50_000);
+        let bytes = partition.to_bytes();
+        let copy = PackedPartition::from_bytes(&bytes).unwrap();
         assert_eq!(copy.segment_sums(&theta, &orders).unwrap(), sums);
-        drop(copy);
-        assert_eq!(shelf.0.lock().unwrap().iter().flatten().count(), 0);
-        for end in [0, 31, 40, bytes.len() - 1] {
-            assert!(PackedPartition::from_bytes(&bytes[..end], keeper.clone()).is_err());
+        for end in [0, 15, 40, bytes.len() - 1] {
+            assert!(PackedPartition::from_bytes(&bytes[..end]).is_err());
         }
         sums
     });

@@ -113,7 +113,7 @@ fn root_mean_squares(rows: &Rows) -> Vec<f64> {
 
 /// As [`fit_unregularised`], for rows whose columns have been divided by `scales`. The columns of `judged` have not.
 fn fit_scaled(rows: &Rows, judged: &Rows, scales: &[f64]) -> Result<(Vec<f64>, Separation), Error> {
-    let packed = PackedRows::unmerged(slice::from_ref(rows))?;
+    let packed = PackedRows::of(slice::from_ref(rows))?;
     let settings = InnerSettings { tolerance: 1e-10, ..InnerSettings::default() };
     let start = sample_model(rows)?.unwrap_or_else(|| vec![0.0; packed.n()]);
     let mut point = FitPoint::at(&packed, start)?;

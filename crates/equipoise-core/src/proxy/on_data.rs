@@ -19,7 +19,7 @@ pub(super) struct OnData<'a> {
 
 impl<'a> OnData<'a> {
     pub(super) fn new(data: &'a Rows, fairness: Fairness) -> Result<Self, Error> {
-        let packed = PackedRows::unmerged(slice::from_ref(data))?;
+        let packed = PackedRows::of(slice::from_ref(data))?;
         Ok(Self { data, packed, covariance: Covariance::of(data), fairness })
     }
 

@@ -28,7 +28,7 @@ fn a_proxy_is_fair_and_as_accurate_as_fairness_allows() {
             assert!(test.fair, "{test:?}");
             // No model can have a lower F: the proxy's model is the minimiser of F itself, which is
             // convex. Moving it along any axis must not help.
-            let source = PackedRows::unmerged(std::slice::from_ref(&data)).unwrap();
+            let source = PackedRows::of(std::slice::from_ref(&data)).unwrap();
             let covariance = Covariance::of(&data);
             let value = |theta: &[f64]| {
                 source.evaluate(theta, Order::Loss).unwrap().weighted_loss(&[1.0]) / 1500.0

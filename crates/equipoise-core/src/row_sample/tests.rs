@@ -84,7 +84,7 @@ fn a_plan_samples_few_clients_of_many_and_all_of_few() {
         let plan = SamplePlan::new(layout(2, 20, true, true), n_clients);
         let sampled: Vec<usize> = (0..n_clients).filter(|&c| plan.includes(c)).collect();
         assert_eq!(sampled.len(), expected, "{n_clients} clients");
-        assert!(plan.max_bytes() <= MAX_BYTES);
+        assert!(sampled.len() * plan.cell_rows * 4 * row_bytes(&plan.layout) <= MAX_BYTES);
     }
     // Many groups or features keep a few rows of each cell, whatever that takes.
     let wide = SamplePlan::new(layout(60, 2000, true, true), 1000);

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use equipoise_core::{ClientStatistics, Order, Rows};
 
 use super::*;
-use crate::memory::Memory;
 use crate::proxy::{count_cells, write_proxy};
 use crate::round::{RoundTables, load_summarised, load_tables};
 
@@ -48,10 +47,10 @@ impl ClientStatistics for Elsewhere {
         Some(&self.0[client].cell_counts)
     }
 
-    fn evaluate(
+    fn evaluate_each(
         &self,
         _: &[f64],
-        _: Order,
+        _: &[Option<Order>],
     ) -> Result<equipoise_core::Statistics, equipoise_core::Error> {
         Err(equipoise_core::Error::Cancelled)
     }
@@ -72,7 +71,7 @@ fn parts_give_the_same_round_as_whole_proxies() {
     };
     let roots = || sources(&[root.clone(), root.clone()]);
     let tables = RoundTables::new(sources(&paths), roots()).unwrap();
-    let whole = load_tables(tables, &schema, &Memory::unlimited()).unwrap();
+    let whole = load_tables(tables, &schema).unwrap();
 
     let second = SEGMENT_ROWS as u64;
     let before = count_cells(&paths[0], 0..second, &schema).unwrap();
@@ -87,8 +86,7 @@ fn parts_give_the_same_round_as_whole_proxies() {
         cells_before: cells_before.to_vec(),
     };
     let none = [[0; 2]; 2];
-    let keeper = BlockKeeper::in_memory();
-    let pack = |parts: Vec<ProxyPart>| pack_parts(parts, 2, &schema, &keeper);
+    let pack = |parts: Vec<ProxyPart>| pack_parts(parts, 2, &schema);
     let (_, mut of_first) = pack(vec![part(0, 0..second, &none)]).unwrap();
     let (_, of_last) =
         pack(vec![part(0, second..u64::MAX, &before), part(1, 0..u64::MAX, &none)]).unwrap();

@@ -15,7 +15,7 @@ use crate::table::{Batch, Cell, Part, Table, read_encoded_header};
 use crate::table_source::TableSource;
 
 /// Rows decoded at a time.
-pub(crate) const CHUNK_ROWS: usize = 4096;
+const CHUNK_ROWS: usize = 4096;
 
 /// Reads a proxy. The columns may come in any order, but none may be missing or added.
 pub fn read_proxy(table: impl Into<TableSource>, schema: &Schema) -> Result<Rows, Error> {

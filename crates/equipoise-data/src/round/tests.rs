@@ -1,4 +1,4 @@
-//! Rounds that do not fit into memory: the same outcome bit for bit, and clear errors.
+//! Any number of readers and threads gives the same outcome bit for bit, and errors name the first bad file.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -13,7 +13,6 @@ use tempfile::TempDir;
 use super::*;
 use crate::outcome::OutcomeFile;
 use crate::proxy::write_proxy;
-use crate::scratch_file::ScratchFile;
 
 fn schema() -> Schema {
     let text = r#"
@@ -87,28 +86,22 @@ fn write_round(shapes: &[Shape]) -> TempDir {
     dir
 }
 
-fn load(proxies: &Path, roots: &Path, shares: Shares) -> Result<LoadedRound, Error> {
-    load_within(RoundTables::in_folders(proxies, roots)?, &schema(), shares)
+fn load(proxies: &Path, roots: &Path, n_readers: usize) -> Result<LoadedRound, Error> {
+    load_with_readers(RoundTables::in_folders(proxies, roots)?, &schema(), n_readers)
 }
 
 /// The outcome of a round as text, exact to the last bit, without the folder's name.
-fn outcome(dir: &Path, shares: Shares, n_threads: usize) -> String {
+fn outcome(dir: &Path, n_readers: usize, n_threads: usize) -> String {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
     pool.install(|| {
         let (proxies, roots) = (dir.join("proxies"), dir.join("roots"));
-        let loaded = load(&proxies, &roots, shares).unwrap();
+        let loaded = load(&proxies, &roots, n_readers).unwrap();
         let settings = Settings::bilevel(Fairness::SP).validate().unwrap();
         let outcome = solve(&loaded.round, &settings, &mut NoopObserver).unwrap();
         let file = OutcomeFile::new(&schema(), outcome, loaded.warnings, loaded.overlaps, 0.0);
         let file = file.unwrap();
         serde_json::to_string(&file).unwrap() + &format!("{:?}", file.outcome.theta)
     })
-}
-
-fn with_room(room: usize, n_readers: usize, scratch: &Path) -> Shares {
-    let slot = ClientPacker::block_bytes(schema().layout().n());
-    let spill = Arc::new(ScratchFile::create(scratch, slot).unwrap());
-    Shares { n_readers, keeper: BlockKeeper::with_memory_limit(room, spill) }
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
@@ -125,42 +118,28 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn storage_of_rows_does_not_change_the_outcome(
+    fn readers_and_threads_do_not_change_the_outcome(
         shapes in prop::collection::vec(shape(), 1..5),
-        room in 0..400_000usize,
     ) {
         let dir = write_round(&shapes);
-        let keeper = BlockKeeper::in_memory();
-        let expected = outcome(dir.path(), Shares { n_readers: 1, keeper }, 1);
-        for (room, n_readers, n_threads) in [(0, 1, 2), (room, 3, 2), (room / 8, 2, 1)] {
-            let found = outcome(dir.path(), with_room(room, n_readers, dir.path()), n_threads);
+        let expected = outcome(dir.path(), 1, 1);
+        for (n_readers, n_threads) in [(1, 2), (3, 2), (2, 1)] {
+            let found = outcome(dir.path(), n_readers, n_threads);
             prop_assert_eq!(&found, &expected);
         }
     }
 }
 
 #[test]
-fn the_minimum_memory_works_and_less_is_an_error_that_names_the_minimum() {
+fn a_proxy_of_one_class_and_one_group_is_warned_about() {
     let dir = write_round(&[
         Shape { n_rows: 9001, n_kinds: usize::MAX, kind: "parquet" },
         Shape { n_rows: 3, n_kinds: 1, kind: "csv" },
     ]);
-    let load = |bytes: usize, scratch: &Path| {
-        let memory = Memory::at_most(bytes, scratch.to_path_buf());
-        load_round(&dir.path().join("proxies"), &dir.path().join("roots"), &schema(), &memory)
-    };
-    let Err(Error::TooLittleMemory { required, .. }) = load(1 << 20, dir.path()) else {
-        panic!("1 MiB is too little");
-    };
-    let loaded = load(required, dir.path()).unwrap();
+    let loaded = load(&dir.path().join("proxies"), &dir.path().join("roots"), 1).unwrap();
     let proxies = loaded.warnings.iter().filter(|w| w.table == Some(TableRole::Proxy));
     let codes: Vec<WarningCode> = proxies.map(|w| w.code).collect();
     assert_eq!(codes, [WarningCode::OneClass, WarningCode::OneGroup], "of the second client");
-    let text = load(1 << 20, dir.path()).err().unwrap().to_string();
-    assert!(text.contains("1 MiB") && text.contains("at least"), "{text}");
-    let nowhere = dir.path().join("nowhere");
-    let text = load(required, &nowhere).err().unwrap().to_string();
-    assert!(text.contains("nowhere") && text.contains("scratch file"), "{text}");
 }
 
 #[test]
@@ -172,8 +151,7 @@ fn names_the_first_bad_file_whatever_the_number_of_readers() {
         std::fs::write(proxies.join(format!("{client}.csv")), "u,v,s,y\n1,1,1,2\n").unwrap();
     }
     for n_readers in [1, 2, 5] {
-        let shares = Shares { n_readers, keeper: BlockKeeper::in_memory() };
-        let error = load(&proxies, &dir.path().join("roots"), shares).err().unwrap();
+        let error = load(&proxies, &dir.path().join("roots"), n_readers).err().unwrap();
         let text = error.to_string();
         assert!(text.contains("c3.csv, row 1, column `y`"), "{text}");
     }
@@ -182,23 +160,23 @@ fn names_the_first_bad_file_whatever_the_number_of_readers() {
 #[test]
 fn absent_clients_are_left_out_as_if_they_had_no_root() {
     let shape = Shape { n_rows: 200, n_kinds: usize::MAX, kind: "csv" };
-    let (dir, memory) = (write_round(&vec![shape; 4]), Memory::unlimited());
+    let dir = write_round(&vec![shape; 4]);
     let (proxies, roots) = (dir.path().join("proxies"), dir.path().join("roots"));
     std::fs::remove_file(proxies.join("c1.csv")).unwrap();
-    let text = load_round(&proxies, &roots, &schema(), &memory).err().unwrap().to_string();
+    let text = load_round(&proxies, &roots, &schema()).err().unwrap().to_string();
     assert!(text.ends_with("Without a proxy: `c1`."), "{text}");
 
     let solved = |round: &Round| {
         let settings = Settings::new(Fairness::SP).validate().unwrap();
         solve(round, &settings, &mut NoopObserver).unwrap()
     };
-    let (loaded, absent) = load_round_of_present(&proxies, &roots, &schema(), &memory).unwrap();
+    let (loaded, absent) = load_round_of_present(&proxies, &roots, &schema()).unwrap();
     assert_eq!(absent, ["c1"]);
     let found = solved(&loaded.round);
     std::fs::remove_file(roots.join("c1.csv")).unwrap();
-    assert_eq!(found, solved(&load_round(&proxies, &roots, &schema(), &memory).unwrap().round));
+    assert_eq!(found, solved(&load_round(&proxies, &roots, &schema()).unwrap().round));
 
     std::fs::remove_file(roots.join("c0.csv")).unwrap();
-    let text = load_round_of_present(&proxies, &roots, &schema(), &memory).err().unwrap();
+    let text = load_round_of_present(&proxies, &roots, &schema()).err().unwrap();
     assert!(text.to_string().ends_with("Without a root: `c0`."), "{text}");
 }

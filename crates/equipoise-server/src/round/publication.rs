@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use equipoise_core::Observer;
-use equipoise_data::{Memory, write_json};
+use equipoise_data::write_json;
 
 use super::results::{SolveInputs, write_results};
 use super::solver::SolveError;
@@ -13,11 +13,10 @@ use crate::protocol::{
 use crate::store::{Store, StoreError, create_private_folder, digest_of_file};
 
 /// Solves a closed round, publishes it, and returns the duration of the solve. Only the proxies and roots of clients
-/// that submitted are used. Rows beyond the memory limit are kept in a file, which does not affect the result.
+/// that submitted are used.
 pub(super) fn solve_and_publish(
     store: &Store,
     round: &RoundId,
-    memory_bytes: usize,
     observer: &mut dyn Observer,
 ) -> Result<f64, SolveError> {
     let spec = store.spec(round)?;
@@ -32,7 +31,6 @@ pub(super) fn solve_and_publish(
         list: &list,
         proxies: &scratch.0.join("proxies"),
         roots: &scratch.0.join("roots"),
-        memory: Memory::at_most(memory_bytes, scratch.0.clone()),
     };
     let folder = scratch.0.join("result");
     let seconds = write_results(&inputs, &folder, observer)?;

@@ -4,13 +4,13 @@
 use std::path::Path;
 
 use equipoise_core::{Observer, Warning, WarningCode};
-use equipoise_data::{About, Memory, load_round, write_atomically, write_json};
+use equipoise_data::{About, load_round, write_atomically, write_json};
 use equipoise_defend::{Context, Timing, absence_warning, defend};
 
 use super::solver::SolveError;
 use crate::protocol::{ClientId, RoundSpec, SubmissionList};
 
-/// Everything that a solve depends on. The memory limit does not affect the result.
+/// Everything that a solve depends on.
 pub(crate) struct SolveInputs<'a> {
     /// `spec.json`: the text whose digest is in the first event of the log.
     pub(crate) spec_json: &'a str,
@@ -20,8 +20,6 @@ pub(crate) struct SolveInputs<'a> {
     pub(crate) proxies: &'a Path,
     /// Folder with the roots of the same clients.
     pub(crate) roots: &'a Path,
-    /// How much memory the rows may use.
-    pub(crate) memory: Memory,
 }
 
 /// Solves a round and writes its [published files](crate::protocol::PUBLISHED_FILES) to a folder that exists. Returns
@@ -33,7 +31,7 @@ pub(crate) fn write_results(
 ) -> Result<f64, SolveError> {
     let spec: RoundSpec = serde_json::from_str(inputs.spec_json).map_err(SolveError::Spec)?;
     let schema = spec.schema()?;
-    let loaded = load_round(inputs.proxies, inputs.roots, &schema, &inputs.memory)?;
+    let loaded = load_round(inputs.proxies, inputs.roots, &schema)?;
     let settings = spec.settings.validate()?;
     let warnings = submission_warnings(inputs.list);
     let (about, timing) = (about(&spec), Timing::Omitted);

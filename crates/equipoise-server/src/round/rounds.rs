@@ -40,8 +40,7 @@ impl Rounds {
         limits: Limits,
     ) -> Result<Self, StoreError> {
         let hub = Arc::new(Hub::default());
-        let solver =
-            Solver::start(Arc::clone(&store), Arc::clone(&hub), limits.solve_memory_bytes)?;
+        let solver = Solver::start(Arc::clone(&store), Arc::clone(&hub))?;
         Ok(Self {
             store,
             hub,

@@ -33,7 +33,6 @@ enum Next {
 pub(super) struct Solver {
     store: Arc<Store>,
     hub: Arc<Hub>,
-    memory_bytes: usize,
 }
 
 /// Queues rounds for the solver thread.
@@ -50,11 +49,7 @@ impl SolverHandle {
 
 impl Solver {
     /// Starts the thread, and queues the rounds that an earlier process left unsolved.
-    pub(super) fn start(
-        store: Arc<Store>,
-        hub: Arc<Hub>,
-        memory_bytes: usize,
-    ) -> Result<SolverHandle, StoreError> {
+    pub(super) fn start(store: Arc<Store>, hub: Arc<Hub>) -> Result<SolverHandle, StoreError> {
         let (sender, receiver) = channel();
         let handle = SolverHandle(sender);
         for round in store.rounds()? {
@@ -62,7 +57,7 @@ impl Solver {
                 handle.solve(&round);
             }
         }
-        let solver = Self { store, hub, memory_bytes };
+        let solver = Self { store, hub };
         std::thread::Builder::new()
             .name("solver".into())
             .spawn(move || solver.work(&receiver))
@@ -129,8 +124,7 @@ impl Solver {
         self.hub.notify(round);
         let mut observer =
             ProgressObserver { round, hub: &self.hub, store: &self.store, notified: None };
-        let seconds =
-            publication::solve_and_publish(&self.store, round, self.memory_bytes, &mut observer)?;
+        let seconds = publication::solve_and_publish(&self.store, round, &mut observer)?;
         info!(%round, seconds, "published");
         Ok(())
     }

@@ -38,7 +38,7 @@ pub(super) fn check(
     solve: Solve<'_>,
     checks: &mut Checks,
 ) -> Result<Option<Vec<ClientId>>, InputError> {
-    let Solve { folders, memory, observer } = solve;
+    let Solve { folders, observer } = solve;
     let scratch = Scratch::new()?;
     let proxies = InputFiles::read(folders.proxies)?;
     let roots = InputFiles::read(folders.roots)?;
@@ -79,7 +79,6 @@ pub(super) fn check(
         list: &documents.list,
         proxies: &scratch.path("proxies"),
         roots: &scratch.path("roots"),
-        memory,
     };
     let results = scratch.path("results");
     if let Err(error) = write_results(&inputs, &results, observer) {

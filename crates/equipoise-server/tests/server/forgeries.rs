@@ -9,7 +9,6 @@ mod terms;
 use std::path::{Path, PathBuf};
 
 use equipoise_core::{NoopObserver, Settings};
-use equipoise_data::Memory;
 use equipoise_server::protocol::{
     Digest, EventKind, PrivateKey, PublicKey, RoundState, SignedReceipt,
 };
@@ -89,7 +88,6 @@ impl Published {
     fn solve_from(&self, files: &Files, proxies: &Path) -> Result<Verification, InputError> {
         let solve = Solve {
             folders: SolveFolders { proxies, roots: &self.inputs.join("roots") },
-            memory: Memory::unlimited(),
             observer: &mut NoopObserver,
         };
         verify(files, &self.trusted(), Some(solve))

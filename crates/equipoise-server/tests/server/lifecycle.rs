@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use equipoise_core::{Fairness, NoopObserver, Settings, WarningCode};
-use equipoise_data::{About, Memory, OutcomeFile, load_round};
+use equipoise_data::{About, OutcomeFile, load_round};
 use equipoise_defend::{Context, Timing, defend};
 use equipoise_server::Limits;
 use equipoise_server::protocol::{PublicKey, Refusal, RoundState};
@@ -45,9 +45,7 @@ async fn a_full_roster_closes_the_round_and_gives_the_model_of_defend() {
     for (i, client) in CLIENTS.iter().enumerate() {
         std::fs::write(proxies.join(format!("{client}.csv")), proxy(i as u64)).unwrap();
     }
-    let loaded =
-        load_round(&proxies, &world.dir.path().join("roots"), &schema(), &Memory::unlimited())
-            .unwrap();
+    let loaded = load_round(&proxies, &world.dir.path().join("roots"), &schema()).unwrap();
     let settings = Settings::new(Fairness::SP).validate().unwrap();
     let about = About {
         round: Some("spring".to_owned()),

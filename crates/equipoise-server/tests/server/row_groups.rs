@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use equipoise_core::{Fairness, NoopObserver, Settings};
-use equipoise_data::{Memory, Schema, load_round};
+use equipoise_data::{Schema, load_round};
 use equipoise_defend::{Context, Defended, Timing, defend};
 use equipoise_server::protocol::SubmissionLimits;
 use equipoise_server::validator::{Job, Verdict, check_file};
@@ -49,9 +49,7 @@ fn table(n_rows: usize, seed: u64, negative: i8) -> String {
 }
 
 fn solved(proxies: &Path, roots: &Path) -> Defended {
-    // Small enough to spill rows of the larger table to disk, as on a small server.
-    let memory = Memory::at_most(128 << 20, roots.to_path_buf());
-    let loaded = load_round(proxies, roots, &schema(), &memory).unwrap();
+    let loaded = load_round(proxies, roots, &schema()).unwrap();
     let settings = Settings::new(Fairness::SP).validate().unwrap();
     let context = Context { timing: Timing::Omitted, ..Context::default() };
     defend(&schema(), &loaded, &settings, context, &mut NoopObserver).unwrap()

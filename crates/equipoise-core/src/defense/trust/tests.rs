@@ -317,7 +317,7 @@ fn proxies_without_samples_are_refused() {
     let (proxies, roots): (Vec<Rows>, Vec<Rows>) =
         clients.into_iter().map(|client| (client.proxy, client.root)).unzip();
     let ids = vec!["a".to_owned(), "b".to_owned()];
-    let proxies = Box::new(PackedRows::unmerged(&proxies).unwrap());
+    let proxies = Box::new(PackedRows::of(&proxies).unwrap());
     let round = Round::from_parts(ids, proxies, Root::new(roots).unwrap()).unwrap();
     let mut settings = Settings::new(Fairness::SP);
     settings.defense = Defense::Trust;

@@ -55,7 +55,7 @@ impl Search {
         let covariance = Covariance::of(data);
         let layout = data.layout();
         let penalty = Penalty::new(settings.fairness, layout.groups.len());
-        let data = PackedRows::unmerged(slice::from_ref(data))?;
+        let data = PackedRows::of(slice::from_ref(data))?;
         let ridge = ridge(settings.lambda, layout.n());
         let adam = match settings.solver {
             ProxySolver::SmallestMove => None,
@@ -212,7 +212,7 @@ fn measure(
     covariance: &Covariance,
     ridge: f64,
 ) -> Result<Measured, Error> {
-    let packed = PackedRows::unmerged(slice::from_ref(&rows))?;
+    let packed = PackedRows::of(slice::from_ref(&rows))?;
     let problem = InnerProblem { rows: &packed, weights: &[1.0], ridge };
     let settings = InnerSettings { tolerance: 1e-9, ..InnerSettings::default() };
     let point = problem.fit(FitPoint::at(&packed, theta)?, &settings)?.point;

@@ -15,7 +15,7 @@ fn identity(n: usize) -> Vec<f64> {
 }
 
 fn fit(rows: &Rows) -> (PackedRows, FitPoint) {
-    let source = PackedRows::unmerged(std::slice::from_ref(rows)).unwrap();
+    let source = PackedRows::of(std::slice::from_ref(rows)).unwrap();
     let problem = InnerProblem { rows: &source, weights: &[1.0], ridge: RIDGE };
     let settings = InnerSettings { tolerance: 1e-13, ..InnerSettings::default() };
     let point = problem.fit(FitPoint::origin(&source).unwrap(), &settings).unwrap().point;

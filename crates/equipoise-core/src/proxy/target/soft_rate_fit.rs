@@ -69,7 +69,7 @@ pub(super) fn fit_soft_rates(
     let mut theta = match data.thinned(SAMPLE_ROWS) {
         None => problem.fit_hard_rates(start, 1 + CORRECTIONS)?.theta,
         Some(sample) => {
-            let packed = PackedRows::unmerged(slice::from_ref(&sample))?;
+            let packed = PackedRows::of(slice::from_ref(&sample))?;
             let covariance = self::covariance(&sample);
             let targets = problem.targets.clone();
             let mut small =

@@ -50,7 +50,7 @@ pub(super) fn generate(
 
     let sampled = model.sample(n_rows.max(MIN_SAMPLE_ROWS), seed);
     let sampled = Rows::new(layout.clone(), &sampled.x, &sampled.groups, &sampled.positive)?;
-    let packed = PackedRows::unmerged(slice::from_ref(&sampled))?;
+    let packed = PackedRows::of(slice::from_ref(&sampled))?;
     let origin = FitPoint::origin(&packed)?;
     let row_space = RangeProjection::new(origin.statistics.hessian(0), layout.n());
     let problem = InnerProblem { rows: &packed, weights: &[1.0], ridge: DATA_RIDGE };

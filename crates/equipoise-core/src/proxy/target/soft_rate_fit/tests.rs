@@ -20,7 +20,7 @@ fn the_gradient_agrees_with_finite_differences() {
     {
         let layout = layout(3, 3, as_feature, true);
         let data = random_rows_of(&layout, 8, 400);
-        let packed = PackedRows::unmerged(slice::from_ref(&data)).unwrap();
+        let packed = PackedRows::of(slice::from_ref(&data)).unwrap();
         let fairness: Fairness = criterion.parse().unwrap();
         let theta: Vec<f64> = (0..layout.n()).map(|k| 0.9 - 0.35 * k as f64).collect();
         let goal = goal(&data, &theta, fairness);
@@ -60,7 +60,7 @@ fn the_gradient_agrees_with_finite_differences() {
 fn a_blind_model_gets_equal_rates_and_keeps_the_share_selected() {
     let layout = layout(3, 4, false, true);
     let data = random_rows_of(&layout, 9, 6000);
-    let packed = PackedRows::unmerged(slice::from_ref(&data)).unwrap();
+    let packed = PackedRows::of(slice::from_ref(&data)).unwrap();
     let raw = crate::inner_fit::fit_logistic(&data, 1e-3, &Default::default()).unwrap();
     let before = scores_of(&data, &raw);
     for criterion in [Criterion::Sp, Criterion::Eo, Criterion::Fpr, Criterion::EqualizedOdds] {
@@ -95,7 +95,7 @@ fn hard_rates_are_exact_to_a_few_rows() {
         let layout = layout(2, 5, as_feature, true);
         for (seed, criterion) in (20..23).flat_map(|seed| criteria.iter().map(move |c| (seed, c))) {
             let data = random_rows_of(&layout, seed, 6000);
-            let packed = PackedRows::unmerged(slice::from_ref(&data)).unwrap();
+            let packed = PackedRows::of(slice::from_ref(&data)).unwrap();
             let raw = crate::inner_fit::fit_logistic(&data, 1e-3, &Default::default()).unwrap();
             let fairness: Fairness = criterion.parse().unwrap();
             let goal = goal(&data, &raw, fairness);
@@ -121,7 +121,7 @@ fn hard_rates_are_exact_to_a_few_rows() {
 fn hard_rates_are_counted_like_the_goal() {
     let layout = layout(3, 2, false, true);
     let data = random_rows_of(&layout, 2, 300);
-    let packed = PackedRows::unmerged(slice::from_ref(&data)).unwrap();
+    let packed = PackedRows::of(slice::from_ref(&data)).unwrap();
     let theta = vec![0.7, 0.4, -0.1];
     // With all of the gap remaining, the goal is what the model has.
     let fairness = Fairness::from(Criterion::EqualizedOdds);
@@ -179,7 +179,7 @@ fn a_model_that_cannot_be_fair_is_no_less_fair_than_the_raw_one() {
     let layout = layout(3, 1, false, true);
     for seed in 0..8 {
         let data = random_rows_of(&layout, 40 + seed, 150);
-        let packed = PackedRows::unmerged(slice::from_ref(&data)).unwrap();
+        let packed = PackedRows::of(slice::from_ref(&data)).unwrap();
         let raw = crate::inner_fit::fit_logistic(&data, 1e-3, &Default::default()).unwrap();
         let goal = goal(&data, &raw, Fairness::EO);
         let theta = fit_soft_rates(&data, &packed, &raw, raw.clone(), Fairness::EO, &goal).unwrap();
@@ -207,7 +207,7 @@ fn a_large_table_is_fitted_to_a_sample_first_and_reaches_its_goal() {
     let last = (SAMPLE_ROWS - 1) * data.len() / SAMPLE_ROWS;
     assert_eq!(data.a(last), sample.a(SAMPLE_ROWS - 1));
 
-    let packed = PackedRows::unmerged(slice::from_ref(&data)).unwrap();
+    let packed = PackedRows::of(slice::from_ref(&data)).unwrap();
     let raw = crate::inner_fit::fit_logistic(&data, 1e-3, &Default::default()).unwrap();
     let goal = goal(&data, &raw, Fairness::SP);
     let theta = fit_soft_rates(&data, &packed, &raw, raw.clone(), Fairness::SP, &goal).unwrap();
