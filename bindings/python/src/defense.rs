@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use equipoise_cli::api;
+use equipoise_core::{CheckedSettings, Observer, sweep};
 use equipoise_data::{
-    OutcomeFile, OutputFolder, RoundTables, TableSource, check_origins, load_tables, read_folder,
-    write_atomically,
+    LoadedRound, OutputFolder, RoundTables, TableSource, check_origins, load_tables, outcome,
+    read_folder,
 };
-use equipoise_defend::{Context, Judged, absence_warning, files_of, judge, page_of};
+use equipoise_report::OutcomePage;
+use equipoise_report::defend::{absence_warning, write_files};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -17,26 +19,22 @@ use crate::schema::Schema;
 use crate::table::sources;
 use crate::task;
 
-/// A solved round.
-#[pyclass(frozen, module = "equipoise._core")]
-pub(crate) struct Defended(pub(crate) Judged);
+/// `outcome.json` and the model.
+pub(crate) type Defended = (String, Model);
 
-#[pymethods]
-impl Defended {
-    /// `outcome.json`.
-    fn outcome_json(&self) -> String {
-        self.0.file.to_json()
+/// Runs the defense on a loaded round.
+pub(crate) fn defend_loaded(
+    schema: &equipoise_data::Schema,
+    loaded: &LoadedRound,
+    settings: &CheckedSettings,
+    with_sweep: bool,
+    observer: &mut dyn Observer,
+) -> anyhow::Result<Defended> {
+    let mut solved = equipoise_report::defend::defend(schema, loaded, settings, observer)?;
+    if with_sweep {
+        solved.sweep = sweep(&loaded.round, settings, |_, _| {})?;
     }
-
-    /// The model.
-    fn model(&self) -> Model {
-        Model(self.0.model.clone())
-    }
-
-    /// Duration of the solve.
-    fn seconds(&self) -> f64 {
-        self.0.seconds
-    }
+    Ok((outcome::to_json(&solved), Model(equipoise_data::Model::of(&solved, schema)?)))
 }
 
 /// Checks options of the command `defend`.
@@ -58,11 +56,9 @@ pub(crate) fn write_outcome(
     force: bool,
 ) -> PyResult<()> {
     let write = || -> anyhow::Result<()> {
-        let file = OutcomeFile::from_json(outcome_json, "the outcome".as_ref())?;
+        let outcome = outcome::from_json(outcome_json, "the outcome".as_ref())?;
         let folder = OutputFolder::create(&folder, force)?;
-        for (name, content) in files_of(&file, &schema.0)? {
-            write_atomically(&folder.path().join(name), false, |out| out.write_all(&content))?;
-        }
+        write_files(&OutcomePage::new(&outcome, &schema.0)?, folder.path())?;
         folder.commit()?;
         Ok(())
     };
@@ -77,8 +73,8 @@ pub(crate) fn outcome_page(
     schema: &Schema,
 ) -> PyResult<String> {
     let page = || -> anyhow::Result<String> {
-        let file = OutcomeFile::from_json(outcome_json, "the outcome".as_ref())?;
-        Ok(page_of(&file, &schema.0)?)
+        let outcome = outcome::from_json(outcome_json, "the outcome".as_ref())?;
+        Ok(OutcomePage::new(&outcome, &schema.0)?.render())
     };
     page().map_err(|error| exception(py, &error, Stage::Solve))
 }
@@ -122,15 +118,14 @@ pub(crate) fn defend(
     let tables = RoundTables::new(proxies, roots)
         .map_err(|error| exception(py, &error.into(), Stage::Solve))?;
     let schema = schema.0.clone();
-    let defended = task::run(py, Stage::Solve, progress, move |watcher| {
+    task::run(py, Stage::Solve, progress, move |watcher| {
         let about_origins = check_origins(&files, &schema, settings.fairness)?;
         let mut loaded = load_tables(tables, &schema)?;
         loaded.warnings.splice(0..0, about_origins);
+        loaded.warnings.extend(absences);
         watcher.check()?;
-        let context = Context { sweep, warnings: absences, ..Context::default() };
-        Ok(judge(&schema, &loaded, &settings, context, watcher)?)
-    })?;
-    Ok(Defended(defended))
+        defend_loaded(&schema, &loaded, &settings, sweep, watcher)
+    })
 }
 
 pub(crate) fn tables_of(

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use equipoise_core::{
-    CheckedSettings, FairProxyTest, Fairness, GeneratedProxy, ProxyModels, ProxySettings,
+    CheckedSettings, FairProxyTest, Fairness, GeneratedProxy, Outcome, ProxyModels, ProxySettings,
     Requirements, Rows, Warning, check_fairness_is_measurable,
 };
-use equipoise_data::{EncodedTable, Model, OutcomeFile, Schema};
+use equipoise_data::{EncodedTable, Model, Schema};
 use equipoise_lab::{Rehearsal, RehearsalClient, RehearsalSettings};
 use equipoise_server::protocol::SubmissionLimits;
 use equipoise_server::validator::{ChildValidator, Job};
@@ -156,7 +156,7 @@ pub fn check_proxy(
 }
 
 /// The file that `export --onnx` writes.
-pub fn onnx(model: &Model, outcome: Option<&OutcomeFile>) -> anyhow::Result<Vec<u8>> {
+pub fn onnx(model: &Model, outcome: Option<&Outcome>) -> anyhow::Result<Vec<u8>> {
     crate::commands::export::onnx(model, outcome)
 }
 

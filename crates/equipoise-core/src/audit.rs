@@ -45,11 +45,11 @@ pub struct ClientAudit {
     /// Distinct rows of its proxy, if they were counted.
     pub distinct_rows: Option<DistinctRows>,
     /// How the client says that its proxy is differentially private. Nobody can check from the rows whether it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub privacy: Option<PrivacyStatement>,
     /// How many rows the client says that its distilled proxy stands for. Its model counts as precise as one
     /// of so many rows, up to the lower quartile of all clients.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub represented_rows: Option<u64>,
     /// Rows of its proxy with values far outside the usual range. `None` if its rows cannot be read one by one.
     pub outliers: Option<Outliers>,

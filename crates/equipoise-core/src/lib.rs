@@ -110,7 +110,7 @@ pub use kernel::lanes::vector_instructions;
 pub use local_fit::{LocalFit, LocalFits};
 pub use metrics::{Gap, Gaps, GroupMetrics, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
-pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};
+pub use outcome::{About, ClientOutcome, Counts, Outcome, Overlap, Termination, TracePoint};
 pub use packed_rows::{
     ClientPacker, ColumnSummary, PackedClient, PackedPartition, PackedRows, SEGMENT_ROWS,
 };

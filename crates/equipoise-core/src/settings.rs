@@ -19,7 +19,6 @@ pub struct Settings {
     /// The fairness requested. No default: it is the coordinator's choice.
     pub fairness: Fairness,
     /// The smooth measure of unfairness that the bilevel method minimises. Default: the covariance.
-    #[serde(default)]
     pub surrogate: Surrogate,
     /// How the clients' root rows are weighted. Default: pooled.
     pub root_weighting: RootWeighting,
@@ -32,7 +31,6 @@ pub struct Settings {
     pub outer: OuterSettings,
     /// Whether to fall back to a root-only model if that is clearly better, on held-out root rows, than the clients'
     /// model. Trust asks only if every client is useless by itself. Default: true; profile `paper`: false.
-    #[serde(default)]
     pub fall_back: bool,
     /// What the model must achieve on the root. They decide the verdict, and nothing else. Default: nothing.
     #[serde(default, skip_serializing_if = "Requirements::is_empty")]

@@ -99,7 +99,7 @@ fn a_newcomer_rehearses_a_round_by_pasting_the_commands() {
         world.run(command).expect(0);
     }
     let outcome = world.json("my/rehearsal/outcome/outcome.json");
-    assert_eq!(outcome["weights"].as_object().unwrap().len(), 5);
+    assert_eq!(outcome["clients"].as_array().unwrap().len(), 5);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::super::active_set::minimise_quadratic;
 use super::super::interior_point::LowRankQuadratic;
 use super::super::learn_weights;
 use super::*;
-use crate::defense::Solved;
+use crate::defense::Solution;
 use crate::fairness::Fairness;
 use crate::kernel::Vectors;
 use crate::logistic::dot;
@@ -38,7 +38,7 @@ fn lowest_on_grid(round: &Round, settings: &Settings) -> f64 {
     lowest
 }
 
-fn minimised(round: &Round, settings: &Settings) -> (Solved, f64) {
+fn minimised(round: &Round, settings: &Settings) -> (Solution, f64) {
     let solved = learn_weights(round, settings, &mut NoopObserver).unwrap();
     let objective = objective(round, settings, &solved.weights);
     (solved, objective)
