@@ -19,17 +19,14 @@ use crate::schema::Schema;
 use crate::table::sources;
 use crate::task;
 
-/// `outcome.json` and the model.
-pub(crate) type Defended = (String, Model);
-
-/// Runs the defense on a loaded round.
+/// Runs the defense on a loaded round. Returns `outcome.json` and the model.
 pub(crate) fn defend_loaded(
     schema: &equipoise_data::Schema,
     loaded: &LoadedRound,
     settings: &CheckedSettings,
     with_sweep: bool,
     observer: &mut dyn Observer,
-) -> anyhow::Result<Defended> {
+) -> anyhow::Result<(String, Model)> {
     let mut solved = equipoise_report::defend::defend(schema, loaded, settings, observer)?;
     if with_sweep {
         solved.sweep = sweep(&loaded.round, settings, |_, _| {})?;
@@ -86,7 +83,7 @@ pub(crate) enum Clients<'py> {
     Tables(Vec<(String, Bound<'py, PyAny>)>),
 }
 
-/// Runs the defense. Options are those of the command `defend`.
+/// Runs the defense. Options are those of the command `defend`. Returns `outcome.json` and the model.
 #[pyfunction]
 #[pyo3(signature = (proxies, roots, schema, options, *, sweep, allow_missing, progress))]
 #[allow(clippy::too_many_arguments)]
@@ -99,7 +96,7 @@ pub(crate) fn defend(
     sweep: bool,
     allow_missing: bool,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Defended> {
+) -> PyResult<(String, Model)> {
     let settings = api::solve_settings(&arguments(options)?)
         .map_err(|error| exception(py, &error, Stage::Setting))?;
     let proxies = tables_of(py, "proxy", proxies)?;

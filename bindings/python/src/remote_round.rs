@@ -10,8 +10,9 @@ use equipoise_data::{
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::defense::{Clients, Defended, defend_loaded, tables_of};
+use crate::defense::{Clients, defend_loaded, tables_of};
 use crate::error::{Stage, arguments, exception};
+use crate::model::Model;
 use crate::partition::in_proxy_of;
 use crate::remote_rows::{Failure, RemotePart, RemoteRows};
 use crate::schema::Schema;
@@ -53,7 +54,7 @@ pub(crate) fn defend_partitions(
     options: &Bound<'_, PyDict>,
     sweep: bool,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Defended> {
+) -> PyResult<(String, Model)> {
     let settings = api::solve_settings(&arguments(options)?)
         .map_err(|error| exception(py, &error, Stage::Setting))?;
     let roots = tables_of(py, "root", roots)?;
