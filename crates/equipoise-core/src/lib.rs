@@ -115,12 +115,11 @@ pub use packed_rows::{
     ClientPacker, PackedClient, PackedPartition, PackedRows, SEGMENT_ROWS,
 };
 pub use proxy::{
-    AttributeInference, ClientData, Closeness, Disclosure, Distances, EncodedColumn,
-    EncodedColumns, FEW_DATA_ROWS, FairProxyTest, GeneratedProxy, MembershipAttack, NoisyRelease,
-    OutlierColumn, Privacy, PrivacyStatement, ProxyGenerator, ProxyModels, ProxySettings,
-    ProxySolver, ProxyStart, ProxySummary, RareLevel, RareValues, Release, Separation, Visible,
-    attack_proxy, check_fairness_is_measurable, epsilon_of, find_visible, generate_proxy,
-    measure_closeness, random_halves, rho_of, test_fair_proxy,
+    ClientData, Closeness, Distances, EncodedColumn, EncodedColumns, FEW_DATA_ROWS, FairProxyTest,
+    GeneratedProxy, MembershipAttack, NoisyRelease, Privacy, PrivacyStatement, ProxyGenerator,
+    ProxyModels, ProxySettings, ProxySolver, ProxyStart, ProxySummary, Release, Separation,
+    SmallestCell, attack_membership, check_fairness_is_measurable, epsilon_of, generate_proxy,
+    measure_closeness, random_halves, rho_of, smallest_cell, test_fair_proxy,
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};

@@ -61,8 +61,8 @@ fn every_command_prints_one_json_document() {
             &["path", "schema_digest", "fairness", "seed", "clients", "commands"],
         ),
         (
-            "encode east.csv --schema schema.toml -o encoded.csv".into(),
-            &["path", "rows", "columns", "schema_digest", "warnings"],
+            "proxy east.csv --schema schema.toml --generator raw -o encoded.csv".into(),
+            &["path", "generator", "rows", "columns", "schema_digest", "warnings"],
         ),
         (
             "doctor".into(),
@@ -112,7 +112,6 @@ fn every_help_has_an_example_and_commands_are_in_the_order_of_a_round() {
         "schema show",
         "proxy",
         "check",
-        "encode",
         "defend",
         "evaluate",
         "predict",
