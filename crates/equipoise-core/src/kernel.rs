@@ -23,7 +23,6 @@ pub(crate) mod lanes;
 mod outer_products;
 mod prefetch;
 mod triangle;
-mod vectors;
 
 use crate::statistics::{Order, triangle};
 use exp_log::{compound, log_1p};
@@ -32,7 +31,6 @@ use prefetch::{Pace, Prefetch};
 
 pub(crate) use distances::lower_to_nearest;
 pub(crate) use outer_products::OuterProducts;
-pub(crate) use vectors::Vectors;
 
 /// Panels processed together: enough independent chains to hide the latency of each.
 const GROUP: usize = 4;
