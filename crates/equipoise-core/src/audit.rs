@@ -41,10 +41,6 @@ pub struct ClientAudit {
     /// How the client says that its proxy is differentially private. Nobody can check from the rows whether it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub privacy: Option<PrivacyStatement>,
-    /// How many rows the client says that its distilled proxy stands for. Its model counts as precise as one
-    /// of so many rows, up to the lower quartile of all clients.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub represented_rows: Option<u64>,
 }
 
 /// The number of distinct rows of a table.
@@ -85,7 +81,6 @@ pub fn audit(
         left_out,
         distinct_rows: None,
         privacy: None,
-        represented_rows: None,
     });
     Ok(audits.collect())
 }

@@ -123,7 +123,6 @@ fn the_round_and_the_audit_of_each_client_read_back_equal() {
         own_model: Some(OwnModel { accuracy: Some(estimate), gap: None }),
         left_out: Some(LeftOut { loss: -0.1, gap: None }),
         privacy: None,
-        represented_rows: Some(12_000),
         distinct_rows: Some(DistinctRows { rows: 40, estimated: false }),
     });
     let text = file.to_json();

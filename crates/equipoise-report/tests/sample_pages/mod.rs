@@ -215,7 +215,6 @@ fn client_audit(c: usize) -> ClientAudit {
         own_model: Some(OwnModel { accuracy: own.accuracy, gap: own.gap(Fairness::SP) }),
         left_out: (c != 0).then_some(left_out),
         privacy: None,
-        represented_rows: None,
         distinct_rows: Some(DistinctRows { rows: 3100, estimated: c == 1 }),
     }
 }
