@@ -22,7 +22,6 @@ pub(crate) mod lanes;
 mod outer_products;
 mod prefetch;
 mod triangle;
-mod vectors;
 
 use crate::statistics::{Order, triangle};
 use exp_log::{compound, log_1p};
@@ -30,7 +29,6 @@ use lanes::{Lanes, Quad, widest};
 use prefetch::{Pace, Prefetch};
 
 pub(crate) use outer_products::OuterProducts;
-pub(crate) use vectors::Vectors;
 
 /// Panels processed together: enough independent chains to hide the latency of each.
 const GROUP: usize = 4;

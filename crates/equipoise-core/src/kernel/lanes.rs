@@ -53,7 +53,6 @@ pub(super) trait Lanes: Copy {
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
     fn div(self, other: Self) -> Self;
-    fn sqrt(self) -> Self;
     /// `self · factor + summand`, rounded once.
     fn mul_add(self, factor: Self, summand: Self) -> Self;
     /// `summand − self · factor`, rounded once.
@@ -159,7 +158,6 @@ impl Lanes for Quad {
         sub(self, other) = Self(from_fn(|l| self.0[l] - other.0[l]));
         mul(self, other) = Self(from_fn(|l| self.0[l] * other.0[l]));
         div(self, other) = Self(from_fn(|l| self.0[l] / other.0[l]));
-        sqrt(self) = Self(from_fn(|l| self.0[l].sqrt()));
         mul_add(self, factor, summand) = Self(from_fn(|l| self.0[l].mul_add(factor.0[l], summand.0[l])));
         neg_mul_add(self, factor, summand) = Self(from_fn(|l| (-self.0[l]).mul_add(factor.0[l], summand.0[l])));
         neg_abs(self) = Self(self.0.map(|v| -v.abs()));
