@@ -3,9 +3,9 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    arena, audit, check, completions, data, defend, demo, doctor, encode, evaluate, experiment,
-    export, head, keygen, model, predict, privacy, proxy, round, schema, serve, split, status,
-    submit, validate_proxy, verify,
+    arena, audit, check, completions, data, defend, demo, encode, evaluate, experiment, export,
+    head, keygen, model, predict, privacy, proxy, round, schema, serve, split, status, submit,
+    validate_proxy, verify,
 };
 use crate::output::{Answer, Output};
 
@@ -70,7 +70,6 @@ pub(crate) enum Command {
     Data(data::DataCommand),
     Experiment(experiment::ExperimentArgs),
     Arena(arena::ArenaArgs),
-    Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -108,7 +107,6 @@ impl Command {
             Self::Data(command) => data::run(&command, output),
             Self::Experiment(args) => experiment::run(&args, output),
             Self::Arena(args) => arena::run(&args, output),
-            Self::Doctor(args) => doctor::run(&args, output),
             Self::Completions(args) => completions::run(&args, output),
         }
     }
