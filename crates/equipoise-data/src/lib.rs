@@ -26,12 +26,12 @@ mod proxy;
 mod raw_rows;
 mod read_limits;
 mod round;
-mod row_copies;
 mod row_sketch;
 mod schema;
 mod staging;
 mod stamp;
 mod table;
+mod table_columns;
 mod table_source;
 mod value;
 mod warning;
@@ -59,7 +59,6 @@ pub use read_limits::ReadLimits;
 pub use round::{
     LoadedRound, RoundTables, load_round, load_round_of_present, load_summarised, load_tables,
 };
-pub use row_copies::{RowCopy, copy_rows};
 pub use schema::{
     AgreedRoles, ColumnKind, DEFAULT_MIN_ROWS, DescribeOptions, Described, DescribedColumn,
     Description, Encoding, Feature, Fill, Group, GroupRows, InferOptions, Inferred, Label,
@@ -68,5 +67,6 @@ pub use schema::{
 };
 pub use staging::{NewFolders, Staged, remove_staged, uninterrupted};
 pub use table::{Cell, Delimiter, Table, TableFile, TableKind, open_table};
+pub use table_columns::read_columns;
 pub use table_source::TableSource;
 pub use wire::{WireReader, WireWriter};

@@ -77,7 +77,7 @@ fn read(
 }
 
 /// Features in the schema's order, then the sensitive columns, then the label.
-fn chosen_columns(schema: &Schema, with_groups: bool, with_labels: bool) -> Vec<&str> {
+pub(crate) fn chosen_columns(schema: &Schema, with_groups: bool, with_labels: bool) -> Vec<&str> {
     let features = schema.features.iter().map(|f| &f.column);
     let sensitive = schema.sensitive.columns.iter().filter(|_| with_groups);
     let label = with_labels.then_some(&schema.label.column);

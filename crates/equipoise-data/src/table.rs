@@ -12,11 +12,10 @@ mod file;
 mod memory;
 mod parquet;
 mod quiet;
-mod signature;
 mod suggest;
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -30,10 +29,8 @@ use crate::error::{Error, TableProblem, list};
 use crate::read_limits::ReadLimits;
 
 pub(crate) use self::batch::Batch;
-pub(crate) use self::csv::{raw_records, write as write_csv};
-pub(crate) use self::parquet::{
-    BatchWriter, copy_rows as copy_parquet_rows, write as write_parquet,
-};
+pub(crate) use self::csv::write as write_csv;
+pub(crate) use self::parquet::{BatchWriter, write as write_parquet};
 
 /// The table formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,7 +156,7 @@ fn open_file(path: &Path) -> Result<File, Error> {
 
 fn read_header(
     path: &Path,
-    mut file: File,
+    file: File,
     limits: ReadLimits,
     find_delimiter: impl FnOnce(csv::Bytes) -> Result<(Delimiter, csv::Bytes), Error>,
 ) -> Result<Table, Error> {
@@ -175,9 +172,7 @@ fn read_header(
     let (columns, source) = match kind {
         TableKind::Csv => open_csv(Box::new(file))?,
         TableKind::CsvGz => {
-            let start = signature::gzip_start(path, &mut file)?;
-            let bytes = std::io::BufReader::new(start.chain(file));
-            open_csv(Box::new(flate2::read::MultiGzDecoder::new(bytes)))?
+            open_csv(Box::new(flate2::read::MultiGzDecoder::new(std::io::BufReader::new(file))))?
         }
         TableKind::Parquet => {
             let file = parquet::OpenFile::new(file, length.unwrap_or(0));
@@ -234,11 +229,12 @@ impl Table {
         &self.file
     }
 
-    /// What separates the cells of a CSV file.
-    pub(crate) fn delimiter(&self) -> Option<Delimiter> {
+    /// Whether cells can hold the values of a column.
+    pub(crate) fn can_read(&self, column: usize) -> bool {
         match &self.source {
-            Source::Csv(reader) => Some(reader.delimiter()),
-            Source::Parquet(_) | Source::Memory(_) => None,
+            Source::Csv(_) => true,
+            Source::Parquet(reader) => reader.can_read(column),
+            Source::Memory(reader) => reader.can_read(column),
         }
     }
 
