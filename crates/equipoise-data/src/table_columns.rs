@@ -50,6 +50,7 @@ mod tests {
     fn schema() -> Schema {
         let text = r#"
             version = 1
+            intercept = true
             label = { column = "y", positive = "1" }
             sensitive = { column = "g", privileged = "a" }
             feature = [{ column = "x", kind = "numeric", center = 0, scale = 1 }]"#;
