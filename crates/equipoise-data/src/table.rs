@@ -135,7 +135,7 @@ pub fn open_table<'a>(file: impl Into<TableFile<'a>>) -> Result<Table, Error> {
 
 /// Opens a table of encoded rows, which come from this program, and so are separated by commas. Guessing the delimiter
 /// would only give untrusted files more ways to be read.
-pub(crate) fn open_encoded_table(path: &Path, limits: ReadLimits) -> Result<Table, Error> {
+pub fn open_encoded_table(path: &Path, limits: ReadLimits) -> Result<Table, Error> {
     TableKind::of(path)?;
     read_encoded_header(path, open_file(path)?, limits)
 }
@@ -204,11 +204,6 @@ impl Table {
         Ok(Self { file, columns, source: Source::Memory(reader), limits: ReadLimits::NONE })
     }
 
-    /// The table with limits on what may be read of it.
-    pub(crate) fn within(self, limits: ReadLimits) -> Self {
-        Self { limits, ..self }
-    }
-
     /// Only these rows, counted from 0. A table in memory has only these rows already: they are numbered accordingly. CSV
     /// can be read only as a whole.
     pub(crate) fn only(self, rows: Range<u64>) -> Result<Self, Error> {
@@ -222,6 +217,11 @@ impl Table {
             }
         };
         Ok(Self { source, ..self })
+    }
+
+    /// Whether the table is in memory.
+    pub fn is_in_memory(&self) -> bool {
+        matches!(self.source, Source::Memory(_))
     }
 
     /// The file, or the name of a table in memory.
