@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use equipoise_core::{
-    ClientStatistics, Error, FitEnd, InnerSettings, InnerSolver, LocalFit,
-    LocalFits, Order, RowSample, Statistics,
+    ClientStatistics, Error, FitEnd, InnerSettings, InnerSolver, LocalFit, LocalFits, Order,
+    RowSample, Statistics,
 };
 use equipoise_data::{ClientSummary, WireReader, WireWriter};
 use pyo3::prelude::*;

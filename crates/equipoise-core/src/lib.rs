@@ -110,9 +110,7 @@ pub use local_fit::{LocalFit, LocalFits};
 pub use metrics::{Gap, Gaps, GroupMetrics, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
 pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};
-pub use packed_rows::{
-    ClientPacker, PackedClient, PackedPartition, PackedRows, SEGMENT_ROWS,
-};
+pub use packed_rows::{ClientPacker, PackedClient, PackedPartition, PackedRows, SEGMENT_ROWS};
 pub use proxy::{
     AttributeInference, ClientData, Closeness, Disclosure, Distances, EncodedColumn,
     EncodedColumns, FEW_DATA_ROWS, FairProxyTest, GeneratedProxy, MembershipAttack, NoisyRelease,

@@ -206,11 +206,7 @@ fn the_audit_agrees_with_leaving_a_client_out() {
             all.extend(&of_defense);
         }
     }
-    println!(
-        "{rounds} rounds\n  loss: {}\n  gap: {}",
-        all.loss.describe(),
-        all.gap.describe()
-    );
+    println!("{rounds} rounds\n  loss: {}\n  gap: {}", all.loss.describe(), all.gap.describe());
     for pairs in [&all.loss, &all.gap] {
         assert_eq!(pairs.signs().1, 0, "{}", pairs.describe());
     }

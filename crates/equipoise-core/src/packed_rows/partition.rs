@@ -161,7 +161,6 @@ impl PackedPartition {
         }
         Ok(sums)
     }
-
 }
 
 impl ClientStatistics for PackedPartition {

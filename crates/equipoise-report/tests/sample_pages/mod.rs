@@ -3,8 +3,8 @@
 
 use equipoise_core::{
     ClientAudit, ClientOutcome, Comparisons, Counts, Defense, DistinctRows, Fairness, Groups,
-    Layout, LeftOut, Metrics, Outcome, OwnModel, Rows, Settings,
-    TableRole, Termination, TracePoint, Verdict, Violation, Warning, WarningCode,
+    Layout, LeftOut, Metrics, Outcome, OwnModel, Rows, Settings, TableRole, Termination,
+    TracePoint, Verdict, Violation, Warning, WarningCode,
 };
 use equipoise_data::{About, OutcomeFile, Overlap, Schema};
 use equipoise_report::{
