@@ -7,7 +7,8 @@ use equipoise_core::{
     ClientData, Fairness, PrivacyStatement, ProxyModels, Rows, generate_proxy, test_fair_proxy,
 };
 use equipoise_data::{
-    ProxyOrigin, Purpose, Schema as DataSchema, proxy_columns, read_proxy, read_rows,
+    ProxyOrigin, Purpose, Schema as DataSchema, proxy_columns, read_proxy, read_proxy_of,
+    read_rows_of,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,7 +16,7 @@ use pyo3::types::PyDict;
 use crate::error::{Stage, arguments, exception, json, parse};
 use crate::output::OutputTable;
 use crate::schema::Schema;
-use crate::table::source;
+use crate::table::{proxy_table, raw_table};
 use crate::task;
 
 /// A finished proxy.
@@ -64,9 +65,9 @@ pub(crate) fn make_proxy(
     let py = table.py();
     let settings = api::proxy_settings(&arguments(options)?)
         .map_err(|error| exception(py, &error, Stage::Setting))?;
-    let (source, schema) = (source("the data", table)?, schema.0.clone());
+    let (opened, schema) = (raw_table("the data", table, &schema.0)?, schema.0.clone());
     task::run(py, Stage::Proxy, progress, move |watcher| {
-        let data = read_rows(source, &schema, Purpose::Data)?;
+        let data = read_rows_of(opened, &schema, Purpose::Data)?;
         watcher.check()?;
         let Some(settings) = settings else {
             let summary = api::summarise_raw(&data, &schema)?;
@@ -96,11 +97,11 @@ pub(crate) fn check_proxy(
 ) -> PyResult<Py<PyAny>> {
     let py = data.py();
     let fairness = parse(py, fairness)?;
-    let (proxy, data) = (source("the proxy", proxy)?, source("the data", data)?);
+    let (proxy, data) = (proxy_table("the proxy", proxy)?, raw_table("the data", data, &schema.0)?);
     let schema = schema.0.clone();
     let document = task::run(py, Stage::Proxy, None, move |watcher| {
-        let proxy = read_proxy(proxy, &schema)?;
-        let data = read_rows(data, &schema, Purpose::Data)?;
+        let proxy = read_proxy_of(proxy, &schema)?;
+        let data = read_rows_of(data, &schema, Purpose::Data)?;
         watcher.check()?;
         api::check_proxy(&proxy, &data, fairness, max_gap, epsilon)
     })?;

@@ -124,6 +124,6 @@ def test_notes_name_parameters_instead_of_options() -> None:
     size = [1.0, None, *range(58)]
     table = pd.DataFrame({"size": size, "room no": [1, 2, 3] * 20, "group": ["A", "B"] * 30, "y": [0, 1, 1] * 20})
     missing, codes = eq.Schema.infer(table, label="y", sensitive="group").notes
-    assert missing.endswith('use fill=["median"]') and codes.endswith('use numeric=["room no"]')
-    schema = eq.Schema.infer(table, label="y", sensitive="group", fill=["median"], numeric=["room no"])
+    assert missing.endswith('use fill=["mean"]') and codes.endswith('use numeric=["room no"]')
+    schema = eq.Schema.infer(table, label="y", sensitive="group", fill=["mean"], numeric=["room no"])
     assert schema.notes == []

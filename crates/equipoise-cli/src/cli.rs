@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    arena, audit, check, completions, data, defend, demo, doctor, evaluate, experiment, export,
-    head, keygen, model, predict, privacy, proxy, round, schema, serve, split, status, submit,
+    arena, audit, check, completions, data, defend, demo, evaluate, experiment, export, head,
+    keygen, model, predict, privacy, proxy, round, schema, serve, split, status, submit,
     validate_proxy, verify,
 };
 use crate::output::{Answer, Output};
@@ -69,7 +69,6 @@ pub(crate) enum Command {
     Data(data::DataCommand),
     Experiment(experiment::ExperimentArgs),
     Arena(arena::ArenaArgs),
-    Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -106,7 +105,6 @@ impl Command {
             Self::Data(command) => data::run(&command, output),
             Self::Experiment(args) => experiment::run(&args, output),
             Self::Arena(args) => arena::run(&args, output),
-            Self::Doctor(args) => doctor::run(&args, output),
             Self::Completions(args) => completions::run(&args, output),
         }
     }

@@ -105,7 +105,6 @@ pub use interval::{
     paired_mean, rate_difference, rate_ratio, rows_per_group, rows_to_exclude, student_t_quantile,
     worst_ratio,
 };
-pub use kernel::lanes::vector_instructions;
 pub use local_fit::{LocalFit, LocalFits};
 pub use metrics::{Gap, Gaps, GroupMetrics, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};

@@ -72,7 +72,7 @@ class Schema:
             intercept: Whether models have an intercept.
             label_rest_negative: All values of the label but the positive one are negative. Without this, the label must have
                 two values.
-            fill: What replaces missing values: "median" or "mean" for numbers, "mode" for categories.
+            fill: What replaces missing values: "mean" for numbers, "mode" for categories.
             unknown: "other" accepts levels that the table lacks; by default they are errors.
         """
         tables = table if isinstance(table, (list, tuple)) else [table]
@@ -131,8 +131,7 @@ class Schema:
             numeric: Columns that are numbers although they hold few different integers.
             intercept: Whether models have an intercept.
             label_rest_negative: All values of the label but the positive one are negative.
-            fill: What replaces missing values, as in `infer`. Descriptions have no medians: "median" is exact for columns
-                whose values are listed, and otherwise takes the mean and says so in `notes`.
+            fill: What replaces missing values, as in `infer`.
             unknown: "other" accepts levels that no description lists, "error" refuses them.
         """
         if isinstance(descriptions, (str, os.PathLike, Description)):

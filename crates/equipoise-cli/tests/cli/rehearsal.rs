@@ -20,7 +20,7 @@ fn lines(world: &World, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_row_is_copied_as_it_is_to_exactly_one_table() {
+fn every_row_is_written_as_it_is_to_exactly_one_table() {
     let world = world();
     let command =
         "split people.csv --schema schema.toml --clients 4 --test 0.25 --root 0.02 --seed 9";
@@ -190,8 +190,7 @@ fn other_formats_are_split_in_their_own_format() {
     world.run(&format!("split people.csv {options} -o csv")).expect(0);
     let bytes = std::fs::read(world.path("gz/roots/c1.csv.gz")).unwrap();
     let text = std::io::read_to_string(flate2::read::GzDecoder::new(&bytes[..])).unwrap();
-    let csv = world.read("csv/roots/c1.csv").replace('\n', "\r\n").replace("coast", "\" coast\"");
-    assert_eq!(text, csv);
+    assert_eq!(text, world.read("csv/roots/c1.csv"));
     world.run("evaluate none.json gz/test.csv.gz").expect(2);
     let rows = |name: &str| read_rows(&world.path(name), &world.schema(), Purpose::Data).unwrap();
     assert_eq!(rows("gz/test.csv.gz").rows, rows("csv/test.csv").rows);
