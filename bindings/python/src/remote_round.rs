@@ -10,7 +10,7 @@ use equipoise_data::{
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::defense::{Clients, defend_loaded, tables_of};
+use crate::defense::{Clients, defend_loaded, roots_of};
 use crate::error::{Stage, arguments, exception};
 use crate::model::Model;
 use crate::partition::in_proxy_of;
@@ -57,7 +57,7 @@ pub(crate) fn defend_partitions(
 ) -> PyResult<(String, Model)> {
     let settings = api::solve_settings(&arguments(options)?)
         .map_err(|error| exception(py, &error, Stage::Setting))?;
-    let roots = tables_of(py, "root", roots)?;
+    let roots = roots_of(py, roots, &schema.0)?;
     let schema = schema.0.clone();
     let failure = Failure::default();
     let in_task = failure.clone();

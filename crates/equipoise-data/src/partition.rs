@@ -14,7 +14,7 @@ use crate::proxy::Declaration;
 use crate::round::pack_proxy;
 use crate::row_sketch::RowSketch;
 use crate::schema::Schema;
-use crate::table_source::TableSource;
+use crate::table::Table;
 use crate::wire::{WireReader, WireWriter};
 
 /// Consecutive rows of a proxy.
@@ -23,7 +23,7 @@ pub struct ProxyPart {
     /// The index of the client among those of the round, sorted by id.
     pub client: usize,
     /// The whole proxy in a file, or only these rows in memory.
-    pub table: TableSource,
+    pub table: Table,
     /// The rows, counted from 0. The last part of a proxy ends at `u64::MAX`.
     pub rows: Range<u64>,
     /// The client's rows before these, in each cell.
@@ -72,8 +72,7 @@ pub fn pack_parts(
             return Err(Box::new((at, Error::Invalid(problem))));
         }
         let sampler = plan.sampler(client).map(|sampler| sampler.after(&cells_before));
-        let declaration = table.declaration();
-        let (part, sketch) =
+        let (part, sketch, declaration) =
             pack_proxy(table, rows, schema, sampler).map_err(|error| Box::new((at, error)))?;
         packed.push(part);
         others.push((sketch, declaration));
