@@ -3,9 +3,9 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    arena, audit, check, completions, data, defend, demo, doctor, encode, evaluate, experiment,
-    export, head, keygen, model, predict, privacy, proxy, round, schema, serve, split, status,
-    submit, validate_proxy, verify,
+    adapt, arena, audit, check, completions, data, defend, demo, doctor, encode, evaluate,
+    experiment, export, head, keygen, model, predict, privacy, proxy, round, schema, serve, split,
+    status, submit, validate_proxy, verify,
 };
 use crate::output::{Answer, Output};
 
@@ -51,6 +51,7 @@ pub(crate) enum Command {
     Encode(encode::EncodeArgs),
     Defend(defend::DefendArgs),
     Evaluate(evaluate::EvaluateArgs),
+    Adapt(adapt::AdaptArgs),
     Predict(predict::PredictArgs),
     Export(export::ExportArgs),
     Keygen(keygen::KeygenArgs),
@@ -92,6 +93,7 @@ impl Command {
             Self::Encode(args) => encode::run(&args, output),
             Self::Defend(args) => defend::run(&args, output),
             Self::Evaluate(args) => evaluate::run(&args, output),
+            Self::Adapt(args) => adapt::run(&args, output),
             Self::Predict(args) => predict::run(&args, output),
             Self::Export(args) => export::run(&args, output),
             Self::Keygen(args) => keygen::run(&args, output),
