@@ -47,10 +47,6 @@ pub struct ClientAudit {
     /// How the client says that its proxy is differentially private. Nobody can check from the rows whether it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub privacy: Option<PrivacyStatement>,
-    /// How many rows the client says that its distilled proxy stands for. Its model counts as precise as one
-    /// of so many rows, up to the lower quartile of all clients.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub represented_rows: Option<u64>,
     /// Rows of its proxy with values far outside the usual range. `None` if its rows cannot be read one by one.
     pub outliers: Option<Outliers>,
     /// How far the means of its features are from those of the root. `None` if its rows were not summed up.
@@ -128,7 +124,6 @@ fn audit_within(
         influence,
         distinct_rows: None,
         privacy: None,
-        represented_rows: None,
         outliers,
         drift: drift(client),
     });

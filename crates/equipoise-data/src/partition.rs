@@ -148,7 +148,6 @@ impl PartSummary {
         message.integers(self.sketch.digests().iter().copied());
         message.integers([self.sketch.below()].into_iter());
         message.text(self.declaration.privacy.as_deref());
-        message.text(self.declaration.represented_rows.as_deref());
     }
 
     /// Reads a summary from a message.
@@ -178,8 +177,7 @@ impl PartSummary {
         let digests = message.integers()?;
         let below = message.integers()?.first().copied().unwrap_or(0);
         let sketch = RowSketch::stored(digests, below);
-        let declaration =
-            Declaration { privacy: message.text()?, represented_rows: message.text()? };
+        let declaration = Declaration { privacy: message.text()? };
         Ok(Self { n_segments, cell_counts, columns, sample, sketch, declaration })
     }
 }

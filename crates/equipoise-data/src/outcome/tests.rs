@@ -123,7 +123,6 @@ fn the_round_and_the_audit_of_each_client_read_back_equal() {
         own_model: Some(OwnModel { proxy_loss: 0.3, loss: estimate, accuracy: None, gap: None }),
         influence: Some(Influence { left_out: None, loss_slope: -0.1, soft_gap_slope: None }),
         privacy: None,
-        represented_rows: Some(12_000),
         distinct_rows: Some(DistinctRows { rows: 40, estimated: false }),
         outliers: Some(Outliers { rows: 1, largest: 12.5, column: 0 }),
         drift: Some(Drift { largest: -0.2, column: 0, by_chance: 0.7, overall: 0.2 }),

@@ -80,9 +80,6 @@ impl OutcomeReport<'_> {
             facts.push(Fact::new("If left out", left_out_text(influence)));
         }
         facts.push(Fact::new("Rows", rows_text(client.proxy_rows, audit.distinct_rows)));
-        if let Some(rows) = audit.represented_rows {
-            facts.push(Fact::new("Rows it stands for, as it declares", count(rows as usize)));
-        }
         if let Some(privacy) = &audit.privacy {
             facts.push(Fact::new("Privacy, as it declares", privacy_text(privacy)));
         }

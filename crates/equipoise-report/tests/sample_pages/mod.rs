@@ -230,7 +230,6 @@ fn client_audit(c: usize) -> ClientAudit {
             soft_gap_slope: None,
         }),
         privacy: None,
-        represented_rows: None,
         distinct_rows: Some(DistinctRows { rows: 3100, estimated: c == 1 }),
         outliers: Some(Outliers {
             rows: if c == 2 { 3 } else { 0 },
