@@ -8,7 +8,7 @@ use crate::rows::Rows;
 /// The fold of each row.
 pub(super) struct Folds<'a> {
     rows: &'a Rows,
-    fold: Vec<usize>,
+    pub(super) fold: Vec<usize>,
 }
 
 impl<'a> Folds<'a> {

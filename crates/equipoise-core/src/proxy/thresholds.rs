@@ -107,12 +107,12 @@ impl<'a> TargetRows<'a> {
 }
 
 /// The number of groups that have rows.
-fn occupied_groups(data: &Rows) -> usize {
+pub(super) fn occupied_groups(data: &Rows) -> usize {
     data.cell_counts().iter().filter(|cell| cell[0] + cell[1] > 0).count()
 }
 
 /// Rejects a number of rows from which the model cannot be recovered.
-fn check_size(layout: &Layout, n_groups: usize, n_rows: usize) -> Result<(), Error> {
+pub(super) fn check_size(layout: &Layout, n_groups: usize, n_rows: usize) -> Result<(), Error> {
     let minimum = (layout.n() + 1).max(MIN_GROUP_ROWS * n_groups);
     if n_rows < minimum {
         return Err(Error::FewProxyRows { found: n_rows, minimum });
