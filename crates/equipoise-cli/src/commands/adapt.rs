@@ -23,8 +23,8 @@ use crate::output::{Answer, Output};
 ///
 /// Compares three models on your own rows: `global`, the published model; `adapted`, the same model with one threshold
 /// per group, so that all groups have equal rates by the criterion that the model was made for; and `own`, your own fair
-/// model. Every row is decided by thresholds and an own model that were made of the other four fifths of the rows, so no
-/// figure flatters. Nothing leaves this machine.
+/// model. Every row is decided by thresholds and an own model that were made of the other four fifths of the rows.
+/// Nothing leaves this machine.
 ///
 /// Recommended is the first of the three, unless a later one is better beyond chance: a model is out if its gap is
 /// larger than the smallest by 0.02 or more, and of the others a later one must decide more rows correctly.
