@@ -13,13 +13,11 @@
 //! - `raw` only encodes the rows.
 
 mod blocks;
-mod closeness;
 mod columns;
 mod disclosure;
 mod exact_rows;
 mod fair_test;
 mod models;
-mod nearest;
 mod on_data;
 mod paper;
 mod privacy;
@@ -32,13 +30,12 @@ mod target;
 mod thresholds;
 mod transformation;
 
-pub use closeness::{Closeness, Distances, measure_closeness};
-use closeness::{MAX_MEASURED_ROWS, measure_some};
 pub use columns::{ClientData, EncodedColumn, EncodedColumns};
 pub use disclosure::{
-    AttributeInference, Disclosure, MembershipAttack, OutlierColumn, RareLevel, RareValues,
-    Visible, attack_proxy, find_visible, random_halves,
+    Closeness, Distances, MembershipAttack, SmallestCell, attack_membership, measure_closeness,
+    random_halves, smallest_cell,
 };
+use disclosure::{MAX_MEASURED_ROWS, measure_some};
 #[cfg(test)]
 pub(crate) use fair_test::fit_unregularised;
 pub use fair_test::{FairProxyTest, Separation, test_fair_proxy};
@@ -88,7 +85,7 @@ pub struct ProxySettings {
     pub steps_per_rho: usize,
     /// Seed of the sample from the smoothed model and of the labels. Default: 1.
     pub seed: u64,
-    /// Maximum number of rows on each side whose closest record is searched for. Default: 2000. With 0, closeness is not
+    /// Maximum number of rows on each side whose nearest row is searched for. Default: 2000. With 0, closeness is not
     /// measured: for experiments, in which the search would take most of the time.
     #[serde(default = "max_measured_rows", skip_serializing_if = "is_max_measured_rows")]
     pub closeness_rows: usize,

@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use equipoise_core::{
     Choice as _, Client, ClientData, Defense, EncodedColumns, Estimate, Fairness, Metrics,
-    NoopObserver, Privacy, ProxyGenerator, ProxySettings, Round, Rows, Settings, attack_proxy,
+    NoopObserver, Privacy, ProxyGenerator, ProxySettings, Round, Rows, Settings, attack_membership,
     generate_proxy, solve,
 };
 use equipoise_data::{ProxyWriter, Schema};
@@ -117,7 +117,7 @@ fn measure(
     let (Some(last), Some(proxy)) = (clients.last(), made.last()) else {
         return Err("no clients".into());
     };
-    let attacks = attack_proxy(proxy, &last.train, &last.test)?.membership;
+    let attacks = attack_membership(proxy, &last.train, &last.test)?;
     let auc = |attack: usize| attacks.get(attack).map_or(f64::NAN, |found| found.auc.value);
     let mut file = Vec::new();
     let mut writer = ProxyWriter::new(&mut file, schema);

@@ -11,6 +11,7 @@ use equipoise_core::{Fairness, PrivacyStatement, TableRole, Warning, WarningCode
 
 use crate::digest::Digest;
 use crate::error::{Error, TableProblem};
+use crate::folder::client_of;
 use crate::schema::Schema;
 use crate::table::{Table, TableKind, open_table};
 
@@ -47,17 +48,19 @@ impl ProxyOrigin {
         !name.is_empty() && name.len() <= MAX_NAME_BYTES && !name.contains(char::is_control)
     }
 
-    /// Reads what a file says about its origin. What is missing or malformed is `None`, as in files of other programs.
+    /// Reads what a file says about its origin. What is missing or malformed is `None`, as in files of other programs. A name
+    /// such as `north.raw.csv` says that the rows are raw, too.
     pub fn read(path: &Path) -> Result<Self, Error> {
+        let is_named_raw = client_of(path).is_some_and(|name| name.ends_with(".raw"));
         if TableKind::of(path)? != TableKind::Parquet {
-            return Ok(Self::default());
+            return Ok(Self { raw_rows: is_named_raw, ..Self::default() });
         }
         let table = open_table(path)?;
         Ok(Self {
             client: table.property(CLIENT).filter(|name| Self::is_valid_name(name)),
             schema_sha256: table.property(SCHEMA).and_then(|text| Digest::from_str(&text).ok()),
             fairness: table.property(FAIRNESS).and_then(|text| Fairness::from_str(&text).ok()),
-            raw_rows: table.property(RAW_ROWS).as_deref() == Some("true"),
+            raw_rows: is_named_raw || table.property(RAW_ROWS).as_deref() == Some("true"),
             ..Declaration::of(&table).read(path)?
         })
     }

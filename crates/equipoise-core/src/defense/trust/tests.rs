@@ -13,7 +13,7 @@ use crate::round::Client;
 use crate::rows::{Layout, Rows};
 use crate::test_rows::layout;
 use crate::warning::WarningCode;
-use crate::{Defense, Metrics, NoopObserver, ProxyGenerator, ProxySettings, generate_proxy, solve};
+use crate::{Defense, Metrics, NoopObserver, solve};
 
 /// Rows whose features have the same distribution in all groups. Labels follow them, and the group by `bias`.
 fn rows(layout: &Layout, seed: u64, n_rows: usize, bias: f64) -> Rows {
