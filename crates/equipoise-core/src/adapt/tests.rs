@@ -28,7 +28,7 @@ fn group(rows: &Rows, scores: &[f64], g: usize) -> (Vec<f64>, Vec<bool>) {
 #[test]
 fn cuts_are_the_most_accurate_of_all_with_equal_rates() {
     for (seed, n_groups) in [(1, 2), (2, 2), (3, 3), (4, 4)] {
-        let rows = random_rows_of(&layout(n_groups, 2, true, true), seed, 120);
+        let rows = random_rows_of(&layout(n_groups, 2, true, true), seed, 100 * n_groups);
         let theta = vec![0.7; rows.layout().n()];
         let scores = scores(&theta, &rows);
         for fairness in CRITERIA.map(Fairness::from) {
