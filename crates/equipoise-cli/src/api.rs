@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use equipoise_core::{
-    CheckedSettings, FairProxyTest, Fairness, GeneratedProxy, Outcome, PrivacyStatement,
+    CheckedSettings, FairProxyTest, Fairness, GeneratedProxy, HomeModel, Outcome, PrivacyStatement,
     ProxyModels, ProxySettings, Requirements, Rows, Warning, check_fairness_is_measurable,
 };
 use equipoise_data::{EncodedTable, Model, ProxyOrigin, Schema, write_proxy_of};
@@ -16,6 +16,7 @@ use equipoise_server::protocol::SubmissionLimits;
 use equipoise_server::validator::{ChildValidator, Job};
 use serde_json::{Value, to_value};
 
+use crate::commands::adapt::Adapted;
 use crate::commands::check::{Checked, Limits};
 use crate::commands::defend::settings_args::SettingsArgs;
 use crate::commands::evaluate::{Evaluated, Options, criterion_of};
@@ -163,6 +164,17 @@ pub fn check_proxy(
 /// The file that `export --onnx` writes.
 pub fn onnx(model: &Model, outcome: Option<&Outcome>) -> anyhow::Result<Vec<u8>> {
     crate::commands::export::onnx(model, outcome)
+}
+
+/// The document that `adapt` prints, and the model that it writes.
+pub fn adapt_model(
+    model: &Model,
+    data: EncodedTable,
+    proxy: Option<&Rows>,
+    choose: Option<HomeModel>,
+) -> anyhow::Result<(Value, Model)> {
+    let adapted = Adapted::new(model, data, proxy, choose)?;
+    Ok((to_value(adapted.document(None))?, adapted.model))
 }
 
 /// The document that `evaluate` prints. Without a criterion, the one that the model was made for counts.

@@ -51,6 +51,7 @@
 //! ```
 
 mod adam;
+mod adapt;
 mod audit;
 mod bilevel;
 mod blindness;
@@ -87,6 +88,7 @@ mod test_rows;
 mod verdict;
 mod warning;
 
+pub use adapt::{Adaptation, HomeModel, adapt};
 pub use audit::{ClientAudit, DistinctRows, LeftOut, OwnModel, audit};
 pub use blindness::{Blindness, cost_of_blindness};
 pub use choice::Choice;

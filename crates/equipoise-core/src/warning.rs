@@ -101,6 +101,8 @@ pub enum WarningCode {
     GapRemains,
     /// The proxy's generator ran out of steps.
     GeneratorNotConverged,
+    /// Groups of a model that was adapted at home share a threshold, so their rates may differ.
+    SharedThreshold,
     /// A code from a newer version of this program.
     #[serde(other)]
     Unknown,
@@ -153,6 +155,7 @@ impl WarningCode {
             | Self::UnlikeData
             | Self::GapRemains
             | Self::GeneratorNotConverged
+            | Self::SharedThreshold
             | Self::Unknown => 4,
         }
     }

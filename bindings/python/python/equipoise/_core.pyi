@@ -17,6 +17,7 @@ __all__ = [
     "SEGMENT_ROWS",
     "Schema",
     "VERSION",
+    "adapt",
     "call",
     "check_proxy",
     "check_settings",
@@ -66,6 +67,9 @@ def split_rows(
     table: Any, schema: Schema, options: dict[str, Any]
 ) -> tuple[list[tuple[str, bytearray, bytearray, bytearray]], dict[str, Any], list[str]]: ...
 def make_proxy(table: Any, schema: Schema, options: dict[str, Any], progress: _Progress | None) -> Proxy: ...
+def adapt(
+    model: Model, table: Any, proxy: Any | None, choose: str | None
+) -> tuple[dict[str, Any], Model]: ...
 def check_proxy(
     proxy: Any, data: Any, schema: Schema, fairness: str, max_gap: float | None, epsilon: float | None
 ) -> dict[str, Any]: ...
