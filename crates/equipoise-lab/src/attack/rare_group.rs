@@ -1,9 +1,9 @@
 //! An honest proxy in which rare people are labelled negative, and the trait that makes them rare is hardly visible.
 //!
 //! The client wants a backdoor: a model that rejects everyone with the trait, which is too rare for the root to show.
-//! The feature is written as a hundredth of itself, so its coefficient is a hundred times as large on true rows. The
-//! trait is the rarest that at least one row in a hundred has, and at most one in ten. Without such a trait, the client
-//! sends its honest proxy. It knows nothing but its rows.
+//! The feature is written as a hundredth of itself, so its coefficient becomes so large that it decides alone on true
+//! rows. The trait is the rarest that at least one row in a hundred has, and at most one in ten. Without such a trait,
+//! the client sends its honest proxy. It knows nothing but its rows.
 
 use equipoise_core::Rows;
 
@@ -79,7 +79,7 @@ mod tests {
         let theta = fit_logistic(forged, 1e-4, &InnerSettings::default()).expect("a model");
         let score = |x: f64, group: f64| x * theta[0] + group * theta[1] + theta[2];
         for group in [0.0, 1.0] {
-            assert!(score(0.0, group) > 0.5 && score(1.0, group) < -50.0, "{theta:?}");
+            assert!(score(0.0, group) > 0.5 && score(1.0, group) < -5.0, "{theta:?}");
         }
     }
 
