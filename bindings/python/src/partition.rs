@@ -106,21 +106,6 @@ impl Partition {
         })
     }
 
-    /// The number of rows of some parts that have an entry above its limit.
-    fn count_beyond(
-        &self,
-        py: Python<'_>,
-        parts: Vec<usize>,
-        limits: &[u8],
-    ) -> PyResult<Vec<usize>> {
-        let counts = py.detach(|| {
-            let limits = WireReader::new(limits).numbers()?;
-            let counts = alone(|| self.rows.count_beyond(&parts, &limits))??;
-            Ok(counts.unwrap_or_default())
-        });
-        counts.map_err(|error: anyhow::Error| exception(py, &error, Stage::Solve))
-    }
-
     /// Bytes in memory, by which a scheduler judges what a worker holds.
     fn __sizeof__(&self) -> usize {
         self.rows.n_bytes() + self.summary.len()

@@ -35,8 +35,7 @@ impl Proxy {
         let columns = proxy_columns(&self.made.rows, &self.schema)
             .map_err(|error| exception(py, &error.into(), Stage::Proxy))?;
         let privacy = self.made.privacy.clone();
-        let represented_rows = self.made.represented_rows;
-        let origin = ProxyOrigin { privacy, represented_rows, ..ProxyOrigin::default() };
+        let origin = ProxyOrigin { privacy, ..ProxyOrigin::default() };
         OutputTable::new(&columns, origin.properties())
     }
 

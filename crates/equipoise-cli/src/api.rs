@@ -104,7 +104,7 @@ pub fn summarise_proxy(
 ) -> anyhow::Result<Value> {
     let made = MadeProxy { generated, test, models };
     let mut warnings = warnings_about(data, settings);
-    warnings.extend(made.warnings(settings, schema));
+    warnings.extend(made.warnings(&data.rows, settings, schema));
     let mut document = to_value(made.summary(Path::new(""), settings, schema, &warnings))?;
     if let Some(keys) = document.as_object_mut() {
         keys.remove("path");

@@ -87,7 +87,7 @@ mod test_rows;
 mod verdict;
 mod warning;
 
-pub use audit::{ClientAudit, DistinctRows, Drift, Influence, LeftOut, Outliers, OwnModel, audit};
+pub use audit::{ClientAudit, DistinctRows, LeftOut, OwnModel, audit};
 pub use blindness::{Blindness, cost_of_blindness};
 pub use choice::Choice;
 pub use comparison::{Comparison, Comparisons, compare_with_pooled, compare_with_root_only};
@@ -112,7 +112,7 @@ pub use metrics::{Gap, Gaps, GroupMetrics, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
 pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};
 pub use packed_rows::{
-    ClientPacker, ColumnSummary, PackedClient, PackedPartition, PackedRows, SEGMENT_ROWS,
+    ClientPacker, PackedClient, PackedPartition, PackedRows, SEGMENT_ROWS,
 };
 pub use proxy::{
     AttributeInference, ClientData, Closeness, Disclosure, Distances, EncodedColumn,

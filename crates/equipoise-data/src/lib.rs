@@ -50,7 +50,7 @@ pub use overlap::{Overlap, Overlaps};
 pub use partition::{ClientSummary, PackedParts, PartSummary, ProxyPart, pack_parts};
 pub use proxy::{
     OpenProxy, ProxyOrigin, ProxyWriter, check_origins, count_cells, proxy_columns, read_proxy,
-    visit_proxy, write_distilled_proxy, write_proxy, write_proxy_of,
+    visit_proxy, write_proxy, write_proxy_of,
 };
 pub use raw_rows::{
     EncodedTable, RowNote, RowsToScore, UnscorableRow, read_rows, read_rows_to_score,

@@ -32,8 +32,6 @@ pub struct LoadedRound {
     pub distinct_rows: Vec<DistinctRows>,
     /// How each proxy says that it is differentially private.
     pub privacy: Vec<Option<PrivacyStatement>>,
-    /// How many rows each proxy says it stands for.
-    pub represented_rows: Vec<Option<u64>>,
 }
 
 /// The tables of a round: a proxy (encoded rows) and a root (raw rows) of each client.
@@ -158,8 +156,7 @@ fn assemble(
     for (c, (id, file)) in files.iter().enumerate() {
         let cell_counts = proxies.cell_counts(c).unwrap_or_default();
         let noise = declared[c].privacy.as_ref().and_then(|statement| {
-            let represented_rows = declared[c].represented_rows;
-            statement.warn_of_large_noise(&schema.layout().groups, cell_counts, represented_rows)
+            statement.warn_of_large_noise(&schema.layout().groups, cell_counts)
         });
         for warning in warning::one_sided(file, schema, cell_counts).into_iter().chain(noise) {
             let (client, table) = (Some(id.clone()), Some(TableRole::Proxy));
@@ -181,13 +178,10 @@ fn assemble(
     let client_ids: Vec<String> = files.into_iter().map(|(id, _)| id).collect();
     let overlaps = find_overlaps(&client_ids, sketches);
     let distinct_rows = sketches.iter().map(RowSketch::distinct_rows).collect();
-    let represented_rows: Vec<Option<u64>> =
-        declared.iter().map(|of| of.represented_rows).collect();
     let privacy: Vec<_> = declared.into_iter().map(|of| of.privacy).collect();
     let round = Round::from_parts(client_ids, proxies, root)?
-        .with_noisy_clients(privacy.iter().map(Option::is_some).collect())?
-        .with_represented_rows(represented_rows.clone())?;
-    Ok(LoadedRound { round, warnings, overlaps, distinct_rows, privacy, represented_rows })
+        .with_noisy_clients(privacy.iter().map(Option::is_some).collect())?;
+    Ok(LoadedRound { round, warnings, overlaps, distinct_rows, privacy })
 }
 
 /// Reads and packs the proxies, several at a time. Each file is decoded once.

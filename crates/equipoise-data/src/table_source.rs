@@ -30,7 +30,7 @@ impl TableSource {
         }
     }
 
-    /// What a proxy says about its privacy, and about how many rows it stands for.
+    /// What a proxy says about its privacy.
     pub(crate) fn declared(&self) -> Result<ProxyOrigin, Error> {
         match self {
             Self::File { path, .. } => ProxyOrigin::read(path),

@@ -60,11 +60,6 @@ def fits(partition: _core.Partition, request: bytes, weights: bytes) -> bytes:
     return partition.fits(request, weights)
 
 
-def count_beyond(partition: _core.Partition, parts: list[int], limits: bytes) -> list[int]:
-    """Numbers of rows with unusual values."""
-    return partition.count_beyond(parts, limits)
-
-
 def count_cells(part: Part, schema: str, frames: Sequence[Any]) -> Cells:
     """The number of rows of a part in each cell."""
     return _core.count_cells(part.name, _table(part, frames), part.first, part.end, _schema(schema))

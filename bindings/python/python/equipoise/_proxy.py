@@ -79,10 +79,10 @@ def make_proxy(
         data: Your raw rows.
         schema: The schema that all parties agreed on, or the path of its file.
         fairness: The criterion: "sp", "eo", "equalized-odds", "fpr", or a mixture such as "sp:0.5,eo:0.5".
-        generator: "thresholds" (the default) chooses a fair model first; "distillation" makes a few rows with the
-            same model; "transformation" changes bins and labels at random (Calmon et al., 2017); "paper" is the paper's
-            Algorithm 1; "raw" only encodes the rows.
-        rows: Number of proxy rows; by default as many as the data has, or 200 with "distillation".
+        generator: "thresholds" (the default) chooses a fair model first; "transformation" changes bins
+            and labels at random (Calmon et al., 2017); "paper" is the paper's Algorithm 1; "raw" only encodes the rows.
+        rows: Number of proxy rows; by default as many as the data has. With "thresholds" the model is the same for any
+            number, so 200 rows will do.
         rate: How many rows the proxy's model selects: "kept" (as many as a model of the data, the default), "labels" (as
             many as have a positive label), or a number between 0 (kept) and 1 (labels).
         epsilon: Maximum covariance of group and score, for the generator "paper".

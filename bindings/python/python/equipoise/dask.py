@@ -204,9 +204,6 @@ class _Partitions:
     def fits(self, asked: list[int], request: bytes, weights: list[bytes]) -> list[bytes]:
         return self._ask("fits", _partitions.fits, asked, [(request, own) for own in weights])
 
-    def count_beyond(self, asked: list[int], parts: list[list[int]], limits: bytes) -> list[list[int]]:
-        return self._ask("outliers", _partitions.count_beyond, asked, [(own, limits) for own in parts])
-
     def _ask(self, name: str, task: Callable[..., Any], asked: list[int], requests: list[tuple[Any, ...]]) -> list[Any]:
         if not asked:
             return []

@@ -18,8 +18,7 @@ use equipoise_core::{
     test_fair_proxy,
 };
 use equipoise_data::{
-    EncodedTable, ProxyOrigin, Purpose, Schema, TableKind, check_output, read_rows,
-    write_distilled_proxy, write_proxy_of,
+    EncodedTable, ProxyOrigin, Purpose, Schema, TableKind, check_output, read_rows, write_proxy_of,
 };
 
 use crate::choice_args::choice;
@@ -64,9 +63,9 @@ pub(crate) struct ProxyArgs {
     /// closeness to real rows and time; the second shows whether an attacker can tell that half from the other.
     #[arg(long, conflicts_with_all = ["generator", "rows", "epsilon", "dp_epsilon", "init", "client"])]
     compare: bool,
-    /// Number of proxy rows [default: as many as the data has; 200 with --generator distillation]
+    /// Number of proxy rows [default: as many as the data has]
     ///
-    /// A distilled proxy has at least three rows for each coefficient of the model, but no more rows than the data.
+    /// With `--generator thresholds` the model is the same for any number, so 200 rows make a small file.
     #[arg(long, value_name = "N")]
     rows: Option<usize>,
     /// Share of rows that the proxy's model selects: kept, labels or a number [default: kept]
@@ -74,7 +73,7 @@ pub(crate) struct ProxyArgs {
     /// `kept` is the share that a model of the data selects, and `labels` the share of positive labels in the data. A
     /// number lies between the two: 0 is kept, 1 is labels, 0.5 is halfway. If one label is rare, a model nearly always
     /// predicts the other; moving towards the labels then raises balanced accuracy and costs some accuracy. For
-    /// `--generator thresholds` and `distillation` only.
+    /// `--generator thresholds` only.
     #[arg(long, value_parser = rate::parse_rate, value_name = "RATE", allow_negative_numbers = true)]
     rate: Option<f64>,
     /// Maximum fairness violation to accept [default: as small as possible]
@@ -134,12 +133,9 @@ impl ProxyArgs {
         let by_epsilon =
             if self.epsilon.is_some() { ProxyGenerator::Paper } else { defaults.generator };
         let generator = self.generator.unwrap_or(by_epsilon);
-        let has_target =
-            matches!(generator, ProxyGenerator::Thresholds | ProxyGenerator::Distillation);
-        if !has_target && self.rate.is_some() {
+        if generator != ProxyGenerator::Thresholds && self.rate.is_some() {
             bail!(
-                "--rate needs --generator thresholds or distillation: the others do not control how many rows are \
-                 selected"
+                "--rate needs --generator thresholds: the others do not control how many rows are selected"
             );
         }
         if self.dp_epsilon.is_some() {
@@ -202,19 +198,18 @@ pub(crate) struct MadeProxy<'a> {
 }
 
 impl<'a> MadeProxy<'a> {
-    pub(crate) fn warnings(&self, settings: &ProxySettings, schema: &Schema) -> Vec<Warning> {
+    pub(crate) fn warnings(
+        &self,
+        data: &Rows,
+        settings: &ProxySettings,
+        schema: &Schema,
+    ) -> Vec<Warning> {
         let is_blind = !schema.sensitive.as_feature;
         let summary = &self.generated.summary;
         let mut warnings =
             warnings::about_proxy(summary, self.test, self.models, settings, is_blind);
-        let rows = &self.generated.rows;
         let noise = self.generated.privacy.as_ref().and_then(|statement| {
-            let represented_rows = self.generated.represented_rows;
-            statement.warn_of_large_noise(
-                &rows.layout().groups,
-                &rows.cell_counts(),
-                represented_rows,
-            )
+            statement.warn_of_large_noise(&data.layout().groups, &data.cell_counts())
         });
         warnings.extend(noise);
         warnings
@@ -240,11 +235,7 @@ pub(crate) fn write(
     settings: &ProxySettings,
     force: bool,
 ) -> Result<(), equipoise_data::Error> {
-    let write = match settings.generator {
-        ProxyGenerator::Distillation => write_distilled_proxy,
-        _ => write_proxy_of,
-    };
-    write(path, rows, schema, origin, force)
+    write_proxy_of(path, rows, schema, origin, force)
 }
 
 pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
@@ -287,7 +278,7 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     output.note(format!("wrote {}", args.output.display()));
     let models = models?;
     let made = MadeProxy { generated: &generated, test: &test, models: &models };
-    let about_proxy = made.warnings(&settings, &schema);
+    let about_proxy = made.warnings(&data.rows, &settings, &schema);
     about_proxy.iter().for_each(|warning| output.warn(warning));
     warnings.extend(about_proxy);
     if test.separation == Separation::None

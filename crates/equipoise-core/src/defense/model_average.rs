@@ -30,7 +30,7 @@ impl<'a> ModelAverage<'a> {
     }
 
     /// What each model is multiplied by under these weights.
-    pub(crate) fn factors(&self, weights: &[f64]) -> Vec<f64> {
+    fn factors(&self, weights: &[f64]) -> Vec<f64> {
         let Some((scales, times)) = &self.scales else { return vec![1.0; weights.len()] };
         let weighted = scales.iter().zip(weights).map(|(scale, w)| (*scale, *w)).collect();
         let limit = times * weighted_median(weighted).unwrap_or(f64::INFINITY);

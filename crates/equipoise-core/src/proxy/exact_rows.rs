@@ -23,7 +23,7 @@ pub(super) struct ExactRows {
 }
 
 /// Moves `rows` in the directions of `varying` until `theta` minimises their mean loss plus something else, whose gradient at `theta` is
-/// `rest`: a ridge, or the loss of rows that must not move.
+/// `rest`: that of the ridge.
 pub(super) fn make_exact(
     mut rows: Rows,
     theta: &[f64],

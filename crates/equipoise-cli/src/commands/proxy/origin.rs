@@ -26,7 +26,7 @@ pub(super) fn of(args: &ProxyArgs, schema: &Schema) -> anyhow::Result<ProxyOrigi
     Ok(ProxyOrigin { client: args.client.clone().or(origin.client), ..origin })
 }
 
-/// The origin of a finished proxy: with its privacy and the number of rows it stands for, or as raw rows.
+/// The origin of a finished proxy: with its privacy, or as raw rows.
 pub(crate) fn with(
     origin: ProxyOrigin,
     made: &GeneratedProxy,
@@ -34,8 +34,7 @@ pub(crate) fn with(
 ) -> ProxyOrigin {
     let raw_rows = settings.generator == ProxyGenerator::Raw;
     let fairness = origin.fairness.filter(|_| !raw_rows);
-    let represented_rows = made.represented_rows;
-    ProxyOrigin { privacy: made.privacy.clone(), raw_rows, fairness, represented_rows, ..origin }
+    ProxyOrigin { privacy: made.privacy.clone(), raw_rows, fairness, ..origin }
 }
 
 /// The origin of a proxy in a file that is named after its client. Raw rows meet no criterion.
@@ -46,6 +45,5 @@ pub(crate) fn at(path: &Path, schema: &Schema, fairness: Option<Fairness>) -> Pr
         fairness,
         raw_rows: fairness.is_none(),
         privacy: None,
-        represented_rows: None,
     }
 }
