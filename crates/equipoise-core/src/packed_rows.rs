@@ -9,6 +9,7 @@ mod partition;
 mod pass;
 
 use rayon::prelude::*;
+use std::borrow::Borrow;
 use std::slice;
 
 use crate::error::Error;
@@ -52,7 +53,7 @@ impl PackedRows {
     }
 
     /// Packs the rows of each client. All must have the same layout.
-    pub fn of(clients: &[Rows]) -> Result<Self, Error> {
+    pub fn of(clients: &[impl Borrow<Rows> + Sync]) -> Result<Self, Error> {
         Self::pack(clients, |_| None)
     }
 
@@ -64,15 +65,16 @@ impl PackedRows {
     }
 
     fn pack(
-        clients: &[Rows],
+        clients: &[impl Borrow<Rows> + Sync],
         sampler: impl Fn(usize) -> Option<RowSampler> + Sync,
     ) -> Result<Self, Error> {
+        let rows = clients.par_iter().map(Borrow::borrow);
         let pack = |(client, rows): (usize, &Rows)| {
             let mut packer = ClientPacker::new(rows.layout().clone()).with_sampler(sampler(client));
             packer.push(rows)?;
             Ok(packer.finish())
         };
-        Self::new(clients.par_iter().enumerate().map(pack).collect::<Result<_, Error>>()?)
+        Self::new(rows.enumerate().map(pack).collect::<Result<_, Error>>()?)
     }
 }
 

@@ -45,7 +45,7 @@ impl Round {
         if client_ids.is_empty() {
             return Err(Error::no_clients());
         }
-        for found in [proxies.n_clients(), root.packed().n_clients()] {
+        for found in [proxies.n_clients(), root.tables().len()] {
             if found != client_ids.len() {
                 return Err(Error::Clients { expected: client_ids.len(), found });
             }

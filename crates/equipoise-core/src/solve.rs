@@ -41,6 +41,7 @@ pub fn solve(
     observer: &mut dyn Observer,
 ) -> Result<Outcome, Error> {
     round.root().check(settings.fairness)?;
+    round.root().check_clients(settings.root_weighting)?;
     // Inside the pool, thousands of short passes are split among threads without entering it each time.
     let solution = rayon::scope(|_| settings.defense.run(round, settings, observer))?;
     check_finite(&solution.weights, &solution.theta)?;

@@ -41,7 +41,7 @@ pub enum Error {
     },
     /// A client would have training rows of only one label or group.
     #[error(
-        "client {client} would have only training rows {which}, of which no proxy can be made. Use fewer --clients, or a smaller --test and --root."
+        "client {client} would have only training rows {which}, of which no proxy can be made. Use fewer --clients, or a smaller --test and --trusted."
     )]
     OneSidedClient {
         /// The client.

@@ -8,8 +8,9 @@ use equipoise_core::{ClientStatistics, Order, Rows};
 use super::*;
 use crate::proxy::{count_cells, write_proxy};
 use crate::read_limits::ReadLimits;
-use crate::round::{load_summarised, load_tables};
+use crate::round::{Absent, load_summarised, load_tables};
 use crate::table::open_encoded_table;
+use crate::trusted::Trusted;
 
 fn schema() -> Schema {
     let text = r#"
@@ -72,8 +73,8 @@ fn parts_give_the_same_round_as_whole_proxies() {
     let tables = |paths: &[PathBuf]| -> Vec<(String, Table)> {
         paths.iter().enumerate().map(|(c, path)| (format!("c{c}"), open(path))).collect()
     };
-    let roots = || tables(&[root.clone(), root.clone()]);
-    let whole = load_tables(tables(&paths), roots(), &schema).unwrap();
+    let roots = || Trusted::Tables(tables(&[root.clone(), root.clone()]));
+    let whole = load_tables(tables(&paths), roots(), &schema, Absent::Refuse).unwrap();
 
     let second = SEGMENT_ROWS as u64;
     let before = count_cells(open(&paths[0]), 0..second, &schema).unwrap();
