@@ -80,7 +80,7 @@ def validate_proxy(
 ) -> dict[str, Any]: ...
 def defend(
     proxies: str | list[tuple[str, Any]],
-    roots: str | list[tuple[str, Any]],
+    trusted: str | tuple[Any] | list[tuple[str, Any]],
     schema: Schema,
     options: dict[str, Any],
     *,
@@ -98,7 +98,7 @@ def defend_partitions(
     clients: list[tuple[str, str, bool]],
     parts: list[list[int]],
     summaries: list[bytes],
-    roots: str | list[tuple[str, Any]],
+    trusted: str | tuple[Any] | list[tuple[str, Any]],
     schema: Schema,
     options: dict[str, Any],
     *,
@@ -129,7 +129,9 @@ class Schema:
     def theta_names(self) -> list[str]: ...
     def intercept(self) -> bool: ...
     def group_column(self) -> str: ...
-    def encode(self, table: Any) -> tuple[bytearray, bytearray, bytearray]: ...
+    def encode_trusted(
+        self, trusted: str | tuple[Any] | list[tuple[str, Any]]
+    ) -> tuple[list[str], tuple[bytearray, bytearray, bytearray]]: ...
     def encode_proxy(self, table: Any) -> tuple[bytearray, bytearray, bytearray]: ...
     def encode_features(self, table: Any) -> tuple[bytearray, bytearray, bytearray]: ...
 

@@ -2,8 +2,8 @@
 
     import equipoise as eq
 
-    eq.defend(proxies, roots, schema, engine="dask")            # a cluster on this machine
-    eq.defend(proxies, roots, schema, engine=Engine(client))    # your cluster
+    eq.defend(proxies, trusted, schema, engine="dask")            # a cluster on this machine
+    eq.defend(proxies, trusted, schema, engine=Engine(client))    # your cluster
 
 Proxies are Parquet files that every worker can read, Dask dataframes, or any other table. Workers pack their rows once and
 keep them in memory. The driver runs the same defense as in a single process and gets the same model, bit for bit, from any
@@ -77,7 +77,7 @@ class Engine:
     def _defend(
         self,
         proxies: Mapping[str, Any] | str | os.PathLike[str],
-        roots: Any,
+        trusted: Any,
         schema: Schema,
         options: dict[str, Any],
         *,
@@ -98,7 +98,7 @@ class Engine:
                         [(name, *_name_of(name, table)) for name, table in tables],
                         [[part.client for part in group] for group in parts],
                         summaries,
-                        roots,
+                        trusted,
                         schema._native,
                         options,
                         sweep=sweep,

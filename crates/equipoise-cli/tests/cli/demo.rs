@@ -19,7 +19,8 @@ fn every_step_can_be_repeated_by_hand_with_identical_results() {
     assert_eq!(demo["defenses"].as_array().unwrap().len(), Defense::ALL.len());
 
     // The proxies and roots it wrote are those of the round it solved, with one thread or several.
-    let inputs = "--proxies demo/proxies --root demo/root --schema demo/schema.toml --fairness sp";
+    let inputs =
+        "--proxies demo/proxies --trusted demo/trusted.csv --schema demo/schema.toml --fairness sp";
     for threads in [1, 2] {
         let folder = format!("again-{threads}");
         world.run(&format!("defend {inputs} --threads {threads} -o {folder}")).expect(0);

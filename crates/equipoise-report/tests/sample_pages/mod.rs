@@ -274,7 +274,7 @@ pub(crate) fn every_block(name: &str) -> Page {
         },
         Block::Table(wide_table(name)),
         Block::Code(format!(
-            "equipoise defend --proxies proxies/{name} --root root --schema schema.toml --fairness sp --out outcome.json"
+            "equipoise defend --proxies proxies/{name} --trusted root --schema schema.toml --fairness sp --out outcome.json"
         )),
     ];
     let charts =
