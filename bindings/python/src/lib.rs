@@ -28,7 +28,7 @@ mod _core {
     #[pymodule_export]
     use super::command::{call, main};
     #[pymodule_export]
-    use super::defense::{Defended, check_settings, defend, outcome_page, write_outcome};
+    use super::defense::{check_settings, defend, outcome_page, write_outcome};
     #[pymodule_export]
     use super::gaps::gap_figures;
     #[pymodule_export]

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use equipoise_core::{
-    CheckedSettings, FairProxyTest, Fairness, GeneratedProxy, HomeModel, PrivacyStatement,
+    CheckedSettings, FairProxyTest, Fairness, GeneratedProxy, HomeModel, Outcome, PrivacyStatement,
     ProxyModels, ProxySettings, Requirements, Rows, Warning, check_fairness_is_measurable,
 };
-use equipoise_data::{EncodedTable, Model, OutcomeFile, ProxyOrigin, Schema, write_proxy_of};
+use equipoise_data::{EncodedTable, Model, ProxyOrigin, Schema, write_proxy_of};
 use equipoise_lab::{Rehearsal, RehearsalClient, RehearsalSettings};
 use equipoise_server::protocol::SubmissionLimits;
 use equipoise_server::validator::{ChildValidator, Job};
@@ -162,7 +162,7 @@ pub fn check_proxy(
 }
 
 /// The file that `export --onnx` writes.
-pub fn onnx(model: &Model, outcome: Option<&OutcomeFile>) -> anyhow::Result<Vec<u8>> {
+pub fn onnx(model: &Model, outcome: Option<&Outcome>) -> anyhow::Result<Vec<u8>> {
     crate::commands::export::onnx(model, outcome)
 }
 

@@ -110,7 +110,7 @@ pub use interval::{
 pub use local_fit::{LocalFit, LocalFits};
 pub use metrics::{Gap, Gaps, GroupMetrics, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
-pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};
+pub use outcome::{About, ClientOutcome, Counts, Outcome, Overlap, Termination, TracePoint};
 pub use packed_rows::{ClientPacker, PackedClient, PackedPartition, PackedRows, SEGMENT_ROWS};
 pub use proxy::{
     ClientData, Closeness, Distances, EncodedColumn, EncodedColumns, FEW_DATA_ROWS, FairProxyTest,

@@ -12,10 +12,10 @@ pub struct Warning {
     /// What kind of warning it is.
     pub code: WarningCode,
     /// The client concerned, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// Which of the client's tables is concerned, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub table: Option<TableRole>,
     /// The file concerned. Not stored: paths mean nothing elsewhere.
     #[serde(skip)]

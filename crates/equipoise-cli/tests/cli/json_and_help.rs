@@ -38,14 +38,13 @@ fn every_command_prints_one_json_document() {
             format!("defend --proxies proxies --root roots {sp} -o out"),
             &[
                 "path",
-                "weights",
+                "clients",
                 "theta",
                 "features",
                 "objective",
                 "violation",
                 "termination",
-                "evaluations",
-                "seconds",
+                "counts",
             ],
         ),
         (
@@ -79,7 +78,7 @@ fn every_command_prints_one_json_document() {
         }
     }
     let outcome = world.json("out/outcome.json");
-    assert_eq!(outcome["weights"].as_object().unwrap().len(), 3);
+    assert_eq!(outcome["clients"].as_array().unwrap().len(), 3);
     assert_eq!(outcome["features"][6], "(intercept)");
 }
 
