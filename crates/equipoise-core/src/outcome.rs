@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::ClientAudit;
 use crate::comparison::Comparisons;
-use crate::defense::{ClientTrust, TrustSummary};
+use crate::defense::{ClientTilt, ClientTrust, TiltSummary, TrustSummary};
 use crate::fairness::Violation;
 use crate::inner_fit::FitEnd;
 use crate::metrics::Metrics;
@@ -52,6 +52,9 @@ pub struct Outcome {
     /// How the defense `trust` came to its weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<TrustSummary>,
+    /// How the defense `tilt` came to its weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tilt: Option<TiltSummary>,
     /// The weight trajectory. Empty for a defense without an outer loop.
     pub trace: Vec<TracePoint>,
 }
@@ -71,6 +74,9 @@ pub struct ClientOutcome {
     /// How much it is trusted and why, if the defense tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<ClientTrust>,
+    /// How the defense `tilt` judged it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tilt: Option<ClientTilt>,
     /// Its audit, if one was made: see [`audit`](crate::audit()).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit: Option<ClientAudit>,

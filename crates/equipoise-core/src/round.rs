@@ -13,6 +13,8 @@ pub struct Round {
     root: Root,
     /// Whether each client declares that its proxy is noisy.
     is_noisy: Vec<bool>,
+    /// The error that declared noise causes in the rate of a group, times the group's rows: 0 without noise.
+    noise: Vec<f64>,
     /// How many rows each client's proxy stands for, as it declares.
     represented_rows: Vec<Option<u64>>,
 }
@@ -66,8 +68,9 @@ impl Round {
             return Err(Error::Input(format!("the proxy of client `{client}` has no rows")));
         }
         let is_noisy = vec![false; client_ids.len()];
+        let noise = vec![0.0; client_ids.len()];
         let represented_rows = vec![None; client_ids.len()];
-        Ok(Self { client_ids, proxies, root, is_noisy, represented_rows })
+        Ok(Self { client_ids, proxies, root, is_noisy, noise, represented_rows })
     }
 
     /// The round with the clients that declare noise, in the order of their ids: their proxies are differentially private,
@@ -79,6 +82,22 @@ impl Round {
         }
         self.is_noisy = is_noisy;
         Ok(self)
+    }
+
+    /// The round with the noise of private proxies, in the order of the clients' ids: the error that it causes in the rate of
+    /// a group, times the group's rows (see [`PrivacyStatement::rate_error`](crate::PrivacyStatement::rate_error)). 0: none.
+    pub fn with_noise(mut self, noise: Vec<f64>) -> Result<Self, Error> {
+        let (expected, found) = (self.client_ids.len(), noise.len());
+        if expected != found {
+            return Err(Error::Clients { expected, found });
+        }
+        self.noise = noise;
+        Ok(self)
+    }
+
+    /// The noise of each client's proxy: see [`with_noise`](Self::with_noise).
+    pub(crate) fn noise(&self) -> &[f64] {
+        &self.noise
     }
 
     /// The round with the numbers of rows that distilled proxies stand for, in the order of the clients' ids. A model that a few rows stand for

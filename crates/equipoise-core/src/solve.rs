@@ -79,6 +79,7 @@ pub(crate) fn learn_weights(
         trace: trace.points,
         warnings: Vec::new(),
         trust: None,
+        tilt: None,
     })
 }
 
@@ -158,12 +159,17 @@ fn measure_on_root(
         Some(trust) => (trust.clients.into_iter().map(Some).collect(), Some(trust.summary)),
         None => (vec![None; solved.weights.len()], None),
     };
+    let (mut tilt, tilt_summary) = match solved.tilt {
+        Some(tilt) => (tilt.clients.into_iter().map(Some).collect(), Some(tilt.summary)),
+        None => (vec![None; solved.weights.len()], None),
+    };
     let clients = solved.weights.iter().enumerate().map(|(c, &weight)| ClientOutcome {
         id: round.client_ids()[c].clone(),
         proxy_rows: round.proxies().n_rows(c),
         root_rows: round.root().tables()[c].len(),
         weight,
         trust: trust[c].take(),
+        tilt: tilt[c].take(),
         audit: None,
     });
     let root_rows = round.root().all_rows()?;
@@ -187,6 +193,7 @@ fn measure_on_root(
         counts: solved.counts,
         trace: solved.trace,
         trust: summary,
+        tilt: tilt_summary,
         warnings,
         settings: **settings,
     };

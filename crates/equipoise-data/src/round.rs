@@ -184,7 +184,12 @@ fn assemble(
     let represented_rows: Vec<Option<u64>> =
         declared.iter().map(|of| of.represented_rows).collect();
     let privacy: Vec<_> = declared.into_iter().map(|of| of.privacy).collect();
+    let of_one_row = |statement: &Option<PrivacyStatement>| {
+        statement.as_ref().and_then(|statement| statement.rate_error(1)).unwrap_or(0.0)
+    };
+    let noise = privacy.iter().map(of_one_row).collect();
     let round = Round::from_parts(client_ids, proxies, root)?
+        .with_noise(noise)?
         .with_noisy_clients(privacy.iter().map(Option::is_some).collect())?
         .with_represented_rows(represented_rows.clone())?;
     Ok(LoadedRound { round, warnings, overlaps, distinct_rows, privacy, represented_rows })

@@ -204,6 +204,9 @@ class _Partitions:
     def fits(self, asked: list[int], request: bytes, weights: list[bytes]) -> list[bytes]:
         return self._ask("fits", _partitions.fits, asked, [(request, own) for own in weights])
 
+    def spaced_rows(self, asked: list[int], n_features: int, spacing: list[list[tuple[int, int]]]) -> list[bytes]:
+        return self._ask("samples", _partitions.spaced_rows, asked, [(n_features, own) for own in spacing])
+
     def count_beyond(self, asked: list[int], parts: list[list[int]], limits: bytes) -> list[list[int]]:
         return self._ask("outliers", _partitions.count_beyond, asked, [(own, limits) for own in parts])
 

@@ -96,7 +96,6 @@ enum Form<'a> {
     },
     Average {
         weights: &'a [f64],
-        fits: Vec<&'a OwnFit>,
         average: ModelAverage<'a>,
         /// What each model is multiplied by.
         factors: Vec<f64>,
@@ -130,7 +129,7 @@ impl<'a> Removal<'a> {
                 let models = fits.iter().map(|fit| fit.theta.as_slice()).collect();
                 let average = outcome.settings.defense.model_average(models, root)?;
                 let factors = average.factors(weights);
-                let form = Form::Average { weights, fits, average, factors };
+                let form = Form::Average { weights, average, factors };
                 return Ok(Some(Self { proxies, outcome, form }));
             }
         };
@@ -175,8 +174,8 @@ impl<'a> Removal<'a> {
     /// The derivative of the model as weight moves to a client from all clients in proportion.
     fn direction(&self, client: usize) -> Option<Vec<f64>> {
         match &self.form {
-            Form::Average { fits, factors, .. } => {
-                let own = fits[client].theta.iter().map(|t| factors[client] * t);
+            Form::Average { average, factors, .. } => {
+                let own = average.model(client).iter().map(|t| factors[client] * t);
                 Some(own.zip(&self.outcome.theta).map(|(own, t)| own - t).collect())
             }
             Form::Fit { row_weights, shares, at_model, factor, .. } => {
