@@ -11,7 +11,7 @@ use equipoise_defend::{Context, judge};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::defense::{Clients, Defended, tables_of};
+use crate::defense::{Clients, Defended, roots_of};
 use crate::error::{Stage, arguments, exception};
 use crate::partition::in_proxy_of;
 use crate::remote_rows::{Failure, RemotePart, RemoteRows};
@@ -57,7 +57,7 @@ pub(crate) fn defend_partitions(
 ) -> PyResult<Defended> {
     let settings = api::solve_settings(&arguments(options)?)
         .map_err(|error| exception(py, &error, Stage::Setting))?;
-    let roots = tables_of(py, "root", roots)?;
+    let roots = roots_of(py, roots, &schema.0)?;
     let schema = schema.0.clone();
     let failure = Failure::default();
     let in_task = failure.clone();

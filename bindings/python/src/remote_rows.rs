@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use equipoise_core::{
-    ClientStatistics, ColumnSummary, Error, FitEnd, InnerSettings, InnerSolver, LocalFit,
-    LocalFits, Order, RowSample, SEGMENT_ROWS, SpacedRows, Statistics, first_spaced,
+    ClientStatistics, Error, FitEnd, InnerSettings, InnerSolver, LocalFit, LocalFits, Order,
+    RowSample, SEGMENT_ROWS, SpacedRows, Statistics, first_spaced,
 };
 use equipoise_data::{ClientSummary, WireReader, WireWriter};
 use pyo3::prelude::*;
@@ -26,7 +26,7 @@ pub(crate) struct RemoteRows {
     pub(crate) clients: Vec<ClientSummary>,
     /// The parts of each partition, in the order of clients and rows.
     pub(crate) partitions: Vec<Vec<RemotePart>>,
-    /// Has the methods `sums`, `fits`, `spaced_rows` and `count_beyond`, each of which asks partitions and returns their replies.
+    /// Has the methods `sums`, `fits` and `spaced_rows`, each of which asks partitions and returns their replies.
     pub(crate) partitions_in_python: Py<PyAny>,
     pub(crate) failure: Failure,
 }
@@ -164,46 +164,6 @@ impl ClientStatistics for RemoteRows {
 
     fn cell_counts(&self, client: usize) -> Option<&[[usize; 2]]> {
         Some(&self.clients[client].cell_counts)
-    }
-
-    fn columns(&self, client: usize) -> Option<&ColumnSummary> {
-        Some(&self.clients[client].columns)
-    }
-
-    fn count_beyond(&self, clients: &[usize], limits: &[f64]) -> Result<Option<Vec<usize>>, Error> {
-        let mut is_asked = vec![false; self.clients.len()];
-        clients.iter().for_each(|client| is_asked[*client] = true);
-        let of_partition = |parts: &Vec<RemotePart>| -> Vec<usize> {
-            let asked = |(_, part): &(usize, &RemotePart)| is_asked[part.client];
-            parts.iter().enumerate().filter(asked).map(|(at, _)| at).collect()
-        };
-        let parts: Vec<(usize, Vec<usize>)> = self
-            .partitions
-            .iter()
-            .map(of_partition)
-            .enumerate()
-            .filter(|(_, p)| !p.is_empty())
-            .collect();
-        let replies = Python::attach(|py| -> PyResult<Vec<Vec<usize>>> {
-            let limits = PyBytes::new(py, &message(|m| m.numbers(limits)));
-            let (asked, parts): (Vec<usize>, Vec<Vec<usize>>) = parts.iter().cloned().unzip();
-            let reply = self
-                .partitions_in_python
-                .bind(py)
-                .call_method1("count_beyond", (asked, parts, limits))?;
-            reply.extract()
-        });
-        let replies = replies.map_err(|error| self.failure.keep(error))?;
-        check_replies(parts.len(), replies.len())?;
-        let mut counts = vec![0; self.clients.len()];
-        for ((at, parts), reply) in parts.iter().zip(replies) {
-            check_replies(parts.len(), reply.len())?;
-            parts
-                .iter()
-                .zip(reply)
-                .for_each(|(part, n)| counts[self.partitions[*at][*part].client] += n);
-        }
-        Ok(Some(clients.iter().map(|client| counts[*client]).collect()))
     }
 
     fn fit_alone(&self, request: &LocalFits) -> Result<Vec<Option<LocalFit>>, Error> {

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -115,19 +116,30 @@ def test_checks_are_the_same(files, command, schema, proxies, clients) -> None:
         assert bool(found) is fair
 
 
-def test_encoded_rows_are_the_same(files, command, schema, clients) -> None:
+def test_raw_proxies_are_the_same(files, command, schema, clients) -> None:
     schema.save(files / "schema.toml")
-    command("encode", "data/north.csv", "--schema", "schema.toml", "-o", "north.parquet")
-    expected = pd.read_parquet(files / "north.parquet")
-    shuffled = clients["north"].sample(frac=1.0, random_state=1)
+    document = command("proxy", "data/north.csv", "--schema", "schema.toml", "--generator", "raw")
+    assert document.pop("path") == "data/north.raw.parquet"
+    expected = pd.read_parquet(files / "data/north.raw.parquet")
+
+    def raw(table: Any) -> eq.Proxy:
+        with pytest.warns(eq.EquipoiseWarning, match="neither fair nor private"):
+            return eq.make_proxy(table, schema, generator="raw")
+
     for table in [clients["north"], pl.DataFrame(clients["north"]), pa.Table.from_pandas(clients["north"])]:
-        found = schema.encode(table)
+        found = raw(table).table
         assert type(found) is type(table)
         found = found if isinstance(found, pd.DataFrame) else found.to_pandas()
         pd.testing.assert_frame_equal(found, expected)
-    pd.testing.assert_frame_equal(schema.encode(shuffled).sort_index(), expected)
-    from_file = schema.encode(files / "data/north.csv")
-    pd.testing.assert_frame_equal(pd.DataFrame(from_file), expected)
+    from_file = raw(files / "data/north.csv")
+    assert from_file.summary == document
+    pd.testing.assert_frame_equal(pd.DataFrame(from_file.table), expected)
+    from_file.save(files / "north.parquet")
+    assert (files / "north.parquet").read_bytes() == (files / "data/north.raw.parquet").read_bytes()
+    with pytest.raises(eq.SettingError, match="rows has no effect with generator raw"):
+        eq.make_proxy(clients["north"], schema, generator="raw", rows=200)
+    with pytest.raises(eq.SettingError, match="fairness"):
+        eq.make_proxy(clients["north"], schema)
 
 
 def test_private_proxies_are_the_same_and_say_so_in_memory_too(files, command, clients, roots) -> None:

@@ -7,8 +7,6 @@ pub(crate) mod completions;
 pub(crate) mod data;
 pub(crate) mod defend;
 pub(crate) mod demo;
-pub(crate) mod doctor;
-pub(crate) mod encode;
 pub(crate) mod evaluate;
 pub(crate) mod experiment;
 pub(crate) mod export;

@@ -72,7 +72,6 @@ choices! { Criterion:
 choices! { ProxyGenerator:
     Thresholds => "thresholds", "For a fair model that is chosen first; labels are drawn from it";
     Paper => "paper", "The paper's Algorithm 1: labels are kept, the covariance is minimised";
-    Distillation => "distillation", "A few rows, 200 by default, with the model of thresholds";
     Transformation => "transformation", "Calmon et al. (2017): labels and bins are changed at random";
     Raw => "raw", "The data itself, only encoded: neither fair nor private";
 }

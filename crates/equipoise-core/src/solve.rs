@@ -13,7 +13,6 @@
 
 mod active_set;
 mod gauss_newton;
-mod interior_point;
 mod simplex_model;
 mod trace;
 
@@ -22,7 +21,7 @@ use crate::bilevel::{Bilevel, Evaluation};
 use crate::comparison::{Comparisons, compare_with_constant};
 use crate::defense::{Defense, Solved};
 use crate::error::Error;
-use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, ridge};
+use crate::inner_fit::ridge;
 use crate::metrics::Metrics;
 use crate::observer::Observer;
 use crate::outcome::{ClientOutcome, Outcome, Termination};
@@ -134,7 +133,6 @@ fn measure_on_root(
     let pooled = OuterObjective {
         root: round.root(),
         fairness: settings.fairness,
-        surrogate: settings.surrogate,
         weighting: RootWeighting::Pooled,
         ridge: ridge(settings.lambda, round.proxies().n()),
     };
@@ -199,45 +197,6 @@ fn measure_on_root(
     };
     outcome.update_figure_warnings();
     Ok(outcome)
-}
-
-/// Inner tolerance of [`objective_at`], near the limit of floating-point precision.
-const TIGHT: f64 = 1e-13;
-
-/// `P` at the last ρ of the settings, at any weights on the simplex, to compare the weights of different solvers.
-/// Newton's method fits the model as tightly as floating-point precision allows, regardless of the settings of inner
-/// fits. Under a large ρ, an [`Outcome::objective`] measured at a looser model may be off by far more than the last
-/// digits.
-pub fn objective_at(
-    round: &Round,
-    settings: &CheckedSettings,
-    weights: &[f64],
-) -> Result<f64, Error> {
-    round.root().check(settings.fairness)?;
-    if weights.len() != round.n_clients() {
-        return Err(Error::Clients { expected: round.n_clients(), found: weights.len() });
-    }
-    let rho = settings.outer.rho.last(settings.outer.iterations);
-    let inner = InnerSettings { tolerance: TIGHT, ..InnerSettings::default() };
-    let mut problem = Bilevel::new(round, settings);
-    let origin = problem.origin()?;
-    Ok(problem.evaluate(weights.to_vec(), rho, origin, &inner)?.objective)
-}
-
-/// `θ(w)`, the model of the proxies with any weights, not all of them 0. Fitted like that of [`objective_at`], by the
-/// method of the settings.
-pub fn model_at(
-    round: &Round,
-    settings: &CheckedSettings,
-    weights: &[f64],
-) -> Result<Vec<f64>, Error> {
-    if weights.len() != round.n_clients() {
-        return Err(Error::Clients { expected: round.n_clients(), found: weights.len() });
-    }
-    let rows = round.proxies();
-    let problem = InnerProblem { rows, weights, ridge: ridge(settings.lambda, rows.n()) };
-    let inner = InnerSettings { tolerance: TIGHT, ..settings.inner };
-    Ok(problem.fit(FitPoint::origin(rows)?, &inner)?.point.theta)
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::kernel::n_sums;
 use crate::local_fit::{LocalFit, LocalFits};
-use crate::packed_rows::ColumnSummary;
 use crate::row_sample::RowSample;
 use crate::row_spacing::SpacedRows;
 
@@ -78,21 +77,6 @@ pub trait ClientStatistics: Send + Sync {
     /// Number of rows of one client in each cell `[group][y]`, if it is known.
     fn cell_counts(&self, _client: usize) -> Option<&[[usize; 2]]> {
         None
-    }
-
-    /// Sums over the columns of one client's rows, if they were collected.
-    fn columns(&self, _client: usize) -> Option<&ColumnSummary> {
-        None
-    }
-
-    /// Number of rows of each of these clients with an entry whose absolute value is above its limit. One pass over
-    /// their rows. `None` if the rows cannot be read one by one.
-    fn count_beyond(
-        &self,
-        _clients: &[usize],
-        _limits: &[f64],
-    ) -> Result<Option<Vec<usize>>, Error> {
-        Ok(None)
     }
 
     /// The models of clients whose rows are held where they can be fitted without passes through this process. `None`

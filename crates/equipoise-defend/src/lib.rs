@@ -166,8 +166,7 @@ fn add_audit(loaded: &LoadedRound, outcome: &mut Outcome) -> Result<(), Error> {
     for (c, (client, audit)) in outcome.clients.iter_mut().zip(audits).enumerate() {
         let distinct_rows = loaded.distinct_rows.get(c).copied();
         let privacy = loaded.privacy.get(c).cloned().flatten();
-        let represented_rows = loaded.represented_rows.get(c).copied().flatten();
-        client.audit = Some(ClientAudit { distinct_rows, privacy, represented_rows, ..audit });
+        client.audit = Some(ClientAudit { distinct_rows, privacy, ..audit });
     }
     Ok(())
 }

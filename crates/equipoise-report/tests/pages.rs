@@ -572,22 +572,15 @@ fn a_card_shows_what_the_audit_found() {
     let card = html.split("<article").find(|card| card.contains("<span>bank 3</span>")).unwrap();
     let card = card.split("</article>").next().unwrap();
     for part in [
-        "Known to be unreliable; shares rows with others; 3 outliers",
+        "Known to be unreliable; shares rows with others",
         "Leaving it out would raise the loss by 0.0021 on the root.",
         "bank 5 (about 1,204)",
-        "3 rows have a value more than 10 times as large as is typical; the largest is 1.2×10⁶ times, in “lsat”",
-        "0.412 (0.341\u{a0}to\u{a0}0.483)",
-        "0.40 standard deviations at most, in “decile, third year”; chance alone gives up to 0.45",
         "loss +0.0010, worst gap +1.2\u{202f}pp",
         "of which 3,100 distinct",
     ] {
         assert!(card.contains(part), "no {part} in {card}");
     }
-    assert!(html.contains("impossible, because no other client has any weight"));
-    assert!(
-        html.contains("loss about −0.0010, worst gap about +1.2\u{202f}pp"),
-        "an estimate is named as such"
-    );
+    assert!(html.contains("loss −0.0010, worst gap +1.2\u{202f}pp"));
 }
 
 #[test]

@@ -65,11 +65,6 @@ def spaced_rows(partition: _core.Partition, n_features: int, spacing: list[tuple
     return partition.spaced_rows(n_features, spacing)
 
 
-def count_beyond(partition: _core.Partition, parts: list[int], limits: bytes) -> list[int]:
-    """Numbers of rows with unusual values."""
-    return partition.count_beyond(parts, limits)
-
-
 def count_cells(part: Part, schema: str, frames: Sequence[Any]) -> Cells:
     """The number of rows of a part in each cell."""
     return _core.count_cells(part.name, _table(part, frames), part.first, part.end, _schema(schema))

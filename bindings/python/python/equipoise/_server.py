@@ -55,7 +55,6 @@ class FairServer(Parameters):
         require: What the model must achieve on the root, such as "gap=0.05,accuracy=0.75".
         profile: Which settings to start from: "default" or "paper".
         estimator: A scikit-learn classifier to train on the weighted proxies.
-        surrogate: The smooth measure that bilevel minimises: "covariance", "soft-rate" or "soft-rate:SLOPE".
         root_weighting: How bilevel weights root rows: "pooled" or "client".
         inner: The solver of each fit: "newton", or "lbfgs" with the profile "paper".
         lambda_: Regularisation strength of the model.
@@ -92,7 +91,6 @@ class FairServer(Parameters):
         require: str | None = None,
         profile: str | None = None,
         estimator: Any = None,
-        surrogate: str | None = None,
         root_weighting: str | None = None,
         inner: str | None = None,
         lambda_: float | None = None,
@@ -111,7 +109,6 @@ class FairServer(Parameters):
         self.require = require
         self.profile = profile
         self.estimator = estimator
-        self.surrogate = surrogate
         self.root_weighting = root_weighting
         self.inner = inner
         self.lambda_ = lambda_
@@ -236,7 +233,7 @@ class FairServer(Parameters):
 
     def _options(self) -> dict[str, Any]:
         options = (
-            "fairness defense require profile surrogate root_weighting inner lambda_ iterations learning_rate "
+            "fairness defense require profile root_weighting inner lambda_ iterations learning_rate "
             "inner_tolerance rho_start rho_max no_fallback"
         )
         return {name: getattr(self, name) for name in options.split()}

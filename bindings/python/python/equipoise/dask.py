@@ -207,9 +207,6 @@ class _Partitions:
     def spaced_rows(self, asked: list[int], n_features: int, spacing: list[list[tuple[int, int]]]) -> list[bytes]:
         return self._ask("samples", _partitions.spaced_rows, asked, [(n_features, own) for own in spacing])
 
-    def count_beyond(self, asked: list[int], parts: list[list[int]], limits: bytes) -> list[list[int]]:
-        return self._ask("outliers", _partitions.count_beyond, asked, [(own, limits) for own in parts])
-
     def _ask(self, name: str, task: Callable[..., Any], asked: list[int], requests: list[tuple[Any, ...]]) -> list[Any]:
         if not asked:
             return []

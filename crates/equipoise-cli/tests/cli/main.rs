@@ -9,7 +9,6 @@ mod crowd;
 mod data;
 mod deadline;
 mod demo;
-mod doctor;
 mod experiment;
 mod fair_queue;
 mod fleet;

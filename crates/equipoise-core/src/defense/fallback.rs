@@ -160,7 +160,6 @@ impl<'a> Comparison<'a> {
         let outer = OuterObjective {
             root,
             fairness: self.settings.fairness,
-            surrogate: self.settings.surrogate,
             weighting: RootWeighting::Pooled,
             ridge: strength / root.n_rows(),
         };

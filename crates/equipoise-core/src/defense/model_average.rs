@@ -22,11 +22,6 @@ impl<'a> ModelAverage<'a> {
         Self { models: models.into_iter().map(Cow::Owned).collect(), scales: None }
     }
 
-    /// One of the models.
-    pub(crate) fn model(&self, client: usize) -> &[f64] {
-        &self.models[client]
-    }
-
     /// The same, with models of excessive scale reduced: that changes none of their own decisions.
     pub(crate) fn with_limited_scales(self, scales: Vec<f64>, limit: f64) -> Self {
         Self { scales: Some((scales, limit)), ..self }
@@ -42,7 +37,7 @@ impl<'a> ModelAverage<'a> {
     }
 
     /// What each model is multiplied by under these weights.
-    pub(crate) fn factors(&self, weights: &[f64]) -> Vec<f64> {
+    fn factors(&self, weights: &[f64]) -> Vec<f64> {
         let Some((scales, times)) = &self.scales else { return vec![1.0; weights.len()] };
         let weighted = scales.iter().zip(weights).map(|(scale, w)| (*scale, *w)).collect();
         let limit = times * weighted_median(weighted).unwrap_or(f64::INFINITY);

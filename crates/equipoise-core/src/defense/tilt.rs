@@ -76,7 +76,7 @@ struct Input {
     fairness: Fairness,
     trusted: Trusted,
     rows: ProxyRows,
-    /// Rows that each proxy stands for.
+    /// Rows of each proxy.
     n_rows: Vec<f64>,
     /// The error of a group's rate that a client's declared noise causes, times the group's rows.
     noise: Vec<f64>,
@@ -129,10 +129,13 @@ pub(super) fn run(
     let trusted = Trusted::of_root(round.root())?;
     let samples = spaced_samples(round.proxies(), round.root().layout())?;
     let rows = ProxyRows::new(&samples, &trusted)?;
-    let (n_rows, noise) = (round.represented_rows(), round.noise().to_vec());
+    let n_rows = |client: usize| round.proxies().n_rows(client) as f64;
+    let n_rows = (0..round.n_clients()).map(n_rows).collect();
+    let noise = round.noise().to_vec();
     let input = Input { fairness: settings.fairness, trusted, rows, n_rows, noise };
     let scaled = Scaled::new(&models, &input.trusted.rows);
-    let knows_something = scaled.as_ref().is_some_and(|s| s.constant - s.losses[s.best] > LEAST_GAIN);
+    let knows_something =
+        scaled.as_ref().is_some_and(|s| s.constant - s.losses[s.best] > LEAST_GAIN);
     let Some(scaled) = scaled.filter(|_| knows_something || !settings.fall_back) else {
         return verdict::without_clients(round, &input, counts);
     };

@@ -200,13 +200,9 @@ fn check_finite(round: &Round, models: &[Vec<f64>]) -> Result<(), Error> {
 }
 
 fn row_counts(round: &Round, index: &RateIndex) -> Result<Vec<Vec<usize>>, Error> {
-    let represented = round.represented_rows();
     let counts = |client: usize| {
         let counts = round.proxies().cell_counts(client).map(|cells| index.counts(cells));
-        // A distilled proxy stands for more rows than it has, and its model is as precise as theirs.
-        let share = represented[client] / round.proxies().n_rows(client) as f64;
-        let counts = counts.map(|counts| counts.into_iter().map(|n| (share * n as f64) as usize));
-        counts.map(Iterator::collect).ok_or_else(|| {
+        counts.ok_or_else(|| {
             Error::Input("the defense `trust` needs the groups of the proxies' rows".to_owned())
         })
     };

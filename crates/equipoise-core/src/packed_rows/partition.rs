@@ -1,6 +1,5 @@
 //! The packed rows of some clients, or of parts of them, without anything else that is known about them.
 
-use rayon::prelude::*;
 use std::ops::Range;
 
 use super::client_packer::PackedClient;
@@ -184,15 +183,6 @@ impl PackedPartition {
         }
         Ok(sums)
     }
-
-    fn count_beyond_of(&self, client: usize, limits: &[f64]) -> usize {
-        let is_beyond = |block: &Block, i: usize| {
-            let panel = &block.values[i / 4 * self.n..][..self.n];
-            panel.iter().zip(limits).any(|(quad, limit)| quad.0[i % 4].abs() > *limit)
-        };
-        let count = |block: &Block| (0..block.n_rows).filter(|i| is_beyond(block, *i)).count();
-        self.blocks[client].iter().map(count).sum()
-    }
 }
 
 impl ClientStatistics for PackedPartition {
@@ -219,10 +209,5 @@ impl ClientStatistics for PackedPartition {
         order: Order,
     ) -> Result<Statistics, Error> {
         self.sum_clients(theta, client..client + 1, |_| Some(order))
-    }
-
-    fn count_beyond(&self, clients: &[usize], limits: &[f64]) -> Result<Option<Vec<usize>>, Error> {
-        let counts = clients.par_iter().map(|&client| self.count_beyond_of(client, limits));
-        Ok(Some(counts.collect()))
     }
 }

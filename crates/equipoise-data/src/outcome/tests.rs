@@ -1,8 +1,8 @@
 #![allow(clippy::unwrap_used)]
 
 use equipoise_core::{
-    Client, ClientAudit, DistinctRows, Drift, Estimate, Fairness, Influence, NoopObserver,
-    Outliers, OwnModel, Round, Rows, Settings, TableRole, WarningCode, solve,
+    Client, ClientAudit, DistinctRows, Estimate, Fairness, LeftOut, NoopObserver, OwnModel, Round,
+    Rows, Settings, TableRole, WarningCode, solve,
 };
 
 use super::*;
@@ -120,13 +120,10 @@ fn the_round_and_the_audit_of_each_client_read_back_equal() {
     let estimate = Estimate { value: 0.4, low: 0.3, high: 0.6 };
     file.outcome.clients[1].audit = Some(ClientAudit {
         reason: "it helps".to_owned(),
-        own_model: Some(OwnModel { proxy_loss: 0.3, loss: estimate, accuracy: None, gap: None }),
-        influence: Some(Influence { left_out: None, loss_slope: -0.1, soft_gap_slope: None }),
+        own_model: Some(OwnModel { accuracy: Some(estimate), gap: None }),
+        left_out: Some(LeftOut { loss: -0.1, gap: None }),
         privacy: None,
-        represented_rows: Some(12_000),
         distinct_rows: Some(DistinctRows { rows: 40, estimated: false }),
-        outliers: Some(Outliers { rows: 1, largest: 12.5, column: 0 }),
-        drift: Some(Drift { largest: -0.2, column: 0, by_chance: 0.7, overall: 0.2 }),
     });
     let text = file.to_json();
     assert_eq!(OutcomeFile::from_json(&text, Path::new("o.json")).unwrap(), file);

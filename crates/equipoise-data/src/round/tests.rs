@@ -87,7 +87,7 @@ fn write_round(shapes: &[Shape]) -> TempDir {
 }
 
 fn load(proxies: &Path, roots: &Path, n_readers: usize) -> Result<LoadedRound, Error> {
-    load_with_readers(RoundTables::in_folders(proxies, roots)?, &schema(), n_readers)
+    load_files(read_folder(proxies)?, &read_folder(roots)?, roots, &schema(), n_readers)
 }
 
 /// The outcome of a round as text, exact to the last bit, without the folder's name.

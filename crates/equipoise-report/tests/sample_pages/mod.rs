@@ -2,9 +2,9 @@
 #![allow(dead_code)]
 
 use equipoise_core::{
-    ClientAudit, ClientOutcome, Comparisons, Counts, Defense, DistinctRows, Drift, Fairness,
-    Groups, Influence, Layout, LeftOut, Metrics, Outcome, Outliers, OwnModel, Rows, Settings,
-    TableRole, Termination, TracePoint, Verdict, Violation, Warning, WarningCode,
+    ClientAudit, ClientOutcome, Comparisons, Counts, Defense, DistinctRows, Fairness, Groups,
+    Layout, LeftOut, Metrics, Outcome, OwnModel, Rows, Settings, TableRole, Termination,
+    TracePoint, Verdict, Violation, Warning, WarningCode,
 };
 use equipoise_data::{About, OutcomeFile, Overlap, Schema};
 use equipoise_report::{
@@ -209,35 +209,13 @@ pub(crate) fn metrics(privileged: f64, other: f64, rows: usize) -> Metrics {
 
 fn client_audit(c: usize) -> ClientAudit {
     let own = metrics(0.9, if is_unreliable(c) { 0.6 } else { 0.88 }, 84);
-    let left_out = LeftOut {
-        loss: 0.0021 * (c as f64 - 1.5),
-        gap: Some(0.012),
-        soft_gap: None,
-        estimated: c == 1,
-    };
-    let estimate = equipoise_core::Estimate { value: 0.412, low: 0.341, high: 0.483 };
+    let left_out = LeftOut { loss: 0.0021 * (c as f64 - 1.5), gap: Some(0.012) };
     ClientAudit {
         reason: "leaving it out would raise the loss by 0.0021 on the root".to_owned(),
-        own_model: Some(OwnModel {
-            proxy_loss: 0.39,
-            loss: estimate,
-            accuracy: own.accuracy,
-            gap: own.gap(Fairness::SP),
-        }),
-        influence: Some(Influence {
-            left_out: (c != 0).then_some(left_out),
-            loss_slope: 0.01,
-            soft_gap_slope: None,
-        }),
+        own_model: Some(OwnModel { accuracy: own.accuracy, gap: own.gap(Fairness::SP) }),
+        left_out: (c != 0).then_some(left_out),
         privacy: None,
-        represented_rows: None,
         distinct_rows: Some(DistinctRows { rows: 3100, estimated: c == 1 }),
-        outliers: Some(Outliers {
-            rows: if c == 2 { 3 } else { 0 },
-            largest: if c == 2 { 1.2e6 } else { 3.0 },
-            column: 2,
-        }),
-        drift: Some(Drift { largest: 0.2 * c as f64, column: 1, by_chance: 0.45, overall: 0.1 }),
     }
 }
 

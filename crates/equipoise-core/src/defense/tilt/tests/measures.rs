@@ -129,8 +129,7 @@ fn chances_of_a_positive_label_are_a_penalised_fit() {
     let scores = scale::scores_of(&average, &trusted);
     let logit = |i: usize| (found[i] / (1.0 - found[i])).ln();
     // Slope and shifts from two rows of a group.
-    let of_group =
-        |g: usize| (0..300).filter(|&i| trusted.group(i) == g).collect::<Vec<usize>>();
+    let of_group = |g: usize| (0..300).filter(|&i| trusted.group(i) == g).collect::<Vec<usize>>();
     let (zero, one) = (of_group(0), of_group(1));
     let slope = (logit(zero[0]) - logit(zero[1])) / (scores[zero[0]] - scores[zero[1]]);
     let shift = |g: usize| logit(g) - slope * scores[g];
