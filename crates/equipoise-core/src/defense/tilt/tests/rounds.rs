@@ -178,3 +178,26 @@ fn weights_are_those_of_the_reference() {
         assert_eq!(form, round.guard.as_deref(), "round {}", round.seed);
     }
 }
+
+/// `cargo test --release -p equipoise-core --lib cost -- --ignored --nocapture`: seconds without the fits.
+#[test]
+#[ignore = "prints times, checks nothing"]
+fn cost() {
+    for clients in [12, 200, 1000] {
+        let mut round = stored().swap_remove(1);
+        (round.clients, round.unreliable, round.root_rows) = (clients, clients / 2, 10);
+        let (input, models) = round.make();
+        let start = std::time::Instant::now();
+        let scaled = Scaled::new(&models, &input.trusted.rows).unwrap();
+        let after_scale = start.elapsed();
+        let decision = input.decide(&scaled);
+        println!(
+            "{clients} clients, {} rows, {} trusted: scale {:.3} s, all {:.3} s; useful {}",
+            input.rows.rows.len(),
+            input.trusted.rows.len(),
+            after_scale.as_secs_f64(),
+            start.elapsed().as_secs_f64(),
+            decision.clients.len()
+        );
+    }
+}
