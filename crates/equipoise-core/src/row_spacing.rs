@@ -1,6 +1,8 @@
-//! Samples of the clients' rows on which a defense measures decisions: every `s`-th row of a proxy, so no random numbers.
+//! Samples of the clients' rows on which a defense measures decisions: every `s`-th row of a proxy, so no
+//! random numbers.
 //!
-//! Packed rows keep a byte per row, its mark, with group and label. That and the packed features give the row as it came.
+//! Packed rows keep a byte per row, its mark, with group and label. That and the packed features give the
+//! row as it came.
 
 use crate::error::Error;
 use crate::rows::{Layout, Rows};

@@ -44,7 +44,8 @@ impl Trusted {
         Self::new(root.all_rows()?, Some(clients), root.tables().len())
     }
 
-    /// Rows of each client and group, `n_root(c, g)`: an equal share each if the sample does not say whose they are.
+    /// Rows of each client and group, `n_root(c, g)`: an equal share each if the sample does not say whose
+    /// they are.
     pub(crate) fn counts(&self) -> Vec<Vec<f64>> {
         let mut counts = vec![vec![0.0; self.rows.layout().groups.len()]; self.n_clients];
         for i in 0..self.rows.len() {

@@ -1,28 +1,34 @@
-//! The defense `tilt`: from how probable it is that each client is reliable, weights are tilted as little as necessary for
-//! the expected gap of the published model to vanish.
+//! The defense `tilt`: from how probable it is that each client is reliable, weights are tilted as little as
+//! necessary for the expected gap of the published model to vanish.
 //!
 //! ```text
 //! w* = argmin over the simplex   KL(w ‖ π)  +  (d/J) Σ_j m_j E[G_j(w)]² / (2 (v_j + .015²))
 //! θ  = Σ_c w*_c θ̃_c
 //! ```
 //!
-//! 1. `scale`: one scale for all models, one threshold each, moved only as far as the root proves it must be: `θ̃_c`. `P_c`, the
-//!    probability that a client's decisions say more than half of what the best client's say. Below .01 it is out.
-//! 2. `measure`: the gap of any decisions, on the root and on the clients' rows without their labels. A contrast `j` is a
-//!    group against all others, among the rows that a condition keeps.
-//! 3. `level`: for each contrast the level `e_j` of the mean client's gap, its variance `v_j`, and how probably each client
-//!    is fair, which gives `w⁰`. The prior is `π_c ∝ w⁰_c · .8 P_c / (.8 P_c + .2 (1 − P_c))`.
-//! 4. `weights`: `E[G_j]` is a blend of the gaps on rows and root, moved so that it is `e_j` for the mean client. There is no
-//!    penalty weight: the error of the level says what a gap costs.
+//! 1. `scale`: one scale for all models, one threshold each, moved only as far as the root proves it must
+//!    be: `θ̃_c`. `P_c`, the probability that a client's decisions say more than half of what the best
+//!    client's say. Below .01 it is out.
+//! 2. `measure`: the gap of any decisions, on the root and on the clients' rows without their labels. A
+//!    contrast `j` is a group against all others, among the rows that a condition keeps.
+//! 3. `level`: for each contrast the level `e_j` of the mean client's gap, its variance `v_j`, and how
+//!    probably each client is fair, which gives `w⁰`. The prior is
+//!    `π_c ∝ w⁰_c · .8 P_c / (.8 P_c + .2 (1 − P_c))`.
+//! 4. `weights`: `E[G_j]` is a blend of the gaps on rows and root, moved so that it is `e_j` for the mean
+//!    client. There is no penalty weight: the error of the level says what a gap costs.
 //! 5. `guard`: if a model of the root alone is provably better, it is published instead.
 //!
-//! `d` is the number of degrees of freedom of the `J` contrasts: two of two groups are one and the same, so `n` groups have
-//! `n − 1` per condition. `m_j` is the weight of the contrast's condition as a share of the largest weight, a power of the
-//! likelihood: with equal weights, as for equalised odds, every condition counts as if it were alone, and one whose weight
-//! goes to 0 stops counting, both here and in `w⁰ = min_j (min(1, K w⁰_j))^{m_j}`.
+//! `d` is the number of degrees of freedom of the `J` contrasts: two of two groups are one and the same, so
+//! `n` groups have `n − 1` per condition. `m_j` is the weight of the contrast's condition as a share of the
+//! largest weight, a power of the likelihood: with equal weights, as for equalised odds, every condition
+//! counts as if it were alone, and one whose weight goes to 0 stops counting, both here and in
+//! `w⁰ = min_j (min(1, K w⁰_j))^{m_j}`. There a client has at most an equal share: one whose gap is known
+//! more precisely than those of others is not worth more for that.
 //!
-//! If the clients that are useful are provably unfair together, those that are out come back: whoever asked for fairness
-//! gets a fair model that knows little rather than an unfair one, and a warning.
+//! Without an intercept in the schema the published model cannot have a threshold, so `b_c = 0`.
+//!
+//! If the clients that are useful are provably unfair together, those that are out come back: whoever asked
+//! for fairness gets a fair model that knows little rather than an unfair one, and a warning.
 
 mod guard;
 mod level;
@@ -54,7 +60,8 @@ use weights::{Objective, Target};
 const USELESS: f64 = 0.01;
 /// Standard errors that bound what rows may claim, and that prove useful clients unfair together.
 const PROVEN: f64 = 2.0;
-/// Error of the rows' gap that no jackknife sees: always, and per share of rows that the condition leaves out.
+/// Error of the rows' gap that no jackknife sees: always, and per share of rows that the condition leaves
+/// out.
 const FLOOR: f64 = 0.02;
 const DOUBT: f64 = 0.1;
 /// A model that is not better than a constant by this much, in logits, is no better.
@@ -260,11 +267,12 @@ impl Input {
         contrasts.iter().map(evidence).collect()
     }
 
-    /// Each client's own error: binomial, from the rows on either side of the contrast, and from declared noise.
+    /// Each client's own error: binomial, from the rows on either side of the contrast, and from declared
+    /// noise.
     ///
-    /// Under a condition, rows count by the share of a client's trusted rows that is on that side and kept, at least .02. With
-    /// noise `σ` in each of 64 bins of scores, a rate of `n` rows has the error `4σ/n`: see
-    /// [`PrivacyStatement::rate_error`](crate::PrivacyStatement::rate_error).
+    /// Under a condition, rows count by the share of a client's trusted rows that is on that side and kept,
+    /// at least .02. With noise `σ` in each of 64 bins of scores, a rate of `n` rows has the error `4σ/n`:
+    /// see [`PrivacyStatement::rate_error`](crate::PrivacyStatement::rate_error).
     fn own_errors(
         &self,
         clients: &[usize],
@@ -302,8 +310,8 @@ impl Input {
         clients.iter().enumerate().map(error).collect()
     }
 
-    /// The share of a client's trusted rows that is on one side and that the condition keeps, judged by its proxy's rows. A
-    /// client without trusted rows: of its proxy's rows.
+    /// The share of a client's trusted rows that is on one side and that the condition keeps, judged by its
+    /// proxy's rows. A client without trusted rows: of its proxy's rows.
     fn share_kept(
         &self,
         client: usize,
@@ -354,8 +362,8 @@ fn prior(judged: &[Judged], useful: &[f64]) -> Vec<f64> {
     prior.iter().map(|p| p / sum).collect()
 }
 
-/// `E[G_j]` is a blend of both gaps, by their precision and the probability that the rows are honest, moved so that it is
-/// the level at the mean client.
+/// `E[G_j]` is a blend of both gaps, by their precision and the probability that the rows are honest, moved
+/// so that it is the level at the mean client.
 fn targets(judged: &[Judged], n_groups: usize) -> Vec<Target> {
     let per_contrast = if n_groups == 2 { 1.0 } else { (n_groups - 1) as f64 / n_groups as f64 };
     let target = |of: &Judged| -> (f64, f64, f64) {

@@ -1,8 +1,9 @@
 //! The last guard: is a model of the trusted rows alone provably better than the published one?
 //!
-//! The root-only model is judged on held-out rows, in two forms: with one threshold per group, and as fitted. The second is
-//! as unfair as the labels, so the first is what makes this a guard. It can be published only if the schema has an
-//! intercept and the group is a feature, because thresholds become coefficients.
+//! The root-only model is judged on held-out rows, in two forms: with one threshold per group, and as
+//! fitted. The second is as unfair as the labels, so the first is what makes this a guard. It can be
+//! published only if the schema has an intercept and the group is a feature, because thresholds become
+//! coefficients.
 
 use super::level::Figure;
 use super::measure::{Contrast, mean, variance};
@@ -71,7 +72,8 @@ pub(super) fn root_only(rows: &Rows, fairness: Fairness) -> Result<(Vec<f64>, bo
     }
 }
 
-/// Decisions on rows of each fold by the model of the others: with thresholds by group, if possible, and as fitted.
+/// Decisions on rows of each fold by the model of the others: with thresholds by group, if possible, and as
+/// fitted.
 fn held_out(rows: &Rows, fairness: Fairness) -> Result<[Option<Vec<f64>>; 2], Error> {
     let (mut by_group, mut raw) = (Some(vec![0.0; rows.len()]), vec![0.0; rows.len()]);
     for fold in 0..FOLDS {
@@ -107,8 +109,9 @@ fn fit_with_cuts(rows: &Rows, fairness: Fairness) -> Result<Option<Vec<f64>>, Er
     Ok(Some(theta))
 }
 
-/// One threshold per group: equal rates among the rows of the most important condition, at the overall rate that is most
-/// accurate. Groups of fewer than five such rows share the overall threshold. `None` if the schema cannot express them.
+/// One threshold per group: equal rates among the rows of the most important condition, at the overall rate
+/// that is most accurate. Groups of fewer than five such rows share the overall threshold. `None` if the
+/// schema cannot express them.
 fn cuts(rows: &Rows, scores: &[f64], fairness: Fairness) -> Option<Vec<f64>> {
     let layout = rows.layout();
     let condition = main_condition(fairness);

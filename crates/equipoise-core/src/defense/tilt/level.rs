@@ -1,6 +1,7 @@
 //! Where zero is, and who is fair: the posterior of one contrast, on a grid.
 //!
-//! The gap of the mean client's model is `a`. Client `c` differs from it by `u_c`, so its own gap is `u_c + a`:
+//! The gap of the mean client's model is `a`. Client `c` differs from it by `u_c`, so its own gap is `u_c +
+//! a`:
 //!
 //! ```text
 //! fair clients     u_c + a ~ N(0, own_c² + τ²)
@@ -176,7 +177,8 @@ impl FairDensity {
     }
 
     fn log_likelihood(&self, step: i32, bias: i32) -> f64 {
-        // One logarithm for many factors: none is below .025 or above 30, so products of 64 stay far from the limits.
+        // One logarithm for many factors: none is below .025 or above 30, so products of 64 stay far from
+        // the limits.
         let (mut log, mut product) = (0.0, 1.0);
         for (client, (_, all)) in self.densities(step, bias).enumerate() {
             product *= all;

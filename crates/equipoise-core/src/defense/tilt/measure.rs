@@ -52,7 +52,8 @@ pub(super) struct Contrast {
 }
 
 impl Contrast {
-    /// All contrasts: for each condition one per group, or only the group with more positive labels if there are two.
+    /// All contrasts: for each condition one per group, or only the group with more positive labels if there
+    /// are two.
     pub(super) fn all(fairness: Fairness, trusted: &Rows) -> Vec<Self> {
         let cells = trusted.cell_counts();
         let rate = |[no, yes]: [usize; 2]| yes as f64 / (no + yes).max(1) as f64;
@@ -94,7 +95,8 @@ impl Contrast {
         one - others
     }
 
-    /// Its standard error. The variance of a side is at least the pooled one, so that few rows are not called precise.
+    /// Its standard error. The variance of a side is at least the pooled one, so that few rows are not
+    /// called precise.
     pub(super) fn trusted_error(&self, values: &[f64]) -> f64 {
         let squares = self.sides.each_ref().map(|side| {
             let own: Vec<f64> = side.iter().map(|&i| values[i]).collect();
@@ -170,8 +172,8 @@ impl<'a> WeightedRows<'a> {
         Self::new(rows, conditions.iter().map(kept).collect())
     }
 
-    /// The clients' rows: as many as in the trusted sample, times the probability that the condition keeps the row.
-    /// `chances` has the probability of a positive label for each row.
+    /// The clients' rows: as many as in the trusted sample, times the probability that the condition keeps
+    /// the row. `chances` has the probability of a positive label for each row.
     pub(super) fn proxies(rows: &'a ProxyRows, chances: &[f64], conditions: &[Condition]) -> Self {
         let weights = |condition: &Condition| {
             rows.per_row(|client, i| {
@@ -240,7 +242,8 @@ pub(super) fn jackknife(
 pub(super) struct OnRows {
     /// The mean decision of all models on each row.
     pub(super) mean: Vec<f64>,
-    /// Sums of each model's decisions by condition and group, with the rows' weights: `[condition][group][model]`.
+    /// Sums of each model's decisions by condition and group, with the rows' weights:
+    /// `[condition][group][model]`.
     pub(super) weighted: Vec<Vec<Vec<f64>>>,
     /// The same without weights: `[group][model]`.
     pub(super) plain: Vec<Vec<f64>>,
@@ -313,8 +316,9 @@ pub(super) fn add_scaled(sums: &mut [f64], factor: f64, values: &[f64]) {
     sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += factor * value);
 }
 
-/// `P(y = +1 | x, g) = σ(α z̄ + β_g)` of each of the clients' rows, `z̄` the mean score. `α` and `β_g` are fitted to the
-/// trusted labels, with a pull to (1, 0, …) worth a tenth of a row, by Newton's method with short steps.
+/// `P(y = +1 | x, g) = σ(α z̄ + β_g)` of each of the clients' rows, `z̄` the mean score. `α` and `β_g` are
+/// fitted to the trusted labels, with a pull to (1, 0, …) worth a tenth of a row, by Newton's method with
+/// short steps.
 pub(super) fn positive_chances(average: &[f64], trusted: &Rows, rows: &Rows) -> Vec<f64> {
     let n_groups = trusted.layout().groups.len();
     let n = trusted.len() as f64;
@@ -336,7 +340,8 @@ pub(super) fn positive_chances(average: &[f64], trusted: &Rows, rows: &Rows) -> 
         .collect()
 }
 
-/// Gradient and Hessian of that fit. The Hessian is an arrow: only the slope's row has entries off the diagonal.
+/// Gradient and Hessian of that fit. The Hessian is an arrow: only the slope's row has entries off the
+/// diagonal.
 struct ChanceFit {
     slope: f64,
     shifts: Vec<f64>,

@@ -26,9 +26,11 @@ pub struct ClientTilt {
     pub counted: Counted,
     /// Why.
     pub reason: TiltReason,
-    /// The probability that its decisions say more than half of what the best client's say. 0 if its model is not read.
+    /// The probability that its decisions say more than half of what the best client's say. 0 if its model
+    /// is not read.
     pub useful: f64,
-    /// Its gap along each contrast, in the order of the summary. Empty for a client that was out before gaps were measured.
+    /// Its gap along each contrast, in the order of the summary. Empty for a client that was out before gaps
+    /// were measured.
     pub gaps: Vec<ClientGap>,
     /// How far the threshold of its model was moved, in logits.
     pub shift: f64,

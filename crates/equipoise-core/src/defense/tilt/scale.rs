@@ -190,8 +190,9 @@ fn lowest(values: impl Iterator<Item = (usize, f64)>) -> Option<usize> {
     values.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(client, _)| client)
 }
 
-/// Limits the coefficients of columns that hardly any trusted row can check to what the clients agree on, the median with
-/// the prior's weights. Three clients at least. Returns the column and the client of each coefficient that changed.
+/// Limits the coefficients of columns that hardly any trusted row can check to what the clients agree on,
+/// the median with the prior's weights. Three clients at least. Returns the column and the client of each
+/// coefficient that changed.
 pub(super) fn limit_unchecked(
     models: &mut [Vec<f64>],
     rows: &Rows,

@@ -4,8 +4,8 @@
 //! f(w) = KL(w ‖ π) + Σ_j p_j E[G_j]² / 2,      E[G_j] = κ_j G_rows(θ) + (1 − κ_j) G_root(θ) + b_j,   θ = Σ_c w_c θ̃_c
 //! ```
 //!
-//! Decisions are `h = σ(s r)` with `s = 5 / sd(z)`, `z` the scores of the trusted rows, so a gap depends on `θ` directly and
-//! through `sd(z)`; both are part of the gradient.
+//! Decisions are `h = σ(s r)` with `s = 5 / sd(z)`, `z` the scores of the trusted rows, so a gap depends on
+//! `θ` directly and through `sd(z)`; both are part of the gradient.
 
 use std::ops::Range;
 
@@ -103,8 +103,8 @@ impl Objective<'_> {
     }
 }
 
-/// Sums over rows by condition and group, with the rows' weights: of `h`, and of `h' a` with `h' = h (1 − h)`, followed by
-/// the sum of `h' r`.
+/// Sums over rows by condition and group, with the rows' weights: of `h`, and of `h' a` with `h' = h (1 −
+/// h)`, followed by the sum of `h' r`.
 struct DecisionSums {
     decisions: Vec<Vec<f64>>,
     slopes: Vec<Vec<Vec<f64>>>,

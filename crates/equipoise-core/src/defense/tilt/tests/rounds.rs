@@ -1,4 +1,5 @@
-//! The reference implementation's weights on made-up rounds: see `bench/reference/tilt_rounds.py`, which wrote `rounds.json`.
+//! The reference implementation's weights on made-up rounds: see `bench/reference/tilt_rounds.py`, which
+//! wrote `rounds.json`.
 
 use serde::Deserialize;
 
@@ -150,7 +151,8 @@ fn assert_close(name: &str, seed: u64, found: &[f64], expected: &[f64], toleranc
     }
 }
 
-/// The descent stops at a change of 1e-6, so weights agree to about that; what is computed directly, to rounding.
+/// The descent stops at a change of 1e-6, so weights agree to about that; what is computed directly, to
+/// rounding.
 #[test]
 fn weights_are_those_of_the_reference() {
     for round in stored() {
