@@ -20,6 +20,9 @@ const MIN_DEVIATION: f64 = 0.5;
 /// The standard deviation of a normal distribution whose median absolute deviation is 1.
 const ROBUST: f64 = 1.4826;
 
+/// A model and the scores of the trusted rows.
+type Scored = (Vec<f64>, Vec<f64>);
+
 /// The models at one scale: `θ̃_c = a θ_c / rms_c`, with the intercept moved by `b_c`.
 pub(super) struct Scaled {
     /// `θ̃_c`; all 0 for a model that cannot be read.
@@ -46,7 +49,7 @@ impl Scaled {
         let read: Vec<bool> = unit.iter().map(Option::is_some).collect();
         let slope = best_slope(&unit, rows.labels())?;
         let scaled = unit.into_par_iter().map(|unit| scale_and_shift(unit, slope, rows));
-        let (scaled, shifts): (Vec<(Vec<f64>, Vec<f64>)>, Vec<f64>) = scaled.unzip();
+        let (scaled, shifts): (Vec<Scored>, Vec<f64>) = scaled.unzip();
         let (models, scores): (Vec<_>, Vec<_>) = scaled.into_iter().unzip();
 
         let labels = rows.labels();
@@ -71,7 +74,7 @@ pub(in crate::defense::tilt) fn scores_of(theta: &[f64], rows: &Rows) -> Vec<f64
 }
 
 /// The model divided by the RMS of its scores, and these scores. `None` if they are all 0 or not finite.
-fn unit_scale(theta: &[f64], rows: &Rows) -> Option<(Vec<f64>, Vec<f64>)> {
+fn unit_scale(theta: &[f64], rows: &Rows) -> Option<Scored> {
     let scores = scores_of(theta, rows);
     let rms = (scores.iter().map(|z| z * z).sum::<f64>() / rows.len() as f64).sqrt();
     let divided = |values: &[f64]| values.iter().map(|v| v / rms).collect::<Vec<f64>>();
@@ -81,7 +84,7 @@ fn unit_scale(theta: &[f64], rows: &Rows) -> Option<(Vec<f64>, Vec<f64>)> {
 }
 
 /// `a`: the slope of the client whose loss at its own best slope is lowest.
-fn best_slope(unit: &[Option<(Vec<f64>, Vec<f64>)>], labels: &[f64]) -> Option<f64> {
+fn best_slope(unit: &[Option<Scored>], labels: &[f64]) -> Option<f64> {
     let slopes = unit.par_iter().enumerate().filter_map(|(client, unit)| {
         let (_, scores) = unit.as_ref()?;
         let slope = slope(scores, labels);
@@ -113,11 +116,7 @@ fn slope(scores: &[f64], labels: &[f64]) -> f64 {
     slope
 }
 
-fn scale_and_shift(
-    unit: Option<(Vec<f64>, Vec<f64>)>,
-    slope: f64,
-    rows: &Rows,
-) -> ((Vec<f64>, Vec<f64>), f64) {
+fn scale_and_shift(unit: Option<Scored>, slope: f64, rows: &Rows) -> (Scored, f64) {
     let layout = rows.layout();
     let Some((mut theta, mut scores)) = unit else {
         return ((vec![0.0; layout.n()], vec![0.0; rows.len()]), 0.0);
