@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use equipoise_cli::api;
+use equipoise_core::{CheckedSettings, Observer, sweep};
 use equipoise_data::{
-    LoadedRound, OutcomeFile, OutputFolder, Table, check_origins, load_round,
-    load_round_of_present, load_tables, read_folder, write_atomically,
+    LoadedRound, OutputFolder, Table, check_origins, load_round, load_round_of_present,
+    load_tables, outcome, read_folder,
 };
-use equipoise_defend::{Context, Judged, absence_warning, files_of, judge, page_of};
+use equipoise_report::OutcomePage;
+use equipoise_report::defend::{absence_warning, write_files};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -17,26 +19,19 @@ use crate::schema::Schema;
 use crate::table::{proxy_table, raw_table};
 use crate::task;
 
-/// A solved round.
-#[pyclass(frozen, module = "equipoise._core")]
-pub(crate) struct Defended(pub(crate) Judged);
-
-#[pymethods]
-impl Defended {
-    /// `outcome.json`.
-    fn outcome_json(&self) -> String {
-        self.0.file.to_json()
+/// Runs the defense on a loaded round. Returns `outcome.json` and the model.
+pub(crate) fn defend_loaded(
+    schema: &equipoise_data::Schema,
+    loaded: &LoadedRound,
+    settings: &CheckedSettings,
+    with_sweep: bool,
+    observer: &mut dyn Observer,
+) -> anyhow::Result<(String, Model)> {
+    let mut solved = equipoise_report::defend::defend(schema, loaded, settings, observer)?;
+    if with_sweep {
+        solved.sweep = sweep(&loaded.round, settings, |_, _| {})?;
     }
-
-    /// The model.
-    fn model(&self) -> Model {
-        Model(self.0.model.clone())
-    }
-
-    /// Duration of the solve.
-    fn seconds(&self) -> f64 {
-        self.0.seconds
-    }
+    Ok((outcome::to_json(&solved), Model(equipoise_data::Model::of(&solved, schema)?)))
 }
 
 /// Checks options of the command `defend`.
@@ -58,11 +53,9 @@ pub(crate) fn write_outcome(
     force: bool,
 ) -> PyResult<()> {
     let write = || -> anyhow::Result<()> {
-        let file = OutcomeFile::from_json(outcome_json, "the outcome".as_ref())?;
+        let outcome = outcome::from_json(outcome_json, "the outcome".as_ref())?;
         let folder = OutputFolder::create(&folder, force)?;
-        for (name, content) in files_of(&file, &schema.0)? {
-            write_atomically(&folder.path().join(name), false, |out| out.write_all(&content))?;
-        }
+        write_files(&OutcomePage::new(&outcome, &schema.0)?, folder.path())?;
         folder.commit()?;
         Ok(())
     };
@@ -77,8 +70,8 @@ pub(crate) fn outcome_page(
     schema: &Schema,
 ) -> PyResult<String> {
     let page = || -> anyhow::Result<String> {
-        let file = OutcomeFile::from_json(outcome_json, "the outcome".as_ref())?;
-        Ok(page_of(&file, &schema.0)?)
+        let outcome = outcome::from_json(outcome_json, "the outcome".as_ref())?;
+        Ok(OutcomePage::new(&outcome, &schema.0)?.render())
     };
     page().map_err(|error| exception(py, &error, Stage::Solve))
 }
@@ -90,7 +83,7 @@ pub(crate) enum Clients<'py> {
     Tables(Vec<(String, Bound<'py, PyAny>)>),
 }
 
-/// Runs the defense. Options are those of the command `defend`.
+/// Runs the defense. Options are those of the command `defend`. Returns `outcome.json` and the model.
 #[pyfunction]
 #[pyo3(signature = (proxies, roots, schema, options, *, sweep, allow_missing, progress))]
 #[allow(clippy::too_many_arguments)]
@@ -103,7 +96,7 @@ pub(crate) fn defend(
     sweep: bool,
     allow_missing: bool,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Defended> {
+) -> PyResult<(String, Model)> {
     let settings = api::solve_settings(&arguments(options)?)
         .map_err(|error| exception(py, &error, Stage::Setting))?;
     let (schema, fairness) = (schema.0.clone(), settings.fairness);
@@ -133,16 +126,14 @@ pub(crate) fn defend(
             (files, Box::new(load))
         }
     };
-    let defended = task::run(py, Stage::Solve, progress, move |watcher| {
+    task::run(py, Stage::Solve, progress, move |watcher| {
         let about_origins = check_origins(&files, &schema, fairness)?;
         let (mut loaded, absent) = load(&schema)?;
         loaded.warnings.splice(0..0, about_origins);
+        loaded.warnings.extend(absent.iter().map(|client| absence_warning(client)));
         watcher.check()?;
-        let warnings = absent.iter().map(|client| absence_warning(client)).collect();
-        let context = Context { sweep, warnings, ..Context::default() };
-        Ok(judge(&schema, &loaded, &settings, context, watcher)?)
-    })?;
-    Ok(Defended(defended))
+        defend_loaded(&schema, &loaded, &settings, sweep, watcher)
+    })
 }
 
 /// Reads the tables of a round, and says which clients are absent.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use equipoise_cli::api;
 use equipoise_core::Requirements;
-use equipoise_data::{OutcomeFile, Prediction, Purpose, read_rows_of, write_atomically};
+use equipoise_data::{Prediction, Purpose, outcome, read_rows_of, write_atomically};
 use pyo3::prelude::*;
 
 use crate::error::{Stage, exception, json, parse};
@@ -79,8 +79,7 @@ impl Model {
         force: bool,
     ) -> PyResult<()> {
         let write = || -> anyhow::Result<()> {
-            let outcome =
-                outcome_json.map(|text| OutcomeFile::from_json(text, "the outcome".as_ref()));
+            let outcome = outcome_json.map(|text| outcome::from_json(text, "the outcome".as_ref()));
             let bytes = api::onnx(&self.0, outcome.transpose()?.as_ref())?;
             Ok(write_atomically(&path, force, |out| out.write_all(&bytes))?)
         };

@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use equipoise_core::{
-    CheckedSettings, FairProxyTest, Fairness, GeneratedProxy, PrivacyStatement, ProxyModels,
-    ProxySettings, Requirements, Rows, Warning, check_fairness_is_measurable,
+    CheckedSettings, FairProxyTest, Fairness, GeneratedProxy, HomeModel, Outcome, PrivacyStatement,
+    ProxyModels, ProxySettings, Requirements, Rows, Warning, check_fairness_is_measurable,
 };
-use equipoise_data::{EncodedTable, Model, OutcomeFile, ProxyOrigin, Schema, write_proxy_of};
+use equipoise_data::{EncodedTable, Model, ProxyOrigin, Schema, write_proxy_of};
 use equipoise_lab::{Rehearsal, RehearsalClient, RehearsalSettings};
 use equipoise_server::protocol::SubmissionLimits;
 use equipoise_server::validator::{ChildValidator, Job};
 use serde_json::{Value, to_value};
 
+use crate::commands::adapt::Adapted;
 use crate::commands::check::{Checked, Limits};
 use crate::commands::defend::settings_args::SettingsArgs;
 use crate::commands::evaluate::{Evaluated, Options, criterion_of};
@@ -161,8 +162,19 @@ pub fn check_proxy(
 }
 
 /// The file that `export --onnx` writes.
-pub fn onnx(model: &Model, outcome: Option<&OutcomeFile>) -> anyhow::Result<Vec<u8>> {
+pub fn onnx(model: &Model, outcome: Option<&Outcome>) -> anyhow::Result<Vec<u8>> {
     crate::commands::export::onnx(model, outcome)
+}
+
+/// The document that `adapt` prints, and the model that it writes.
+pub fn adapt_model(
+    model: &Model,
+    data: EncodedTable,
+    proxy: Option<&Rows>,
+    choose: Option<HomeModel>,
+) -> anyhow::Result<(Value, Model)> {
+    let adapted = Adapted::new(model, data, proxy, choose)?;
+    Ok((to_value(adapted.document(None))?, adapted.model))
 }
 
 /// The document that `evaluate` prints. Without a criterion, the one that the model was made for counts.

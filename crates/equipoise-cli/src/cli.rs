@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    arena, audit, check, completions, data, defend, demo, evaluate, experiment, export, head,
-    keygen, model, predict, privacy, proxy, round, schema, serve, split, status, submit,
+    adapt, arena, audit, check, completions, data, defend, demo, evaluate, experiment, export,
+    head, keygen, model, predict, privacy, proxy, round, schema, serve, split, status, submit,
     validate_proxy, verify,
 };
 use crate::output::{Answer, Output};
@@ -50,6 +50,7 @@ pub(crate) enum Command {
     Privacy(privacy::PrivacyArgs),
     Defend(defend::DefendArgs),
     Evaluate(evaluate::EvaluateArgs),
+    Adapt(adapt::AdaptArgs),
     Predict(predict::PredictArgs),
     Export(export::ExportArgs),
     Keygen(keygen::KeygenArgs),
@@ -89,6 +90,7 @@ impl Command {
             Self::Privacy(args) => privacy::run(&args, output),
             Self::Defend(args) => defend::run(&args, output),
             Self::Evaluate(args) => evaluate::run(&args, output),
+            Self::Adapt(args) => adapt::run(&args, output),
             Self::Predict(args) => predict::run(&args, output),
             Self::Export(args) => export::run(&args, output),
             Self::Keygen(args) => keygen::run(&args, output),

@@ -1,5 +1,6 @@
 //! One file per command: its arguments, what it does, what it prints.
 
+pub(crate) mod adapt;
 pub(crate) mod arena;
 pub(crate) mod audit;
 pub(crate) mod check;

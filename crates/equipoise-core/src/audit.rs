@@ -39,7 +39,7 @@ pub struct ClientAudit {
     /// Distinct rows of its proxy, if they were counted.
     pub distinct_rows: Option<DistinctRows>,
     /// How the client says that its proxy is differentially private. Nobody can check from the rows whether it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub privacy: Option<PrivacyStatement>,
 }
 

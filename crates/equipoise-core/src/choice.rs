@@ -1,5 +1,6 @@
 //! Settings with a few named values: the single source of command-line values, names in files and descriptions.
 
+use crate::adapt::HomeModel;
 use crate::fairness::Criterion;
 use crate::inner_fit::InnerSolver;
 use crate::proxy::{ProxyGenerator, ProxyStart};
@@ -45,6 +46,12 @@ macro_rules! choices {
 choices! { Profile:
     Default => "default", "This project's choices: the defense trust; bilevel by Gauss–Newton until stationary";
     Paper => "paper", "The paper's experiments: bilevel with all 2000 Adam steps, no convergence test";
+}
+
+choices! { HomeModel:
+    Global => "global", "The published model as it is";
+    Adapted => "adapted", "The published model with thresholds from your rows";
+    Own => "own", "Your own fair model, without the other clients";
 }
 
 choices! { OuterSolver:

@@ -105,11 +105,11 @@ impl Defense {
         round: &Round,
         settings: &Settings,
         observer: &mut dyn Observer,
-    ) -> Result<Solved, Error> {
+    ) -> Result<Solution, Error> {
         match self {
             Self::Bilevel => {
-                let solved = learn_weights(round, settings, observer)?;
-                if settings.fall_back { fall_back(round, settings, solved) } else { Ok(solved) }
+                let solution = learn_weights(round, settings, observer)?;
+                if settings.fall_back { fall_back(round, settings, solution) } else { Ok(solution) }
             }
             Self::Trust => trust::run(round, settings, observer),
             Self::Tilt => tilt::run(round, settings, observer),
@@ -140,8 +140,8 @@ pub(crate) enum ModelForm {
     RootOnly,
 }
 
-/// What a defense returns: an outcome that has not yet been measured on the root.
-pub(crate) struct Solved {
+/// What a defense returns. Measured on the root, it becomes an [`Outcome`](crate::Outcome).
+pub(crate) struct Solution {
     pub(crate) weights: Vec<f64>,
     pub(crate) theta: Vec<f64>,
     pub(crate) termination: Termination,
@@ -153,7 +153,7 @@ pub(crate) struct Solved {
     pub(crate) tilt: Option<Tilt>,
 }
 
-impl Solved {
+impl Solution {
     /// The result of a defense that does not iterate over weights.
     fn direct(weights: Vec<f64>, theta: Vec<f64>, counts: Counts) -> Self {
         Self {

@@ -12,6 +12,7 @@
 //! | calibration | the normal distribution, cautious for few rows ([`calibration`]) |
 //! | AUC | DeLong's variance, on the logit scale; a score interval near 0 and 1 ([`Auc`]) |
 //! | paired differences | Student's t ([`paired_mean`]) |
+//! | difference of two rates on the same rows | Bonett and Price (`paired_rates`) |
 //! | worst gap of several groups | Newcombe for two groups, otherwise a test inverted by a seeded parametric bootstrap of every group and label ([`WorstGap`]) |
 
 mod auc;
@@ -28,6 +29,7 @@ use serde::{Deserialize, Serialize};
 
 pub use auc::Auc;
 pub use distribution::{normal_cdf, student_t_quantile};
+pub(crate) use paired::paired_rates;
 pub use paired::{calibration, paired_mean};
 pub(crate) use rate::equal_rates_margin;
 pub use rate::{Count, balanced_accuracy, rate_difference, rate_ratio};

@@ -51,6 +51,7 @@
 //! ```
 
 mod adam;
+mod adapt;
 mod audit;
 mod bilevel;
 mod blindness;
@@ -89,6 +90,7 @@ mod trusted;
 mod verdict;
 mod warning;
 
+pub use adapt::{Adaptation, HomeModel, adapt};
 pub use audit::{ClientAudit, DistinctRows, LeftOut, OwnModel, audit};
 pub use blindness::{Blindness, cost_of_blindness};
 pub use choice::Choice;
@@ -111,7 +113,7 @@ pub use interval::{
 pub use local_fit::{LocalFit, LocalFits};
 pub use metrics::{Gap, Gaps, GroupMetrics, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
-pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};
+pub use outcome::{About, ClientOutcome, Counts, Outcome, Overlap, Termination, TracePoint};
 pub use packed_rows::{ClientPacker, PackedClient, PackedPartition, PackedRows, SEGMENT_ROWS};
 pub use proxy::{
     ClientData, Closeness, Distances, EncodedColumn, EncodedColumns, FEW_DATA_ROWS, FairProxyTest,

@@ -41,6 +41,7 @@ pub(crate) use fair_test::fit_unregularised;
 pub use fair_test::{FairProxyTest, Separation, test_fair_proxy};
 pub use models::ProxyModels;
 pub use privacy::{NoisyRelease, Privacy, PrivacyStatement, Release, epsilon_of, rho_of};
+pub(crate) use target::{DATA_RIDGE, move_cuts};
 
 use serde::{Deserialize, Serialize};
 

@@ -29,7 +29,6 @@ pub struct Settings {
     pub outer: OuterSettings,
     /// Whether to fall back to a root-only model if that is clearly better, on held-out root rows, than the clients'
     /// model. Trust asks only if every client is useless by itself. Default: true; profile `paper`: false.
-    #[serde(default)]
     pub fall_back: bool,
     /// What the model must achieve on the root. They decide the verdict, and nothing else. Default: nothing.
     #[serde(default, skip_serializing_if = "Requirements::is_empty")]

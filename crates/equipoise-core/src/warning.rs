@@ -12,10 +12,10 @@ pub struct Warning {
     /// What kind of warning it is.
     pub code: WarningCode,
     /// The client concerned, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// Which of the client's tables is concerned, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub table: Option<TableRole>,
     /// The file concerned. Not stored: paths mean nothing elsewhere.
     #[serde(skip)]
@@ -109,6 +109,8 @@ pub enum WarningCode {
     GapRemains,
     /// The proxy's generator ran out of steps.
     GeneratorNotConverged,
+    /// Groups of a model that was adapted at home share a threshold, so their rates may differ.
+    SharedThreshold,
     /// A code from a newer version of this program.
     #[serde(other)]
     Unknown,
@@ -165,6 +167,7 @@ impl WarningCode {
             | Self::UnlikeData
             | Self::GapRemains
             | Self::GeneratorNotConverged
+            | Self::SharedThreshold
             | Self::Unknown => 4,
         }
     }

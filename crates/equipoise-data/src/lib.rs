@@ -16,7 +16,7 @@ mod error;
 mod folder;
 mod model;
 mod onnx;
-mod outcome;
+pub mod outcome;
 mod output_file;
 mod output_folder;
 mod output_table;
@@ -41,11 +41,10 @@ pub use distinct_row_counter::DistinctRowCounter;
 pub use error::{BadCells, Error, Purpose, TableProblem};
 pub use folder::{Client, client_of, match_clients, read_folder};
 pub use model::{Model, Prediction};
-pub use outcome::{About, OutcomeFile};
 pub use output_file::{check_output, write_atomically, write_json};
 pub use output_folder::OutputFolder;
 pub use output_table::{ColumnValues, OutputColumn, csv_bytes, record_batch, write_table};
-pub use overlap::{Overlap, Overlaps};
+pub use overlap::Overlaps;
 pub use partition::{ClientSummary, PackedParts, PartSummary, ProxyPart, pack_parts};
 pub use proxy::{
     OpenProxy, ProxyOrigin, ProxyWriter, check_origins, count_cells, proxy_columns, read_proxy,

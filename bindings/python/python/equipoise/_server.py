@@ -76,7 +76,6 @@ class FairServer(Parameters):
         outcome_ (dict[str, Any]): All of outcome.json: figures, judgements, trust, settings.
         audit_ (dict[str, dict[str, Any]]): What an auditor asks about each client, beginning with a `reason`.
         warnings_ (list[str]): What a reader must know about the model.
-        seconds_ (float): Duration of the solve.
         estimator_ (Any): The fitted `estimator`.
         estimator_figures_ (dict[str, dict[str, Any]]): Accuracy and gap on the root of the estimator and of the linear model.
         thresholds_ (dict[str, float]): The probability above which the estimator selects a row of each group.
@@ -151,9 +150,8 @@ class FairServer(Parameters):
         else:
             defended = self._fit_elsewhere(proxies, native_roots, schema, progress, engine)
         self.schema_ = schema
-        self.model_ = Model._of(defended.model())
-        self.seconds_ = defended.seconds()
-        self.outcome_json_ = defended.outcome_json()
+        self.outcome_json_, model = defended
+        self.model_ = Model._of(model)
         outcome: dict[str, Any] = json.loads(self.outcome_json_)
         self.outcome_ = outcome
         self.weights_: dict[str, float] = {client["id"]: client["weight"] for client in outcome["clients"]}
@@ -177,7 +175,7 @@ class FairServer(Parameters):
 
     def _fit_elsewhere(
         self, proxies: Clients, roots: Any, schema: Schema, progress: Progress, engine: "str | Engine"
-    ) -> _core.Defended:
+    ) -> tuple[str, _core.Model]:
         from .dask import as_engine
 
         if self.allow_missing:

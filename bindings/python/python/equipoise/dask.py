@@ -83,7 +83,7 @@ class Engine:
         *,
         sweep: bool,
         progress: Progress,
-    ) -> _core.Defended:
+    ) -> tuple[str, _core.Model]:
         tables = _tables(proxies)
         with self._connected() as client:
             self.passes = []

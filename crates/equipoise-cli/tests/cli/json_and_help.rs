@@ -6,7 +6,7 @@ use crate::world::World;
 fn every_command_prints_one_json_document() {
     let world = World::with_proxies();
     let sp = "--schema schema.toml --fairness sp";
-    let cases: [(String, &[&str]); 14] = [
+    let cases: [(String, &[&str]); 15] = [
         (
             "schema infer data.csv --label passed=1 --sensitive group=A".into(),
             &["path", "digest", "schema", "notes"],
@@ -38,19 +38,22 @@ fn every_command_prints_one_json_document() {
             format!("defend --proxies proxies --root roots {sp} -o out"),
             &[
                 "path",
-                "weights",
+                "clients",
                 "theta",
                 "features",
                 "objective",
                 "violation",
                 "termination",
-                "evaluations",
-                "seconds",
+                "counts",
             ],
         ),
         (
             "evaluate out/model.json test.csv".into(),
             &["rows", "gap", "gap_low", "gap_high", "accuracy", "balanced_accuracy", "metrics"],
+        ),
+        (
+            "adapt out/model.json east.csv -o my-model.json".into(),
+            &["path", "rows", "fairness", "models", "recommended", "reason", "chosen", "warnings"],
         ),
         (
             "predict out/model.json test.csv -o s.parquet".into(),
@@ -75,7 +78,7 @@ fn every_command_prints_one_json_document() {
         }
     }
     let outcome = world.json("out/outcome.json");
-    assert_eq!(outcome["weights"].as_object().unwrap().len(), 3);
+    assert_eq!(outcome["clients"].as_array().unwrap().len(), 3);
     assert_eq!(outcome["features"][6], "(intercept)");
 }
 
@@ -110,6 +113,7 @@ fn every_help_has_an_example_and_commands_are_in_the_order_of_a_round() {
         "check",
         "defend",
         "evaluate",
+        "adapt",
         "predict",
         "export",
         "keygen",

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod absent;
+mod adapt;
 mod arena;
 mod bad_input;
 mod certificates;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::world::{Random, World, table};
+use crate::world::{World, table};
 
 fn proxy(world: &World, data: &str, more: &str) -> Value {
     let run = world.run(&format!("proxy {data} --schema schema.toml --json --force {more}"));

@@ -99,7 +99,7 @@ fn a_newcomer_rehearses_a_round_by_pasting_the_commands() {
         world.run(command).expect(0);
     }
     let outcome = world.json("my/rehearsal/outcome/outcome.json");
-    assert_eq!(outcome["weights"].as_object().unwrap().len(), 5);
+    assert_eq!(outcome["clients"].as_array().unwrap().len(), 5);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn other_formats_are_split_in_their_own_format() {
 }
 
 /// A command, and what its error must say.
-const BAD: [(&str, &[&str]); 26] = [
+const BAD: [(&str, &[&str]); 29] = [
     ("split people.csv --schema schema.toml -o OUT --clients 0", &["--clients must be at least 2"]),
     ("split people.csv --schema schema.toml -o OUT --clients 1", &["--clients must be at least 2"]),
     ("split people.csv --schema schema.toml -o OUT --clients 2.5", &["--clients", "2.5"]),

@@ -41,7 +41,7 @@ mod weights;
 pub use reasons::{ClientGap, ClientTilt, Counted, TiltContrast, TiltReason, TiltSummary};
 
 use super::local_models::fit_each;
-use super::{ModelAverage, Solved};
+use super::{ModelAverage, Solution};
 use crate::error::Error;
 use crate::fairness::{Condition, Fairness};
 use crate::observer::Observer;
@@ -129,7 +129,7 @@ pub(super) fn run(
     round: &Round,
     settings: &Settings,
     observer: &mut dyn Observer,
-) -> Result<Solved, Error> {
+) -> Result<Solution, Error> {
     let mut counts = Counts::default();
     let local = fit_each(round, settings, &mut counts, observer)?;
     let models: Vec<Vec<f64>> = local.into_iter().map(|model| model.theta).collect();
@@ -150,10 +150,10 @@ pub(super) fn run(
     let groups = &round.root().layout().groups;
     let explained = verdict::explain(round.client_ids(), groups, &scaled, &decision);
     let weights = decision.weights_of_all(round.n_clients());
-    let mut solved = Solved::direct(weights, decision.theta.clone(), counts);
-    solved.warnings = verdict::warnings(&decision, &explained);
-    solved.tilt = Some(explained);
-    if settings.fall_back { verdict::guard(&input, &decision, solved) } else { Ok(solved) }
+    let mut solution = Solution::direct(weights, decision.theta.clone(), counts);
+    solution.warnings = verdict::warnings(&decision, &explained);
+    solution.tilt = Some(explained);
+    if settings.fall_back { verdict::guard(&input, &decision, solution) } else { Ok(solution) }
 }
 
 /// The clients' models as they are averaged, except for limited coefficients, which depend on the weights.

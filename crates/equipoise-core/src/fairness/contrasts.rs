@@ -39,7 +39,6 @@ pub struct Violation {
     /// Equal opportunity.
     pub eo: f64,
     /// Predictive equality.
-    #[serde(default)]
     pub fpr: f64,
 }
 

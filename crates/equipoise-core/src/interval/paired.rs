@@ -20,6 +20,26 @@ pub fn paired_mean(differences: &[f64]) -> Option<Estimate> {
     Some(Estimate { value: mean, low: mean - half, high: mean + half })
 }
 
+/// The difference of two paired rates, such as the accuracies of two models on the same `n` rows: `first_only` rows
+/// are successes of the first model alone, `second_only` of the second alone. Bonett and Price's interval, which adds
+/// one row of either kind to the variance, so that models that agree on every row still get an honest width. `None`
+/// over no rows.
+pub(crate) fn paired_rates(first_only: usize, second_only: usize, n: usize) -> Option<Estimate> {
+    if n == 0 {
+        return None;
+    }
+    let total = n as f64;
+    let (first, second) =
+        ((first_only as f64 + 1.0) / (total + 2.0), (second_only as f64 + 1.0) / (total + 2.0));
+    let centre = first - second;
+    let half = Z * ((first + second - centre * centre) / (total + 2.0)).max(0.0).sqrt();
+    Some(Estimate {
+        value: (first_only as f64 - second_only as f64) / total,
+        low: (centre - half).max(-1.0),
+        high: (centre + half).min(1.0),
+    })
+}
+
 /// The mean of `score − label` (1 or 0): by how much the mean score exceeds the base rate. The interval is normal. Its
 /// variance counts one more row of each label with the wrong score, so that a few rows that agree are not certain. `None`
 /// without rows or if the lengths differ.

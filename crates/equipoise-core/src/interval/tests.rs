@@ -147,3 +147,15 @@ fn absolute_values_keep_zero() {
     let negative = Estimate { value: -0.2, low: -0.3, high: -0.1 };
     assert_eq!(negative.abs(), -negative);
 }
+
+#[test]
+fn paired_rates_by_hand() {
+    // 8 and 1 of 28 rows differ: centre 7/30, variance (11/30 − 49/900)/30.
+    let rates = paired_rates(8, 1, 28).unwrap();
+    assert_close(rates.value, 0.25, 1e-15);
+    let half = Z * ((11.0f64 / 30.0 - 49.0 / 900.0) / 30.0).sqrt();
+    assert_close(rates.low, 7.0 / 30.0 - half, 1e-14);
+    assert_close(rates.high, 7.0 / 30.0 + half, 1e-14);
+    let equal = paired_rates(0, 0, 50).unwrap();
+    assert!(equal.low < -0.02 && equal.high > 0.02);
+}

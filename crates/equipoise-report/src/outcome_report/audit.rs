@@ -1,9 +1,11 @@
 //! The audit of every client, as cards.
 
-use equipoise_core::{ClientAudit, ClientOutcome, DistinctRows, LeftOut, PrivacyStatement};
+use equipoise_core::{
+    ClientAudit, ClientOutcome, DistinctRows, LeftOut, Overlap, PrivacyStatement,
+};
 
 use super::gaps::{POINTS, size_text};
-use super::{OutcomeReport, sentence};
+use super::{OutcomePage, sentence};
 use crate::block::{Block, Card, Fact};
 use crate::format::{Format, MISSING, count, counted, listed};
 use crate::page::Section;
@@ -17,7 +19,7 @@ const WORST_GAP: &str = "Worst gap of its decisions on the root";
 /// Maximum number of clients that a card names as sharing rows.
 const MAX_NAMES: usize = 4;
 
-impl OutcomeReport<'_> {
+impl OutcomePage<'_> {
     /// `None` if the outcome has no audit.
     pub(super) fn audit_section(&self) -> Option<Section> {
         let mut audited: Vec<(&ClientOutcome, &ClientAudit)> =
@@ -101,7 +103,7 @@ impl OutcomeReport<'_> {
         if audit.distinct_rows.is_some_and(is_repetitive) {
             remarks.push("fewer than half of its rows are distinct".to_owned());
         }
-        if self.file.overlaps.iter().any(|overlap| overlap.clients.contains(&client.id)) {
+        if self.outcome.overlaps.iter().any(|overlap| overlap.clients.contains(&client.id)) {
             remarks.push("shares rows with others".to_owned());
         }
         if audit.own_model.is_none() {
@@ -111,14 +113,14 @@ impl OutcomeReport<'_> {
     }
 
     fn shared_text(&self, id: &str) -> Option<String> {
-        let shares = |overlap: &equipoise_data::Overlap| {
+        let shares = |overlap: &Overlap| {
             let other = overlap.clients.iter().find(|other| *other != id)?;
             let about = if overlap.estimated { "about " } else { "" };
             let rows = count(overlap.shared_rows as usize);
             let is_own = overlap.clients.iter().any(|client| client == id);
             is_own.then(|| format!("{other} ({about}{rows})"))
         };
-        let mut names: Vec<String> = self.file.overlaps.iter().filter_map(shares).collect();
+        let mut names: Vec<String> = self.outcome.overlaps.iter().filter_map(shares).collect();
         if names.len() > MAX_NAMES {
             let more = names.len() - MAX_NAMES;
             names.truncate(MAX_NAMES);

@@ -8,7 +8,7 @@ use super::{
     ClientGap, ClientTilt, Counted, Decision, Input, Judged, Tilt, TiltContrast, TiltReason,
     TiltSummary, USELESS,
 };
-use crate::defense::Solved;
+use crate::defense::Solution;
 use crate::error::Error;
 use crate::groups::Groups;
 use crate::outcome::{Counts, Termination};
@@ -257,11 +257,15 @@ fn cannot_tell(explained: &Tilt) -> Option<String> {
 }
 
 /// Publishes the root-only model if it is provably better.
-pub(super) fn guard(input: &Input, decision: &Decision, solved: Solved) -> Result<Solved, Error> {
+pub(super) fn guard(
+    input: &Input,
+    decision: &Decision,
+    solution: Solution,
+) -> Result<Solution, Error> {
     let rows = &input.trusted.rows;
     let contrasts: Vec<Contrast> = decision.judged.iter().map(|of| of.contrast.clone()).collect();
-    let better = better_root_only(rows, &solved.theta, &contrasts, input.fairness)?;
-    let Some(RootOnly { theta, by_group, accuracy, gap }) = better else { return Ok(solved) };
+    let better = better_root_only(rows, &solution.theta, &contrasts, input.fairness)?;
+    let Some(RootOnly { theta, by_group, accuracy, gap }) = better else { return Ok(solution) };
     let message = format!(
         "no client has any weight: on held-out trusted rows, a model of the {} trusted rows alone{} is more accurate by \
          {:+.3} ± {:.3} and its largest gap is smaller by {:+.3} ± {:.3}. It is used instead",
@@ -272,7 +276,7 @@ pub(super) fn guard(input: &Input, decision: &Decision, solved: Solved) -> Resul
         gap.value,
         gap.error
     );
-    Ok(fallen_back(solved, theta, message))
+    Ok(fallen_back(solution, theta, message))
 }
 
 /// The root-only model, if no client's model is better than a constant.
@@ -280,7 +284,7 @@ pub(super) fn without_clients(
     round: &Round,
     input: &Input,
     counts: Counts,
-) -> Result<Solved, Error> {
+) -> Result<Solution, Error> {
     let (theta, by_group) = root_only(&input.trusted.rows, input.fairness)?;
     let message = format!(
         "no client has any weight: on the trusted rows, no client's model is better than a constant. A model of the {} \
@@ -288,20 +292,20 @@ pub(super) fn without_clients(
         input.trusted.rows.len(),
         form(by_group)
     );
-    let solved = Solved::direct(vec![0.0; round.n_clients()], Vec::new(), counts);
-    Ok(fallen_back(solved, theta, message))
+    let solution = Solution::direct(vec![0.0; round.n_clients()], Vec::new(), counts);
+    Ok(fallen_back(solution, theta, message))
 }
 
 fn form(by_group: bool) -> &'static str {
     if by_group { ", with one threshold per group," } else { "" }
 }
 
-fn fallen_back(mut solved: Solved, theta: Vec<f64>, message: String) -> Solved {
-    solved.warnings.push(Warning::new(WarningCode::FellBack, message));
-    solved.weights.fill(0.0);
-    if let Some(tilt) = &mut solved.tilt {
+fn fallen_back(mut solution: Solution, theta: Vec<f64>, message: String) -> Solution {
+    solution.warnings.push(Warning::new(WarningCode::FellBack, message));
+    solution.weights.fill(0.0);
+    if let Some(tilt) = &mut solution.tilt {
         tilt.clients.iter_mut().for_each(|client| client.counted = Counted::Not);
         tilt.summary.counted = [0, 0, tilt.clients.len()];
     }
-    Solved { theta, termination: Termination::FellBack, ..solved }
+    Solution { theta, termination: Termination::FellBack, ..solution }
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::super::learn_weights;
 use super::*;
-use crate::defense::Solved;
+use crate::defense::Solution;
 use crate::fairness::Fairness;
 use crate::observer::NoopObserver;
 use crate::outcome::Termination;
@@ -34,7 +34,7 @@ fn lowest_on_grid(round: &Round, settings: &Settings) -> f64 {
     lowest
 }
 
-fn minimised(round: &Round, settings: &Settings) -> (Solved, f64) {
+fn minimised(round: &Round, settings: &Settings) -> (Solution, f64) {
     let solved = learn_weights(round, settings, &mut NoopObserver).unwrap();
     let objective = objective(round, settings, &solved.weights);
     (solved, objective)

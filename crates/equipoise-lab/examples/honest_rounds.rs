@@ -11,8 +11,8 @@ use std::error::Error;
 use equipoise_core::{
     Choice, Defense, Fairness, Metrics, NoopObserver, Rows, Settings, WarningCode, solve,
 };
-use equipoise_defend::{Context, defend};
 use equipoise_lab::{Demo, DemoSettings};
+use equipoise_report::defend::defend;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,16 +33,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         let settings = DemoSettings { seed, unreliable_share, root_share, fairness, ..standard };
         let demo = Demo::build(settings, folder.path(), &mut |_, _| {})?;
         let settings = Settings { defense, ..Settings::new(fairness) }.validate()?;
-        let defended =
-            defend(&demo.schema, &demo.loaded, &settings, Context::default(), &mut NoopObserver)?;
+        let outcome = defend(&demo.schema, &demo.loaded, &settings, &mut NoopObserver)?;
         let mut codes = BTreeSet::new();
-        for warning in &defended.file.outcome.warnings {
+        for warning in &outcome.warnings {
             println!("seed {seed}: {warning}");
             codes.insert(serde_json::to_string(&warning.code)?);
             if warning.code == WarningCode::PooledNoWorse {
                 let pooled = Settings { defense: Defense::Pooled, ..*settings }.validate()?;
                 let pooled = solve(&demo.loaded.round, &pooled, &mut NoopObserver)?.theta;
-                let [own, pooled] = [&defended.file.outcome.theta, &pooled]
+                let [own, pooled] = [&outcome.theta, &pooled]
                     .map(|theta| loss_and_gap(theta, &demo.test, fairness));
                 let ((own_loss, own_gap), (pooled_loss, pooled_gap)) = (own?, pooled?);
                 println!(
