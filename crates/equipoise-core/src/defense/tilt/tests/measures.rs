@@ -99,9 +99,8 @@ fn all_models_are_measured_as_one_by_one() {
             (0..8).filter(|&i| proxies.rows.group(i) == 1).map(|i| decisions[m][i]).sum();
         assert_close(measured.plain[1][m], plain);
     }
-    for i in 0..8 {
-        assert_close(measured.mean[i], 0.5 * (decisions[0][i] + decisions[1][i]));
-    }
+    let means = decisions[0].iter().zip(&decisions[1]).map(|(a, b)| 0.5 * (a + b));
+    measured.mean.iter().zip(means).for_each(|(found, expected)| assert_close(*found, expected));
     // Jackknife over two clients: the gaps without one and without the other.
     let h = &decisions[0];
     let alone = [4..8, 0..4].map(|kept: std::ops::Range<usize>| {

@@ -184,6 +184,7 @@ fn weights_are_those_of_the_reference() {
 /// `cargo test --release -p equipoise-core --lib cost -- --ignored --nocapture`: seconds without the fits.
 #[test]
 #[ignore = "prints times, checks nothing"]
+#[allow(clippy::print_stdout)]
 fn cost() {
     for clients in [12, 200, 1000] {
         let mut round = stored().swap_remove(1);
