@@ -49,6 +49,12 @@ impl Model {
             .map_err(|problem| Error::Invalid(format!("the model: {problem}")))
     }
 
+    /// A model with other coefficients, for the same schema and criterion.
+    pub fn with_theta(&self, theta: Vec<f64>) -> Result<Self, Error> {
+        let model = Self::new(self.schema.clone(), theta)?;
+        Ok(Self { fairness: self.fairness, ..model })
+    }
+
     /// The model of an outcome and its schema, made to be fair by the outcome's criterion.
     pub fn of(outcome: &Outcome, schema: &Schema) -> Result<Self, Error> {
         let model = Self::new(schema.clone(), outcome.theta.clone())?;

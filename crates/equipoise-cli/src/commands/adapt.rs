@@ -125,7 +125,7 @@ impl Adapted {
         let chosen = choose.unwrap_or(found.recommended);
         let theta = std::mem::take(&mut found.theta[chosen as usize]);
         let warnings = data.warnings.into_iter().chain(found.warnings.drain(..)).collect();
-        let model = Model::new(model.schema().clone(), theta)?.made_for(fairness);
+        let model = model.with_theta(theta)?;
         Ok(Self { fairness, found, chosen, warnings, model })
     }
 

@@ -153,7 +153,7 @@ fn raw_rows_are_a_proxy_that_every_command_accepts() {
         assert!(run.stdout.starts_with("134 encoded rows of 7 columns"), "{}", run.stdout);
         let run = run.says(&["the rows themselves", "neither fair nor private"]);
         assert!(run.stderr.contains("warning: "), "{}", run.stderr);
-        assert_eq!(read_proxy(&world.path(name), &world.schema()).unwrap(), raw, "{name}");
+        assert_eq!(read_proxy(world.path(name), &world.schema()).unwrap(), raw, "{name}");
     }
     let quiet = world.run(&format!("{raw_proxy} -o q.csv -q --json")).expect(0);
     assert_eq!(quiet.json()["rows"], 134);
@@ -173,7 +173,7 @@ fn any_table_can_be_raw_and_lies_beside_its_data() {
     world.write("mine/few.csv", &format!("{HEADER}\n1,50,1,coast,A,1\n2,40,0,hills,A,1\n"));
     let proxy = "proxy mine/few.csv --schema schema.toml --generator raw";
     world.run(proxy).expect(0).says(&["mine/few.raw.parquet", "neither fair nor private"]);
-    let rows = read_proxy(&world.path("mine/few.raw.parquet"), &world.schema()).unwrap();
+    let rows = read_proxy(world.path("mine/few.raw.parquet"), &world.schema()).unwrap();
     assert_eq!(rows.len(), 2);
     world.run(proxy).expect(2).says(&["few.raw.parquet", "already exists", "--force"]);
 }
