@@ -130,8 +130,9 @@ fn measure_on_root(
     solution: Solution,
 ) -> Result<Outcome, Error> {
     let rho = settings.outer.rho.last(settings.outer.iterations);
+    let extended = round.root().extended_for(&solution.theta)?;
     let pooled = OuterObjective {
-        root: round.root(),
+        root: extended.as_ref().unwrap_or(round.root()),
         fairness: settings.fairness,
         weighting: RootWeighting::Pooled,
         ridge: ridge(settings.lambda, round.proxies().n()),

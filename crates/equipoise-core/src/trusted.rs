@@ -37,11 +37,11 @@ impl Trusted {
         Ok(Self { rows, clients, n_clients })
     }
 
-    /// The tables of all clients, one after the other.
+    /// The tables of all clients, one after the other, with an intercept.
     pub(crate) fn of_root(root: &Root) -> Result<Self, Error> {
         let of_client = |(client, table): (usize, &Rows)| vec![client; table.len()];
         let clients = root.tables().iter().enumerate().flat_map(of_client).collect();
-        Self::new(root.all_rows()?, Some(clients), root.tables().len())
+        Self::new(root.all_rows()?.with_intercept()?, Some(clients), root.tables().len())
     }
 
     /// Rows of each client and group, `n_root(c, g)`: an equal share each if the sample does not say whose
