@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fairness::Fairness;
 use crate::interval::{Estimate, student_t_quantile};
-use crate::logistic::{dot, loss};
+use crate::logistic::loss;
 use crate::rows::Rows;
 pub(crate) use worst_gap::worst_gap_difference;
 
@@ -98,7 +98,7 @@ fn loss_difference(own: &[f64], other: &[f64], rows: &Rows) -> Option<Estimate> 
 
 /// The scores `a·θ` of all rows.
 pub(crate) fn scores(theta: &[f64], rows: &Rows) -> Vec<f64> {
-    (0..rows.len()).map(|i| dot(rows.a(i), theta)).collect()
+    (0..rows.len()).map(|i| rows.score(i, theta)).collect()
 }
 
 /// The quantile of Student's t that a 95 % interval from `n` rows uses.

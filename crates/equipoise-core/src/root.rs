@@ -76,6 +76,15 @@ impl Root {
         Ok(Self { tables, unassigned, packed, covariances, pooled, pooled_covariance, n_rows })
     }
 
+    /// The root with an intercept, if a model has one that the layout lacks.
+    pub(crate) fn extended_for(&self, theta: &[f64]) -> Result<Option<Self>, Error> {
+        if theta.len() == self.layout().n() {
+            return Ok(None);
+        }
+        let tables: Result<_, Error> = self.tables.iter().map(Rows::with_intercept).collect();
+        Self::new(tables?).map(Some)
+    }
+
     /// The root rows of each client.
     pub fn tables(&self) -> &[Rows] {
         &self.tables

@@ -79,6 +79,7 @@ pub(crate) fn learn_weights(
         trace: trace.points,
         warnings: Vec::new(),
         trust: None,
+        tilt: None,
     })
 }
 
@@ -130,8 +131,9 @@ fn measure_on_root(
     solution: Solution,
 ) -> Result<Outcome, Error> {
     let rho = settings.outer.rho.last(settings.outer.iterations);
+    let extended = round.root().extended_for(&solution.theta)?;
     let pooled = OuterObjective {
-        root: round.root(),
+        root: extended.as_ref().unwrap_or(round.root()),
         fairness: settings.fairness,
         weighting: RootWeighting::Pooled,
         ridge: ridge(settings.lambda, round.proxies().n()),
@@ -157,12 +159,17 @@ fn measure_on_root(
         Some(trust) => (trust.clients.into_iter().map(Some).collect(), Some(trust.summary)),
         None => (vec![None; solution.weights.len()], None),
     };
+    let (mut tilt, tilt_summary) = match solution.tilt {
+        Some(tilt) => (tilt.clients.into_iter().map(Some).collect(), Some(tilt.summary)),
+        None => (vec![None; solution.weights.len()], None),
+    };
     let clients = solution.weights.iter().enumerate().map(|(c, &weight)| ClientOutcome {
         id: round.client_ids()[c].clone(),
         proxy_rows: round.proxies().n_rows(c),
         root_rows: round.root().tables()[c].len(),
         weight,
         trust: trust[c].take(),
+        tilt: tilt[c].take(),
         audit: None,
     });
     let root_rows = round.root().all_rows()?;
@@ -196,6 +203,7 @@ fn measure_on_root(
         counts: solution.counts,
         trace: solution.trace,
         trust: summary,
+        tilt: tilt_summary,
         warnings,
         settings: **settings,
     };

@@ -78,7 +78,7 @@ fn add_audit(loaded: &LoadedRound, outcome: &mut Outcome) -> Result<(), Error> {
 /// elsewhere.
 fn add_inputs(schema: &Schema, loaded: &LoadedRound, outcome: &mut Outcome) {
     outcome.schema_digest = schema.digest().to_string();
-    outcome.features = schema.theta_names();
+    outcome.features = schema.for_model(&outcome.theta).theta_names();
     outcome.overlaps.clone_from(&loaded.overlaps.listed);
     outcome.more_overlaps = loaded.overlaps.more;
     let about_tables =

@@ -141,7 +141,7 @@ fn the_average_of_trust_is_exact_although_scales_are_limited() {
     let rows = round.root().all_rows().unwrap();
     let models = own_models(&round, outcome.settings.lambda);
     let scale = |theta: &Vec<f64>| {
-        let squares = (0..rows.len()).map(|i| dot(rows.a(i), theta).powi(2)).sum::<f64>();
+        let squares = (0..rows.len()).map(|i| rows.score(i, theta).powi(2)).sum::<f64>();
         (squares / rows.len() as f64).sqrt()
     };
     let scales: Vec<f64> = models.iter().map(scale).collect();
