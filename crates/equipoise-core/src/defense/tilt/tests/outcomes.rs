@@ -200,7 +200,8 @@ fn useless_clients_come_back_if_the_others_are_unfair() {
 fn limited_coefficients_are_named() {
     let (tilt, _) = judged(&of_seed(7));
     assert_eq!(tilt.clients[0].limited, [4]);
-    assert!(tilt.clients[0].to_string().ends_with("limited, which the root cannot check"));
+    let described = tilt.clients[0].describe(|column| format!("x{column}"));
+    assert!(described.ends_with("limited, since the root cannot check it: x4"), "{described}");
 }
 
 /// The clients' people differ by group where those of the root do not.
