@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use equipoise_core::{
-    Defense, Fairness, InnerSettings, LeftOut, Metrics, NoopObserver, Outcome, Rows,
-    Settings, audit, fit_logistic, fit_weighted_logistic, solve,
+    Defense, Fairness, InnerSettings, LeftOut, Metrics, NoopObserver, Outcome, Rows, Settings,
+    audit, fit_logistic, fit_weighted_logistic, solve,
 };
 use equipoise_lab::{Preprocessing, Scenario, ScenarioKind, ScenarioSettings, Sources, Split};
 

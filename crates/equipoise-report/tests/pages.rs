@@ -6,7 +6,8 @@ mod html_check;
 mod sample_pages;
 
 use equipoise_core::{
-    ClientTilt, Counted, Defense, Fairness, Requirements, SweepPoint, Termination, TiltReason, TiltSummary, Verdict,
+    ClientTilt, Counted, Defense, Fairness, Requirements, SweepPoint, Termination, TiltReason,
+    TiltSummary, Verdict,
 };
 use equipoise_report::{
     Axis, Bar, Bars, Block, Chart, ChartKind, Format, GroupedBars, Heatmap, Lines, Measured, Page,

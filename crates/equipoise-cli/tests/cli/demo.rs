@@ -34,8 +34,7 @@ fn every_step_can_be_repeated_by_hand_with_identical_results() {
     // The reported metrics are those of its model on its test rows.
     let tilt = &demo["defenses"][0];
     assert_eq!(tilt["defense"], "tilt");
-    let measured =
-        world.run("evaluate demo/tilt/model.json demo/test.csv --json").expect(0).json();
+    let measured = world.run("evaluate demo/tilt/model.json demo/test.csv --json").expect(0).json();
     for key in ["rows", "accuracy", "balanced_accuracy", "auc", "gaps", "groups"] {
         assert_eq!(tilt[key], measured["metrics"][key], "{key}");
     }

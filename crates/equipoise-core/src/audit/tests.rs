@@ -133,7 +133,10 @@ fn the_average_of_tilt_keeps_scales_thresholds_and_limits() {
         theta
     };
     outcome.theta = average(&weights);
-    assert_ne!(scaled.at(&weights), ModelAverage::new(own.iter().map(Vec::as_slice).collect()).at(&weights));
+    assert_ne!(
+        scaled.at(&weights),
+        ModelAverage::new(own.iter().map(Vec::as_slice).collect()).at(&weights)
+    );
 
     let before = figures(&round, &outcome.theta, Fairness::SP);
     for (client, audit) in audited(&round, &outcome).iter().enumerate() {
