@@ -50,7 +50,7 @@ def test_unknown_keywords_and_values_are_named(clients, schema, proxies, roots) 
     with raises(TypeError, "fairnes"):
         eq.make_proxy(clients["north"], schema, fairnes="sp")
     with raises(TypeError, "defence"):
-        eq.FairServer(schema, defence="trust")
+        eq.FairServer(schema, defence="tilt")
     with raises(eq.SettingError, "fairness", "most"):
         eq.make_proxy(clients["north"], schema, fairness="most")
     with raises(eq.SettingError, "defense", "wall"):

@@ -44,7 +44,7 @@ macro_rules! choices {
 }
 
 choices! { Profile:
-    Default => "default", "This project's choices: the defense trust; bilevel by Gauss–Newton until stationary";
+    Default => "default", "This project's choices: the defense tilt; bilevel by Gauss–Newton until stationary";
     Paper => "paper", "The paper's experiments: bilevel with all 2000 Adam steps, no convergence test";
 }
 

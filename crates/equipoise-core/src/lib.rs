@@ -62,6 +62,7 @@ mod error;
 mod fairness;
 mod figure_warnings;
 mod groups;
+mod held_out;
 mod inner_fit;
 mod interval;
 mod kernel;
@@ -76,7 +77,6 @@ mod packed_rows;
 mod proxy;
 mod root;
 mod round;
-mod row_sample;
 mod row_spacing;
 mod rows;
 mod settings;
@@ -96,9 +96,8 @@ pub use blindness::{Blindness, cost_of_blindness};
 pub use choice::Choice;
 pub use comparison::{Comparison, Comparisons, compare_with_pooled, compare_with_root_only};
 pub use defense::{
-    ClientGap, ClientTilt, ClientTrust, Counted, Defense, TiltContrast, TiltReason, TiltSummary,
-    TrustAxis, TrustConstants, TrustReason, TrustSummary, TrustTerm, fedasl_weights,
-    fednolowe_weights, trust_with,
+    ClientGap, ClientTilt, Counted, Defense, TiltContrast, TiltReason, TiltSummary, fedasl_weights,
+    fednolowe_weights,
 };
 pub use error::Error;
 pub use fairness::{Condition, Covariance, Criterion, Fairness, Violation};
@@ -124,7 +123,6 @@ pub use proxy::{
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};
-pub use row_sample::{PartialSample, RowSample, RowSampler, SamplePlan, SampledCell};
 pub use row_spacing::{SpacedRows, first_spaced};
 pub use rows::{Layout, MAX_ABS_VALUE, Rows};
 pub use settings::{CheckedSettings, OuterSettings, OuterSolver, Profile, RhoSchedule, Settings};

@@ -34,7 +34,7 @@ impl Round {
         clients.sort_by(|a, b| a.id.cmp(&b.id));
         let parts = clients.into_iter().map(|client| (client.id, (client.proxy, client.root)));
         let (client_ids, (proxies, roots)): (_, (Vec<_>, Vec<_>)) = parts.unzip();
-        let proxies = PackedRows::sampled(&proxies)?;
+        let proxies = PackedRows::of(&proxies)?;
         Self::from_parts(client_ids, Box::new(proxies), Root::new(roots)?)
     }
 

@@ -48,8 +48,8 @@ pub use output_table::{ColumnValues, OutputColumn, csv_bytes, record_batch, writ
 pub use overlap::Overlaps;
 pub use partition::{ClientSummary, PackedParts, PartSummary, ProxyPart, pack_parts};
 pub use proxy::{
-    OpenProxy, ProxyOrigin, ProxyWriter, check_origins, count_cells, proxy_columns, read_proxy,
-    read_proxy_of, visit_proxy, write_proxy, write_proxy_of,
+    OpenProxy, ProxyOrigin, ProxyWriter, check_origins, proxy_columns, read_proxy, read_proxy_of,
+    visit_proxy, write_proxy, write_proxy_of,
 };
 pub use raw_rows::{
     EncodedTable, RowNote, RowsToScore, UnscorableRow, read_rows, read_rows_of, read_rows_to_score,

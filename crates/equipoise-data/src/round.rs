@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock};
 
 use equipoise_core::{
     ClientPacker, ClientStatistics, DistinctRows, PackedClient, PackedRows, PrivacyStatement,
-    Round, RowSampler, SamplePlan, TableRole, Warning,
+    Round, TableRole, Warning,
 };
 
 use crate::error::Error;
@@ -131,11 +131,8 @@ fn load(
     schema: &Schema,
     n_readers: usize,
 ) -> Result<LoadedRound, Error> {
-    let plan = SamplePlan::new(schema.layout(), files.len());
     let (mut clients, mut sketches, mut declarations) = (Vec::new(), Vec::new(), Vec::new());
-    for (client, sketch, declaration) in
-        pack_proxies(proxies, files.len(), schema, &plan, n_readers)?
-    {
+    for (client, sketch, declaration) in pack_proxies(proxies, files.len(), schema, n_readers)? {
         clients.push(client);
         sketches.push(sketch);
         declarations.push(declaration);
@@ -208,7 +205,6 @@ fn pack_proxies(
     tables: impl Iterator<Item = Result<Table, Error>> + Send,
     n_tables: usize,
     schema: &Schema,
-    plan: &SamplePlan,
     n_readers: usize,
 ) -> Result<Vec<PackedProxy>, Error> {
     let tables = Mutex::new(tables.enumerate());
@@ -219,7 +215,7 @@ fn pack_proxies(
         while !failed.load(Ordering::Relaxed) {
             let next = tables.lock().ok().and_then(|mut tables| tables.next());
             let Some((at, table)) = next else { break };
-            let pack = |table| pack_proxy(table, 0..u64::MAX, schema, plan.sampler(at));
+            let pack = |table| pack_proxy(table, 0..u64::MAX, schema);
             let client = table.and_then(pack);
             failed.fetch_or(client.is_err(), Ordering::Relaxed);
             // No other reader has this slot.
@@ -243,10 +239,9 @@ pub(crate) fn pack_proxy(
     table: Table,
     rows: Range<u64>,
     schema: &Schema,
-    sampler: Option<RowSampler>,
 ) -> Result<PackedProxy, Error> {
     let declaration = Declaration::of(&table);
-    let mut packer = ClientPacker::new(schema.layout()).with_sampler(sampler);
+    let mut packer = ClientPacker::new(schema.layout());
     let mut sketcher = RowSketcher::new();
     visit_proxy_rows(table, rows, schema, |rows| {
         sketcher.add(rows);

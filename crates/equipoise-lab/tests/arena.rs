@@ -14,7 +14,7 @@ fn small() -> ArenaSettings {
     ArenaSettings {
         contexts: vec![context(Criterion::Sp), context(Criterion::Eo)],
         attacks: vec![Attack::RawRows],
-        contenders: [Defense::Trust, Defense::Pooled, Defense::RootOnly]
+        contenders: [Defense::Tilt, Defense::Pooled, Defense::RootOnly]
             .map(Contender::Defense)
             .into_iter()
             .chain([Contender::ALL[Defense::ALL.len()]])

@@ -88,7 +88,7 @@ fn the_page_has_every_table_and_figure() {
         "The default defense",
         "Client weights",
         "Bilevel against pooling",
-        "Trust, bilevel and robust averaging",
+        "Tilt, bilevel and robust averaging",
         "Unfairness of each proxy",
         "Accuracy against fairness",
     ] {
@@ -254,7 +254,7 @@ fn people_are_drawn_from_a_dataset_and_clients_can_differ() {
     let here = sources(folder.path());
     let realistic = ExperimentSettings {
         scenarios: vec![ScenarioKind::Realistic],
-        variants: vec![Variant::Defense(Defense::Trust), Variant::Defense(Defense::Pooled)],
+        variants: vec![Variant::Defense(Defense::Tilt), Variant::Defense(Defense::Pooled)],
         ..on(SYNTHETIC)
     };
     let run = |name: &str, settings: &ExperimentSettings| {

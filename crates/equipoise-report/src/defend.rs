@@ -50,8 +50,9 @@ pub fn defend(
     }
     outcome.blindness = cost_of_blindness(round, settings)?;
     outcome.update_figure_warnings();
-    add_audit(loaded, &mut outcome)?;
+    // The audit names coefficients.
     add_inputs(schema, loaded, &mut outcome);
+    add_audit(loaded, &mut outcome)?;
     outcome::check(&outcome)?;
     Ok(outcome)
 }

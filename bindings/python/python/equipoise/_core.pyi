@@ -22,7 +22,6 @@ __all__ = [
     "check_proxy",
     "check_settings",
     "claimed_rows",
-    "count_cells",
     "defend",
     "defend_partitions",
     "describe_table",
@@ -90,9 +89,6 @@ def defend(
 ) -> tuple[str, Model]: ...
 def folder_clients(folder: _Path) -> list[tuple[str, Any]]: ...
 def claimed_rows(client: str, path: _Path) -> int | None: ...
-def count_cells(
-    client: str, table: Any, first: int, end: int | None, schema: Schema
-) -> list[tuple[int, int]]: ...
 def defend_partitions(
     partitions: Any,
     clients: list[tuple[str, str, bool]],
@@ -151,8 +147,7 @@ class Proxy:
 class Partition:
     @staticmethod
     def pack(
-        parts: list[tuple[int, str, Any, int, int | None, list[tuple[int, int]]]],
-        n_clients: int,
+        parts: list[tuple[str, Any, int, int | None]],
         schema: Schema,
     ) -> Partition: ...
     @staticmethod

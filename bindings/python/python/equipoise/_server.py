@@ -54,7 +54,7 @@ class FairServer(Parameters):
     Args:
         schema: The schema that all parties agreed on, or the path of its file.
         fairness: The criterion: "sp", "eo", "equalized-odds", "fpr", or a mixture such as "sp:0.5,eo:0.5".
-        defense: "trust" (the default), "tilt", "bilevel", "pooled", "fedasl", "fednolowe" or "root-only".
+        defense: "tilt" (the default), "bilevel", "pooled", "fedasl", "fednolowe" or "root-only".
         require: What the model must achieve on the root, such as "gap=0.05,accuracy=0.75".
         profile: Which settings to start from: "default" or "paper".
         estimator: A scikit-learn classifier to train on the weighted proxies.
@@ -66,7 +66,7 @@ class FairServer(Parameters):
         inner_tolerance: Gradient norm at which a fit counts as converged.
         rho_start: Initial factor of bilevel's fairness penalty.
         rho_max: Its final factor.
-        no_fallback: Keep the clients' model even if a model of the root alone is clearly better.
+        no_fallback: Keep the clients' model even if a model of the root alone is provably better.
         allow_missing: Go on without clients that have trusted rows but no proxy, and name them in the outcome.
         sweep: Also compute the trade-off between accuracy and fairness, for the report.
 
@@ -76,7 +76,7 @@ class FairServer(Parameters):
         model_ (Model): The linear model.
         coef_ (NDArray): Its coefficients, without the intercept.
         intercept_ (NDArray): Its intercept.
-        outcome_ (dict[str, Any]): All of outcome.json: figures, judgements, trust, settings.
+        outcome_ (dict[str, Any]): All of outcome.json: figures, judgements, reasons, settings.
         audit_ (dict[str, dict[str, Any]]): What an auditor asks about each client, beginning with a `reason`.
         warnings_ (list[str]): What a reader must know about the model.
         estimator_ (Any): The fitted `estimator`.

@@ -52,7 +52,7 @@ pub(crate) struct DefendArgs {
     allow_missing: bool,
     #[command(flatten)]
     settings: settings_args::SettingsArgs,
-    /// Also compute the trade-off between accuracy and fairness, as a table and a chart (bilevel and trust only)
+    /// Also compute the trade-off between accuracy and fairness, as a table and a chart (bilevel and tilt only)
     #[arg(long)]
     sweep: bool,
     /// Folder to write to; it must not exist
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     let settings = args.settings.resolve()?;
     if args.sweep && !can_sweep(settings.defense) {
         bail!(
-            "--sweep needs --defense bilevel or trust: {} has no strength to vary",
+            "--sweep needs --defense bilevel or tilt: {} has no strength to vary",
             settings.defense
         );
     }

@@ -70,7 +70,7 @@ fn the_reports_of_every_command_pass_all_checks_on_screen_and_on_paper() {
 
     let outcome = |charts| Expectations { charts, ..OUTCOME };
     let pages = [
-        ("demo/trust", outcome(4)),
+        ("demo/tilt", outcome(4)),
         ("demo/bilevel", outcome(7)),
         ("demo/pooled", outcome(4)),
         ("demo/fedasl", outcome(4)),

@@ -274,7 +274,7 @@ fn errors_in_options_name_the_option() {
         ("sp --lambda 0", &["--lambda", "above 0"]),
         ("sp --defense bilevel --rho-start 10 --rho-max 1", &["--rho-max", "at least --rho-start"]),
         ("sp --defense bilevel --iterations 0", &["--iterations", "at least 1"]),
-        ("sp --iterations 9", &["--iterations applies only", "not to trust", "--defense bilevel"]),
+        ("sp --iterations 9", &["--iterations applies only", "not to tilt", "--defense bilevel"]),
         ("sp --threads 0", &["--threads", "from 1 to"]),
         ("dp", &["dp", "sp"]),
     ];

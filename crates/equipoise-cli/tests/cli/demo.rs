@@ -26,19 +26,18 @@ fn every_step_can_be_repeated_by_hand_with_identical_results() {
         world.run(&format!("defend {inputs} --threads {threads} -o {folder}")).expect(0);
         let files =
             |at: &str| ["model.json", "weights.csv"].map(|f| world.read(&format!("{at}/{f}")));
-        assert_eq!(files("demo/trust"), files(&folder));
+        assert_eq!(files("demo/tilt"), files(&folder));
         let [first, second] =
-            ["demo/trust", &folder].map(|at| world.json(&format!("{at}/outcome.json")));
+            ["demo/tilt", &folder].map(|at| world.json(&format!("{at}/outcome.json")));
         assert_eq!(lasting(first), lasting(second));
     }
 
     // The reported metrics are those of its model on its test rows.
-    let trust = &demo["defenses"][0];
-    assert_eq!(trust["defense"], "trust");
-    let measured =
-        world.run("evaluate demo/trust/model.json demo/test.csv --json").expect(0).json();
+    let tilt = &demo["defenses"][0];
+    assert_eq!(tilt["defense"], "tilt");
+    let measured = world.run("evaluate demo/tilt/model.json demo/test.csv --json").expect(0).json();
     for key in ["rows", "accuracy", "balanced_accuracy", "auc", "gaps", "groups"] {
-        assert_eq!(trust[key], measured["metrics"][key], "{key}");
+        assert_eq!(tilt[key], measured["metrics"][key], "{key}");
     }
 }
 

@@ -222,7 +222,7 @@ fn a_defense_that_cannot_be_swept_is_refused_before_anything_is_read() {
     let world = World::new();
     let command = "defend --proxies nowhere --trusted nowhere --schema nowhere.toml --fairness sp";
     let run = world.run(&format!("{command} --defense fedasl --sweep -o out")).expect(2);
-    run.says(&["error: --sweep needs --defense bilevel or trust: fedasl"]);
+    run.says(&["error: --sweep needs --defense bilevel or tilt: fedasl"]);
     assert!(!world.path("out").exists());
 }
 

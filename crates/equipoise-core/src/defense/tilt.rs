@@ -143,11 +143,10 @@ pub(super) fn run(
     let n_rows = (0..round.n_clients()).map(n_rows).collect();
     let noise = round.noise().to_vec();
     let input = Input { fairness: settings.fairness, trusted, rows, n_rows, noise };
-    let scaled = Scaled::new(&models, &input.trusted.rows);
-    let knows_something =
-        scaled.as_ref().is_some_and(|s| s.constant - s.losses[s.best] > LEAST_GAIN);
-    let Some(scaled) = scaled.filter(|_| knows_something || !settings.fall_back) else {
-        return verdict::without_clients(round, &input, counts);
+    let knows_something = |s: &Scaled| s.constant - s.losses[s.best] > LEAST_GAIN;
+    let scaled = match Scaled::new(&models, &input.trusted.rows) {
+        Some(scaled) if knows_something(&scaled) || !settings.fall_back => scaled,
+        scaled => return verdict::without_clients(round, &input, scaled.as_ref(), counts),
     };
     let decision = input.decide(&scaled);
     let groups = &round.root().layout().groups;

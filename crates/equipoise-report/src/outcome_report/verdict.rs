@@ -44,11 +44,14 @@ impl OutcomePage<'_> {
             }
         };
         let weighted = self.n_weighted_clients();
-        figures.push(figure(
-            "Clients in the model",
-            format!("{} of {}", count(weighted), count(self.clients().len())),
-            "with more than 1\u{202f}% of the weight".to_owned(),
-        ));
+        let of_all = |n: usize| format!("{} of {}", count(n), count(self.clients().len()));
+        let (value, note) = match outcome.tilt.as_ref().map(|tilt| tilt.counted) {
+            Some([full, less, not]) => {
+                (of_all(full), format!("counted in full, {less} less, {not} not"))
+            }
+            None => (of_all(weighted), "with more than 1\u{202f}% of the weight".to_owned()),
+        };
+        figures.push(figure("Clients in the model", value, note));
         figures
     }
 

@@ -59,7 +59,6 @@ pub(crate) fn outcome(n: usize, name: &str) -> Outcome {
         weight,
         proxy_rows: 3120 + 17 * c,
         root_rows: 17,
-        trust: None,
         tilt: None,
         audit: Some(client_audit(c)),
     });
@@ -118,7 +117,6 @@ pub(crate) fn outcome(n: usize, name: &str) -> Outcome {
         verdict: Verdict::of(&judgements),
         judgements,
         settings,
-        trust: None,
         tilt: None,
         warnings: vec![rough, Warning::new(WarningCode::InnerNotConverged, not_converged)],
         trace,
