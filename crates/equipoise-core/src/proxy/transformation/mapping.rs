@@ -3,11 +3,7 @@
 //! Minimise `Σ q · (bins moved + [ŷ ≠ y])`, such that
 //!
 //! - every source sends what it has: `Σ q = P(x, y, s)`;
-//! - labels do not discriminate: `|R_s − r_s| ≤ ε_s` for every group and condition that counts, where `R_s = Σ_x P(x | s) π_s(x)` over the people of
-//!   the condition, and `π_s(x) = P(ŷ = 1 | x, s)` is the share of people with these features and in this group whose new label is positive. Among all
-//!   people, `R_s` is the group's rate of positive labels. Among those whose label was positive, it is the rate at which people who look like them
-//!   get a positive label: the true positive rate of the model that the new labels teach. If no mapping can have all these rates, as may be with equalised
-//!   odds, it comes as close as possible;
+//! - labels do not discriminate: `R_s = r_s` for every group, where `R_s` is the share of its people whose new label is positive;
 //! - the data stays useful: the total variation distance between the distributions of `(x̂, ŷ)` and `(x, y)` is at most `u`. If no
 //!   mapping comes as close, the excess is made as small as possible.
 
@@ -17,9 +13,6 @@ use crate::error::Error;
 
 /// What a unit of total variation beyond the limit costs: more than any distortion.
 const EXCESS_COST: f64 = 100.0;
-
-/// What a unit of a rate beyond its limit costs: more than that.
-const UNFAIR_COST: f64 = 10_000.0;
 
 /// A cell, label and group before the mapping.
 #[derive(Debug, Clone, Copy)]
@@ -51,27 +44,14 @@ pub(super) struct MappingProblem {
     pub(super) n_groups: usize,
     /// `P(x, y, s)`, by [`Source::index`].
     pub(super) shares: Vec<f64>,
-    /// One for each group and condition.
-    pub(super) limits: Vec<RateLimit>,
+    /// Groups, and `r_s` of each.
+    pub(super) rates: Vec<(usize, f64)>,
     /// Bins between each two cells.
     pub(super) distances: Vec<usize>,
     /// Bins, in total, by which a row may move.
     pub(super) max_distance: usize,
     /// `u`.
     pub(super) max_shift: f64,
-}
-
-/// What the rate of a group may be.
-#[derive(Debug, Clone)]
-#[cfg_attr(test, derive(serde::Deserialize))]
-pub(super) struct RateLimit {
-    pub(super) group: usize,
-    /// `P(x | s)` among the people of the condition, by cell.
-    pub(super) cells: Vec<f64>,
-    /// `r_s`.
-    pub(super) rate: f64,
-    /// `ε_s`.
-    pub(super) max_gap: f64,
 }
 
 /// A solution.
@@ -156,29 +136,13 @@ impl MappingProblem {
     }
 
     fn limit_discrimination(&self, program: &mut Problem, masses: &[Mass]) {
-        for limit in &self.limits {
-            let mut rate = LinearExpr::empty();
-            for mass in masses.iter().filter(|mass| mass.to.positive) {
-                let Source { cell, group, .. } = Source::at(mass.source, self.n_groups);
-                if group == limit.group && limit.cells[cell] > 0.0 {
-                    rate.add(mass.variable, limit.cells[cell] / self.share_of(cell, group));
-                }
-            }
-            let mut excess = || program.add_var(UNFAIR_COST, (0.0, f64::INFINITY));
-            let (above, below) = (excess(), excess());
-            let (mut high, mut low) = (rate.clone(), rate);
-            high.add(above, -1.0);
-            low.add(below, 1.0);
-            program.add_constraint(high, ComparisonOp::Le, limit.rate + limit.max_gap);
-            program.add_constraint(low, ComparisonOp::Ge, limit.rate - limit.max_gap);
+        for &(group, rate) in &self.rates {
+            let group_of = |source: usize| Source::at(source, self.n_groups).group;
+            let is_counted = |mass: &&Mass| mass.to.positive && group_of(mass.source) == group;
+            let positive = sum(masses.iter().filter(is_counted));
+            let people: f64 = self.shares.iter().skip(group).step_by(self.n_groups).sum();
+            program.add_constraint(positive, ComparisonOp::Eq, rate * people);
         }
-    }
-
-    /// `P(x, s)`.
-    fn share_of(&self, cell: usize, group: usize) -> f64 {
-        let share =
-            |positive: bool| self.shares[Source { cell, positive, group }.index(self.n_groups)];
-        share(false) + share(true)
     }
 
     fn limit_shift(&self, program: &mut Problem, masses: &[Mass]) {
