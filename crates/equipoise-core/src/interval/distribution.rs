@@ -31,14 +31,16 @@ fn normal_density(x: f64) -> f64 {
 /// expansion of Cornish and Fisher.
 pub(crate) fn student_t(freedom: usize) -> f64 {
     match freedom {
-        1 => 12.706_204_736_432_095,
-        2 => 4.302_652_729_911_275,
+        1 => 12.706_204_736_174_696,
+        2 => 4.302_652_729_749_462,
         _ => {
             let (z, square, inverse) = (Z, Z * Z, 1.0 / freedom as f64);
             let terms = [
                 z * (square + 1.0) / 4.0,
                 z * ((5.0 * square + 16.0) * square + 3.0) / 96.0,
                 z * (((3.0 * square + 19.0) * square + 17.0) * square - 15.0) / 384.0,
+                z * ((((79.0 * square + 776.0) * square + 1482.0) * square - 1920.0) * square - 945.0)
+                    / 92160.0,
             ];
             terms.iter().rev().fold(0.0, |sum, term| (sum + term) * inverse) + z
         }

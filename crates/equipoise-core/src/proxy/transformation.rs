@@ -71,7 +71,7 @@ pub(super) fn generate(
 
     let cells = Cells::of(rows, columns);
     let goal = Goal::new(rows, &scores(rows, &start_theta), settings);
-    let mut aims = Aims::new(rows, &goal, settings.remaining_gap);
+    let mut aims = Aims::new(rows, &cells, &goal, settings.remaining_gap);
     let sampler = CellRows::of(rows, &cells)?;
     // What remains of the gap on purpose, and what one person more or less changes.
     let small_enough = settings.remaining_gap.abs()
@@ -133,7 +133,7 @@ fn mapping_problem(rows: &Rows, cells: &Cells, aims: &Aims) -> MappingProblem {
     MappingProblem {
         n_groups,
         shares: counts.iter().map(|&n| n as f64 / rows.len() as f64).collect(),
-        rates: aims.rates(),
+        limits: aims.limits(),
         distances: cells.distances(),
         max_distance: MAX_DISTANCE,
         max_shift: MAX_SHIFT,

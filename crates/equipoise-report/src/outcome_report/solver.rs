@@ -1,4 +1,4 @@
-//! How the solver got there: settings and cost, for specialists.
+//! How the solver stopped, and its settings, for specialists.
 
 use super::{OutcomePage, wording};
 use crate::block::Block;
@@ -16,8 +16,8 @@ impl OutcomePage<'_> {
                 describe_gap(gap)
             );
         }
-        let summary = "Show settings and cost".to_owned();
-        let blocks = self.settings_blocks().into();
+        let summary = "Show settings".to_owned();
+        let blocks = vec![Block::Table(self.settings_table())];
         Section::new("Solver", lead, vec![Block::Details { summary, blocks }])
     }
 }

@@ -4,6 +4,8 @@
 //! linear program is given are corrected: after each try, by how much the model's decisions on the client's data are off.
 
 use super::super::target::{Goal, Rates};
+use super::cells::Cells;
+use super::mapping::RateLimit;
 use crate::fairness::Condition;
 use crate::rows::Rows;
 
@@ -15,6 +17,8 @@ pub(super) struct Aims(Vec<Aim>);
 
 struct Aim {
     group: usize,
+    /// `P(x | s)`.
+    cells: Vec<f64>,
     /// Of labels.
     rate: f64,
     /// Of decisions.
@@ -26,23 +30,30 @@ struct Aim {
 impl Aims {
     /// All groups' rates of labels are to be those of all people together, but for the share of the difference that remains, and
     /// those of decisions what `goal` says.
-    pub(super) fn new(rows: &Rows, goal: &Goal, remaining_gap: f64) -> Self {
-        let counts = rows.cell_counts();
-        let positives: usize = counts.iter().map(|cell| cell[1]).sum();
-        let together = positives as f64 / rows.len() as f64;
-        let groups = counts.iter().zip(&goal.by_group).enumerate();
-        let aim = |(group, ([negatives, positives], goal)): (usize, (&[usize; 2], &[_; 3]))| {
-            let own = *positives as f64 / (negatives + positives) as f64;
+    pub(super) fn new(rows: &Rows, cells: &Cells, goal: &Goal, remaining_gap: f64) -> Self {
+        let mut counts = vec![vec![[0.0f64; 2]; cells.len()]; rows.layout().groups.len()];
+        for (i, &cell) in cells.of_rows().iter().enumerate() {
+            counts[rows.group(i)][cell][usize::from(rows.is_positive(i))] += 1.0;
+        }
+        let n_of = |[negative, positive]: &[f64; 2]| negative + positive;
+        let sizes: Vec<f64> = counts.iter().map(|cells| cells.iter().map(n_of).sum()).collect();
+        let share = |cell: &[f64; 2]| n_of(cell) * (cell[1] / n_of(cell).max(1.0));
+        let sums: Vec<f64> = counts.iter().map(|cells| cells.iter().map(share).sum()).collect();
+        let together = sums.iter().sum::<f64>() / sizes.iter().sum::<f64>();
+        let aim = |(group, cells): (usize, &Vec<[f64; 2]>)| {
+            let goal = goal.by_group[group][Condition::All as usize]?;
+            let own = sums[group] / sizes[group];
             let rate = (together + remaining_gap * (own - together)).clamp(0.0, 1.0);
-            let goal: Option<f64> = goal[Condition::All as usize];
-            Some(Aim { group, rate, goal: goal?, last: None })
+            let cells = cells.iter().map(|cell| n_of(cell) / sizes[group].max(1.0)).collect();
+            Some(Aim { group, cells, rate, goal, last: None })
         };
-        Self(groups.filter_map(aim).collect())
+        Self(counts.iter().enumerate().filter_map(aim).collect())
     }
 
-    /// Groups and rates.
-    pub(super) fn rates(&self) -> Vec<(usize, f64)> {
-        self.0.iter().map(|aim| (aim.group, aim.rate)).collect()
+    pub(super) fn limits(&self) -> Vec<RateLimit> {
+        let limit =
+            |aim: &Aim| RateLimit { group: aim.group, cells: aim.cells.clone(), rate: aim.rate };
+        self.0.iter().map(limit).collect()
     }
 
     /// Moves the aims to where `decisions` should be the goal's: by a secant, once there are two tries.

@@ -14,6 +14,9 @@ use crate::error::Error;
 /// What a unit of total variation beyond the limit costs: more than any distortion.
 const EXCESS_COST: f64 = 100.0;
 
+/// What a unit of a rate beyond its limit costs: more than that.
+const UNFAIR_COST: f64 = 10_000.0;
+
 /// A cell, label and group before the mapping.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Source {
@@ -44,14 +47,24 @@ pub(super) struct MappingProblem {
     pub(super) n_groups: usize,
     /// `P(x, y, s)`, by [`Source::index`].
     pub(super) shares: Vec<f64>,
-    /// Groups, and `r_s` of each.
-    pub(super) rates: Vec<(usize, f64)>,
+    /// One for each group.
+    pub(super) limits: Vec<RateLimit>,
     /// Bins between each two cells.
     pub(super) distances: Vec<usize>,
     /// Bins, in total, by which a row may move.
     pub(super) max_distance: usize,
     /// `u`.
     pub(super) max_shift: f64,
+}
+
+/// The rate of a group.
+#[derive(Debug, Clone)]
+pub(super) struct RateLimit {
+    pub(super) group: usize,
+    /// `P(x | s)`, by cell.
+    pub(super) cells: Vec<f64>,
+    /// `r_s`.
+    pub(super) rate: f64,
 }
 
 /// A solution.
@@ -136,13 +149,29 @@ impl MappingProblem {
     }
 
     fn limit_discrimination(&self, program: &mut Problem, masses: &[Mass]) {
-        for &(group, rate) in &self.rates {
-            let group_of = |source: usize| Source::at(source, self.n_groups).group;
-            let is_counted = |mass: &&Mass| mass.to.positive && group_of(mass.source) == group;
-            let positive = sum(masses.iter().filter(is_counted));
-            let people: f64 = self.shares.iter().skip(group).step_by(self.n_groups).sum();
-            program.add_constraint(positive, ComparisonOp::Eq, rate * people);
+        for limit in &self.limits {
+            let mut rate = LinearExpr::empty();
+            for mass in masses.iter().filter(|mass| mass.to.positive) {
+                let Source { cell, group, .. } = Source::at(mass.source, self.n_groups);
+                if group == limit.group && limit.cells[cell] > 0.0 {
+                    rate.add(mass.variable, limit.cells[cell] / self.share_of(cell, group));
+                }
+            }
+            let mut excess = || program.add_var(UNFAIR_COST, (0.0, f64::INFINITY));
+            let (above, below) = (excess(), excess());
+            let (mut high, mut low) = (rate.clone(), rate);
+            high.add(above, -1.0);
+            low.add(below, 1.0);
+            program.add_constraint(high, ComparisonOp::Le, limit.rate);
+            program.add_constraint(low, ComparisonOp::Ge, limit.rate);
         }
+    }
+
+    /// `P(x, s)`.
+    fn share_of(&self, cell: usize, group: usize) -> f64 {
+        let share =
+            |positive: bool| self.shares[Source { cell, positive, group }.index(self.n_groups)];
+        share(false) + share(true)
     }
 
     fn limit_shift(&self, program: &mut Problem, masses: &[Mass]) {

@@ -1,7 +1,7 @@
 //! Rates of labels counted by hand, and corrections that find the rates of decisions.
 #![allow(clippy::unwrap_used)]
 
-use super::super::super::ProxySettings;
+use super::super::super::{EncodedColumns, ProxySettings};
 use super::*;
 use crate::fairness::Fairness;
 use crate::rows::Layout;
@@ -26,13 +26,16 @@ fn aims(remaining_gap: f64) -> Vec<Aim> {
     let rows = example();
     let scores: Vec<f64> = (0..200).map(|i| rows.x(i)[0]).collect();
     let goal = Goal::new(&rows, &scores, &ProxySettings::new(Fairness::SP));
-    Aims::new(&rows, &goal, remaining_gap).0
+    let cells = Cells::of(&rows, &EncodedColumns::numbers(1));
+    Aims::new(&rows, &cells, &goal, remaining_gap).0
 }
 
 #[test]
 fn rates_are_those_counted_by_hand() {
     // 50 and 82 of 100.
-    assert!(aims(0.0).iter().all(|aim| (aim.rate - 0.66).abs() < 1e-12));
+    let all = aims(0.0);
+    assert!(all.iter().all(|aim| (aim.rate - 0.66).abs() < 1e-12));
+    assert_eq!(all[1].cells, [0.2, 0.8]);
     let half = aims(0.5);
     assert!((half[0].rate - 0.58).abs() < 1e-12 && (half[1].rate - 0.74).abs() < 1e-12);
 }

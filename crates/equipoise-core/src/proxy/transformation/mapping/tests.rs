@@ -16,11 +16,15 @@ fn two_groups(cells: [[f64; 2]; 2], max_shift: f64) -> MappingProblem {
     MappingProblem {
         n_groups: 2,
         shares: (0..8).map(share).collect(),
-        rates: vec![(0, 0.5), (1, 0.5)],
+        limits: [0, 1].map(|group| limit(group, cells[group], 0.5)).to_vec(),
         distances: vec![0, 1, 1, 0],
         max_distance: 1,
         max_shift,
     }
+}
+
+fn limit(group: usize, cells: [f64; 2], rate: f64) -> RateLimit {
+    RateLimit { group, cells: cells.to_vec(), rate }
 }
 
 #[test]
@@ -29,8 +33,8 @@ fn a_feature_that_says_nothing_stays_and_labels_flip() {
     // 20 % of the rows of each half must flip, and flips of the two groups cancel in every cell.
     let mapping = two_groups(alike, 0.0).solve().unwrap();
     assert!((mapping.distortion - 0.2).abs() < 1e-9, "{}", mapping.distortion);
-    let rates = vec![(0, 0.3), (1, 0.7)];
-    let mapping = MappingProblem { rates, ..two_groups(alike, 0.0) }.solve().unwrap();
+    let limits = vec![limit(0, alike[0], 0.3), limit(1, alike[1], 0.7)];
+    let mapping = MappingProblem { limits, ..two_groups(alike, 0.0) }.solve().unwrap();
     assert!(mapping.distortion.abs() < 1e-9);
     // Nothing moves, whatever is drawn.
     for drawn in [0.0, 0.5, 0.999_999] {
@@ -82,10 +86,16 @@ fn optima_are_those_of_scipy() {
     let cases: Vec<Reference> = serde_json::from_str(include_str!("reference.json")).unwrap();
     assert!(cases.len() >= 5);
     for case in cases {
+        let of_group = |group: usize| case.shares.iter().skip(group).step_by(case.n_groups);
+        let limit = |&(group, rate): &(usize, f64)| {
+            let people: f64 = of_group(group).sum();
+            let labels: Vec<f64> = of_group(group).map(|share| share / people).collect();
+            RateLimit { group, cells: labels.chunks(2).map(|cell| cell[0] + cell[1]).collect(), rate }
+        };
         let problem = MappingProblem {
             n_groups: case.n_groups,
-            shares: case.shares,
-            rates: case.rates,
+            limits: case.rates.iter().map(limit).collect(),
+            shares: case.shares.clone(),
             distances: case.distances,
             max_distance: case.max_distance,
             max_shift: case.max_shift,
