@@ -22,8 +22,9 @@ mod table;
 
 pub use block::{Answer, Block, Card, Fact, Figure, NoticeKind, Tone, write_value};
 pub use chart::{
-    Axis, Bar, Bars, Chart, ChartKind, GroupedBars, Heatmap, Point, Quantity,
-    Reference, Scatter, ScatterSeries, };
+    Axis, Bar, Bars, Chart, ChartKind, GroupedBars, Heatmap, Point, Quantity, Reference, Scatter,
+    ScatterSeries,
+};
 pub use format::{Format, count};
 pub use markup::{Attributes, Markup};
 pub use matrix::{Matrix, MatrixCell, MatrixRow};

@@ -9,8 +9,8 @@ use equipoise_core::{
     ClientTrust, Defense, Fairness, Requirements, SweepPoint, Termination, TrustReason, Verdict,
 };
 use equipoise_report::{
-    Axis, Bar, Bars, Block, Chart, ChartKind, Format, GroupedBars, Heatmap, Measured, Page,
-    Point, Quantity, Scatter, ScatterSeries, Section, Table, groups_text,
+    Axis, Bar, Bars, Block, Chart, ChartKind, Format, GroupedBars, Heatmap, Measured, Page, Point,
+    Quantity, Scatter, ScatterSeries, Section, Table, groups_text,
 };
 use html_check::{Tag, read_balanced};
 use sample_pages::{

@@ -39,7 +39,8 @@ pub(crate) fn student_t(freedom: usize) -> f64 {
                 z * (square + 1.0) / 4.0,
                 z * ((5.0 * square + 16.0) * square + 3.0) / 96.0,
                 z * (((3.0 * square + 19.0) * square + 17.0) * square - 15.0) / 384.0,
-                z * ((((79.0 * square + 776.0) * square + 1482.0) * square - 1920.0) * square - 945.0)
+                z * ((((79.0 * square + 776.0) * square + 1482.0) * square - 1920.0) * square
+                    - 945.0)
                     / 92160.0,
             ];
             terms.iter().rev().fold(0.0, |sum, term| (sum + term) * inverse) + z

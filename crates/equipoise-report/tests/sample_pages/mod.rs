@@ -9,8 +9,8 @@ use equipoise_core::{
 use equipoise_data::Schema;
 use equipoise_report::{
     Answer, Axis, Bar, Bars, Block, Card, Cell, Chart, ChartKind, Column, Fact, Figure, Format,
-    GroupedBars, Heatmap, Measured, NoticeKind, OutcomePage, Page, Point, Quantity,
-    Reference, Scatter, ScatterSeries, Section, Table, Tone,
+    GroupedBars, Heatmap, Measured, NoticeKind, OutcomePage, Page, Point, Quantity, Reference,
+    Scatter, ScatterSeries, Section, Table, Tone,
 };
 
 /// Two groups.
@@ -279,8 +279,7 @@ pub(crate) fn every_block(name: &str) -> Page {
             "equipoise defend --proxies proxies/{name} --root root --schema schema.toml --fairness sp --out outcome.json"
         )),
     ];
-    let charts =
-        [bars(name), grouped_bars(name), scatter(name), heatmap(name), defenses()];
+    let charts = [bars(name), grouped_bars(name), scatter(name), heatmap(name), defenses()];
     let charts = charts.into_iter().map(Block::Chart).collect();
     Page {
         title: s("One of each"),

@@ -90,7 +90,11 @@ fn optima_are_those_of_scipy() {
         let limit = |&(group, rate): &(usize, f64)| {
             let people: f64 = of_group(group).sum();
             let labels: Vec<f64> = of_group(group).map(|share| share / people).collect();
-            RateLimit { group, cells: labels.chunks(2).map(|cell| cell[0] + cell[1]).collect(), rate }
+            RateLimit {
+                group,
+                cells: labels.chunks(2).map(|cell| cell[0] + cell[1]).collect(),
+                rate,
+            }
         };
         let problem = MappingProblem {
             n_groups: case.n_groups,
