@@ -169,7 +169,8 @@ fn the_sentence_says_what_was_found_and_what_is_missing() {
     let passed = sentence(&failed, "accuracy=0.75").unwrap();
     assert!(passed.starts_with("pass: the accuracy is 0.800"), "{passed}");
     assert_eq!(sentence(&failed, "none"), None);
-    let at_the_bound = sentence(&with_gap(-0.05, 0.05, 0.15), "gap=0.05").unwrap();
+    let at_the_bound = metrics(&[[[55, 45], [0, 0]], [[50, 50], [0, 0]]]);
+    let at_the_bound = sentence(&at_the_bound, "gap=0.05").unwrap();
     assert!(at_the_bound.ends_with("for any practical number of rows to tell"), "{at_the_bound}");
     assert_eq!(
         [1, 9, 10, 99, 101, 9805, 12_345, 1_234_567].map(about),
