@@ -106,8 +106,7 @@ pub use groups::{Groups, MAX_GROUPS};
 pub use inner_fit::{FitEnd, InnerSettings, InnerSolver, fit_logistic, fit_weighted_logistic};
 pub use interval::{
     Auc, Count, Estimate, Location, WorstGap, balanced_accuracy, calibration, normal_cdf,
-    paired_mean, rate_difference, rate_ratio, rows_per_group, rows_to_exclude, student_t_quantile,
-    worst_ratio,
+    paired_mean, rate_difference, rate_ratio, rows_per_group, rows_to_exclude, worst_ratio,
 };
 pub use local_fit::{LocalFit, LocalFits};
 pub use metrics::{Gap, Gaps, GroupMetrics, Metrics, is_selected};

@@ -237,16 +237,6 @@ pub struct TracePoint {
     pub weights: Vec<f64>,
 }
 
-impl TracePoint {
-    /// At most `max` evenly spaced steps of a trace, including the first and the last.
-    pub fn thinned(trace: &[Self], max: usize) -> Vec<&Self> {
-        if trace.len() <= max {
-            return trace.iter().collect();
-        }
-        (0..max).map(|i| &trace[i * (trace.len() - 1) / (max - 1)]).collect()
-    }
-}
-
 /// Relative residual of a linear solve above which the reader is warned.
 const RESIDUAL_TOLERANCE: f64 = 1e-8;
 

@@ -10,8 +10,8 @@ use equipoise_core::{
     TiltSummary, Verdict,
 };
 use equipoise_report::{
-    Axis, Bar, Bars, Block, Chart, ChartKind, Format, GroupedBars, Heatmap, Lines, Measured, Page,
-    Point, Quantity, Scatter, ScatterSeries, Section, Series, Table, groups_text,
+    Axis, Bar, Bars, Block, Chart, ChartKind, Format, GroupedBars, Heatmap, Measured, Page, Point,
+    Quantity, Scatter, ScatterSeries, Section, Table, groups_text,
 };
 use html_check::{Tag, read_balanced};
 use sample_pages::{
@@ -124,7 +124,7 @@ fn ids_are_unique_and_header_cells_have_scopes() {
 }
 
 #[test]
-fn direct_defenses_have_no_convergence_charts() {
+fn direct_defenses_say_that_they_do_not_iterate() {
     let mut outcome = sample(3, "bank");
     outcome.trace.clear();
     outcome.gap = None;
@@ -133,7 +133,6 @@ fn direct_defenses_have_no_convergence_charts() {
     outcome.clients.iter_mut().for_each(|client| client.weight = 0.0);
     let html = report(&outcome, &two(), &[]).render();
     checked(&html);
-    assert!(html.contains("there is no trajectory to show"));
     assert!(html.contains("Computed directly") && html.contains("uses no proxy"));
 }
 
@@ -237,11 +236,6 @@ fn draws_charts_of_empty_single_and_extreme_values() {
             reference: None,
         })
     };
-    let lines = |values: &[f64], log_y: bool| {
-        let points = values.iter().enumerate().map(|(i, &y)| (i as f64, y)).collect();
-        let series = vec![Series { name: "series".to_owned(), points }];
-        ChartKind::Lines(Lines { x: axis(), y: axis(), log_y, series, markers: Vec::new() })
-    };
     let scatter = |values: &[f64], is_path: bool| {
         let point = |&y: &f64| Point { label: "p".to_owned(), x: y, y, ..Point::default() };
         let points = values.iter().map(point).collect();
@@ -272,8 +266,6 @@ fn draws_charts_of_empty_single_and_extreme_values() {
         for kind in [
             bars(values),
             grouped(values),
-            lines(values, false),
-            lines(values, true),
             scatter(values, false),
             scatter(values, true),
             heatmap(values),

@@ -81,7 +81,7 @@ def make_proxy(
         fairness: The criterion: "sp", "eo", "equalized-odds", "fpr", or a mixture such as "sp:0.5,eo:0.5". Every
             generator but "raw" needs it.
         generator: "thresholds" (the default) chooses a fair model first; "transformation" changes bins
-            and labels at random (Calmon et al., 2017); "paper" is the paper's Algorithm 1; "raw" only
+            and labels at random (Calmon et al., 2017), for "sp" alone; "paper" is the paper's Algorithm 1; "raw" only
             writes the rows of any table as numbers, neither fair nor private, as an unreliable client would.
         rows: Number of proxy rows; by default as many as the data has. With "thresholds" the model is the same for any
             number, so 200 rows will do.

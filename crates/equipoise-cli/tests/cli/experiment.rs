@@ -129,10 +129,10 @@ fn your_own_table_runs_with_the_defaults_of_proxy_and_defend() {
     // Progress is for terminals.
     assert!(!run.stderr.contains("left"), "{}", run.stderr);
 
-    // Another setting is named, with what to do, and nothing is changed.
+    // Other settings are refused, with what to do, and nothing is changed.
     let journal = world.read("own/results.jsonl");
     world.run(&format!("{own} --scenario realistic --root-share 0.02 -o own")).expect(2).says(&[
-        "--root-share was 0.01 and is now 0.02",
+        "other settings",
         "repeat its settings",
         "choose another folder",
     ]);
