@@ -106,6 +106,25 @@ impl Partition {
         })
     }
 
+    /// Some rows of each part: for each part, its first row and the number of rows from one to the next.
+    fn spaced_rows<'py>(
+        &self,
+        py: Python<'py>,
+        n_features: usize,
+        spacing: Vec<(usize, usize)>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        self.answer(py, || {
+            self.check_parts(spacing.len())?;
+            let mut reply = WireWriter::default();
+            for (part, (first, step)) in spacing.into_iter().enumerate() {
+                let rows = self.rows.spaced_rows(part, n_features, first, step);
+                reply.integers(rows.marks.iter().map(|mark| u64::from(*mark)));
+                reply.numbers(&rows.x);
+            }
+            Ok(reply.finish())
+        })
+    }
+
     /// Bytes in memory, by which a scheduler judges what a worker holds.
     fn __sizeof__(&self) -> usize {
         self.rows.n_bytes() + self.summary.len()

@@ -78,6 +78,7 @@ mod proxy;
 mod root;
 mod round;
 mod row_sample;
+mod row_spacing;
 mod rows;
 mod settings;
 mod simplex;
@@ -86,6 +87,7 @@ mod statistics;
 mod sweep;
 #[cfg(test)]
 mod test_rows;
+mod trusted;
 mod verdict;
 mod warning;
 
@@ -95,8 +97,9 @@ pub use blindness::{Blindness, cost_of_blindness};
 pub use choice::Choice;
 pub use comparison::{Comparison, Comparisons, compare_with_pooled, compare_with_root_only};
 pub use defense::{
-    ClientTrust, Defense, TrustAxis, TrustConstants, TrustReason, TrustSummary, TrustTerm,
-    fedasl_weights, fednolowe_weights, trust_with,
+    ClientGap, ClientTilt, ClientTrust, Counted, Defense, TiltContrast, TiltReason, TiltSummary,
+    TrustAxis, TrustConstants, TrustReason, TrustSummary, TrustTerm, fedasl_weights,
+    fednolowe_weights, trust_with,
 };
 pub use error::Error;
 pub use fairness::{Condition, Covariance, Criterion, Fairness, Violation};
@@ -123,6 +126,7 @@ pub use proxy::{
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};
 pub use row_sample::{PartialSample, RowSample, RowSampler, SamplePlan, SampledCell};
+pub use row_spacing::{SpacedRows, first_spaced};
 pub use rows::{Layout, MAX_ABS_VALUE, Rows};
 pub use settings::{CheckedSettings, OuterSettings, OuterSolver, Profile, RhoSchedule, Settings};
 pub use simplex::project_onto_simplex;

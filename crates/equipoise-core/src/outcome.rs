@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::audit::ClientAudit;
 use crate::blindness::Blindness;
 use crate::comparison::Comparisons;
-use crate::defense::{ClientTrust, TrustSummary};
+use crate::defense::{ClientTilt, ClientTrust, TiltSummary, TrustSummary};
 use crate::fairness::Violation;
 use crate::inner_fit::FitEnd;
 use crate::metrics::Metrics;
@@ -84,6 +84,9 @@ pub struct Outcome {
     /// How the defense `trust` came to its weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<TrustSummary>,
+    /// How the defense `tilt` came to its weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tilt: Option<TiltSummary>,
     /// The weight trajectory. Empty for a defense without an outer loop.
     pub trace: Vec<TracePoint>,
 }
@@ -103,6 +106,9 @@ pub struct ClientOutcome {
     /// How much it is trusted and why, if the defense tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<ClientTrust>,
+    /// How the defense `tilt` judged it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tilt: Option<ClientTilt>,
     /// Its audit, if one was made: see [`audit`](crate::audit()).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit: Option<ClientAudit>,

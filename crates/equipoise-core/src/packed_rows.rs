@@ -13,6 +13,7 @@ use std::slice;
 
 use crate::error::Error;
 use crate::row_sample::{RowSample, RowSampler, SamplePlan};
+use crate::row_spacing::SpacedRows;
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, Statistics};
 
@@ -91,6 +92,12 @@ impl ClientStatistics for PackedRows {
 
     fn sample(&self, client: usize) -> Option<&RowSample> {
         self.samples[client].as_ref()
+    }
+
+    fn spaced_rows(&self, n_x: usize, steps: &[usize]) -> Result<Option<Vec<SpacedRows>>, Error> {
+        let of_client =
+            |(client, step): (usize, &usize)| self.rows.spaced_rows(client, n_x, 0, *step);
+        Ok(Some(steps.iter().enumerate().map(of_client).collect()))
     }
 
     fn cell_counts(&self, client: usize) -> Option<&[[usize; 2]]> {

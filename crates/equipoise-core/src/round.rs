@@ -13,6 +13,8 @@ pub struct Round {
     root: Root,
     /// Whether each client declares that its proxy is noisy.
     is_noisy: Vec<bool>,
+    /// The error that declared noise causes in the rate of a group, times the group's rows: 0 without noise.
+    noise: Vec<f64>,
 }
 
 /// One client's part of a round.
@@ -64,7 +66,8 @@ impl Round {
             return Err(Error::Input(format!("the proxy of client `{client}` has no rows")));
         }
         let is_noisy = vec![false; client_ids.len()];
-        Ok(Self { client_ids, proxies, root, is_noisy })
+        let noise = vec![0.0; client_ids.len()];
+        Ok(Self { client_ids, proxies, root, is_noisy, noise })
     }
 
     /// The round with the clients that declare noise, in the order of their ids: their proxies are differentially private,
@@ -76,6 +79,22 @@ impl Round {
         }
         self.is_noisy = is_noisy;
         Ok(self)
+    }
+
+    /// The round with the noise of private proxies, in the order of the clients' ids: the error that it causes in the rate of
+    /// a group, times the group's rows (see [`PrivacyStatement::rate_error`](crate::PrivacyStatement::rate_error)). 0: none.
+    pub fn with_noise(mut self, noise: Vec<f64>) -> Result<Self, Error> {
+        let (expected, found) = (self.client_ids.len(), noise.len());
+        if expected != found {
+            return Err(Error::Clients { expected, found });
+        }
+        self.noise = noise;
+        Ok(self)
+    }
+
+    /// The noise of each client's proxy: see [`with_noise`](Self::with_noise).
+    pub(crate) fn noise(&self) -> &[f64] {
+        &self.noise
     }
 
     /// Whether a client declares that its proxy is noisy.

@@ -78,6 +78,7 @@ pub(crate) fn learn_weights(
         trace: trace.points,
         warnings: Vec::new(),
         trust: None,
+        tilt: None,
     })
 }
 
@@ -156,12 +157,17 @@ fn measure_on_root(
         Some(trust) => (trust.clients.into_iter().map(Some).collect(), Some(trust.summary)),
         None => (vec![None; solution.weights.len()], None),
     };
+    let (mut tilt, tilt_summary) = match solution.tilt {
+        Some(tilt) => (tilt.clients.into_iter().map(Some).collect(), Some(tilt.summary)),
+        None => (vec![None; solution.weights.len()], None),
+    };
     let clients = solution.weights.iter().enumerate().map(|(c, &weight)| ClientOutcome {
         id: round.client_ids()[c].clone(),
         proxy_rows: round.proxies().n_rows(c),
         root_rows: round.root().tables()[c].len(),
         weight,
         trust: trust[c].take(),
+        tilt: tilt[c].take(),
         audit: None,
     });
     let root_rows = round.root().all_rows()?;
@@ -195,6 +201,7 @@ fn measure_on_root(
         counts: solution.counts,
         trace: solution.trace,
         trust: summary,
+        tilt: tilt_summary,
         warnings,
         settings: **settings,
     };

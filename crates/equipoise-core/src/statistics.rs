@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::kernel::n_sums;
 use crate::local_fit::{LocalFit, LocalFits};
 use crate::row_sample::RowSample;
+use crate::row_spacing::SpacedRows;
 
 /// The highest derivative in the statistics; each order includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,6 +66,12 @@ pub trait ClientStatistics: Send + Sync {
     /// Some rows of this client with their groups, if it is one of the sampled clients.
     fn sample(&self, _client: usize) -> Option<&RowSample> {
         None
+    }
+
+    /// Rows `0, s, 2s, …` of each client, `s` its step, of rows with `n_x` features. `None` if rows cannot be read one
+    /// by one.
+    fn spaced_rows(&self, _n_x: usize, _steps: &[usize]) -> Result<Option<Vec<SpacedRows>>, Error> {
+        Ok(None)
     }
 
     /// Number of rows of one client in each cell `[group][y]`, if it is known.

@@ -39,6 +39,14 @@ pub enum WarningCode {
     FellBack,
     /// The root cannot tell which clients are fair.
     CannotTell,
+    /// Clients differ more than honest clients of one population do.
+    ClientsDiffer,
+    /// The clients' rows and the root disagree about the gap.
+    RowsDisagree,
+    /// The model rests on few of the clients.
+    FewClientsUsed,
+    /// Clients whose models know little are counted, because the others are unfair together.
+    FairButWeak,
     /// The outer solver ran out of steps.
     NotStationary,
     /// The label column has more than two values.
@@ -125,11 +133,15 @@ impl WarningCode {
         match self {
             Self::NotStationary
             | Self::FellBack
+            | Self::FairButWeak
             | Self::FairnessNotReached
             | Self::NoBetterThanConstant
             | Self::PooledNoWorse
             | Self::RootOnlyNoWorse => 0,
             Self::CannotTell
+            | Self::ClientsDiffer
+            | Self::RowsDisagree
+            | Self::FewClientsUsed
             | Self::LargeNoise
             | Self::RootTooSmall
             | Self::GroupMissing

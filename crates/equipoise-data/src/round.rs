@@ -183,7 +183,12 @@ fn assemble(
     let overlaps = find_overlaps(&client_ids, sketches);
     let distinct_rows = sketches.iter().map(RowSketch::distinct_rows).collect();
     let privacy: Vec<_> = declared.into_iter().map(|of| of.privacy).collect();
+    let of_one_row = |statement: &Option<PrivacyStatement>| {
+        statement.as_ref().and_then(|statement| statement.rate_error(1)).unwrap_or(0.0)
+    };
+    let noise = privacy.iter().map(of_one_row).collect();
     let round = Round::from_parts(client_ids, proxies, root)?
+        .with_noise(noise)?
         .with_noisy_clients(privacy.iter().map(Option::is_some).collect())?;
     Ok(LoadedRound { round, warnings, overlaps, distinct_rows, privacy })
 }

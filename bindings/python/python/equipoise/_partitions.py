@@ -60,6 +60,11 @@ def fits(partition: _core.Partition, request: bytes, weights: bytes) -> bytes:
     return partition.fits(request, weights)
 
 
+def spaced_rows(partition: _core.Partition, n_features: int, spacing: list[tuple[int, int]]) -> bytes:
+    """Some rows of each part."""
+    return partition.spaced_rows(n_features, spacing)
+
+
 def count_cells(part: Part, schema: str, frames: Sequence[Any]) -> Cells:
     """The number of rows of a part in each cell."""
     return _core.count_cells(part.name, _table(part, frames), part.first, part.end, _schema(schema))

@@ -51,7 +51,7 @@ class FairServer(Parameters):
     Args:
         schema: The schema that all parties agreed on, or the path of its file.
         fairness: The criterion: "sp", "eo", "equalized-odds", "fpr", or a mixture such as "sp:0.5,eo:0.5".
-        defense: "trust" (the default), "bilevel", "pooled", "fedasl", "fednolowe" or "root-only".
+        defense: "trust" (the default), "tilt", "bilevel", "pooled", "fedasl", "fednolowe" or "root-only".
         require: What the model must achieve on the root, such as "gap=0.05,accuracy=0.75".
         profile: Which settings to start from: "default" or "paper".
         estimator: A scikit-learn classifier to train on the weighted proxies.

@@ -204,6 +204,9 @@ class _Partitions:
     def fits(self, asked: list[int], request: bytes, weights: list[bytes]) -> list[bytes]:
         return self._ask("fits", _partitions.fits, asked, [(request, own) for own in weights])
 
+    def spaced_rows(self, asked: list[int], n_features: int, spacing: list[list[tuple[int, int]]]) -> list[bytes]:
+        return self._ask("samples", _partitions.spaced_rows, asked, [(n_features, own) for own in spacing])
+
     def _ask(self, name: str, task: Callable[..., Any], asked: list[int], requests: list[tuple[Any, ...]]) -> list[Any]:
         if not asked:
             return []

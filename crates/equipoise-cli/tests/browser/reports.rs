@@ -77,8 +77,8 @@ fn the_reports_of_every_command_pass_all_checks_on_screen_and_on_paper() {
         ("demo/fednolowe", outcome(4)),
         ("demo/root-only", outcome(4)),
         ("outcome", outcome(4)),
-        // For each criterion: a heatmap, two scatter plots, three charts of the solver's trajectory.
-        ("experiment", Expectations { title: "results", charts: 12, figures: 3, requests: &[] }),
+        // For each criterion: a heatmap and two scatter plots.
+        ("experiment", Expectations { title: "results", charts: 6, figures: 3, requests: &[] }),
         ("arena", Expectations { title: "Arena", charts: 0, figures: 5, requests: &[] }),
     ];
     println!("{}", browser.version());

@@ -41,6 +41,10 @@ pub(super) fn sentences(
                 Some(reason) => reason.to_string(),
                 None => "No reason is known.".to_owned(),
             },
+            Defense::Tilt => match &client.tilt {
+                Some(tilt) => tilt.to_string(),
+                None => "No reason is known.".to_owned(),
+            },
             Defense::Bilevel => by_mixture(client.weight, left_out.as_ref()),
         }
     };

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::kernel::Block;
 use crate::kernel::lanes::Quad;
 use crate::row_sample::{PartialSample, RowSampler};
+use crate::row_spacing::mark;
 use crate::rows::{Layout, Rows};
 
 /// Packs the rows of one client, chunk by chunk. The result does not depend on the chunks.
@@ -16,6 +17,8 @@ pub struct ClientPacker {
     n_open: usize,
     blocks: Vec<Block>,
     cell_counts: Vec<[usize; 2]>,
+    /// Group and label of each row.
+    marks: Vec<u8>,
     sampler: Option<RowSampler>,
 }
 
@@ -25,6 +28,7 @@ pub struct PackedClient {
     pub(super) layout: Layout,
     pub(super) blocks: Vec<Block>,
     pub(super) cell_counts: Vec<[usize; 2]>,
+    pub(super) marks: Vec<u8>,
     pub(super) sample: Option<PartialSample>,
 }
 
@@ -36,6 +40,7 @@ impl ClientPacker {
             n_open: 0,
             blocks: Vec::new(),
             cell_counts: vec![[0; 2]; layout.groups.len()],
+            marks: Vec::new(),
             sampler: None,
             layout,
         }
@@ -54,6 +59,8 @@ impl ClientPacker {
         for i in 0..rows.len() {
             self.push_row(rows.a(i), rows.labels()[i]);
         }
+        let marks = (0..rows.len()).map(|i| mark(rows.group(i), rows.is_positive(i)));
+        self.marks.extend(marks);
         if let Some(sampler) = &mut self.sampler {
             sampler.add(rows);
         }
@@ -89,9 +96,9 @@ impl ClientPacker {
         if self.n_open > 0 {
             self.close_block();
         }
-        let Self { layout, blocks, cell_counts, sampler, .. } = self;
+        let Self { layout, blocks, cell_counts, marks, sampler, .. } = self;
         let sample = sampler.map(RowSampler::finish);
-        PackedClient { layout, blocks, cell_counts, sample }
+        PackedClient { layout, blocks, cell_counts, marks, sample }
     }
 }
 

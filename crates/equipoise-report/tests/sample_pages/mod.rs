@@ -60,6 +60,7 @@ pub(crate) fn outcome(n: usize, name: &str) -> Outcome {
         proxy_rows: 3120 + 17 * c,
         root_rows: 17,
         trust: None,
+        tilt: None,
         audit: Some(client_audit(c)),
     });
     let rough = Warning {
@@ -118,6 +119,7 @@ pub(crate) fn outcome(n: usize, name: &str) -> Outcome {
         judgements,
         settings,
         trust: None,
+        tilt: None,
         warnings: vec![rough, Warning::new(WarningCode::InnerNotConverged, not_converged)],
         trace,
     }
