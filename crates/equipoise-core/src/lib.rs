@@ -61,6 +61,7 @@ mod defense;
 mod error;
 mod fairness;
 mod figure_warnings;
+mod folds;
 mod groups;
 mod held_out;
 mod inner_fit;
@@ -117,8 +118,8 @@ pub use proxy::{
     ClientData, Closeness, Distances, EncodedColumn, EncodedColumns, FEW_DATA_ROWS, FairProxyTest,
     GeneratedProxy, MembershipAttack, NoisyRelease, Privacy, PrivacyStatement, ProxyGenerator,
     ProxyModels, ProxySettings, ProxySolver, ProxyStart, ProxySummary, Release, Separation,
-    SmallestCell, attack_membership, check_fairness_is_measurable, epsilon_of, generate_proxy,
-    measure_closeness, random_halves, rho_of, smallest_cell, test_fair_proxy,
+    SmallestCell, attack_membership, check_fairness_is_measurable, cross_validate, epsilon_of,
+    generate_proxy, measure_closeness, random_halves, rho_of, smallest_cell, test_fair_proxy,
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};

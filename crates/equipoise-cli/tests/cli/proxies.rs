@@ -103,3 +103,35 @@ fn a_transformed_proxy_is_fairer_and_knows_no_other_criterion() {
     let other = "proxy data.csv --schema schema.toml --fairness eo --generator transformation";
     world.run(&format!("{other} -o p.csv")).expect(2).says(&["choose the fairness sp"]);
 }
+
+/// Most rows of a table of categories have a twin, which sampled rows cannot have.
+#[test]
+fn only_extreme_values_make_a_proxy_unlike_its_data() {
+    let world = World::new();
+    let mut lines = vec!["passed,group,a,b,c,income".to_owned()];
+    for i in 0..900 {
+        let level = |step: usize, n: usize| i / step % n;
+        let passed = u8::from((i * 7 + level(2, 3) * 300) % 1000 > 450);
+        let [a, b, c] = [level(2, 3), level(6, 4), level(24, 2)];
+        lines.push(format!("{passed},{},a{a},b{b},c{c},1", if i % 2 == 0 { "A" } else { "B" }));
+    }
+    let finding = |lines: &[String]| {
+        world.write("own.csv", &(lines.join("\n") + "\n"));
+        world
+            .run("schema infer own.csv --label passed=1 --sensitive group=A -o schema.toml --force")
+            .expect(0);
+        let made = proxy(&world, "own.csv", "--fairness sp -o p.parquet");
+        (made["closeness"].clone(), made["closeness_finding"].clone())
+    };
+    let (distances, found) = finding(&lines);
+    assert_eq!(distances["data_to_data"]["median"], 0.0);
+    assert_eq!(found, "no-problem", "{distances}");
+    // Two of 900 incomes are extreme, and the schema's scale does not follow them.
+    for (i, line) in lines.iter_mut().enumerate().skip(1) {
+        let income = if i % 450 == 0 { 1_000_000 } else { i % 40 };
+        line.truncate(line.len() - 1);
+        *line += &income.to_string();
+    }
+    let (distances, found) = finding(&lines);
+    assert_eq!(found, "unlike-data", "{distances}");
+}

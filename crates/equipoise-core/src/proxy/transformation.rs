@@ -23,7 +23,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::blocks::scores;
 use super::on_data::OnData;
-use super::target::{DATA_RIDGE, Goal, Rates, worst_gap};
+use super::own_model::DATA_RIDGE;
+use super::target::{Goal, Rates, worst_gap};
 use super::thresholds::{check_size, occupied_groups};
 use super::{ClientData, GeneratedProxy, ProxySettings, ProxyStart, ProxySummary};
 use crate::error::Error;
