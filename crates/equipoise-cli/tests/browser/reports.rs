@@ -71,11 +71,11 @@ fn the_reports_of_every_command_pass_all_checks_on_screen_and_on_paper() {
     let outcome = |charts| Expectations { charts, ..OUTCOME };
     let pages = [
         ("demo/tilt", outcome(4)),
-        ("demo/bilevel", outcome(7)),
+        ("demo/bilevel", outcome(4)),
         ("demo/pooled", outcome(4)),
         ("demo/fedasl", outcome(4)),
         ("demo/fednolowe", outcome(4)),
-        ("demo/trusted.csv-only", outcome(4)),
+        ("demo/root-only", outcome(4)),
         ("outcome", outcome(4)),
         // For each criterion: a heatmap and two scatter plots.
         ("experiment", Expectations { title: "results", charts: 6, figures: 3, requests: &[] }),
