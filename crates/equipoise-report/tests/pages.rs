@@ -608,9 +608,10 @@ fn the_page_says_how_each_client_was_counted_and_why() {
         "1 of 4 clients are counted in full, 2 less, 1 not",
         "counted in full, 2 less, 1 not",
         "Counted in full.",
-        "but the average would favour `men`; its people have other rates than the root: threshold moved by -0.31.",
-        &format!("since the root cannot check it: `{limited}`."),
-        "Hardly counted: its model favours `women` by 0.312 ± 0.021; most fair clients are within 0.015.",
+        "its people have other rates than the root: threshold moved by -0.31.",
+        "since the root cannot check it: ",
+        limited,
+        "by 0.312 ± 0.021; most fair clients are within 0.015.",
     ] {
         assert!(html.contains(part), "no {part}");
     }

@@ -73,7 +73,7 @@ fn falls_back_to_the_root_with_a_warning_if_no_client_helps() {
         world.write(&format!("roots/{client}.csv"), &table(&rows));
     }
     let run = world.defend("--fairness sp -o out").expect(0);
-    let run = run.says(&["warning: no client has any weight", "root-only model"]);
+    let run = run.says(&["warning: no client has any weight", "is used instead"]);
     assert!(run.stdout.contains("fell back: the root-only model"), "{}", run.stdout);
     assert!(run.stdout.contains("this is the root-only model"), "{}", run.stdout);
     let outcome = world.json("out/outcome.json");

@@ -113,9 +113,13 @@ impl OutcomePage<'_> {
             Some(texts.into_iter().chain([weight]).collect())
         };
         let rows: Vec<Vec<Cell>> = self.clients().iter().filter_map(row).collect();
-        let headline = self.outcome.tilt.as_ref()?.headline();
+        self.outcome.tilt.as_ref()?;
         let columns = Column::list(["Client", "Counted", "Why"], ["Weight"]);
-        let table = Block::Table(Table { caption: headline, columns, rows });
+        let table = Block::Table(Table {
+            caption: "How each client was counted, and why".to_owned(),
+            columns,
+            rows,
+        });
         Some(match self.clients().len() > MAX_BARS {
             false => table,
             true => Block::Details {
