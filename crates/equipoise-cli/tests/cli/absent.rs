@@ -21,7 +21,7 @@ fn absent_clients_are_named_and_the_model_is_that_of_the_server() {
     world
         .defend("--fairness sp -o own")
         .expect(2)
-        .says(&["Without a proxy: `east`", "--allow-missing"]);
+        .says(&["without a proxy: `east`", "--allow-missing"]);
     assert_eq!(world.names(), before);
 
     let run = world.defend("--fairness sp --allow-missing -o own --json").expect(0);

@@ -101,7 +101,7 @@ fn a_transformed_proxy_is_fairer_and_knows_no_other_criterion() {
     assert_eq!(world.read("p.csv"), world.read("again.csv"));
     assert_eq!(made["theta"], again["theta"]);
     let other = "proxy data.csv --schema schema.toml --fairness eo --generator transformation";
-    world.run(&format!("{other} -o p.csv")).expect(2).says(&["choose the fairness sp"]);
+    world.run(&format!("{other} -o other.csv")).expect(2).says(&["choose the fairness sp"]);
 }
 
 /// Most rows of a table of categories have a twin, which sampled rows cannot have.
@@ -126,11 +126,15 @@ fn only_extreme_values_make_a_proxy_unlike_its_data() {
     let (distances, found) = finding(&lines);
     assert_eq!(distances["data_to_data"]["median"], 0.0);
     assert_eq!(found, "no-problem", "{distances}");
-    // Two of 900 incomes are extreme, and the schema's scale does not follow them.
-    for (i, line) in lines.iter_mut().enumerate().skip(1) {
-        let income = if i % 450 == 0 { 1_000_000 } else { i % 40 };
-        line.truncate(line.len() - 1);
-        *line += &income.to_string();
+    // Of each of six amounts, two in 900 are so extreme that sampled amounts lie far from all real ones.
+    lines = vec!["passed,group,u,v,w,x,y,z".to_owned()];
+    for i in 0..900 {
+        let amounts: Vec<String> = (0..6)
+            .map(|column| if i % 450 == column { 1_000_000 } else { i % 40 })
+            .map(|amount| amount.to_string())
+            .collect();
+        let group = if i % 2 == 0 { "A" } else { "B" };
+        lines.push(format!("{},{group},{}", i * 7 % 10 / 5, amounts.join(",")));
     }
     let (distances, found) = finding(&lines);
     assert_eq!(found, "unlike-data", "{distances}");
