@@ -126,10 +126,10 @@ fn only_extreme_values_make_a_proxy_unlike_its_data() {
     let (distances, found) = finding(&lines);
     assert_eq!(distances["data_to_data"]["median"], 0.0);
     assert_eq!(found, "no-problem", "{distances}");
-    // Of each of six amounts, two in 900 are so extreme that sampled amounts lie far from all real ones.
-    lines = vec!["passed,group,u,v,w,x,y,z".to_owned()];
+    // Of each of ten amounts, two in 900 are so extreme that sampled amounts lie far from all real ones.
+    lines = vec!["passed,group,q,r,s,t,u,v,w,x,y,z".to_owned()];
     for i in 0..900 {
-        let amounts: Vec<String> = (0..6)
+        let amounts: Vec<String> = (0..10)
             .map(|column| if i % 450 == column { 1_000_000 } else { i % 40 })
             .map(|amount| amount.to_string())
             .collect();
