@@ -9,7 +9,7 @@ use std::path::Path;
 use equipoise_data::Digest;
 use jiff::Timestamp;
 
-use crate::content::{Content, Fault, Problem};
+use crate::content::{Content, Problem};
 use crate::error::{Error, Result};
 use crate::key::PrivateKey;
 use crate::log::{Filed, Log, Refusal, Stage};
@@ -116,11 +116,4 @@ fn write_table(file: &Path, bytes: &[u8]) -> Result<()> {
     new.write_all(bytes).and_then(|()| new.as_file().sync_all()).map_err(Error::io(file))?;
     new.persist(file).map_err(|error| Error::io(file)(error.error))?;
     Ok(())
-}
-
-impl Problem {
-    /// Whether the file could not even be opened, so that its client should look at how it was sealed.
-    pub fn is_not_opened(&self) -> bool {
-        self.exclusion.code == Fault::NotOpened
-    }
 }

@@ -9,7 +9,7 @@ use equipoise_data::{Digest, Hasher};
 use crate::error::{Error, Result};
 
 /// How much is read or written at once.
-pub(crate) const PIECE: usize = 64 << 10;
+pub const PIECE: usize = 64 << 10;
 
 /// A temporary file that is being filled.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! Verifying a published folder, with nothing but the coordinator's fingerprint.
 //!
-//! Three checks, in this order. *Chain*: the log is a possible history of its invitation, every signature holds, and the
-//! statement binds every file. *Consequences*: what is published follows from invitation and log. *Solve*: solving again gives
-//! the same result. The last two need the solver, so the caller brings them; this crate passes the files as bytes.
+//! The *chain* is checked here: the log is a possible history of its invitation, every signature holds, and the statement binds
+//! every file. The *consequences* (what is published follows from invitation and log) and the *solve* (solving the opened tables
+//! again gives the same result: see [`read_opened`](crate::read_opened)) need the solver, so the caller checks them on what
+//! [`verify`] returns.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -10,14 +11,12 @@ use std::path::{Path, PathBuf};
 
 use equipoise_data::Digest;
 
-use crate::content::Content;
 use crate::document::Document;
 use crate::error::{Error, Result};
 use crate::key::Fingerprint;
 use crate::log::{LOG_FILE, Log, Refusal, STATEMENT_FILE, Stage};
-use crate::opening::{open_regular, read_opened};
+use crate::opening::open_regular;
 use crate::publish::{INVITATION_FILE, MAX_PUBLISHED, files_in};
-use crate::text::Name;
 
 /// The published files: name and bytes.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -110,24 +109,4 @@ fn check_receipt(file: &Path, log: &Log) -> Result<()> {
         }
         other => Error::file(file, other),
     })
-}
-
-impl Verified {
-    /// The second check: `follows` compares invitation and log with the published files.
-    pub fn consequences(
-        &self,
-        follows: impl FnOnce(&Log, &Files) -> Result<(), String>,
-    ) -> Result<(), String> {
-        follows(&self.log, &self.files)
-    }
-
-    /// The third check: `solve` solves again with the opened tables and compares.
-    pub fn solve(
-        &self,
-        opened: &Path,
-        solve: impl FnOnce(&Log, &Files, BTreeMap<Name, Content>) -> Result<(), String>,
-    ) -> Result<(), String> {
-        let tables = read_opened(opened, &self.log).map_err(|error| error.to_string())?;
-        solve(&self.log, &self.files, tables)
-    }
 }

@@ -12,7 +12,7 @@ use crate::spool::{Spool, Spooled, each_piece};
 
 /// Inserts a blob unless it is there. Its bytes are hashed again as they are written.
 pub(super) fn insert(path: &Path, database: &Connection, body: &mut Spooled) -> Result<()> {
-    use std::io::{Seek as _, SeekFrom, Write as _};
+    use std::io::{Seek as _, SeekFrom};
     let failed = || Error::database(path);
     let length = i64::try_from(body.length).unwrap_or(i64::MAX);
     let query = "INSERT OR IGNORE INTO blob VALUES (?, zeroblob(?))";
@@ -24,9 +24,12 @@ pub(super) fn insert(path: &Path, database: &Connection, body: &mut Spooled) -> 
     let mut blob = database.blob_open(MAIN_DB, "blob", "bytes", row, false).map_err(failed())?;
     let mut hasher = Hasher::default();
     body.file.seek(SeekFrom::Start(0)).map_err(Error::io(path))?;
+    let mut at = 0;
     let write = |piece: &[u8]| {
         hasher.update(piece);
-        blob.write_all(piece).map_err(Error::io(path))
+        blob.write_at(piece, at).map_err(Error::database(path))?;
+        at += piece.len();
+        Ok(())
     };
     each_piece(&mut body.file, write, Error::io(path))?;
     blob.close().map_err(failed())?;
