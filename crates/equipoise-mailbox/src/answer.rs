@@ -81,12 +81,12 @@ impl Failure {
 fn refused(refusal: &Refusal) -> (StatusCode, &'static str, String) {
     use Refusal as R;
     let status = match refusal {
-        R::OtherKind { .. } | R::OtherRound { .. } | R::BadSignature(_) | R::NotOnRoster(_) => {
+        R::OtherKind(..) | R::OtherRound(..) | R::BadSignature(_) | R::NotOnRoster(_) => {
             return Failure::NotAccepted.parts();
         }
-        R::Expired | R::OtherCoordinator { .. } => StatusCode::FORBIDDEN,
-        R::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-        R::Malformed(_) | R::OtherBody { .. } => StatusCode::BAD_REQUEST,
+        R::Expired | R::OtherCoordinator(..) => StatusCode::FORBIDDEN,
+        R::TooLarge(..) => StatusCode::PAYLOAD_TOO_LARGE,
+        R::Malformed(_) | R::OtherBody(..) => StatusCode::BAD_REQUEST,
         _ => StatusCode::CONFLICT,
     };
     (status, refusal.code(), refusal.to_string())

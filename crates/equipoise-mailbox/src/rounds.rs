@@ -35,10 +35,8 @@ pub(crate) struct Slot {
 
 /// The mailbox's key. The first time it makes one, with a public file that has the mailbox's address.
 pub fn open_key(folder: &Path, address: &str) -> Result<PrivateKey> {
-    match DirBuilder::new().recursive(true).mode(0o700).create(folder) {
-        Err(error) => return Err(Error::Io { file: folder.to_path_buf(), source: error }),
-        Ok(()) => {}
-    }
+    let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    created.map_err(Error::io(folder))?;
     let file = folder.join(KEY_FILE);
     if !file.exists() {
         PrivateKey::random().map_err(Error::io(&file))?.write(&file, address)?;
@@ -143,6 +141,6 @@ fn same(round: RoundFile, digest: Digest) -> Result<RoundFile> {
     let expected = round.log().invitation.digest;
     match expected == digest {
         true => Ok(round),
-        false => Err(Refusal::OtherRound { expected: digest, found: expected }.into()),
+        false => Err(Refusal::OtherRound(digest, expected).into()),
     }
 }

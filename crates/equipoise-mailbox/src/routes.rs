@@ -6,11 +6,12 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use equipoise_data::Digest;
 use equipoise_round::mailbox::{PulledLog, Status};
+use equipoise_round::order::FileDigest;
 use equipoise_round::spool::{PIECE, Spooled};
 use equipoise_round::{Document, Kind, Pull, RoundFile, Stage, Submission, extension, log};
 use futures_util::stream;
@@ -125,7 +126,7 @@ async fn take_file(
     header: Document,
     upload: &mut Upload,
 ) -> Result<Document, Failure> {
-    let check = move |_: &App, round: &mut RoundFile| {
+    let check = move |_: &App, round: &mut RoundFile| -> Result<Submission, Failure> {
         let submission = Submission::of(header, &round.log().invitation)?;
         if round.log().seq_of(&submission.document).is_none() {
             round.log().admits(&submission)?;
@@ -152,8 +153,9 @@ async fn take_extension(
     upload: &mut Upload,
 ) -> Result<Document, Failure> {
     let announced = header.clone();
-    let check =
-        move |_: &App, round: &mut RoundFile| Ok(extension::check_header(&announced, round.log())?);
+    let check = move |_: &App, round: &mut RoundFile| -> Result<FileDigest, Failure> {
+        Ok(extension::check_header(&announced, round.log())?)
+    };
     let expected = on_round(app, Arc::clone(&slot), check).await?;
     let _permit = app.uploads.acquire().await.map_err(|_| Failure::Broken)?;
     let body = upload.spool(app.rounds.folder(), expected.length).await?;
@@ -173,7 +175,7 @@ async fn show(State(app): Shared, Path(round): Path<String>, headers: HeaderMap)
         .is_some_and(|accept| accept.contains("application/json"));
     on_round(&app, slot, move |_, round| match wants_json {
         true => Ok(Json(Status::of(round.log())).into_response()),
-        false => Ok(page(round.log(), &address).into_response()),
+        false => Ok(Html(page(round.log(), &address).into_string()).into_response()),
     })
     .await
 }
@@ -242,7 +244,7 @@ fn find(app: &App, round: &str) -> Result<Arc<Slot>, Failure> {
 fn stream_file(copy: Spooled) -> Response {
     let length = copy.length;
     let file = tokio::fs::File::from_std(copy.file);
-    let pieces = stream::unfold(file, |mut file| async {
+    let pieces = stream::unfold(file, |mut file| async move {
         let mut piece = vec![0; PIECE];
         match file.read(&mut piece).await {
             Ok(0) => None,

@@ -105,10 +105,10 @@ impl Document {
         key: &PublicKey,
     ) -> Result<T, Refusal> {
         if self.kind != kind {
-            return Err(Refusal::OtherKind { expected: kind.name(), found: self.kind.name() });
+            return Err(Refusal::OtherKind(kind.name(), self.kind.name()));
         }
         if self.audience != audience {
-            return Err(Refusal::OtherRound { expected: audience, found: self.audience });
+            return Err(Refusal::OtherRound(audience, self.audience));
         }
         if !key.verifies(&message(kind, audience, &self.line), &self.signature) {
             return Err(Refusal::BadSignature(kind.name()));

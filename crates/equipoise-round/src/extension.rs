@@ -60,7 +60,7 @@ pub fn check_header(header: &Document, log: &Log) -> Result<FileDigest, Refusal>
     let limit = MAX_PUBLISHED + MAX_LINES;
     match header.length <= limit {
         true => Ok(header),
-        false => Err(Refusal::TooLarge { found: header.length, limit }),
+        false => Err(Refusal::TooLarge(header.length, limit)),
     }
 }
 
@@ -69,7 +69,7 @@ pub fn extend(round: &mut RoundFile, header: &Document, mut body: Spooled) -> Re
     let expected = check_header(header, round.log())?;
     if (expected.length, expected.sha256) != (body.length, body.sha256) {
         let (expected, found) = (expected.length, body.length);
-        return Err(Refusal::OtherBody { expected, found }.into());
+        return Err(Refusal::OtherBody(expected, found).into());
     }
     body.file.seek(SeekFrom::Start(0)).map_err(Error::io(round.path()))?;
     let mut source = BufReader::new(body.file);
@@ -83,7 +83,7 @@ pub fn extend(round: &mut RoundFile, header: &Document, mut body: Spooled) -> Re
     for FileDigest { length, sha256 } in contents.files {
         let body = Spool::fill(round.folder(), &mut source.by_ref().take(length), length)?;
         if (body.length, body.sha256) != (length, sha256) {
-            return Err(Refusal::OtherBody { expected: length, found: body.length }.into());
+            return Err(Refusal::OtherBody(length, body.length).into());
         }
         bodies.push(body);
     }

@@ -107,7 +107,7 @@ impl Invitation {
         let found = self.terms.coordinator.fingerprint();
         match found == *expected {
             true => Ok(()),
-            false => Err(Refusal::OtherCoordinator { found: found.to_string() }),
+            false => Err(Refusal::OtherCoordinator(found.to_string())),
         }
     }
 

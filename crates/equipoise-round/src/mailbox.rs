@@ -101,7 +101,7 @@ pub fn pull(
         }
         let body = Spool::fill(round.folder(), &mut fetch(Some(sha256))?, length)?;
         if (body.length, body.sha256) != (length, sha256) {
-            return Err(Refusal::OtherBody { expected: length, found: body.length }.into());
+            return Err(Refusal::OtherBody(length, body.length).into());
         }
         bodies.push(body);
     }

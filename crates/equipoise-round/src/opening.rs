@@ -47,7 +47,7 @@ pub fn open_all(
 ) -> Result<Vec<(Name, Problem)>> {
     if round.log().stage != Stage::Closed {
         let (event, state) = ("opening the files", round.log().stage.name());
-        return Err(Refusal::NotPossible { event, state }.into());
+        return Err(Refusal::NotPossible(event, state).into());
     }
     create_private_folder(folder)?;
     let counting: Vec<(Name, Filed)> =

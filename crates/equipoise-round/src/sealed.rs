@@ -90,7 +90,7 @@ impl Submission {
     pub fn of(document: Document, invitation: &Invitation) -> Result<Self, Refusal> {
         if document.kind() != Kind::Submission {
             let (expected, found) = (Kind::Submission.name(), document.kind().name());
-            return Err(Refusal::OtherKind { expected, found });
+            return Err(Refusal::OtherKind(expected, found));
         }
         let context = |header: &Header| -> Result<Context, Refusal> {
             serde_json::from_str(&header.context)
@@ -106,11 +106,11 @@ impl Submission {
             return Err(Refusal::Malformed(problem.into()));
         }
         if round != invitation.digest {
-            return Err(Refusal::OtherRound { expected: invitation.digest, found: round });
+            return Err(Refusal::OtherRound(invitation.digest, round));
         }
         let (length, limit) = (header.length, invitation.terms.max_bytes);
         if length > limit {
-            return Err(Refusal::TooLarge { found: length, limit });
+            return Err(Refusal::TooLarge(length, limit));
         }
         let Header { context: info, sha256, content_sha256, .. } = header;
         Ok(Self { client, sealed_at, length, sha256, content_sha256, document, info })
@@ -199,7 +199,7 @@ pub fn seal_bytes(
     let ciphertext = [&encapsulated.to_bytes()[..], &sealed].concat();
     let (length, limit) = (ciphertext.len() as u64, invitation.terms.max_bytes);
     if length > limit {
-        return Err(Refusal::TooLarge { found: length, limit });
+        return Err(Refusal::TooLarge(length, limit));
     }
     let content_sha256 = Digest::of(content);
     let header = Header { context, length, sha256: Digest::of(&ciphertext), content_sha256 };

@@ -91,7 +91,7 @@ impl RoundFile {
     ) -> Result<Document> {
         if (body.length, body.sha256) != (submission.length, submission.sha256) {
             let (expected, found) = (submission.length, body.length);
-            return Err(Refusal::OtherBody { expected, found }.into());
+            return Err(Refusal::OtherBody(expected, found).into());
         }
         self.append(submission.document.clone(), vec![body], received_at, writer)
     }

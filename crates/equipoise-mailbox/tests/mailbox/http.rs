@@ -32,7 +32,7 @@ fn a_round_over_https_from_invitation_to_verification() {
         assert_eq!(remote.status().unwrap().delivered, client + 1);
     }
     let coordinator = &world.coordinator;
-    let mut fetch = |round: &mut RoundFile| {
+    let fetch = |round: &mut RoundFile| {
         pull(round, |blob| remote.pull(&invitation, coordinator, blob, Timestamp::now())).unwrap()
     };
     fetch(&mut round);

@@ -84,7 +84,7 @@ impl World {
             (self.options(), oneshot::channel(), mpsc::channel());
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Runtime::new().unwrap();
-            let serving = serve(options, |at| ready.send(at).unwrap(), async {
+            let serving = serve(options, |at| ready.send(at).unwrap(), async move {
                 let _ = stopped.await;
             });
             runtime.block_on(serving).unwrap();

@@ -16,8 +16,8 @@ fn a_signature_holds_for_one_kind_one_round_and_one_key() {
         document.read(kind, audience, &key(seed).public())
     };
     assert_eq!(read(Kind::Order, here, 1).unwrap(), "x\ny");
-    assert!(matches!(read(Kind::Pull, here, 1), Err(Refusal::OtherKind { .. })));
-    assert!(matches!(read(Kind::Order, there, 1), Err(Refusal::OtherRound { .. })));
+    assert!(matches!(read(Kind::Pull, here, 1), Err(Refusal::OtherKind(..))));
+    assert!(matches!(read(Kind::Order, there, 1), Err(Refusal::OtherRound(..))));
     assert!(matches!(read(Kind::Order, here, 2), Err(Refusal::BadSignature(_))));
     // Another kind or round in the signature line does not help: the signature covers both.
     let text = document.to_string();

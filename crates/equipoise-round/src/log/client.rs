@@ -69,7 +69,7 @@ impl Client {
         let sealed = [&self.on_time, &self.late].into_iter().flatten();
         match sealed.map(|filed| filed.submission.sealed_at).max() {
             Some(latest) if submission.sealed_at <= latest => {
-                Err(Refusal::Older { client, found: submission.sealed_at, latest })
+                Err(Refusal::Older(client, submission.sealed_at, latest))
             }
             _ => Ok(()),
         }

@@ -13,33 +13,20 @@ pub enum Refusal {
     #[error("{0}")]
     Malformed(String),
     /// A document of another kind.
-    #[error("it is a document of kind `{found}`, not `{expected}`")]
-    OtherKind {
-        /// The kind that is needed here.
-        expected: &'static str,
-        /// Its kind.
-        found: &'static str,
-    },
+    #[error("it is a document of kind `{1}`, not `{0}`")]
+    OtherKind(&'static str, &'static str),
     /// A document for another round.
-    #[error("it belongs to the round with invitation {found}, not to that with {expected}")]
-    OtherRound {
-        /// This round.
-        expected: Digest,
-        /// Its round.
-        found: Digest,
-    },
+    #[error("it belongs to the round with invitation {1}, not to that with {0}")]
+    OtherRound(Digest, Digest),
     /// A signature that does not verify.
     #[error("the signature of this {0} is not by the key that the invitation lists")]
     BadSignature(&'static str),
     /// The coordinator's key is another one.
     #[error(
-        "it is signed by a coordinator with fingerprint {found}, which is not the one given. Compare the fingerprint by \
+        "it is signed by a coordinator with fingerprint {0}, which is not the one given. Compare the fingerprint by \
          phone, and send nothing until it agrees"
     )]
-    OtherCoordinator {
-        /// Its fingerprint.
-        found: String,
-    },
+    OtherCoordinator(String),
     /// A client that was not invited.
     #[error("`{0}` is not on the roster of this round")]
     NotOnRoster(Name),
@@ -51,67 +38,37 @@ pub enum Refusal {
     Revoked(Name),
     /// A file that is not the latest.
     #[error(
-        "`{client}` has already delivered a file sealed at {latest}, and this one was sealed at {found}: the latest counts"
+        "`{0}` has already delivered a file sealed at {2}, and this one was sealed at {1}: the latest counts"
     )]
-    Older {
-        /// The client.
-        client: Name,
-        /// When this file was sealed.
-        found: Timestamp,
-        /// When the latest one was.
-        latest: Timestamp,
-    },
+    Older(Name, Timestamp, Timestamp),
     /// Too many files of one client.
     #[error(
         "`{0}` has already delivered as many files as a round takes from one client. Ask the coordinator"
     )]
     TooMany(Name),
     /// A file over the size limit.
-    #[error("the sealed content has {found} bytes, but the limit of this round is {limit}")]
-    TooLarge {
-        /// Its length.
-        found: u64,
-        /// The limit.
-        limit: u64,
-    },
+    #[error("the sealed content has {0} bytes, but the limit of this round is {1}")]
+    TooLarge(u64, u64),
     /// A body that is not what its header says.
     #[error(
-        "the file is damaged or cut off: its header announces {expected} bytes with another SHA-256, but {found} bytes arrived. Send it again"
+        "the file is damaged or cut off: its header announces {0} bytes with another SHA-256, but {1} bytes arrived. Send \
+         it again"
     )]
-    OtherBody {
-        /// Length in the header.
-        expected: u64,
-        /// Length that arrived.
-        found: u64,
-    },
+    OtherBody(u64, u64),
     /// An event that cannot follow.
-    #[error("{event} is not possible: the round is {state}")]
-    NotPossible {
-        /// What should happen.
-        event: &'static str,
-        /// The round's state.
-        state: &'static str,
-    },
+    #[error("{0} is not possible: the round is {1}")]
+    NotPossible(&'static str, &'static str),
     /// A round that cannot be closed yet.
     #[error(
-        "the round cannot close before its deadline, {deadline}, because these clients have not delivered: {missing}. Wait, or revoke them"
+        "the round cannot close before its deadline, {0}, because these clients have not delivered: {1}. Wait, or revoke \
+         them"
     )]
-    TooEarly {
-        /// The deadline.
-        deadline: Timestamp,
-        /// Their names.
-        missing: String,
-    },
+    TooEarly(Timestamp, String),
     /// Too few clients count.
     #[error(
-        "only {found} clients count, but the round needs {minimum}. Accept late files, wait, or abort the round"
+        "only {0} clients count, but the round needs {1}. Accept late files, wait, or abort the round"
     )]
-    TooFew {
-        /// How many count.
-        found: u64,
-        /// How many must.
-        minimum: u64,
-    },
+    TooFew(u64, u64),
     /// There is no late file to accept.
     #[error("`{0}` has delivered no late file that could be accepted")]
     NotLate(Name),
@@ -150,30 +107,30 @@ impl Refusal {
     /// A stable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Malformed(_) => "malformed",
-            Self::OtherKind { .. } => "other_kind",
-            Self::OtherRound { .. } => "other_round",
-            Self::BadSignature(_) => "bad_signature",
-            Self::OtherCoordinator { .. } => "other_coordinator",
-            Self::NotOnRoster(_) => "not_on_roster",
-            Self::OtherKey(_) => "other_key",
-            Self::Revoked(_) => "revoked",
-            Self::Older { .. } => "older",
-            Self::TooMany(_) => "too_many",
-            Self::TooLarge { .. } => "too_large",
-            Self::OtherBody { .. } => "other_body",
-            Self::NotPossible { .. } => "not_possible",
-            Self::TooEarly { .. } => "too_early",
-            Self::TooFew { .. } => "too_few",
-            Self::NotLate(_) => "not_late",
-            Self::NotCounting(_) => "not_counting",
+            Self::Malformed(..) => "malformed",
+            Self::OtherKind(..) => "other_kind",
+            Self::OtherRound(..) => "other_round",
+            Self::BadSignature(..) => "bad_signature",
+            Self::OtherCoordinator(..) => "other_coordinator",
+            Self::NotOnRoster(..) => "not_on_roster",
+            Self::OtherKey(..) => "other_key",
+            Self::Revoked(..) => "revoked",
+            Self::Older(..) => "older",
+            Self::TooMany(..) => "too_many",
+            Self::TooLarge(..) => "too_large",
+            Self::OtherBody(..) => "other_body",
+            Self::NotPossible(..) => "not_possible",
+            Self::TooEarly(..) => "too_early",
+            Self::TooFew(..) => "too_few",
+            Self::NotLate(..) => "not_late",
+            Self::NotCounting(..) => "not_counting",
             Self::Reason => "reason",
             Self::NotWriter => "not_writer",
-            Self::Chain(_) => "chain",
-            Self::Statement(_) => "statement",
-            Self::Fork(_) => "fork",
+            Self::Chain(..) => "chain",
+            Self::Statement(..) => "statement",
+            Self::Fork(..) => "fork",
             Self::Expired => "expired",
-            Self::Receipt(_) => "receipt",
+            Self::Receipt(..) => "receipt",
         }
     }
 }

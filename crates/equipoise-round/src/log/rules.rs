@@ -48,7 +48,7 @@ impl Log {
                 self.check_statement(&statement)?;
                 Ok(Effect::Published(Box::new(statement)))
             }
-            other => Err(Refusal::OtherKind { expected: "order", found: other.name() }),
+            other => Err(Refusal::OtherKind("order", other.name())),
         }
     }
 
@@ -90,7 +90,7 @@ impl Log {
 
     fn require(&self, is_possible: bool, event: &'static str) -> Result<(), Refusal> {
         let state = if self.is_purged { "purged" } else { self.stage.name() };
-        is_possible.then_some(()).ok_or(Refusal::NotPossible { event, state })
+        is_possible.then_some(()).ok_or(Refusal::NotPossible(event, state))
     }
 
     fn check_close(
@@ -108,7 +108,7 @@ impl Log {
         let deadline = self.invitation.terms.deadline;
         let missing: Vec<&str> = self.missing().map(Name::as_str).collect();
         if at < deadline && !missing.is_empty() {
-            return Err(Refusal::TooEarly { deadline, missing: missing.join(", ") });
+            return Err(Refusal::TooEarly(deadline, missing.join(", ")));
         }
         let is_counting = |(name, client): &(&Name, &Client)| {
             client.counting().is_some() || accept_late.contains_key(*name)
@@ -118,7 +118,7 @@ impl Log {
 
     fn check_minimum(&self, found: usize) -> Result<(), Refusal> {
         let (found, minimum) = (found as u64, self.invitation.terms.minimum);
-        if found < minimum { Err(Refusal::TooFew { found, minimum }) } else { Ok(()) }
+        if found < minimum { Err(Refusal::TooFew(found, minimum)) } else { Ok(()) }
     }
 
     fn check_statement(&self, statement: &Statement) -> Result<(), Refusal> {
