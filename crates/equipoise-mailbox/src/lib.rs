@@ -1,8 +1,8 @@
 //! The mailbox of rounds, over HTTP.
 //!
-//! It checks a signature, stores bytes that it cannot read, appends an event and returns a signed receipt. It parses no table,
-//! solves nothing, and its key signs nothing but receipts. Everything it decides is decided in [`equipoise_round`]; here are
-//! only its five operations:
+//! It checks a signature, stores bytes that it cannot read, appends an event and returns a signed receipt. It parses
+//! no table, solves nothing, and its key signs nothing but receipts. Everything it decides is decided in
+//! [`equipoise_round`]; here are only its five operations:
 //!
 //! ```text
 //! PUT  /rounds/DIGEST               an invitation, an order, a sealed file or an extension → the receipt

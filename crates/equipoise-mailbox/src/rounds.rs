@@ -84,7 +84,8 @@ impl Rounds {
         (rounds.len(), rounds.values().filter(|slot| slot.is_damaged()).count())
     }
 
-    /// Takes a new round, from the coordinator that this mailbox serves. The same invitation again gets the same receipt.
+    /// Takes a new round, from the coordinator that this mailbox serves. The same invitation again gets the same
+    /// receipt.
     pub(crate) fn install(&self, digest: Digest, document: Document) -> Result<Document, Failure> {
         let invitation = Invitation::of(document)?;
         let mailbox = invitation.terms.mailbox.as_ref();

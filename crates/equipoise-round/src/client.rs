@@ -22,7 +22,8 @@ use crate::text::Name;
 /// Fewer rows than this are unusual.
 const FEW_ROWS: u64 = 12;
 
-/// Seals a table to a file, unless the file already has it: the same table is delivered as the same file. Returns the header.
+/// Seals a table to a file, unless the file already has it: the same table is delivered as the same file. Returns the
+/// header.
 pub fn seal_to_file(
     file: &Path,
     invitation: &Invitation,

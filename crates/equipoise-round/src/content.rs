@@ -1,8 +1,8 @@
 //! What is sealed: a line of JSON, then the table as little-endian `f64`, row by row.
 //!
 //! Columns are the encoded features in the schema's order, then the index of the group, then the label as −1 or 1. No
-//! compression, no pages, no types: the only thing to parse is a short line of JSON, and the digest of a table never changes
-//! with a library's version.
+//! compression, no pages, no types: the only thing to parse is a short line of JSON, and the digest of a table never
+//! changes with a library's version.
 
 use equipoise_data::Digest;
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,8 @@ use crate::key::PrivateKey;
 /// Maximum length of the line of JSON.
 const MAX_LINE: usize = 64 << 10;
 
-/// Maximum absolute value of an encoded feature. Numeric features are standardised and the others are indicators, so larger
-/// values are mistakes or attacks, and would only slow the solver down.
+/// Maximum absolute value of an encoded feature. Numeric features are standardised and the others are indicators, so
+/// larger values are mistakes or attacks, and would only slow the solver down.
 pub const MAX_ABS_FEATURE: f64 = 1e4;
 
 /// The line of JSON.
@@ -129,8 +129,8 @@ impl Problem {
 }
 
 impl Content {
-    /// A client's table for a round. The secret is derived from the client's key and the table, so that the same table gives
-    /// the same content again.
+    /// A client's table for a round. The secret is derived from the client's key and the table, so that the same
+    /// table gives the same content again.
     pub fn new(
         invitation: &Invitation,
         key: &PrivateKey,

@@ -1,9 +1,9 @@
 //! A signed document: two lines, JSON and its signature.
 //!
-//! The signature line names the kind of document, the digest of the invitation that it belongs to (its audience), and the
-//! signature in base64. Digest and signature cover the first line as written, without its line feed; nothing is ever
-//! serialised again. What is signed begins with kind and audience, so that a document cannot pass for one of another kind or
-//! round.
+//! The signature line names the kind of document, the digest of the invitation that it belongs to (its audience), and
+//! the signature in base64. Digest and signature cover the first line as written, without its line feed; nothing is
+//! ever serialised again. What is signed begins with kind and audience, so that a document cannot pass for one of
+//! another kind or round.
 
 use std::fmt;
 use std::str::FromStr;

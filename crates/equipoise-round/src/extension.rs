@@ -1,8 +1,8 @@
-//! What the coordinator adds to a closed round at the mailbox: the events since, and the published files. One request, all or
-//! nothing.
+//! What the coordinator adds to a closed round at the mailbox: the events since, and the published files. One
+//! request, all or nothing.
 //!
-//! A signed header with length and digest, then a line of JSON with the lines of the log and the lengths of the files, then the
-//! files.
+//! A signed header with length and digest, then a line of JSON with the lines of the log and the lengths of the
+//! files, then the files.
 
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 
@@ -90,7 +90,8 @@ pub fn extend(round: &mut RoundFile, header: &Document, mut body: Spooled) -> Re
     round.extend(&new, bodies)
 }
 
-/// The lines that the log does not have, after checking that it has the others and that all of them are the coordinator's.
+/// The lines that the log does not have, after checking that it has the others and that all of them are the
+/// coordinator's.
 fn new_lines<'a>(log: &Log, contents: &'a Contents) -> Result<&'a [String], Refusal> {
     let fork = || Refusal::Fork(contents.first);
     let n_held = (log.seq() + 1).checked_sub(contents.first).ok_or_else(fork)?;

@@ -147,8 +147,8 @@ fn check(terms: &Terms) -> Result<Schema, Refusal> {
         .map_err(|error| malformed("the invitation", &error))
 }
 
-/// Which files the trusted sample has, and the secret that keeps their commitment from being guessed. For the coordinator
-/// and an auditor only.
+/// Which files the trusted sample has, and the secret that keeps their commitment from being guessed. For the
+/// coordinator and an auditor only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrustedSample {

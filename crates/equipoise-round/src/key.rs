@@ -1,7 +1,7 @@
 //! Ed25519 keys, their files, and the fingerprint of the coordinator's key.
 //!
-//! A key file has one line, `equipoise-ed25519 BASE64 label`, or `equipoise-ed25519-private BASE64 label` in a file that
-//! only its owner may read. The label is a client's name, or a mailbox's address.
+//! A key file has one line, `equipoise-ed25519 BASE64 label`, or `equipoise-ed25519-private BASE64 label` in a file
+//! that only its owner may read. The label is a client's name, or a mailbox's address.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};

@@ -1,13 +1,13 @@
 //! A round: one file, sealed submissions, and a key that is never on the mailbox.
 //!
-//! The coordinator signs an [`Invitation`]. Each client seals its table for it ([`seal`]) and delivers the file in any way.
-//! Whoever writes the round's [`RoundFile`] (the mailbox until the round is closed, then the coordinator) checks the client's
-//! signature, stores bytes that it cannot read, appends an event and signs a receipt. The coordinator opens and checks the
-//! files ([`open_all`]), and publishes what it has made of them with a signed [`Statement`], which anyone can [`verify`]
-//! together with the log.
+//! The coordinator signs an [`Invitation`]. Each client seals its table for it ([`seal`]) and delivers the file in
+//! any way. Whoever writes the round's [`RoundFile`] (the mailbox until the round is closed, then the coordinator)
+//! checks the client's signature, stores bytes that it cannot read, appends an event and signs a receipt. The
+//! coordinator opens and checks the files ([`open_all`]), and publishes what it has made of them with a signed
+//! [`Statement`], which anyone can [`verify`] together with the log.
 //!
-//! Start with [`log`]: a round's life as one state machine. Then [`document`] (what is signed), [`sealed`] and [`content`]
-//! (what travels), and [`store`] (what is on disk). No maths and no HTTP server here.
+//! Start with [`log`]: a round's life as one state machine. Then [`document`] (what is signed), [`sealed`] and
+//! [`content`] (what travels), and [`store`] (what is on disk). No maths and no HTTP server here.
 
 pub mod client;
 pub mod content;

@@ -5,9 +5,9 @@
 //!   └──────────────────────────────┴──→ aborted ─→ purged
 //! ```
 //!
-//! An event is a line of JSON: its number, its time, the digest of the line before, and the signed document of whoever decided
-//! it, which alone says what happens. The state is what replaying the lines gives. A round file asks this machine when it is
-//! opened and before it appends, and `verify` replays a published log with it.
+//! An event is a line of JSON: its number, its time, the digest of the line before, and the signed document of
+//! whoever decided it, which alone says what happens. The state is what replaying the lines gives. A round file asks
+//! this machine when it is opened and before it appends, and `verify` replays a published log with it.
 
 mod client;
 mod receipt;
@@ -106,7 +106,8 @@ impl Stage {
 }
 
 impl Log {
-    /// The first line of a round's log. It follows from the invitation, so the mailbox and the coordinator write the same.
+    /// The first line of a round's log. It follows from the invitation, so the mailbox and the coordinator write the
+    /// same.
     pub fn first_line(invitation: &Invitation) -> String {
         let (at, document) = (invitation.terms.issued_at, invitation.document.clone());
         line(&Event { seq: 1, at, previous: Digest::ZERO, document })
@@ -192,7 +193,8 @@ impl Log {
         self.digests.get(usize::try_from(seq.checked_sub(1)?).ok()?).copied()
     }
 
-    /// Who writes this event: the mailbox up to and including the one that ends the open round, otherwise the coordinator.
+    /// Who writes this event: the mailbox up to and including the one that ends the open round, otherwise the
+    /// coordinator.
     pub fn writer_of(&self, seq: u64) -> &PublicKey {
         let terms = &self.invitation.terms;
         match &terms.mailbox {

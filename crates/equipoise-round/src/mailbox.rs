@@ -1,7 +1,7 @@
 //! The coordinator's and a client's view of a mailbox: pulling its log, and talking to it over HTTP.
 //!
-//! Each pull must extend the lines already held, and its writer's receipt must be of the last event that the mailbox wrote. So
-//! a mailbox that was restored from an old copy, or that shows different logs, is found out.
+//! Each pull must extend the lines already held, and its writer's receipt must be of the last event that the mailbox
+//! wrote. So a mailbox that was restored from an old copy, or that shows different logs, is found out.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek as _, SeekFrom};
@@ -81,8 +81,8 @@ fn last_written(log: &Log, writer: &PrivateKey) -> u64 {
     (1..=log.seq()).rev().find(|seq| *log.writer_of(*seq) == writer.public()).unwrap_or(1)
 }
 
-/// Brings the coordinator's copy up to date: `fetch` gets the log (`None`) or a sealed file from the mailbox. Returns the
-/// receipt of the mailbox's last event.
+/// Brings the coordinator's copy up to date: `fetch` gets the log (`None`) or a sealed file from the mailbox. Returns
+/// the receipt of the mailbox's last event.
 pub fn pull(
     round: &mut RoundFile,
     mut fetch: impl FnMut(Option<Digest>) -> Result<Box<dyn Read>>,

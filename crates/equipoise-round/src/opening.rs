@@ -36,8 +36,9 @@ pub fn open_file(
     Ok(filed.submission.open(&ciphertext, key, invitation))
 }
 
-/// Opens the files of all clients that count, after the round has closed. Tables go to `folder`, one file per client; a client
-/// whose file cannot be opened or breaks the rules is excluded in the log, and never stops the round. Can be repeated.
+/// Opens the files of all clients that count, after the round has closed. Tables go to `folder`, one file per client;
+/// a client whose file cannot be opened or breaks the rules is excluded in the log, and never stops the round. Can be
+/// repeated.
 pub fn open_all(
     round: &mut RoundFile,
     key: &SealingKey,

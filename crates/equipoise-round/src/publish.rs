@@ -22,7 +22,8 @@ pub(crate) const INVITATION_FILE: &str = "invitation";
 /// Bytes that a round publishes at most.
 pub(crate) const MAX_PUBLISHED: u64 = 256 << 20;
 
-/// Writes invitation and log to a folder that is to be published, so that someone else can check it before it is signed.
+/// Writes invitation and log to a folder that is to be published, so that someone else can check it before it is
+/// signed.
 pub fn prepare(round: &RoundFile, folder: &Path) -> Result<()> {
     let log: String = round.lines(1)?.iter().map(|line| format!("{line}\n")).collect();
     write(&folder.join(INVITATION_FILE), &round.log().invitation.document.to_string())?;

@@ -33,8 +33,8 @@ pub fn receive(
     round.accept(&submission, body, now(), writer)
 }
 
-/// Ends a round for good: deletes the sealing key first, so that no copy of a sealed file can be opened after that, then the
-/// opened tables and the sealed files. Can be repeated if it was interrupted.
+/// Ends a round for good: deletes the sealing key first, so that no copy of a sealed file can be opened after that,
+/// then the opened tables and the sealed files. Can be repeated if it was interrupted.
 pub fn purge(
     round: &mut RoundFile,
     sealing_key: &Path,

@@ -6,9 +6,9 @@
 //! ciphertext                                                         encapsulated key, then the sealed content
 //! ```
 //!
-//! The context is a line of JSON of its own, and the message's `info`: what was sealed for one round, client and time opens
-//! for no other. The digest of the content shows an auditor without the sealing key that an opened table is what its client
-//! sealed; the content's secret keeps anyone from guessing it.
+//! The context is a line of JSON of its own, and the message's `info`: what was sealed for one round, client and time
+//! opens for no other. The digest of the content shows an auditor without the sealing key that an opened table is
+//! what its client sealed; the content's secret keeps anyone from guessing it.
 
 use std::fmt;
 use std::io::{self, Read};

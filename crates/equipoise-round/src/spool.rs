@@ -1,4 +1,5 @@
-//! Bytes on their way in: an anonymous temporary file beside the round, hashed as it grows. It vanishes with the process.
+//! Bytes on their way in: an anonymous temporary file beside the round, hashed as it grows. It vanishes with the
+//! process.
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom, Write as _};

@@ -1,8 +1,8 @@
 //! A round file: one SQLite file with the events of the log and the blobs that they name.
 //!
-//! The events are the database and the audit trail: opening replays them and hashes every blob, and no state is stored
-//! besides. One transaction per event. `DELETE` journal and `EXTRA` synchronisation make a commit durable before a receipt is
-//! signed; no transaction waits for a peer.
+//! The events are the database and the audit trail: opening replays them and hashes every blob, and no state is
+//! stored besides. One transaction per event. `DELETE` journal and `EXTRA` synchronisation make a commit durable
+//! before a receipt is signed; no transaction waits for a peer.
 
 mod blobs;
 mod check;
@@ -96,8 +96,8 @@ impl RoundFile {
         self.append(submission.document.clone(), vec![body], received_at, writer)
     }
 
-    /// Appends the event of a document, stores the bodies that it names, and returns the receipt. Nothing is acknowledged
-    /// that is not on disk.
+    /// Appends the event of a document, stores the bodies that it names, and returns the receipt. Nothing is
+    /// acknowledged that is not on disk.
     pub fn append(
         &mut self,
         document: Document,

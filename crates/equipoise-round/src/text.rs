@@ -24,7 +24,8 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// Control characters, and characters without a width that change how their neighbours look or in which order they appear.
+/// Control characters, and characters without a width that change how their neighbours look or in which order they
+/// appear.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -35,8 +36,8 @@ fn is_invisible(c: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// The name of a round or a client: 1 to 64 letters (A to Z, a to z), digits, `-`, `_` and `.`, starting with a letter or
-/// digit. So it can stand in URLs, file names and log lines as it is.
+/// The name of a round or a client: 1 to 64 letters (A to Z, a to z), digits, `-`, `_` and `.`, starting with a
+/// letter or digit. So it can stand in URLs, file names and log lines as it is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(String);
 

@@ -1,9 +1,9 @@
 //! Verifying a published folder, with nothing but the coordinator's fingerprint.
 //!
-//! The *chain* is checked here: the log is a possible history of its invitation, every signature holds, and the statement binds
-//! every file. The *consequences* (what is published follows from invitation and log) and the *solve* (solving the opened tables
-//! again gives the same result: see [`read_opened`](crate::read_opened)) need the solver, so the caller checks them on what
-//! [`verify`] returns.
+//! The *chain* is checked here: the log is a possible history of its invitation, every signature holds, and the
+//! statement binds every file. The *consequences* (what is published follows from invitation and log) and the *solve*
+//! (solving the opened tables again gives the same result: see [`read_opened`](crate::read_opened)) need the solver,
+//! so the caller checks them on what [`verify`] returns.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;

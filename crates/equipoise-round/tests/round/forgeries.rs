@@ -1,5 +1,5 @@
-//! (e) Forged rounds whose chain must not hold: one honest round, and a patch for each forgery. Our verifier and the second one,
-//! which shares no code with it, must agree on every one.
+//! (e) Forged rounds whose chain must not hold: one honest round, and a patch for each forgery. Our verifier and the
+//! second one, which shares no code with it, must agree on every one.
 //!
 //! The forger has every key but the mailbox's where it says so, so most forgeries are well signed and well linked.
 

@@ -1,7 +1,8 @@
-//! (a) Random sequences of operations by a coordinator, a mailbox that lies, five clients and a courier, against a model.
+//! (a) Random sequences of operations by a coordinator, a mailbox that lies, five clients and a courier, against a
+//! model.
 //!
-//! The model knows what each client has sealed and who should count. After every step the round file agrees with it; at the end
-//! the file is opened again, and every receipt that anyone holds is of an event in the log.
+//! The model knows what each client has sealed and who should count. After every step the round file agrees with it;
+//! at the end the file is opened again, and every receipt that anyone holds is of an event in the log.
 
 use std::collections::BTreeMap;
 
