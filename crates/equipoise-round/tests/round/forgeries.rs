@@ -188,7 +188,9 @@ const FORGERIES: &[Patch] = &[
             }
             log.pop();
             log.push(published(|statement| {
-                ["center", "east", "north", "south"].map(|client| without(statement, client));
+                for client in ["center", "east", "north", "south"] {
+                    without(statement, client);
+                }
             }));
         });
     }),
