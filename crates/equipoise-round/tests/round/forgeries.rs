@@ -74,7 +74,7 @@ impl Forger {
             let is_order = document.kind() == Kind::Order;
             let event = Event { seq: lines.len() as u64 + 1, at, previous, document };
             let line = serde_json::to_string(&event).unwrap();
-            let is_own = !self.world.has_mailbox || line.contains(r#"from_copy\\":true"#);
+            let is_own = !self.world.has_mailbox || line.contains(r#"from_copy\":true"#);
             if is_order && line.contains("accept_late") && is_own {
                 let (invitation, coordinator) = (&self.world.invitation, &self.world.coordinator);
                 closed = Some(Receipt::sign(&line, invitation, coordinator).unwrap());
