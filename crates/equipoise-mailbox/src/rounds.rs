@@ -1,6 +1,7 @@
 //! The rounds in a folder, and the mailbox's key.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -96,13 +97,15 @@ impl Rounds {
             return Err(Failure::NotAccepted);
         }
         let mut rounds = self.rounds.write().unwrap_or_else(PoisonError::into_inner);
-        if !rounds.contains_key(&digest) {
-            let path = self.folder.join(format!("{digest}.round"));
-            let round = RoundFile::create(&path, &invitation)?;
-            rounds.insert(digest, Arc::new(Slot::new(Ok(round))));
-            tracing::info!(round = %digest, "new round");
-        }
-        let slot = rounds.get(&digest).cloned().ok_or(Failure::NotFound)?;
+        let slot = match rounds.entry(digest) {
+            Entry::Occupied(found) => Arc::clone(found.get()),
+            Entry::Vacant(new) => {
+                let path = self.folder.join(format!("{digest}.round"));
+                let round = RoundFile::create(&path, &invitation)?;
+                tracing::info!(round = %digest, "new round");
+                Arc::clone(new.insert(Arc::new(Slot::new(Ok(round)))))
+            }
+        };
         drop(rounds);
         slot.with(|round| Ok(round.receipt(1, &self.key)?))
     }

@@ -11,7 +11,7 @@
 //! what its client sealed; the content's secret keeps anyone from guessing it.
 
 use std::fmt;
-use std::io::{self, Read};
+use std::io::{self, BufRead};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -207,17 +207,11 @@ pub fn seal_bytes(
     Ok([document.to_string().as_bytes(), &ciphertext].concat())
 }
 
-/// Reads the two lines of a header, byte by byte up to the second line feed: use a buffered reader.
-pub fn read_header(source: &mut impl Read) -> io::Result<Result<Document, DocumentProblem>> {
-    let (mut bytes, mut lines) = (Vec::new(), 0);
-    for byte in source.take(MAX_HEADER as u64).bytes() {
-        let byte = byte?;
-        bytes.push(byte);
-        lines += u32::from(byte == b'\n');
-        if lines == 2 {
-            break;
-        }
-    }
+/// Reads the two lines of a header.
+pub fn read_header(source: &mut impl BufRead) -> io::Result<Result<Document, DocumentProblem>> {
+    let (mut bytes, mut source) = (Vec::new(), source.take(MAX_HEADER as u64));
+    source.read_until(b'\n', &mut bytes)?;
+    source.read_until(b'\n', &mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).parse())
 }
 

@@ -60,7 +60,7 @@ fn files_that_are_not_for_this_round_or_not_whole_are_refused() {
     let (world, other) = (World::new(false), World::new(true));
     let mut round = world.create("spring.round");
     let good = world.sealed("north", 20, 10);
-    let mut code = |file: &[u8]| refusal(world.deliver(&mut round, &file, 20)).code();
+    let mut code = |file: &[u8]| refusal(world.deliver(&mut round, file, 20)).code();
     assert_eq!(code(&other.sealed("north", 20, 10)), "other_round");
     assert_eq!(code(&good[..good.len() - 1]), "other_body");
     assert_eq!(code(&[&good[..], b"x"].concat()), "other_body");
