@@ -11,7 +11,7 @@
 //! what its client sealed; the content's secret keeps anyone from guessing it.
 
 use std::fmt;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -209,7 +209,7 @@ pub fn seal_bytes(
 
 /// Reads the two lines of a header.
 pub fn read_header(source: &mut impl BufRead) -> io::Result<Result<Document, DocumentProblem>> {
-    let (mut bytes, mut source) = (Vec::new(), source.take(MAX_HEADER as u64));
+    let (mut bytes, mut source) = (Vec::new(), source.by_ref().take(MAX_HEADER as u64));
     source.read_until(b'\n', &mut bytes)?;
     source.read_until(b'\n', &mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).parse())
