@@ -65,8 +65,6 @@ def figures(rows):
         "equalized_odds_difference": float(equalized_odds_difference(**args)),
         "false_positive_rate_difference": float(frame.difference()["false_positive_rate"]),
         "auc_variance": delong_variance(y, score),
-        "auc_difference_variance": delong_variance(y, score, np.round(score**2 * 0.7 + 0.3 * (group == 0), 3)),
-        "second_score": np.round(score**2 * 0.7 + 0.3 * (group == 0), 3).tolist(),
     }
 
 
@@ -74,13 +72,10 @@ def numbers(series):
     return {key: float(value) for key, value in series.items()}
 
 
-def delong_variance(y, score, other=None):
-    """DeLong's variance of an AUC or of the difference of two, straight from the definition: O(m n)."""
-    def kernel(score):
-        positives, negatives = score[y == 1][:, None], score[y == 0][None, :]
-        return (positives > negatives) + 0.5 * (positives == negatives)
-
-    values = kernel(score) - (kernel(other) if other is not None else 0)
+def delong_variance(y, score):
+    """DeLong's variance of an AUC, straight from the definition: O(m n)."""
+    positives, negatives = score[y == 1][:, None], score[y == 0][None, :]
+    values = (positives > negatives) + 0.5 * (positives == negatives)
     m, n = values.shape
     return float(values.mean(axis=1).var(ddof=1) / m + values.mean(axis=0).var(ddof=1) / n)
 
@@ -120,7 +115,6 @@ def quantiles():
     freedoms = [1, 1.5, 2, 3, 4.7, 10, 29, 100.25, 1000, 1e6]
     points = [-9.5, -4.0, -2.0, -0.3, 0.0, 0.7, 1.96, 3.9, 6.0]
     return {
-        "normal": [[p, float(stats.norm.ppf(p))] for p in probabilities],
         "normal_cdf": [[x, float(stats.norm.cdf(x))] for x in points],
         "student_t": [[p, f, float(stats.t.ppf(p, f))] for f in freedoms for p in probabilities],
         "student_t_cdf": [[x, f, float(stats.t.cdf(x, f))] for f in freedoms for x in points],

@@ -3,6 +3,7 @@
 //! Everything that a user sees is Python, in `python/equipoise`. This module takes and returns plain values: text, lists,
 //! tables, JSON documents. No figure is computed here.
 
+mod adapt;
 mod command;
 mod defense;
 mod error;
@@ -23,9 +24,11 @@ mod task;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
+    use super::adapt::adapt;
+    #[pymodule_export]
     use super::command::{call, main};
     #[pymodule_export]
-    use super::defense::{Defended, check_settings, defend, outcome_page, write_outcome};
+    use super::defense::{check_settings, defend, outcome_page, write_outcome};
     #[pymodule_export]
     use super::gaps::gap_figures;
     #[pymodule_export]

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use equipoise_cli::api;
 use equipoise_core::Requirements;
-use equipoise_data::{OutcomeFile, Prediction, Purpose, read_rows, write_atomically};
+use equipoise_data::{Prediction, Purpose, outcome, read_rows_of, write_atomically};
 use pyo3::prelude::*;
 
 use crate::error::{Stage, exception, json, parse};
 use crate::output::bytes;
 use crate::schema::Schema;
-use crate::table::{rows_to_score, source};
+use crate::table::{raw_table, rows_to_score};
 use crate::task;
 
 /// θ and its schema.
@@ -56,9 +56,9 @@ impl Model {
 
     /// Scores raw rows.
     fn predict<'py>(&self, table: &Bound<'py, PyAny>) -> PyResult<Predictions<'py>> {
-        let (source, model) = (source("the table", table)?, self.0.clone());
+        let (opened, model) = (raw_table("the table", table, self.0.schema())?, self.0.clone());
         let (predictions, warnings) = task::run(table.py(), Stage::Table, None, move |_| {
-            let data = rows_to_score(source, model.schema())?;
+            let data = rows_to_score(opened, model.schema())?;
             let warnings: Vec<String> = data.warnings.iter().map(ToString::to_string).collect();
             Ok((model.predict(&data.rows)?, warnings))
         })?;
@@ -79,8 +79,7 @@ impl Model {
         force: bool,
     ) -> PyResult<()> {
         let write = || -> anyhow::Result<()> {
-            let outcome =
-                outcome_json.map(|text| OutcomeFile::from_json(text, "the outcome".as_ref()));
+            let outcome = outcome_json.map(|text| outcome::from_json(text, "the outcome".as_ref()));
             let bytes = api::onnx(&self.0, outcome.transpose()?.as_ref())?;
             Ok(write_atomically(&path, force, |out| out.write_all(&bytes))?)
         };
@@ -98,9 +97,9 @@ impl Model {
         let py = table.py();
         let fairness = fairness.map(|text| parse(py, text)).transpose()?;
         let require: Option<Requirements> = require.map(|text| parse(py, text)).transpose()?;
-        let (source, model) = (source("the table", table)?, self.0.clone());
+        let (opened, model) = (raw_table("the table", table, self.0.schema())?, self.0.clone());
         let document = task::run(table.py(), Stage::Table, None, move |_| {
-            let data = read_rows(source, model.schema(), Purpose::Data)?;
+            let data = read_rows_of(opened, model.schema(), Purpose::Data)?;
             api::evaluate_model(&model, data, fairness, threshold, require.unwrap_or_default())
         })?;
         json(table.py(), &document)

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use equipoise_core::{ClientStatistics, LocalFits, Order, PackedPartition};
-use equipoise_data::{PartSummary, ProxyPart, TableSource, WireReader, WireWriter, pack_parts};
+use equipoise_data::{PartSummary, ProxyPart, WireReader, WireWriter, pack_parts};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -12,7 +12,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::error::{Stage, exception};
 use crate::remote_rows::{fit_numbers, inner_settings, order_of};
 use crate::schema::Schema;
-use crate::table::source;
+use crate::table::proxy_table;
 
 /// Packed rows of some clients, or of parts of them, and what must be known about them elsewhere. Copies of it in other
 /// processes hold the same rows.
@@ -41,7 +41,7 @@ impl Partition {
         let names: Vec<String> = parts.iter().map(|part| part.1.clone()).collect();
         let parts = parts.into_iter().map(|(client, name, table, first, end, cells_before)| {
             let rows = first..end.unwrap_or(u64::MAX);
-            let table = source(&format!("the proxy of client `{name}`"), &table)?;
+            let table = proxy_table(&format!("the proxy of client `{name}`"), &table)?;
             Ok(ProxyPart { client, table, rows, cells_before })
         });
         let parts = parts.collect::<PyResult<Vec<_>>>()?;
@@ -106,19 +106,23 @@ impl Partition {
         })
     }
 
-    /// The number of rows of some parts that have an entry above its limit.
-    fn count_beyond(
+    /// Some rows of each part: for each part, its first row and the number of rows from one to the next.
+    fn spaced_rows<'py>(
         &self,
-        py: Python<'_>,
-        parts: Vec<usize>,
-        limits: &[u8],
-    ) -> PyResult<Vec<usize>> {
-        let counts = py.detach(|| {
-            let limits = WireReader::new(limits).numbers()?;
-            let counts = alone(|| self.rows.count_beyond(&parts, &limits))??;
-            Ok(counts.unwrap_or_default())
-        });
-        counts.map_err(|error: anyhow::Error| exception(py, &error, Stage::Solve))
+        py: Python<'py>,
+        n_features: usize,
+        spacing: Vec<(usize, usize)>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        self.answer(py, || {
+            self.check_parts(spacing.len())?;
+            let mut reply = WireWriter::default();
+            for (part, (first, step)) in spacing.into_iter().enumerate() {
+                let rows = self.rows.spaced_rows(part, n_features, first, step);
+                reply.integers(rows.marks.iter().map(|mark| u64::from(*mark)));
+                reply.numbers(&rows.x);
+            }
+            Ok(reply.finish())
+        })
     }
 
     /// Bytes in memory, by which a scheduler judges what a worker holds.
@@ -178,7 +182,7 @@ pub(crate) fn count_cells(
     end: Option<u64>,
     schema: &Schema,
 ) -> PyResult<Vec<[usize; 2]>> {
-    let table: TableSource = source(&format!("the proxy of client `{client}`"), table)?;
+    let table = proxy_table(&format!("the proxy of client `{client}`"), table)?;
     let rows: Range<u64> = first..end.unwrap_or(u64::MAX);
     py.detach(|| equipoise_data::count_cells(table, rows, &schema.0))
         .map_err(|error| exception(py, &in_proxy_of(client, error.into()), Stage::Table))

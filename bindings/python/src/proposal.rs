@@ -1,14 +1,14 @@
 //! Schemas proposed from tables, or from descriptions of tables whose rows stay with their clients.
 
 use equipoise_data::{
-    DescribeOptions, Description, InferOptions, TableSource, agree_on_roles, client_of, describe,
-    infer_union, merge,
+    DescribeOptions, Description, InferOptions, agree_on_roles, client_of, describe, infer_union,
+    merge,
 };
 use pyo3::prelude::*;
 
 use crate::error::{Stage, chosen, exception};
 use crate::schema::Schema;
-use crate::table::source;
+use crate::table::raw_table_with;
 use crate::task;
 
 /// A column, and a value of it.
@@ -69,15 +69,16 @@ pub(crate) fn infer_schema(
         1 => "the table".to_owned(),
         _ => format!("table {}", i + 1),
     };
-    let sources = tables.iter().enumerate().map(|(i, table)| source(&name(i), table));
-    let sources = sources.collect::<PyResult<Vec<_>>>()?;
-    let inferred = task::run(py, Stage::Schema, None, move |_| {
-        let mut columns: Vec<&str> = options.sensitive.iter().map(|(name, _)| &**name).collect();
-        columns.push(&options.label.0);
-        let tables = sources.into_iter().map(|source| source.open(&columns));
-        Ok(infer_union(tables.collect::<Result<_, _>>()?, &options)?)
-    })?;
+    let columns = columns(&options.label.0, &options.sensitive);
+    let open = |(i, table)| raw_table_with(&name(i), table, &columns);
+    let tables = tables.iter().enumerate().map(open).collect::<PyResult<Vec<_>>>()?;
+    let inferred = task::run(py, Stage::Schema, None, move |_| Ok(infer_union(tables, &options)?))?;
     Ok((Schema(inferred.schema), inferred.notes))
+}
+
+/// The columns that tables must have, which help to detect the delimiter of CSV files.
+fn columns<'a>(label: &'a str, sensitive: &'a [Role]) -> Vec<&'a str> {
+    sensitive.iter().map(|(name, _)| name.as_str()).chain([label]).collect()
 }
 
 /// Describes a client's table: the description as JSON, and notes for the client's eyes only.
@@ -95,11 +96,8 @@ pub(crate) fn describe_table(
     min_rows: u64,
 ) -> PyResult<(String, Vec<String>)> {
     let py = table.py();
-    let source = source("the table", table)?;
-    let file_name = match &source {
-        TableSource::File { path, .. } => client_of(path),
-        TableSource::Open(_) => None,
-    };
+    let opened = raw_table_with("the table", table, &columns(&label.0, &sensitive))?;
+    let file_name = (!opened.is_in_memory()).then(|| client_of(opened.file())).flatten();
     let client = client.or(file_name).unwrap_or_default().trim().to_owned();
     if client.is_empty() {
         let problem = anyhow::anyhow!("client must be the client's name, found none");
@@ -107,11 +105,7 @@ pub(crate) fn describe_table(
     }
     let options =
         DescribeOptions { client, label, sensitive, drop, categorical, numeric, min_rows };
-    let described = task::run(py, Stage::Schema, None, move |_| {
-        let mut columns: Vec<&str> = options.sensitive.iter().map(|(name, _)| &**name).collect();
-        columns.push(&options.label.0);
-        Ok(describe(source.open(&columns)?, &options)?)
-    })?;
+    let described = task::run(py, Stage::Schema, None, move |_| Ok(describe(opened, &options)?))?;
     Ok((described.description.to_json(), described.notes))
 }
 

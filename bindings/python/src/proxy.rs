@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use equipoise_cli::api;
 use equipoise_core::{
-    ClientData, Fairness, GeneratedProxy, ProxyModels, ProxySettings, generate_proxy,
-    test_fair_proxy,
+    ClientData, Fairness, PrivacyStatement, ProxyModels, Rows, generate_proxy, test_fair_proxy,
 };
 use equipoise_data::{
-    ProxyOrigin, Purpose, Schema as DataSchema, proxy_columns, read_proxy, read_rows,
+    ProxyOrigin, Purpose, Schema as DataSchema, proxy_columns, read_proxy, read_proxy_of,
+    read_rows_of,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -16,14 +16,16 @@ use pyo3::types::PyDict;
 use crate::error::{Stage, arguments, exception, json, parse};
 use crate::output::OutputTable;
 use crate::schema::Schema;
-use crate::table::source;
+use crate::table::{proxy_table, raw_table};
 use crate::task;
 
 /// A finished proxy.
 #[pyclass(frozen, module = "equipoise._core")]
 pub(crate) struct Proxy {
-    made: GeneratedProxy,
-    settings: ProxySettings,
+    rows: Rows,
+    /// `None` for raw rows.
+    fairness: Option<Fairness>,
+    privacy: Option<PrivacyStatement>,
     schema: DataSchema,
     summary: serde_json::Value,
 }
@@ -32,11 +34,10 @@ pub(crate) struct Proxy {
 impl Proxy {
     /// The table to send.
     fn table(&self, py: Python<'_>) -> PyResult<OutputTable> {
-        let columns = proxy_columns(&self.made.rows, &self.schema)
+        let columns = proxy_columns(&self.rows, &self.schema)
             .map_err(|error| exception(py, &error.into(), Stage::Proxy))?;
-        let privacy = self.made.privacy.clone();
-        let represented_rows = self.made.represented_rows;
-        let origin = ProxyOrigin { privacy, represented_rows, ..ProxyOrigin::default() };
+        let (privacy, raw_rows) = (self.privacy.clone(), self.fairness.is_none());
+        let origin = ProxyOrigin { privacy, raw_rows, ..ProxyOrigin::default() };
         OutputTable::new(&columns, origin.properties())
     }
 
@@ -47,7 +48,8 @@ impl Proxy {
 
     /// Writes the table to a file, in the format that its name ends with.
     fn write(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
-        py.detach(|| api::write_proxy(&path, &self.schema, &self.made, &self.settings, force))
+        let origin = (self.fairness, self.privacy.clone());
+        py.detach(|| api::write_proxy(&path, &self.rows, &self.schema, origin, force))
             .map_err(|error| exception(py, &error.into(), Stage::Proxy))
     }
 }
@@ -63,10 +65,14 @@ pub(crate) fn make_proxy(
     let py = table.py();
     let settings = api::proxy_settings(&arguments(options)?)
         .map_err(|error| exception(py, &error, Stage::Setting))?;
-    let (source, schema) = (source("the data", table)?, schema.0.clone());
+    let (opened, schema) = (raw_table("the data", table, &schema.0)?, schema.0.clone());
     task::run(py, Stage::Proxy, progress, move |watcher| {
-        let data = read_rows(source, &schema, Purpose::Data)?;
+        let data = read_rows_of(opened, &schema, Purpose::Data)?;
         watcher.check()?;
+        let Some(settings) = settings else {
+            let summary = api::summarise_raw(&data, &schema)?;
+            return Ok(Proxy { rows: data.rows, fairness: None, privacy: None, schema, summary });
+        };
         let client = ClientData { rows: &data.rows, columns: schema.encoded_columns() };
         let generated = generate_proxy(client, &settings, watcher)?;
         let epsilon = settings.epsilon.unwrap_or(0.0);
@@ -74,7 +80,8 @@ pub(crate) fn make_proxy(
         watcher.check()?;
         let models = ProxyModels::measure(&generated.rows, &data.rows, &test)?;
         let summary = api::summarise_proxy(&data, &generated, &test, &models, &settings, &schema)?;
-        Ok(Proxy { made: generated, settings, schema, summary })
+        let fairness = Some(settings.fairness);
+        Ok(Proxy { rows: generated.rows, fairness, privacy: generated.privacy, schema, summary })
     })
 }
 
@@ -90,11 +97,11 @@ pub(crate) fn check_proxy(
 ) -> PyResult<Py<PyAny>> {
     let py = data.py();
     let fairness = parse(py, fairness)?;
-    let (proxy, data) = (source("the proxy", proxy)?, source("the data", data)?);
+    let (proxy, data) = (proxy_table("the proxy", proxy)?, raw_table("the data", data, &schema.0)?);
     let schema = schema.0.clone();
     let document = task::run(py, Stage::Proxy, None, move |watcher| {
-        let proxy = read_proxy(proxy, &schema)?;
-        let data = read_rows(data, &schema, Purpose::Data)?;
+        let proxy = read_proxy_of(proxy, &schema)?;
+        let data = read_rows_of(data, &schema, Purpose::Data)?;
         watcher.check()?;
         api::check_proxy(&proxy, &data, fairness, max_gap, epsilon)
     })?;

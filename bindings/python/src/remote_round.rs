@@ -7,12 +7,12 @@ use equipoise_data::{
     ClientSummary, PartSummary, TableKind, WireReader, check_origins, load_summarised, open_table,
     read_folder,
 };
-use equipoise_defend::{Context, judge};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::defense::{Clients, Defended, tables_of};
+use crate::defense::{Clients, defend_loaded, roots_of};
 use crate::error::{Stage, arguments, exception};
+use crate::model::Model;
 use crate::partition::in_proxy_of;
 use crate::remote_rows::{Failure, RemotePart, RemoteRows};
 use crate::schema::Schema;
@@ -54,10 +54,10 @@ pub(crate) fn defend_partitions(
     options: &Bound<'_, PyDict>,
     sweep: bool,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Defended> {
+) -> PyResult<(String, Model)> {
     let settings = api::solve_settings(&arguments(options)?)
         .map_err(|error| exception(py, &error, Stage::Setting))?;
-    let roots = tables_of(py, "root", roots)?;
+    let roots = roots_of(py, roots, &schema.0)?;
     let schema = schema.0.clone();
     let failure = Failure::default();
     let in_task = failure.clone();
@@ -81,10 +81,9 @@ pub(crate) fn defend_partitions(
         let mut loaded = load_summarised(names, roots, &schema, of_clients, rows)?;
         loaded.warnings.splice(0..0, about_origins);
         watcher.check()?;
-        let context = Context { sweep, ..Context::default() };
-        Ok(judge(&schema, &loaded, &settings, context, watcher)?)
+        defend_loaded(&schema, &loaded, &settings, sweep, watcher)
     });
-    solved.map(Defended).map_err(|error| failure.take().unwrap_or(error))
+    solved.map_err(|error| failure.take().unwrap_or(error))
 }
 
 /// The summaries by client, and the parts of each partition.

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use equipoise_core::{
-    ClientStatistics, ColumnSummary, Error, FitEnd, InnerSettings, InnerSolver, LocalFit,
-    LocalFits, Order, RowSample, Statistics,
+    ClientStatistics, Error, FitEnd, InnerSettings, InnerSolver, LocalFit, LocalFits, Order,
+    RowSample, SEGMENT_ROWS, SpacedRows, Statistics, first_spaced,
 };
 use equipoise_data::{ClientSummary, WireReader, WireWriter};
 use pyo3::prelude::*;
@@ -26,7 +26,7 @@ pub(crate) struct RemoteRows {
     pub(crate) clients: Vec<ClientSummary>,
     /// The parts of each partition, in the order of clients and rows.
     pub(crate) partitions: Vec<Vec<RemotePart>>,
-    /// Has the methods `sums`, `fits` and `count_beyond`, each of which asks partitions and returns their replies.
+    /// Has the methods `sums`, `fits` and `spaced_rows`, each of which asks partitions and returns their replies.
     pub(crate) partitions_in_python: Py<PyAny>,
     pub(crate) failure: Failure,
 }
@@ -131,48 +131,39 @@ impl ClientStatistics for RemoteRows {
         self.clients[client].sample.as_ref()
     }
 
-    fn cell_counts(&self, client: usize) -> Option<&[[usize; 2]]> {
-        Some(&self.clients[client].cell_counts)
-    }
-
-    fn columns(&self, client: usize) -> Option<&ColumnSummary> {
-        Some(&self.clients[client].columns)
-    }
-
-    fn count_beyond(&self, clients: &[usize], limits: &[f64]) -> Result<Option<Vec<usize>>, Error> {
-        let mut is_asked = vec![false; self.clients.len()];
-        clients.iter().for_each(|client| is_asked[*client] = true);
-        let of_partition = |parts: &Vec<RemotePart>| -> Vec<usize> {
-            let asked = |(_, part): &(usize, &RemotePart)| is_asked[part.client];
-            parts.iter().enumerate().filter(asked).map(|(at, _)| at).collect()
+    fn spaced_rows(&self, n_x: usize, steps: &[usize]) -> Result<Option<Vec<SpacedRows>>, Error> {
+        let mut segments_before = vec![0; self.clients.len()];
+        let mut of_part = |part: &RemotePart| {
+            let start = segments_before[part.client] * SEGMENT_ROWS;
+            segments_before[part.client] += part.n_segments;
+            (first_spaced(start, steps[part.client]), steps[part.client])
         };
-        let parts: Vec<(usize, Vec<usize>)> = self
-            .partitions
-            .iter()
-            .map(of_partition)
-            .enumerate()
-            .filter(|(_, p)| !p.is_empty())
-            .collect();
-        let replies = Python::attach(|py| -> PyResult<Vec<Vec<usize>>> {
-            let limits = PyBytes::new(py, &message(|m| m.numbers(limits)));
-            let (asked, parts): (Vec<usize>, Vec<Vec<usize>>) = parts.iter().cloned().unzip();
-            let reply = self
-                .partitions_in_python
-                .bind(py)
-                .call_method1("count_beyond", (asked, parts, limits))?;
-            reply.extract()
+        let spacing: Vec<Vec<(usize, usize)>> =
+            self.partitions.iter().map(|parts| parts.iter().map(&mut of_part).collect()).collect();
+        let replies = Python::attach(|py| -> PyResult<Vec<Vec<u8>>> {
+            let asked: Vec<usize> = (0..self.partitions.len()).collect();
+            let partitions = self.partitions_in_python.bind(py);
+            partitions.call_method1("spaced_rows", (asked, n_x, spacing))?.extract()
         });
         let replies = replies.map_err(|error| self.failure.keep(error))?;
-        check_replies(parts.len(), replies.len())?;
-        let mut counts = vec![0; self.clients.len()];
-        for ((at, parts), reply) in parts.iter().zip(replies) {
-            check_replies(parts.len(), reply.len())?;
-            parts
-                .iter()
-                .zip(reply)
-                .for_each(|(part, n)| counts[self.partitions[*at][*part].client] += n);
+        check_replies(self.partitions.len(), replies.len())?;
+        let mut rows = vec![SpacedRows::default(); self.clients.len()];
+        for (parts, reply) in self.partitions.iter().zip(replies) {
+            let mut reader = WireReader::new(&reply);
+            for part in parts {
+                let marks = reader.integers().map_err(source)?;
+                let marks = marks.into_iter().map(|mark| u8::try_from(mark).map_err(|_| damaged()));
+                let marks = marks.collect::<Result<Vec<u8>, Error>>()?;
+                let x = reader.numbers().map_err(source)?;
+                rows[part.client].append(SpacedRows { marks, x });
+            }
+            reader.end().map_err(source)?;
         }
-        Ok(Some(clients.iter().map(|client| counts[*client]).collect()))
+        Ok(Some(rows))
+    }
+
+    fn cell_counts(&self, client: usize) -> Option<&[[usize; 2]]> {
+        Some(&self.clients[client].cell_counts)
     }
 
     fn fit_alone(&self, request: &LocalFits) -> Result<Vec<Option<LocalFit>>, Error> {

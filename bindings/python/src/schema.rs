@@ -6,7 +6,7 @@ use equipoise_data::Encoding;
 use pyo3::prelude::*;
 
 use crate::error::{Stage, exception};
-use crate::table::{rows_to_score, source};
+use crate::table::{proxy_table, raw_table, rows_to_score};
 use crate::task;
 
 /// What all parties agree on: columns, encodings, label and groups.
@@ -91,30 +91,30 @@ impl Schema {
     /// Encodes raw rows: the features, one row after another, the index of each row's group, and whether its label is
     /// positive.
     fn encode<'py>(&self, table: &Bound<'py, PyAny>) -> PyResult<Encoded<'py>> {
-        let (source, schema) = (source("the table", table)?, self.0.clone());
+        let (opened, schema) = (raw_table("the table", table, &self.0)?, self.0.clone());
         let py = table.py();
         let rows = task::run(py, Stage::Table, None, move |_| {
-            Ok(equipoise_data::read_rows(source, &schema, equipoise_data::Purpose::Data)?.rows)
+            Ok(equipoise_data::read_rows_of(opened, &schema, equipoise_data::Purpose::Data)?.rows)
         })?;
         Ok(encoded(py, &rows))
     }
 
     /// Encodes the rows of a proxy in the same way.
     fn encode_proxy<'py>(&self, table: &Bound<'py, PyAny>) -> PyResult<Encoded<'py>> {
-        let (source, schema) = (source("the proxy", table)?, self.0.clone());
+        let (opened, schema) = (proxy_table("the proxy", table)?, self.0.clone());
         let py = table.py();
         let rows = task::run(py, Stage::Table, None, move |_| {
-            Ok(equipoise_data::read_proxy(source, &schema)?)
+            Ok(equipoise_data::read_proxy_of(opened, &schema)?)
         })?;
         Ok(encoded(py, &rows))
     }
 
     /// Encodes raw rows to be scored, whose label may be missing.
     fn encode_features<'py>(&self, table: &Bound<'py, PyAny>) -> PyResult<Encoded<'py>> {
-        let (source, schema) = (source("the table", table)?, self.0.clone());
+        let (opened, schema) = (raw_table("the table", table, &self.0)?, self.0.clone());
         let py = table.py();
         let rows =
-            task::run(py, Stage::Table, None, move |_| Ok(rows_to_score(source, &schema)?.rows))?;
+            task::run(py, Stage::Table, None, move |_| Ok(rows_to_score(opened, &schema)?.rows))?;
         Ok(encoded(py, &rows))
     }
 }

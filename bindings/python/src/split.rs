@@ -1,14 +1,14 @@
 //! One table split among clients, to rehearse a round.
 
 use equipoise_cli::api;
-use equipoise_data::{Purpose, read_rows};
+use equipoise_data::{Purpose, read_rows_of};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{Stage, arguments, exception, json};
 use crate::output::bytes;
 use crate::schema::Schema;
-use crate::table::source;
+use crate::table::raw_table;
 use crate::task;
 
 /// A client and its rows (64-bit integers, counted from 0): to train on, to test models on, and of the root.
@@ -27,9 +27,9 @@ pub(crate) fn split_rows<'py>(
     let py = table.py();
     let settings = api::split_settings(&arguments(options)?)
         .map_err(|error| exception(py, &error, Stage::Setting))?;
-    let (source, schema) = (source("the table", table)?, schema.0.clone());
+    let (table, schema) = (raw_table("the table", table, &schema.0)?, schema.0.clone());
     let (split, warnings) = task::run(py, Stage::Setting, None, move |_| {
-        let table = read_rows(source, &schema, Purpose::Data)?;
+        let table = read_rows_of(table, &schema, Purpose::Data)?;
         let split = api::split_rows(&table.rows, &schema, &settings)?;
         Ok((split, table.warnings))
     })?;

@@ -1,7 +1,7 @@
 //! Tables from Python: a path, an Arrow stream, or columns of numbers and text.
 
 use std::ffi::CStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -9,7 +9,10 @@ use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Schema};
-use equipoise_data::{RowsToScore, Table, TableSource, read_rows_to_score};
+use equipoise_data::{
+    Error, ReadLimits, RowsToScore, Table, TableFile, open_encoded_table, open_table,
+    read_rows_to_score,
+};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -19,13 +22,42 @@ use crate::error::{Stage, exception};
 
 const STREAM: &CStr = c"arrow_array_stream";
 
+/// A table of raw rows under a schema, whose features help to detect the delimiter of a CSV file.
+pub(crate) fn raw_table(
+    name: &str,
+    object: &Bound<'_, PyAny>,
+    schema: &equipoise_data::Schema,
+) -> PyResult<Table> {
+    let features: Vec<&str> = schema.features.iter().map(|f| f.column.as_str()).collect();
+    raw_table_with(name, object, &features)
+}
+
+/// A table of raw rows that should have these columns.
+pub(crate) fn raw_table_with(
+    name: &str,
+    object: &Bound<'_, PyAny>,
+    columns: &[&str],
+) -> PyResult<Table> {
+    let from_file =
+        |path: &Path| open_table(TableFile { columns: columns.to_vec(), ..path.into() });
+    table(name, object, from_file)
+}
+
+/// A table of encoded rows.
+pub(crate) fn proxy_table(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Table> {
+    table(name, object, |path| open_encoded_table(path, ReadLimits::NONE))
+}
+
 /// The table that an object stands for: a path, an object with `__arrow_c_stream__`, or a list of pairs of a name and
 /// values. `name` is what messages call a table in memory.
-pub(crate) fn source(name: &str, object: &Bound<'_, PyAny>) -> PyResult<TableSource> {
-    if let Ok(path) = object.extract::<PathBuf>() {
-        return Ok((&path).into());
-    }
-    let table = if object.hasattr("__arrow_c_stream__")? {
+fn table(
+    name: &str,
+    object: &Bound<'_, PyAny>,
+    from_file: impl FnOnce(&Path) -> Result<Table, Error>,
+) -> PyResult<Table> {
+    let table = if let Ok(path) = object.extract::<PathBuf>() {
+        from_file(&path)
+    } else if object.hasattr("__arrow_c_stream__")? {
         let reader = stream(object)?;
         Table::of_batches(name, Box::new(reader))
     } else {
@@ -33,20 +65,19 @@ pub(crate) fn source(name: &str, object: &Bound<'_, PyAny>) -> PyResult<TableSou
         let schema = batch.schema();
         Table::of_batches(name, Box::new(RecordBatchIterator::new([Ok(batch)], schema)))
     };
-    let table = table.map_err(|error| exception(object.py(), &error.into(), Stage::Table))?;
-    Ok(table.into())
+    table.map_err(|error| exception(object.py(), &error.into(), Stage::Table))
 }
 
 /// Raw rows to be scored, all of them: an estimator must not return fewer predictions than it got rows.
 pub(crate) fn rows_to_score(
-    table: TableSource,
+    table: Table,
     schema: &equipoise_data::Schema,
-) -> Result<RowsToScore, equipoise_data::Error> {
-    let name = table.name().to_path_buf();
+) -> Result<RowsToScore, Error> {
+    let name = table.file().to_path_buf();
     let data = read_rows_to_score(table, schema, &[])?;
     let first = data.unscorable.first().and_then(|row| Some((row.row, row.problems.first()?)));
     match first {
-        Some((row, (column, problem))) => Err(equipoise_data::Error::Table {
+        Some((row, (column, problem))) => Err(Error::Table {
             file: name,
             row: Some(row),
             column: Some(column.clone()),
@@ -54,18 +85,6 @@ pub(crate) fn rows_to_score(
         }),
         None => Ok(data),
     }
-}
-
-/// The tables of several clients, each with its name. `role` says what they are: a proxy or a root.
-pub(crate) fn sources(
-    role: &str,
-    clients: Vec<(String, Bound<'_, PyAny>)>,
-) -> PyResult<Vec<(String, TableSource)>> {
-    let table = |(client, object): (String, Bound<'_, PyAny>)| {
-        let table = source(&format!("the {role} of client `{client}`"), &object)?;
-        Ok((client, table))
-    };
-    clients.into_iter().map(table).collect()
 }
 
 /// Imports a stream through the Arrow PyCapsule interface. Rows are read in place.

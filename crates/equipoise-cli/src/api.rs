@@ -7,19 +7,20 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use equipoise_core::{
-    CheckedSettings, FairProxyTest, Fairness, GeneratedProxy, ProxyModels, ProxySettings,
-    Requirements, Rows, Warning, check_fairness_is_measurable,
+    CheckedSettings, FairProxyTest, Fairness, GeneratedProxy, HomeModel, Outcome, PrivacyStatement,
+    ProxyModels, ProxySettings, Requirements, Rows, Warning, check_fairness_is_measurable,
 };
-use equipoise_data::{EncodedTable, Model, OutcomeFile, Schema};
+use equipoise_data::{EncodedTable, Model, ProxyOrigin, Schema, write_proxy_of};
 use equipoise_lab::{Rehearsal, RehearsalClient, RehearsalSettings};
 use equipoise_server::protocol::SubmissionLimits;
 use equipoise_server::validator::{ChildValidator, Job};
 use serde_json::{Value, to_value};
 
+use crate::commands::adapt::Adapted;
 use crate::commands::check::{Checked, Limits};
 use crate::commands::defend::settings_args::SettingsArgs;
 use crate::commands::evaluate::{Evaluated, Options, criterion_of};
-use crate::commands::proxy::{self, MadeProxy, ProxyArgs, origin, warnings_about};
+use crate::commands::proxy::{MadeProxy, ProxyArgs, origin, raw, warnings_about};
 use crate::commands::split::{self, SplitArgs};
 use crate::commands::validate_proxy;
 use crate::failure::{usage_error, with_hint};
@@ -63,8 +64,8 @@ pub fn solve_settings(options: &[String]) -> anyhow::Result<CheckedSettings> {
     SolveOptions::try_parse_from(options).map_err(|e| usage_error(&e))?.settings.resolve()
 }
 
-/// The settings that options of `proxy` stand for.
-pub fn proxy_settings(options: &[String]) -> anyhow::Result<ProxySettings> {
+/// The settings that options of `proxy` stand for; `None` if the rows are only encoded.
+pub fn proxy_settings(options: &[String]) -> anyhow::Result<Option<ProxySettings>> {
     // The table and the files are not settings.
     let files = ["proxy", "table", "--schema", "schema", "--output", "output"];
     let options = files.into_iter().chain(options.iter().map(String::as_str));
@@ -104,7 +105,7 @@ pub fn summarise_proxy(
 ) -> anyhow::Result<Value> {
     let made = MadeProxy { generated, test, models };
     let mut warnings = warnings_about(data, settings);
-    warnings.extend(made.warnings(settings, schema));
+    warnings.extend(made.warnings(&data.rows, settings, schema));
     let mut document = to_value(made.summary(Path::new(""), settings, schema, &warnings))?;
     if let Some(keys) = document.as_object_mut() {
         keys.remove("path");
@@ -112,16 +113,21 @@ pub fn summarise_proxy(
     Ok(document)
 }
 
-/// Writes the file that `proxy` writes.
+/// The document that `proxy --generator raw` prints about rows that it only encodes, its warnings included.
+pub fn summarise_raw(data: &EncodedTable, schema: &Schema) -> anyhow::Result<Value> {
+    Ok(to_value(raw::Summary::of(data, schema))?)
+}
+
+/// Writes the file that `proxy` writes. Rows without a criterion are raw.
 pub fn write_proxy(
     path: &Path,
+    rows: &Rows,
     schema: &Schema,
-    made: &GeneratedProxy,
-    settings: &ProxySettings,
+    (fairness, privacy): (Option<Fairness>, Option<PrivacyStatement>),
     force: bool,
 ) -> Result<(), equipoise_data::Error> {
-    let origin = origin::with(origin::at(path, schema, Some(settings.fairness)), made, settings);
-    proxy::write(path, &made.rows, schema, &origin, settings, force)
+    let origin = ProxyOrigin { privacy, ..origin::at(path, schema, fairness) };
+    write_proxy_of(path, rows, schema, &origin, force)
 }
 
 /// Validates a received file as a server does, and writes its canonical table: in a sandboxed child process, which
@@ -156,8 +162,19 @@ pub fn check_proxy(
 }
 
 /// The file that `export --onnx` writes.
-pub fn onnx(model: &Model, outcome: Option<&OutcomeFile>) -> anyhow::Result<Vec<u8>> {
+pub fn onnx(model: &Model, outcome: Option<&Outcome>) -> anyhow::Result<Vec<u8>> {
     crate::commands::export::onnx(model, outcome)
+}
+
+/// The document that `adapt` prints, and the model that it writes.
+pub fn adapt_model(
+    model: &Model,
+    data: EncodedTable,
+    proxy: Option<&Rows>,
+    choose: Option<HomeModel>,
+) -> anyhow::Result<(Value, Model)> {
+    let adapted = Adapted::new(model, data, proxy, choose)?;
+    Ok((to_value(adapted.document(None))?, adapted.model))
 }
 
 /// The document that `evaluate` prints. Without a criterion, the one that the model was made for counts.

@@ -3,9 +3,9 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    arena, audit, check, completions, data, defend, demo, doctor, encode, evaluate, experiment,
-    export, head, keygen, model, predict, privacy, proxy, round, schema, serve, split, status,
-    submit, validate_proxy, verify,
+    adapt, arena, audit, check, completions, data, defend, demo, evaluate, experiment, export,
+    head, keygen, model, predict, privacy, proxy, round, schema, serve, split, status, submit,
+    validate_proxy, verify,
 };
 use crate::output::{Answer, Output};
 
@@ -48,9 +48,9 @@ pub(crate) enum Command {
     Proxy(proxy::ProxyArgs),
     Check(check::CheckArgs),
     Privacy(privacy::PrivacyArgs),
-    Encode(encode::EncodeArgs),
     Defend(defend::DefendArgs),
     Evaluate(evaluate::EvaluateArgs),
+    Adapt(adapt::AdaptArgs),
     Predict(predict::PredictArgs),
     Export(export::ExportArgs),
     Keygen(keygen::KeygenArgs),
@@ -70,7 +70,6 @@ pub(crate) enum Command {
     Data(data::DataCommand),
     Experiment(experiment::ExperimentArgs),
     Arena(arena::ArenaArgs),
-    Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -89,9 +88,9 @@ impl Command {
             Self::Proxy(args) => proxy::run(&args, output),
             Self::Check(args) => check::run(&args, output),
             Self::Privacy(args) => privacy::run(&args, output),
-            Self::Encode(args) => encode::run(&args, output),
             Self::Defend(args) => defend::run(&args, output),
             Self::Evaluate(args) => evaluate::run(&args, output),
+            Self::Adapt(args) => adapt::run(&args, output),
             Self::Predict(args) => predict::run(&args, output),
             Self::Export(args) => export::run(&args, output),
             Self::Keygen(args) => keygen::run(&args, output),
@@ -108,7 +107,6 @@ impl Command {
             Self::Data(command) => data::run(&command, output),
             Self::Experiment(args) => experiment::run(&args, output),
             Self::Arena(args) => arena::run(&args, output),
-            Self::Doctor(args) => doctor::run(&args, output),
             Self::Completions(args) => completions::run(&args, output),
         }
     }

@@ -1,5 +1,6 @@
 //! One file per command: its arguments, what it does, what it prints.
 
+pub(crate) mod adapt;
 pub(crate) mod arena;
 pub(crate) mod audit;
 pub(crate) mod check;
@@ -7,8 +8,6 @@ pub(crate) mod completions;
 pub(crate) mod data;
 pub(crate) mod defend;
 pub(crate) mod demo;
-pub(crate) mod doctor;
-pub(crate) mod encode;
 pub(crate) mod evaluate;
 pub(crate) mod experiment;
 pub(crate) mod export;

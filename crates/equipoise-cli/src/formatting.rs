@@ -43,19 +43,6 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
-/// Bytes in the largest unit of which there is at least one: `1.5 GiB`, `64 MiB`.
-pub(crate) fn bytes(n: u64) -> String {
-    const UNITS: [(u64, &str); 4] =
-        [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    match UNITS.into_iter().find(|(unit, _)| n >= *unit) {
-        Some((unit, name)) if n.is_multiple_of(unit) || n / unit >= 100 => {
-            format!("{} {name}", n / unit)
-        }
-        Some((unit, name)) => format!("{:.1} {name}", n as f64 / unit as f64),
-        None => format!("{n} bytes"),
-    }
-}
-
 /// A bar that fills `share` of `width` characters, to an eighth of a character.
 pub(crate) fn bar(share: f64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
@@ -106,16 +93,6 @@ mod tests {
         ];
         for (value, text) in cases {
             assert_eq!(number(value), text);
-        }
-    }
-
-    #[test]
-    fn bytes_have_a_unit() {
-        let cases =
-            [(0, "0 bytes"), (1023, "1023 bytes"), (1 << 10, "1 KiB"), (3 << 29, "1.5 GiB")];
-        for (n, text) in cases.into_iter().chain([(64 << 20, "64 MiB"), (252 << 30 | 1, "252 GiB")])
-        {
-            assert_eq!(bytes(n), text);
         }
     }
 

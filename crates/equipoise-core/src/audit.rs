@@ -1,36 +1,29 @@
-//! The audit of each client: what its proxy looks like, how good its own model is, and what the published model owes to
-//! it.
+//! The audit of each client: why it has its weight, how good its own model is, and what the published model owes to it.
 //!
-//! [`audit`] runs after a solve and changes nothing in it. It costs a few passes over the proxies, whatever the number of
-//! clients: one for the statistics at the model, those of the clients' own fits, and one over the rows of clients with
-//! outliers. Small rounds are also fitted again without each client.
+//! [`audit`] runs after a solve and changes nothing in it.
 
-mod drift;
-mod influence;
-mod outliers;
+mod left_out;
 mod own_model;
 mod reason;
-mod root_probe;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-pub use drift::Drift;
-pub use influence::{Influence, LeftOut};
-pub use outliers::Outliers;
+pub use left_out::LeftOut;
 pub use own_model::OwnModel;
 
 use crate::error::Error;
-use crate::inner_fit::ridge;
+use crate::fairness::{Condition, Fairness};
+use crate::inner_fit::{FitPoint, ridge};
+use crate::interval::Count;
+use crate::logistic::dot;
+use crate::metrics::is_selected;
 use crate::outcome::Outcome;
-use crate::packed_rows::ColumnSummary;
 use crate::proxy::PrivacyStatement;
 use crate::round::Round;
+use crate::rows::Rows;
 use crate::settings::Settings;
-use crate::statistics::Order;
-use influence::{MAX_REFIT_COST, Published, Removal};
 use own_model::OwnFit;
-use root_probe::RootProbe;
 
 /// What an auditor would ask about one client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,21 +33,14 @@ pub struct ClientAudit {
     pub reason: String,
     /// The model fitted to its proxy alone, measured on the root. `None` if that fit failed.
     pub own_model: Option<OwnModel>,
-    /// What its weight does to the published model. `None` if the model does not use the proxies.
-    pub influence: Option<Influence>,
+    /// What would change without it. `None` if the model does not use the proxies, if no other client has any weight, or
+    /// if the model is fitted to all proxies and the round has more than 50 clients.
+    pub left_out: Option<LeftOut>,
     /// Distinct rows of its proxy, if they were counted.
     pub distinct_rows: Option<DistinctRows>,
     /// How the client says that its proxy is differentially private. Nobody can check from the rows whether it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub privacy: Option<PrivacyStatement>,
-    /// How many rows the client says that its distilled proxy stands for. Its model counts as precise as one
-    /// of so many rows, up to the lower quartile of all clients.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub represented_rows: Option<u64>,
-    /// Rows of its proxy with values far outside the usual range. `None` if its rows cannot be read one by one.
-    pub outliers: Option<Outliers>,
-    /// How far the means of its features are from those of the root. `None` if its rows were not summed up.
-    pub drift: Option<Drift>,
 }
 
 /// The number of distinct rows of a table.
@@ -73,66 +59,60 @@ pub fn audit(
     settings: &Settings,
     outcome: &Outcome,
 ) -> Result<Vec<ClientAudit>, Error> {
-    audit_within(round, settings, outcome, MAX_REFIT_COST)
-}
-
-/// Estimates the influence of clients with little weight if exact fits would cost more than this.
-fn audit_within(
-    round: &Round,
-    settings: &Settings,
-    outcome: &Outcome,
-    max_refit_cost: f64,
-) -> Result<Vec<ClientAudit>, Error> {
-    let (proxies, theta, weights) = (round.proxies(), &outcome.theta, outcome.weights());
-    if weights.len() != round.n_clients() {
-        return Err(Error::Clients { expected: round.n_clients(), found: weights.len() });
+    let (proxies, n_clients) = (round.proxies(), round.n_clients());
+    if outcome.clients.len() != n_clients {
+        return Err(Error::Clients { expected: n_clients, found: outcome.clients.len() });
     }
-    let all_rows = round.root().all_rows()?;
-    let probe = RootProbe::new(&all_rows, settings.fairness);
-    let at_model = proxies.evaluate(theta, Order::Hessian)?;
+    let rows = round.root().all_rows()?;
+    let root = AuditedRoot { rows: &rows, fairness: settings.fairness };
+    let published = FitPoint::at(proxies, outcome.theta.clone())?;
     let ridge = ridge(settings.lambda, proxies.n());
 
-    let clients = 0..round.n_clients();
-    let fits = OwnFit::of_each(proxies, theta, &at_model, ridge)?;
-    // A model that is not finite has no figures, rather than meaningless ones.
-    let measure = |fit: &Option<OwnFit>| {
-        fit.as_ref().map(|fit| fit.measure(&probe)).filter(OwnModel::is_finite)
-    };
+    let fits = OwnFit::of_each(proxies, &published, ridge)?;
+    let measure = |fit: &Option<OwnFit>| fit.as_ref().map(|fit| OwnModel::of(&fit.theta, &root));
     let own_models: Vec<Option<OwnModel>> = fits.par_iter().map(measure).collect();
+    let left_out = left_out::of_each(round, outcome, &published, &fits, &root)?;
+    let reasons = reason::sentences(outcome, &fits, &left_out);
 
-    let removal = Removal::new(round, &weights, outcome, &at_model, &fits, ridge, max_refit_cost)?;
-    let influences: Vec<Option<Influence>> = match &removal {
-        None => vec![None; weights.len()],
-        Some(removal) => {
-            let now = Published::new(theta, &probe);
-            let influence = |client| removal.influence(client, &now, &probe);
-            let found: Vec<Option<Influence>> =
-                clients.into_par_iter().map(influence).collect::<Result<_, Error>>()?;
-            found.into_iter().map(|found| found.filter(Influence::is_finite)).collect()
-        }
-    };
-    drop(at_model);
-    let outliers = outliers::find(proxies, all_rows.layout().n_x)?;
-    let of_root = ColumnSummary::of(&all_rows);
-    let n_clients = round.n_clients();
-    let summaries: Vec<&ColumnSummary> =
-        (0..n_clients).filter_map(|client| proxies.columns(client)).collect();
-    let deviations = drift::typical_deviations(&summaries, &of_root, all_rows.layout().n_x);
-    let drift = |client| drift::measure(proxies.columns(client)?, &of_root, &deviations, n_clients);
-    let reasons = reason::sentences(outcome, &own_models, &influences);
-
-    let parts = reasons.into_iter().zip(own_models).zip(influences).zip(outliers).enumerate();
-    let audits = parts.map(|(client, (((reason, own_model), influence), outliers))| ClientAudit {
+    let parts = reasons.into_iter().zip(own_models).zip(left_out);
+    let audits = parts.map(|((reason, own_model), left_out)| ClientAudit {
         reason,
         own_model,
-        influence,
+        left_out,
         distinct_rows: None,
         privacy: None,
-        represented_rows: None,
-        outliers,
-        drift: drift(client),
     });
     Ok(audits.collect())
+}
+
+/// All root rows, and the fairness requested.
+struct AuditedRoot<'a> {
+    rows: &'a Rows,
+    fairness: Fairness,
+}
+
+impl AuditedRoot<'_> {
+    /// The score `a·θ` of each row.
+    fn scores(&self, theta: &[f64]) -> Vec<f64> {
+        (0..self.rows.len()).map(|i| dot(self.rows.a(i), theta)).collect()
+    }
+
+    /// How many rows are selected, by condition that counts and by group.
+    fn selected(&self, scores: &[f64]) -> Vec<Vec<Count>> {
+        let none = vec![Count { successes: 0, n: 0 }; self.rows.layout().groups.len()];
+        let of_condition = |condition: Condition| {
+            let mut counts = none.clone();
+            for (i, &score) in scores.iter().enumerate() {
+                if condition.includes(self.rows.is_positive(i)) {
+                    let count = &mut counts[self.rows.group(i)];
+                    count.n += 1;
+                    count.successes += usize::from(is_selected(score));
+                }
+            }
+            counts
+        };
+        self.fairness.conditions().map(|(condition, _)| of_condition(condition)).collect()
+    }
 }
 
 #[cfg(test)]

@@ -41,8 +41,8 @@ impl<'a> Bilevel<'a> {
     pub(crate) fn new(round: &'a Round, settings: &Settings) -> Self {
         let (proxies, root) = (round.proxies(), round.root());
         let ridge = ridge(settings.lambda, proxies.n());
-        let &Settings { fairness, surrogate, root_weighting: weighting, .. } = settings;
-        let outer = OuterObjective { root, fairness, surrogate, weighting, ridge };
+        let &Settings { fairness, root_weighting: weighting, .. } = settings;
+        let outer = OuterObjective { root, fairness, weighting, ridge };
         Self { proxies, outer, counts: Counts::default(), ridge }
     }
 

@@ -1,5 +1,6 @@
 //! Settings with a few named values: the single source of command-line values, names in files and descriptions.
 
+use crate::adapt::HomeModel;
 use crate::fairness::Criterion;
 use crate::inner_fit::InnerSolver;
 use crate::proxy::{ProxyGenerator, ProxyStart};
@@ -47,6 +48,12 @@ choices! { Profile:
     Paper => "paper", "The paper's experiments: bilevel with all 2000 Adam steps, no convergence test";
 }
 
+choices! { HomeModel:
+    Global => "global", "The published model as it is";
+    Adapted => "adapted", "The published model with thresholds from your rows";
+    Own => "own", "Your own fair model, without the other clients";
+}
+
 choices! { OuterSolver:
     GaussNewton => "gauss-newton", "Gauss–Newton on the simplex";
     Adam => "adam", "Adam with projection onto the simplex";
@@ -72,7 +79,6 @@ choices! { Criterion:
 choices! { ProxyGenerator:
     Thresholds => "thresholds", "For a fair model that is chosen first; labels are drawn from it";
     Paper => "paper", "The paper's Algorithm 1: labels are kept, the covariance is minimised";
-    Distillation => "distillation", "A few rows, 200 by default, with the model of thresholds";
     Transformation => "transformation", "Calmon et al. (2017): labels and bins are changed at random";
     Raw => "raw", "The data itself, only encoded: neither fair nor private";
 }

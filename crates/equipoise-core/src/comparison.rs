@@ -19,7 +19,7 @@ use crate::fairness::Fairness;
 use crate::interval::{Estimate, student_t_quantile};
 use crate::logistic::{dot, loss};
 use crate::rows::Rows;
-use worst_gap::worst_gap_difference;
+pub(crate) use worst_gap::worst_gap_difference;
 
 /// The figures of another model minus those of the published one, on the same rows, with 95 % intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

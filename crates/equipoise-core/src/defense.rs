@@ -3,6 +3,7 @@
 mod fallback;
 mod local_models;
 mod model_average;
+mod tilt;
 mod trust;
 mod unweighted;
 
@@ -10,6 +11,8 @@ pub(crate) use fallback::held_out_root_scores;
 pub use local_models::{fedasl_weights, fednolowe_weights};
 pub(crate) use local_models::{median, uniform_average};
 pub(crate) use model_average::ModelAverage;
+pub(crate) use tilt::Tilt;
+pub use tilt::{ClientGap, ClientTilt, Counted, TiltContrast, TiltReason, TiltSummary};
 pub(crate) use trust::Trust;
 pub use trust::{
     ClientTrust, TrustAxis, TrustConstants, TrustReason, TrustSummary, TrustTerm, trust_with,
@@ -38,6 +41,8 @@ pub enum Defense {
     /// The average of the local models, weighted by the probability that each client is reliable.
     #[default]
     Trust,
+    /// The average of the local models, with weights tilted until the expected gap vanishes.
+    Tilt,
     /// The paper's method: weights that make the model accurate and fair on the root.
     Bilevel,
     /// All proxies pooled, no defense: the paper's baseline.
@@ -52,6 +57,7 @@ pub enum Defense {
 
 crate::choices! { Defense:
     Trust => "trust", "Average of local models, by the probability that each client is reliable";
+    Tilt => "tilt", "Average of local models, weights tilted until the expected gap vanishes";
     Bilevel => "bilevel", "The paper's method: weights that make the model accurate and fair on the root";
     Pooled => "pooled", "All proxies pooled: no defense";
     Fedasl => "fedasl", "Average of local models, favouring those with losses near the median";
@@ -75,7 +81,7 @@ impl Defense {
         match self {
             Self::Bilevel => ModelForm::WeightedFit,
             Self::Pooled => ModelForm::PooledFit,
-            Self::Trust | Self::Fedasl | Self::Fednolowe => ModelForm::Average,
+            Self::Trust | Self::Tilt | Self::Fedasl | Self::Fednolowe => ModelForm::Average,
             Self::RootOnly => ModelForm::RootOnly,
         }
     }
@@ -88,6 +94,7 @@ impl Defense {
     ) -> Result<ModelAverage<'a>, Error> {
         match self {
             Self::Trust => trust::model_average(models, root),
+            Self::Tilt => tilt::model_average(models, root),
             _ => Ok(ModelAverage::new(models)),
         }
     }
@@ -98,13 +105,14 @@ impl Defense {
         round: &Round,
         settings: &Settings,
         observer: &mut dyn Observer,
-    ) -> Result<Solved, Error> {
+    ) -> Result<Solution, Error> {
         match self {
             Self::Bilevel => {
-                let solved = learn_weights(round, settings, observer)?;
-                if settings.fall_back { fall_back(round, settings, solved) } else { Ok(solved) }
+                let solution = learn_weights(round, settings, observer)?;
+                if settings.fall_back { fall_back(round, settings, solution) } else { Ok(solution) }
             }
             Self::Trust => trust::run(round, settings, observer),
+            Self::Tilt => tilt::run(round, settings, observer),
             Self::Pooled => unweighted::pooled(round, settings),
             Self::Fedasl => local_models::average(round, settings, fedasl_weights, observer),
             Self::Fednolowe => local_models::average(round, settings, fednolowe_weights, observer),
@@ -132,8 +140,8 @@ pub(crate) enum ModelForm {
     RootOnly,
 }
 
-/// What a defense returns: an outcome that has not yet been measured on the root.
-pub(crate) struct Solved {
+/// What a defense returns. Measured on the root, it becomes an [`Outcome`](crate::Outcome).
+pub(crate) struct Solution {
     pub(crate) weights: Vec<f64>,
     pub(crate) theta: Vec<f64>,
     pub(crate) termination: Termination,
@@ -142,9 +150,10 @@ pub(crate) struct Solved {
     pub(crate) trace: Vec<TracePoint>,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) trust: Option<Trust>,
+    pub(crate) tilt: Option<Tilt>,
 }
 
-impl Solved {
+impl Solution {
     /// The result of a defense that does not iterate over weights.
     fn direct(weights: Vec<f64>, theta: Vec<f64>, counts: Counts) -> Self {
         Self {
@@ -156,6 +165,7 @@ impl Solved {
             trace: Vec::new(),
             warnings: Vec::new(),
             trust: None,
+            tilt: None,
         }
     }
 }

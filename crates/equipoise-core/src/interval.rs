@@ -1,6 +1,6 @@
-//! Figures with 95 % intervals: rates, means, AUC, their differences, and the worst gap among several groups.
+//! Figures with 95 % intervals: rates, AUC, calibration, and the worst gap among several groups.
 //!
-//! This module knows counts, means and scores, not rows or models.
+//! This module knows counts and scores, not rows or models.
 //!
 //! | figure | method |
 //! | --- | --- |
@@ -9,15 +9,14 @@
 //! | ratio of two rates | Donner and Zou's MOVER-R with both rates' limits ([`rate_ratio`]) |
 //! | lowest rate as a share of the highest | MOVER-R for two groups; otherwise over all pairs, with Tukey's critical value above ([`worst_ratio`]) |
 //! | balanced accuracy | MOVER with both rates' limits ([`balanced_accuracy`]) |
-//! | mean of soft scores, difference of two | Wilson and Newcombe with the scores' own variance and Student's t ([`Moments`]) |
-//! | calibration | as a mean of soft scores, of `score − label` ([`calibration`]) |
+//! | calibration | the normal distribution, cautious for few rows ([`calibration`]) |
 //! | AUC | DeLong's variance, on the logit scale; a score interval near 0 and 1 ([`Auc`]) |
-//! | two models on the same rows | Student's t ([`paired_mean`]), Bonett and Price ([`paired_rates`]), DeLong |
+//! | paired differences | Student's t ([`paired_mean`]) |
+//! | difference of two rates on the same rows | Bonett and Price (`paired_rates`) |
 //! | worst gap of several groups | Newcombe for two groups, otherwise a test inverted by a seeded parametric bootstrap of every group and label ([`WorstGap`]) |
 
 mod auc;
 mod distribution;
-mod mean;
 mod paired;
 mod rate;
 mod rows_needed;
@@ -29,13 +28,13 @@ mod worst_ratio;
 use serde::{Deserialize, Serialize};
 
 pub use auc::Auc;
-pub use distribution::{normal_cdf, normal_quantile, student_t_cdf, student_t_quantile};
-pub use mean::{Moments, PooledDispersion, calibration, mean_difference};
-pub use paired::{paired_mean, paired_rates};
+pub use distribution::{normal_cdf, student_t_quantile};
+pub(crate) use paired::paired_rates;
+pub use paired::{calibration, paired_mean};
 pub(crate) use rate::equal_rates_margin;
 pub use rate::{Count, balanced_accuracy, rate_difference, rate_ratio};
 pub use rows_needed::{rows_per_group, rows_to_exclude};
-pub use worst_gap::{GapCell, Location, WorstGap};
+pub use worst_gap::{Location, WorstGap};
 pub use worst_ratio::worst_ratio;
 
 /// The 97.5 % quantile of the standard normal distribution.

@@ -17,22 +17,18 @@
 // features of the function that they are passed to, and each operation would be a call.
 #![allow(clippy::needless_range_loop)]
 
-mod distances;
 mod exp_log;
 pub(crate) mod lanes;
 mod outer_products;
 mod prefetch;
 mod triangle;
-mod vectors;
 
 use crate::statistics::{Order, triangle};
 use exp_log::{compound, log_1p};
 use lanes::{Lanes, Quad, widest};
 use prefetch::{Pace, Prefetch};
 
-pub(crate) use distances::lower_to_nearest;
 pub(crate) use outer_products::OuterProducts;
-pub(crate) use vectors::Vectors;
 
 /// Panels processed together: enough independent chains to hide the latency of each.
 const GROUP: usize = 4;

@@ -51,6 +51,7 @@
 //! ```
 
 mod adam;
+mod adapt;
 mod audit;
 mod bilevel;
 mod blindness;
@@ -76,6 +77,7 @@ mod proxy;
 mod root;
 mod round;
 mod row_sample;
+mod row_spacing;
 mod rows;
 mod settings;
 mod simplex;
@@ -84,51 +86,50 @@ mod statistics;
 mod sweep;
 #[cfg(test)]
 mod test_rows;
+mod trusted;
 mod verdict;
 mod warning;
 
-pub use audit::{ClientAudit, DistinctRows, Drift, Influence, LeftOut, Outliers, OwnModel, audit};
+pub use adapt::{Adaptation, HomeModel, adapt};
+pub use audit::{ClientAudit, DistinctRows, LeftOut, OwnModel, audit};
 pub use blindness::{Blindness, cost_of_blindness};
 pub use choice::Choice;
 pub use comparison::{Comparison, Comparisons, compare_with_pooled, compare_with_root_only};
 pub use defense::{
-    ClientTrust, Defense, TrustAxis, TrustConstants, TrustReason, TrustSummary, TrustTerm,
-    fedasl_weights, fednolowe_weights, trust_with,
+    ClientGap, ClientTilt, ClientTrust, Counted, Defense, TiltContrast, TiltReason, TiltSummary,
+    TrustAxis, TrustConstants, TrustReason, TrustSummary, TrustTerm, fedasl_weights,
+    fednolowe_weights, trust_with,
 };
 pub use error::Error;
-pub use fairness::{Condition, Covariance, Criterion, Fairness, Surrogate, Violation};
+pub use fairness::{Condition, Covariance, Criterion, Fairness, Violation};
 pub use figure_warnings::warn_if_no_better_than_constant;
 pub use groups::{Groups, MAX_GROUPS};
 pub use inner_fit::{FitEnd, InnerSettings, InnerSolver, fit_logistic, fit_weighted_logistic};
 pub use interval::{
-    Auc, Count, Estimate, GapCell, Location, Moments, PooledDispersion, WorstGap,
-    balanced_accuracy, calibration, mean_difference, normal_cdf, normal_quantile, paired_mean,
-    paired_rates, rate_difference, rate_ratio, rows_per_group, rows_to_exclude, student_t_cdf,
-    student_t_quantile, worst_ratio,
+    Auc, Count, Estimate, Location, WorstGap, balanced_accuracy, calibration, normal_cdf,
+    paired_mean, rate_difference, rate_ratio, rows_per_group, rows_to_exclude, student_t_quantile,
+    worst_ratio,
 };
-pub use kernel::lanes::vector_instructions;
 pub use local_fit::{LocalFit, LocalFits};
 pub use metrics::{Gap, Gaps, GroupMetrics, Metrics, is_selected};
 pub use observer::{NoopObserver, Observer, Progress};
-pub use outcome::{ClientOutcome, Counts, Outcome, Termination, TracePoint};
-pub use packed_rows::{
-    ClientPacker, ColumnSummary, PackedClient, PackedPartition, PackedRows, SEGMENT_ROWS,
-};
+pub use outcome::{About, ClientOutcome, Counts, Outcome, Overlap, Termination, TracePoint};
+pub use packed_rows::{ClientPacker, PackedClient, PackedPartition, PackedRows, SEGMENT_ROWS};
 pub use proxy::{
-    AttributeInference, ClientData, Closeness, Disclosure, Distances, EncodedColumn,
-    EncodedColumns, FEW_DATA_ROWS, FairProxyTest, GeneratedProxy, MembershipAttack, NoisyRelease,
-    OutlierColumn, Privacy, PrivacyStatement, ProxyGenerator, ProxyModels, ProxySettings,
-    ProxySolver, ProxyStart, ProxySummary, RareLevel, RareValues, Release, Separation, Visible,
-    attack_proxy, check_fairness_is_measurable, epsilon_of, find_visible, generate_proxy,
-    measure_closeness, random_halves, rho_of, test_fair_proxy,
+    ClientData, Closeness, Distances, EncodedColumn, EncodedColumns, FEW_DATA_ROWS, FairProxyTest,
+    GeneratedProxy, MembershipAttack, NoisyRelease, Privacy, PrivacyStatement, ProxyGenerator,
+    ProxyModels, ProxySettings, ProxySolver, ProxyStart, ProxySummary, Release, Separation,
+    SmallestCell, attack_membership, check_fairness_is_measurable, epsilon_of, generate_proxy,
+    measure_closeness, random_halves, rho_of, smallest_cell, test_fair_proxy,
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};
 pub use row_sample::{PartialSample, RowSample, RowSampler, SamplePlan, SampledCell};
+pub use row_spacing::{SpacedRows, first_spaced};
 pub use rows::{Layout, MAX_ABS_VALUE, Rows};
 pub use settings::{CheckedSettings, OuterSettings, OuterSolver, Profile, RhoSchedule, Settings};
 pub use simplex::project_onto_simplex;
-pub use solve::{model_at, objective_at, solve};
+pub use solve::solve;
 pub use statistics::{ClientStatistics, Order, Statistics};
 pub use sweep::{SweepPoint, can_sweep, sweep};
 pub use verdict::{Judgement, Requirement, Requirements, Verdict, describe_verdict};

@@ -1,23 +1,46 @@
 //! The outcome of a solve: weights, model, how it stopped, and everything an auditor would ask next.
 
+mod about;
+
+pub use about::{About, Overlap};
+
 use serde::{Deserialize, Serialize};
 
 use crate::audit::ClientAudit;
+use crate::blindness::Blindness;
 use crate::comparison::Comparisons;
-use crate::defense::{ClientTrust, TrustSummary};
+use crate::defense::{ClientTilt, ClientTrust, TiltSummary, TrustSummary};
 use crate::fairness::Violation;
 use crate::inner_fit::FitEnd;
 use crate::metrics::Metrics;
 use crate::settings::{OuterSolver, Settings};
+use crate::sweep::SweepPoint;
 use crate::verdict::{Judgement, Verdict};
 use crate::warning::{Warning, WarningCode};
 
-/// The result of a defense on a round. `outcome.json` is this type plus data that only the file has, and the report
-/// is rendered from it.
+/// The outcome of a round: `outcome.json` is this type, and all other files follow from it and the schema.
+///
+/// [`solve`](crate::solve()) fills what follows from the round. Nothing here depends on the time, the machine or the number
+/// of threads, except what [`About`] says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Outcome {
+    /// [`Outcome::FORMAT`].
+    pub format: String,
+    /// [`Outcome::VERSION`].
+    pub version: u32,
+    /// Which round this is and who ran it. Nothing after a solve.
+    pub about: About,
+    /// Digest of the schema that encoded all rows. Empty after a solve.
+    pub schema_digest: String,
+    /// Names of θ's entries. Empty after a solve.
+    pub features: Vec<String>,
     /// The clients with their weights, sorted by id.
     pub clients: Vec<ClientOutcome>,
+    /// Clients whose proxies have rows in common, largest share first, at most 20 pairs. None after a solve.
+    pub overlaps: Vec<Overlap>,
+    /// Number of further pairs.
+    pub more_overlaps: usize,
     /// The model `θ`.
     pub theta: Vec<f64>,
     /// `P`: root loss, regulariser and penalty of the model at the last ρ.
@@ -39,19 +62,31 @@ pub struct Outcome {
     pub counts: Counts,
     /// Metrics of the model on all root rows, which are noisy because the rows are few.
     pub root_metrics: Metrics,
+    /// Those of the pooled model. `None` after a solve, and if the defense is pooled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pooled_root_metrics: Option<Metrics>,
     /// Other models on the same root rows. A solve compares the model with a constant only.
     pub comparisons: Comparisons,
+    /// What it costs that the model does not see the group. `None` after a solve, if the model sees it, or if the root
+    /// is too small to tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blindness: Option<Blindness>,
+    /// The trade-off between accuracy and fairness, weakest fairness first. Empty unless requested.
+    pub sweep: Vec<SweepPoint>,
     /// Whether the model meets the requirements of the settings, as far as the root can tell.
     pub verdict: Verdict,
     /// The verdict on each requirement.
     pub judgements: Vec<Judgement>,
-    /// The settings used.
-    pub settings: Settings,
     /// What the reader must know about the data and the solve.
     pub warnings: Vec<Warning>,
+    /// The settings used.
+    pub settings: Settings,
     /// How the defense `trust` came to its weights.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<TrustSummary>,
+    /// How the defense `tilt` came to its weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tilt: Option<TiltSummary>,
     /// The weight trajectory. Empty for a defense without an outer loop.
     pub trace: Vec<TracePoint>,
 }
@@ -69,14 +104,22 @@ pub struct ClientOutcome {
     /// Its weight, on the simplex. All weights are 0 if the model does not use the proxies.
     pub weight: f64,
     /// How much it is trusted and why, if the defense tells.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<ClientTrust>,
-    /// Its audit, if one was made: see [`audit`](crate::audit()).
+    /// How the defense `tilt` judged it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tilt: Option<ClientTilt>,
+    /// Its audit, if one was made: see [`audit`](crate::audit()).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub audit: Option<ClientAudit>,
 }
 
 impl Outcome {
+    /// What the file says that it is.
+    pub const FORMAT: &str = "equipoise-outcome";
+    /// Version of the file's format.
+    pub const VERSION: u32 = 2;
+
     /// The weights, in the order of the clients.
     pub fn weights(&self) -> Vec<f64> {
         self.clients.iter().map(|client| client.weight).collect()

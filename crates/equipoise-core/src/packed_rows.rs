@@ -5,7 +5,6 @@
 //! of the segments before it, so that segments in different processes give the same bits as segments in one.
 
 mod client_packer;
-mod column_summary;
 mod partition;
 mod pass;
 
@@ -14,11 +13,11 @@ use std::slice;
 
 use crate::error::Error;
 use crate::row_sample::{RowSample, RowSampler, SamplePlan};
+use crate::row_spacing::SpacedRows;
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, Statistics};
 
 pub use client_packer::{ClientPacker, PackedClient};
-pub use column_summary::ColumnSummary;
 pub use partition::PackedPartition;
 
 /// Rows that one thread sums up at a time. The sums of blocks are added in the order of the rows, so the result is
@@ -36,24 +35,21 @@ pub struct PackedRows {
     /// Rows of each client in each cell.
     cell_counts: Vec<Vec<[usize; 2]>>,
     samples: Vec<Option<RowSample>>,
-    /// Sums over the columns of each client.
-    columns: Vec<ColumnSummary>,
 }
 
 impl PackedRows {
     /// The clients in this order. All must have the same layout.
     pub fn new(mut clients: Vec<PackedClient>) -> Result<Self, Error> {
         let rows = PackedPartition::new(&mut clients)?;
-        let (mut cell_counts, mut samples, mut columns) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut cell_counts, mut samples) = (Vec::new(), Vec::new());
         for client in clients {
             let PackedClient { layout, sample, .. } = &client;
             let sample =
                 sample.as_ref().map(|part| RowSample::of_parts(layout, slice::from_ref(part)));
             samples.push(sample.transpose()?);
-            columns.push(ColumnSummary::total(layout.n(), &client.columns));
             cell_counts.push(client.cell_counts);
         }
-        Ok(Self { rows, cell_counts, samples, columns })
+        Ok(Self { rows, cell_counts, samples })
     }
 
     /// Packs the rows of each client. All must have the same layout.
@@ -98,6 +94,12 @@ impl ClientStatistics for PackedRows {
         self.samples[client].as_ref()
     }
 
+    fn spaced_rows(&self, n_x: usize, steps: &[usize]) -> Result<Option<Vec<SpacedRows>>, Error> {
+        let of_client =
+            |(client, step): (usize, &usize)| self.rows.spaced_rows(client, n_x, 0, *step);
+        Ok(Some(steps.iter().enumerate().map(of_client).collect()))
+    }
+
     fn cell_counts(&self, client: usize) -> Option<&[[usize; 2]]> {
         Some(&self.cell_counts[client])
     }
@@ -113,14 +115,6 @@ impl ClientStatistics for PackedRows {
         order: Order,
     ) -> Result<Statistics, Error> {
         self.rows.evaluate_client(client, theta, order)
-    }
-
-    fn columns(&self, client: usize) -> Option<&ColumnSummary> {
-        Some(&self.columns[client])
-    }
-
-    fn count_beyond(&self, clients: &[usize], limits: &[f64]) -> Result<Option<Vec<usize>>, Error> {
-        self.rows.count_beyond(clients, limits)
     }
 }
 

@@ -8,21 +8,16 @@
 //!   the model that anyone will fit to them (`exact_rows`). It can be differentially private (`privacy`).
 //! - `paper`, the paper's Algorithm 1, keeps the labels and moves the rows until their model has a small covariance of
 //!   group and score.
-//! - `distillation` replaces the rows of `thresholds` by a few that have the same model and the same gradients on the way
-//!   to it.
 //! - `transformation` maps binned features and labels at random, so that people of all groups get positive labels equally often
 //!   and the distortion is as small as possible.
 //! - `raw` only encodes the rows.
 
 mod blocks;
-mod closeness;
 mod columns;
 mod disclosure;
-mod distillation;
 mod exact_rows;
 mod fair_test;
 mod models;
-mod nearest;
 mod on_data;
 mod paper;
 mod privacy;
@@ -35,18 +30,18 @@ mod target;
 mod thresholds;
 mod transformation;
 
-pub use closeness::{Closeness, Distances, measure_closeness};
-use closeness::{MAX_MEASURED_ROWS, measure_some};
 pub use columns::{ClientData, EncodedColumn, EncodedColumns};
 pub use disclosure::{
-    AttributeInference, Disclosure, MembershipAttack, OutlierColumn, RareLevel, RareValues,
-    Visible, attack_proxy, find_visible, random_halves,
+    Closeness, Distances, MembershipAttack, SmallestCell, attack_membership, measure_closeness,
+    random_halves, smallest_cell,
 };
+use disclosure::{MAX_MEASURED_ROWS, measure_some};
 #[cfg(test)]
 pub(crate) use fair_test::fit_unregularised;
 pub use fair_test::{FairProxyTest, Separation, test_fair_proxy};
 pub use models::ProxyModels;
 pub use privacy::{NoisyRelease, Privacy, PrivacyStatement, Release, epsilon_of, rho_of};
+pub(crate) use target::{DATA_RIDGE, move_cuts};
 
 use serde::{Deserialize, Serialize};
 
@@ -65,11 +60,12 @@ pub struct ProxySettings {
     pub fairness: Fairness,
     /// How the proxy is made. Default: for a fair target model.
     pub generator: ProxyGenerator,
-    /// `N^p`, the number of proxy rows, at least 1. `None`: as many as the data has; for generator `distillation` 200, or three for each
-    /// coefficient if these are more, but no more than the data has.
+    /// `N^p`, the number of proxy rows, at least 1. `None`: as many as the data has. With generator `thresholds` the model is the
+    /// same for any number, so 200 rows will do.
     pub rows: Option<usize>,
-    /// Generators `thresholds`, `distillation` and `transformation`: the share of every group's distance from the common rate that remains. From −2 to 1; a share below
-    /// 0 favours the groups that were behind. Default: 0.05, because the last of the gap costs the most accuracy.
+    /// Generators `thresholds` and `transformation`: the share of every group's distance from the common rate that
+    /// remains. From −2 to 1; a share below 0 favours the groups that were behind. Default: 0.05, because the last of the
+    /// gap costs the most accuracy.
     pub remaining_gap: f64,
     /// Generator `thresholds`: how far the share of rows selected moves from that of the client's own model, 0, to the
     /// share of positive labels, 1. Between 0 and 1. Default: 0.
@@ -89,7 +85,7 @@ pub struct ProxySettings {
     pub steps_per_rho: usize,
     /// Seed of the sample from the smoothed model and of the labels. Default: 1.
     pub seed: u64,
-    /// Maximum number of rows on each side whose closest record is searched for. Default: 2000. With 0, closeness is not
+    /// Maximum number of rows on each side whose nearest row is searched for. Default: 2000. With 0, closeness is not
     /// measured: for experiments, in which the search would take most of the time.
     #[serde(default = "max_measured_rows", skip_serializing_if = "is_max_measured_rows")]
     pub closeness_rows: usize,
@@ -115,8 +111,6 @@ pub enum ProxyGenerator {
     Thresholds,
     /// The paper's Algorithm 1: labels are kept, and rows move until the covariance of group and score is small.
     Paper,
-    /// A few rows with the model of `thresholds`, and with its rows' gradients on the way to that model.
-    Distillation,
     /// Features and labels mapped at random by a linear program, so that people of all groups get positive labels equally often.
     Transformation,
     /// The client's own rows: neither fair nor private.
@@ -155,8 +149,6 @@ pub struct GeneratedProxy {
     pub summary: ProxySummary,
     /// What it promises about the privacy of the client's rows, if anything.
     pub privacy: Option<PrivacyStatement>,
-    /// How many rows it stands for, if it is distilled.
-    pub represented_rows: Option<u64>,
 }
 
 /// Quality of a generated proxy: its model, measured on the client's own data.
@@ -262,7 +254,6 @@ pub fn generate_proxy<'a>(
     match settings.generator {
         ProxyGenerator::Thresholds => thresholds::generate(&data, settings, observer),
         ProxyGenerator::Paper => paper::generate(&data, settings, observer),
-        ProxyGenerator::Distillation => distillation::generate(&data, settings, observer),
         ProxyGenerator::Transformation => transformation::generate(&data, settings, observer),
         ProxyGenerator::Raw => raw::generate(&data, settings, observer),
     }

@@ -5,9 +5,7 @@ use std::slice;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::fairness::{
-    Condition, Covariance, Fairness, Penalty, SoftRates, Surrogate, Unfairness, Violation,
-};
+use crate::fairness::{Condition, Covariance, Fairness, Penalty, Unfairness, Violation};
 use crate::linalg::symmetric_entry;
 use crate::logistic::dot;
 use crate::packed_rows::PackedRows;
@@ -121,8 +119,6 @@ pub(crate) struct OuterObjective<'a> {
     pub root: &'a Root,
     /// The fairness that the penalty requires.
     pub fairness: Fairness,
-    /// How it is measured.
-    pub surrogate: Surrogate,
     /// How the clients' root rows are weighted.
     pub weighting: RootWeighting,
     /// `λ/n²`.
@@ -175,7 +171,7 @@ impl OuterObjective<'_> {
                 let of_client = |(own, loss): (Vec<f64>, f64)| {
                     loss / root.n_rows + rho * penalty.product(&unfairness.values, &own)
                 };
-                let by_weight = self.unfairness_by_weight(theta, weights).into_iter();
+                let by_weight = root.covariances.iter().map(|part| part.values(theta));
                 by_weight.zip(statistics.losses()).map(of_client).collect()
             }
         };
@@ -183,7 +179,7 @@ impl OuterObjective<'_> {
         Ok(OuterValue { value, loss, violation, gradient_theta, gradient_weights })
     }
 
-    /// `∂²F/∂θ²` without the curvature of the contrasts, which is 0 for covariances: all `n × n` entries row by row.
+    /// `∂²F/∂θ²`: all `n × n` entries row by row.
     pub(crate) fn hessian(
         &self,
         theta: &[f64],
@@ -218,32 +214,11 @@ impl OuterObjective<'_> {
     /// The contrasts of the model on the root.
     fn unfairness(&self, theta: &[f64], weights: &[f64]) -> Unfairness<'_> {
         let root = self.root;
-        match (self.surrogate, self.weighting) {
-            (Surrogate::Covariance, RootWeighting::Pooled) => root.pooled_covariance.at(theta),
-            (Surrogate::Covariance, RootWeighting::Client) => {
+        match self.weighting {
+            RootWeighting::Pooled => root.pooled_covariance.at(theta),
+            RootWeighting::Client => {
                 Covariance::weighted_sum(&root.covariances, weights).into_unfairness(theta)
             }
-            (Surrogate::SoftRate { slope }, _) => {
-                self.soft_rates(slope, theta, weights).unfairness()
-            }
-        }
-    }
-
-    /// The derivatives of the contrasts in the weight of each client, for root rows with weights.
-    fn unfairness_by_weight(&self, theta: &[f64], weights: &[f64]) -> Vec<Vec<f64>> {
-        match self.surrogate {
-            Surrogate::Covariance => {
-                self.root.covariances.iter().map(|part| part.values(theta)).collect()
-            }
-            Surrogate::SoftRate { slope } => self.soft_rates(slope, theta, weights).by_weight(),
-        }
-    }
-
-    fn soft_rates(&self, slope: f64, theta: &[f64], weights: &[f64]) -> SoftRates {
-        let tables = self.root.tables();
-        match self.weighting {
-            RootWeighting::Pooled => SoftRates::at(tables, &vec![1.0; tables.len()], slope, theta),
-            RootWeighting::Client => SoftRates::at(tables, weights, slope, theta),
         }
     }
 

@@ -13,8 +13,8 @@ pub struct Round {
     root: Root,
     /// Whether each client declares that its proxy is noisy.
     is_noisy: Vec<bool>,
-    /// How many rows each client's proxy stands for, as it declares.
-    represented_rows: Vec<Option<u64>>,
+    /// The error that declared noise causes in the rate of a group, times the group's rows: 0 without noise.
+    noise: Vec<f64>,
 }
 
 /// One client's part of a round.
@@ -66,8 +66,8 @@ impl Round {
             return Err(Error::Input(format!("the proxy of client `{client}` has no rows")));
         }
         let is_noisy = vec![false; client_ids.len()];
-        let represented_rows = vec![None; client_ids.len()];
-        Ok(Self { client_ids, proxies, root, is_noisy, represented_rows })
+        let noise = vec![0.0; client_ids.len()];
+        Ok(Self { client_ids, proxies, root, is_noisy, noise })
     }
 
     /// The round with the clients that declare noise, in the order of their ids: their proxies are differentially private,
@@ -81,36 +81,20 @@ impl Round {
         Ok(self)
     }
 
-    /// The round with the numbers of rows that distilled proxies stand for, in the order of the clients' ids. A model that a few rows stand for
-    /// is as precise as one that was fitted to all of them.
-    pub fn with_represented_rows(mut self, rows: Vec<Option<u64>>) -> Result<Self, Error> {
-        let (expected, found) = (self.client_ids.len(), rows.len());
+    /// The round with the noise of private proxies, in the order of the clients' ids: the error that it causes in the rate of
+    /// a group, times the group's rows (see [`PrivacyStatement::rate_error`](crate::PrivacyStatement::rate_error)). 0: none.
+    pub fn with_noise(mut self, noise: Vec<f64>) -> Result<Self, Error> {
+        let (expected, found) = (self.client_ids.len(), noise.len());
         if expected != found {
             return Err(Error::Clients { expected, found });
         }
-        self.represented_rows = rows;
+        self.noise = noise;
         Ok(self)
     }
 
-    /// How many rows the proxy of each client stands for: as many as it has, or as many as the client declares if these are more, but not more than the
-    /// lower quartile of all clients. A claim costs nothing, so it must not make a client count for more than most, even if most clients lie: to raise the
-    /// quartile takes more than three quarters of them.
-    pub fn represented_rows(&self) -> Vec<f64> {
-        let own = |client: usize| self.proxies.n_rows(client) as f64;
-        let claims: Vec<f64> = self
-            .represented_rows
-            .iter()
-            .enumerate()
-            .map(|(client, declared)| declared.map_or(0.0, |rows| rows as f64).max(own(client)))
-            .collect();
-        let mut sorted = claims.clone();
-        sorted.sort_by(f64::total_cmp);
-        let quartile = sorted[(sorted.len() - 1) / 4];
-        claims
-            .iter()
-            .enumerate()
-            .map(|(client, claim)| claim.min(quartile).max(own(client)))
-            .collect()
+    /// The noise of each client's proxy: see [`with_noise`](Self::with_noise).
+    pub(crate) fn noise(&self) -> &[f64] {
+        &self.noise
     }
 
     /// Whether a client declares that its proxy is noisy.

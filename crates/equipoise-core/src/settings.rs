@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::defense::Defense;
 use crate::error::Error;
-use crate::fairness::{Fairness, Surrogate};
+use crate::fairness::Fairness;
 use crate::inner_fit::InnerSettings;
 use crate::root::RootWeighting;
 use crate::verdict::Requirements;
@@ -18,9 +18,6 @@ pub struct Settings {
     pub defense: Defense,
     /// The fairness requested. No default: it is the coordinator's choice.
     pub fairness: Fairness,
-    /// The smooth measure of unfairness that the bilevel method minimises. Default: the covariance.
-    #[serde(default)]
-    pub surrogate: Surrogate,
     /// How the clients' root rows are weighted. Default: pooled.
     pub root_weighting: RootWeighting,
     /// λ of the regulariser `(λ/2n²)‖θ‖²`. Above 0, so that every model is unique. Default: 1e-4.
@@ -32,7 +29,6 @@ pub struct Settings {
     pub outer: OuterSettings,
     /// Whether to fall back to a root-only model if that is clearly better, on held-out root rows, than the clients'
     /// model. Trust asks only if every client is useless by itself. Default: true; profile `paper`: false.
-    #[serde(default)]
     pub fall_back: bool,
     /// What the model must achieve on the root. They decide the verdict, and nothing else. Default: nothing.
     #[serde(default, skip_serializing_if = "Requirements::is_empty")]
@@ -108,7 +104,6 @@ impl Settings {
         Self {
             defense: Defense::default(),
             fairness,
-            surrogate: Surrogate::Covariance,
             root_weighting: RootWeighting::Pooled,
             lambda: 1e-4,
             inner: InnerSettings { tolerance: 1e-11, ..InnerSettings::default() },
@@ -149,9 +144,6 @@ impl Settings {
     pub fn validate(self) -> Result<CheckedSettings, Error> {
         let outer = &self.outer;
         above_zero("lambda", self.lambda)?;
-        if let Surrogate::SoftRate { slope } = self.surrogate {
-            above_zero("surrogate.soft_rate.slope", slope)?;
-        }
         above_zero("inner.tolerance", self.inner.tolerance)?;
         at_least_one("inner.max_iterations", self.inner.max_iterations)?;
         at_least_one("outer.iterations", outer.iterations)?;

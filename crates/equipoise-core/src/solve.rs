@@ -13,19 +13,18 @@
 
 mod active_set;
 mod gauss_newton;
-mod interior_point;
 mod simplex_model;
 mod trace;
 
 use crate::adam::Adam;
 use crate::bilevel::{Bilevel, Evaluation};
 use crate::comparison::{Comparisons, compare_with_constant};
-use crate::defense::{Defense, Solved};
+use crate::defense::{Defense, Solution};
 use crate::error::Error;
-use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, ridge};
+use crate::inner_fit::ridge;
 use crate::metrics::Metrics;
 use crate::observer::Observer;
-use crate::outcome::{ClientOutcome, Outcome, Termination};
+use crate::outcome::{About, ClientOutcome, Outcome, Termination};
 use crate::root::{OuterObjective, RootWeighting};
 use crate::round::Round;
 use crate::settings::{CheckedSettings, OuterSolver, Settings};
@@ -43,9 +42,9 @@ pub fn solve(
 ) -> Result<Outcome, Error> {
     round.root().check(settings.fairness)?;
     // Inside the pool, thousands of short passes are split among threads without entering it each time.
-    let solved = rayon::scope(|_| settings.defense.run(round, settings, observer))?;
-    check_finite(&solved.weights, &solved.theta)?;
-    measure_on_root(round, settings, solved)
+    let solution = rayon::scope(|_| settings.defense.run(round, settings, observer))?;
+    check_finite(&solution.weights, &solution.theta)?;
+    measure_on_root(round, settings, solution)
 }
 
 /// The bilevel defense: minimises `P` over the simplex, from uniform weights.
@@ -53,7 +52,7 @@ pub(crate) fn learn_weights(
     round: &Round,
     settings: &Settings,
     observer: &mut dyn Observer,
-) -> Result<Solved, Error> {
+) -> Result<Solution, Error> {
     let mut problem = Bilevel::new(round, settings);
     let mut trace = TraceRecorder::new(round.n_clients(), settings, observer);
     let uniform = vec![1.0 / round.n_clients() as f64; round.n_clients()];
@@ -70,7 +69,7 @@ pub(crate) fn learn_weights(
         Some(_) => Termination::IterationLimit,
     };
     problem.counts.final_inner_gradient_norm = end.inner_gradient_norm;
-    Ok(Solved {
+    Ok(Solution {
         weights: end.weights,
         theta: end.point.theta,
         termination,
@@ -79,6 +78,7 @@ pub(crate) fn learn_weights(
         trace: trace.points,
         warnings: Vec::new(),
         trust: None,
+        tilt: None,
     })
 }
 
@@ -127,110 +127,86 @@ fn check_finite(weights: &[f64], theta: &[f64]) -> Result<(), Error> {
 fn measure_on_root(
     round: &Round,
     settings: &CheckedSettings,
-    solved: Solved,
+    solution: Solution,
 ) -> Result<Outcome, Error> {
     let rho = settings.outer.rho.last(settings.outer.iterations);
     let pooled = OuterObjective {
         root: round.root(),
         fairness: settings.fairness,
-        surrogate: settings.surrogate,
         weighting: RootWeighting::Pooled,
         ridge: ridge(settings.lambda, round.proxies().n()),
     };
-    let measured = pooled.evaluate(&solved.theta, &solved.weights, rho)?;
+    let measured = pooled.evaluate(&solution.theta, &solution.weights, rho)?;
     // All root rows count equally, unless the method minimised an objective with weighted root rows.
     let objective = match settings.defense {
-        Defense::Bilevel if solved.gap.is_some() => {
+        Defense::Bilevel if solution.gap.is_some() => {
             let minimised = OuterObjective { weighting: settings.root_weighting, ..pooled };
-            minimised.evaluate(&solved.theta, &solved.weights, rho)?.value
+            minimised.evaluate(&solution.theta, &solution.weights, rho)?.value
         }
         _ => measured.value,
     };
-    let mut warnings = solved.counts.warnings();
-    warnings.extend(solved.warnings);
-    if let (Termination::IterationLimit, Some(gap)) = (solved.termination, solved.gap) {
+    let mut warnings = solution.counts.warnings();
+    warnings.extend(solution.warnings);
+    if let (Termination::IterationLimit, Some(gap)) = (solution.termination, solution.gap) {
         warnings.push(Warning::new(
             WarningCode::NotStationary,
             format!("the weights are not stationary: the gap is {gap:.1e} of the objective"),
         ));
     }
-    let (mut trust, summary) = match solved.trust {
+    let (mut trust, summary) = match solution.trust {
         Some(trust) => (trust.clients.into_iter().map(Some).collect(), Some(trust.summary)),
-        None => (vec![None; solved.weights.len()], None),
+        None => (vec![None; solution.weights.len()], None),
     };
-    let clients = solved.weights.iter().enumerate().map(|(c, &weight)| ClientOutcome {
+    let (mut tilt, tilt_summary) = match solution.tilt {
+        Some(tilt) => (tilt.clients.into_iter().map(Some).collect(), Some(tilt.summary)),
+        None => (vec![None; solution.weights.len()], None),
+    };
+    let clients = solution.weights.iter().enumerate().map(|(c, &weight)| ClientOutcome {
         id: round.client_ids()[c].clone(),
         proxy_rows: round.proxies().n_rows(c),
         root_rows: round.root().tables()[c].len(),
         weight,
         trust: trust[c].take(),
+        tilt: tilt[c].take(),
         audit: None,
     });
     let root_rows = round.root().all_rows()?;
-    let root_metrics = Metrics::of(&solved.theta, &root_rows)?;
-    let constant = compare_with_constant(&solved.theta, &root_rows, settings.fairness);
+    let root_metrics = Metrics::of(&solution.theta, &root_rows)?;
+    let constant = compare_with_constant(&solution.theta, &root_rows, settings.fairness);
     let judgements = root_metrics.judge(settings.requirements, settings.fairness);
     let mut outcome = Outcome {
+        format: Outcome::FORMAT.to_owned(),
+        version: Outcome::VERSION,
+        about: About::default(),
+        schema_digest: String::new(),
+        features: Vec::new(),
         clients: clients.collect(),
+        overlaps: Vec::new(),
+        more_overlaps: 0,
         objective,
         root_loss: measured.loss,
         rho,
         violation: measured.violation.size(settings.fairness),
         violations: measured.violation,
         root_metrics,
+        pooled_root_metrics: None,
         comparisons: Comparisons { constant, ..Comparisons::default() },
+        blindness: None,
+        sweep: Vec::new(),
         verdict: Verdict::of(&judgements),
         judgements,
-        theta: solved.theta,
-        termination: solved.termination,
-        gap: solved.gap,
-        counts: solved.counts,
-        trace: solved.trace,
+        theta: solution.theta,
+        termination: solution.termination,
+        gap: solution.gap,
+        counts: solution.counts,
+        trace: solution.trace,
         trust: summary,
+        tilt: tilt_summary,
         warnings,
         settings: **settings,
     };
     outcome.update_figure_warnings();
     Ok(outcome)
-}
-
-/// Inner tolerance of [`objective_at`], near the limit of floating-point precision.
-const TIGHT: f64 = 1e-13;
-
-/// `P` at the last ρ of the settings, at any weights on the simplex, to compare the weights of different solvers.
-/// Newton's method fits the model as tightly as floating-point precision allows, regardless of the settings of inner
-/// fits. Under a large ρ, an [`Outcome::objective`] measured at a looser model may be off by far more than the last
-/// digits.
-pub fn objective_at(
-    round: &Round,
-    settings: &CheckedSettings,
-    weights: &[f64],
-) -> Result<f64, Error> {
-    round.root().check(settings.fairness)?;
-    if weights.len() != round.n_clients() {
-        return Err(Error::Clients { expected: round.n_clients(), found: weights.len() });
-    }
-    let rho = settings.outer.rho.last(settings.outer.iterations);
-    let inner = InnerSettings { tolerance: TIGHT, ..InnerSettings::default() };
-    let mut problem = Bilevel::new(round, settings);
-    let origin = problem.origin()?;
-    Ok(problem.evaluate(weights.to_vec(), rho, origin, &inner)?.objective)
-}
-
-/// `θ(w)`, the model of the proxies with any weights, not all of them 0. Fitted like that of [`objective_at`], by the
-/// method of the settings.
-pub fn model_at(
-    round: &Round,
-    settings: &CheckedSettings,
-    weights: &[f64],
-) -> Result<Vec<f64>, Error> {
-    if weights.len() != round.n_clients() {
-        return Err(Error::Clients { expected: round.n_clients(), found: weights.len() });
-    }
-    let rows = round.proxies();
-    let problem = InnerProblem { rows, weights, ridge: ridge(settings.lambda, rows.n()) };
-    let inner = InnerSettings { tolerance: TIGHT, ..settings.inner };
-    Ok(problem.fit(FitPoint::origin(rows)?, &inner)?.point.theta)
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::kernel::n_sums;
 use crate::local_fit::{LocalFit, LocalFits};
-use crate::packed_rows::ColumnSummary;
 use crate::row_sample::RowSample;
+use crate::row_spacing::SpacedRows;
 
 /// The highest derivative in the statistics; each order includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,24 +68,15 @@ pub trait ClientStatistics: Send + Sync {
         None
     }
 
+    /// Rows `0, s, 2s, …` of each client, `s` its step, of rows with `n_x` features. `None` if rows cannot be read one
+    /// by one.
+    fn spaced_rows(&self, _n_x: usize, _steps: &[usize]) -> Result<Option<Vec<SpacedRows>>, Error> {
+        Ok(None)
+    }
+
     /// Number of rows of one client in each cell `[group][y]`, if it is known.
     fn cell_counts(&self, _client: usize) -> Option<&[[usize; 2]]> {
         None
-    }
-
-    /// Sums over the columns of one client's rows, if they were collected.
-    fn columns(&self, _client: usize) -> Option<&ColumnSummary> {
-        None
-    }
-
-    /// Number of rows of each of these clients with an entry whose absolute value is above its limit. One pass over
-    /// their rows. `None` if the rows cannot be read one by one.
-    fn count_beyond(
-        &self,
-        _clients: &[usize],
-        _limits: &[f64],
-    ) -> Result<Option<Vec<usize>>, Error> {
-        Ok(None)
     }
 
     /// The models of clients whose rows are held where they can be fitted without passes through this process. `None`

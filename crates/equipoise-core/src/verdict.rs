@@ -56,10 +56,10 @@ pub struct Judgement {
     /// The figure with its 95 % interval. A gap is signed. `None` if it cannot be measured.
     pub figure: Option<Estimate>,
     /// For a gap, the two groups: the rate of the first minus that of the second.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<[String; 2]>,
     /// For a gap, the rows among which these rates are taken.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<Condition>,
     /// For a gap, all conditions of the criterion. The gap is the worst one among them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -71,7 +71,7 @@ pub struct Judgement {
     /// If these rows cannot tell, about how many could: for a gap, rows of each condition in each group; for the
     /// accuracy, rows; for the balanced accuracy, rows of each label. `None` if the figure is so close to the bound that
     /// nobody would collect that many: more than 10,000, and more than ten times the rows found.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_needed: Option<usize>,
 }
 

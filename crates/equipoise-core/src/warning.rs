@@ -12,10 +12,10 @@ pub struct Warning {
     /// What kind of warning it is.
     pub code: WarningCode,
     /// The client concerned, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// Which of the client's tables is concerned, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub table: Option<TableRole>,
     /// The file concerned. Not stored: paths mean nothing elsewhere.
     #[serde(skip)]
@@ -39,6 +39,14 @@ pub enum WarningCode {
     FellBack,
     /// The root cannot tell which clients are fair.
     CannotTell,
+    /// Clients differ more than honest clients of one population do.
+    ClientsDiffer,
+    /// The clients' rows and the root disagree about the gap.
+    RowsDisagree,
+    /// The model rests on few of the clients.
+    FewClientsUsed,
+    /// Clients whose models know little are counted, because the others are unfair together.
+    FairButWeak,
     /// The outer solver ran out of steps.
     NotStationary,
     /// The label column has more than two values.
@@ -101,6 +109,8 @@ pub enum WarningCode {
     GapRemains,
     /// The proxy's generator ran out of steps.
     GeneratorNotConverged,
+    /// Groups of a model that was adapted at home share a threshold, so their rates may differ.
+    SharedThreshold,
     /// A code from a newer version of this program.
     #[serde(other)]
     Unknown,
@@ -123,11 +133,15 @@ impl WarningCode {
         match self {
             Self::NotStationary
             | Self::FellBack
+            | Self::FairButWeak
             | Self::FairnessNotReached
             | Self::NoBetterThanConstant
             | Self::PooledNoWorse
             | Self::RootOnlyNoWorse => 0,
             Self::CannotTell
+            | Self::ClientsDiffer
+            | Self::RowsDisagree
+            | Self::FewClientsUsed
             | Self::LargeNoise
             | Self::RootTooSmall
             | Self::GroupMissing
@@ -153,6 +167,7 @@ impl WarningCode {
             | Self::UnlikeData
             | Self::GapRemains
             | Self::GeneratorNotConverged
+            | Self::SharedThreshold
             | Self::Unknown => 4,
         }
     }

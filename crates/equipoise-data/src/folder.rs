@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use equipoise_core::{Rows, TableRole, Warning};
 
 use crate::error::{Error, Purpose};
-use crate::raw_rows::{EncodedTable, read_rows};
+use crate::raw_rows::{EncodedTable, read_rows_of};
 use crate::schema::Schema;
-use crate::table::split_name;
-use crate::table_source::TableSource;
+use crate::table::{Table, split_name};
 
 /// A client's root.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,19 +65,20 @@ pub fn client_of(path: &Path) -> Option<String> {
     split_name(path).map(|(client, _)| client)
 }
 
-/// Reads the roots (tables of raw rows) of some clients.
-pub fn read_roots(
-    roots: Vec<(String, TableSource)>,
+/// Reads the roots (tables of raw rows) of some clients, one after another.
+pub(crate) fn read_roots(
+    roots: impl Iterator<Item = Result<(String, Table), Error>>,
     schema: &Schema,
 ) -> Result<Vec<Client>, Error> {
-    let client = |(id, table): (String, TableSource)| {
-        let EncodedTable { rows, mut warnings } = read_rows(table, schema, Purpose::Root)?;
+    let client = |root: Result<(String, Table), Error>| {
+        let (id, table) = root?;
+        let EncodedTable { rows, mut warnings } = read_rows_of(table, schema, Purpose::Root)?;
         for warning in &mut warnings {
             (warning.client, warning.table) = (Some(id.clone()), Some(TableRole::Root));
         }
         Ok(Client { id, rows, warnings })
     };
-    roots.into_iter().map(client).collect()
+    roots.map(client).collect()
 }
 
 /// Checks that proxies and roots, each sorted by client as [`read_folder`] returns them, belong to the same clients.

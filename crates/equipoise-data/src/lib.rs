@@ -16,7 +16,7 @@ mod error;
 mod folder;
 mod model;
 mod onnx;
-mod outcome;
+pub mod outcome;
 mod output_file;
 mod output_folder;
 mod output_table;
@@ -26,13 +26,12 @@ mod proxy;
 mod raw_rows;
 mod read_limits;
 mod round;
-mod row_copies;
 mod row_sketch;
 mod schema;
 mod staging;
 mod stamp;
 mod table;
-mod table_source;
+mod table_columns;
 mod value;
 mod warning;
 mod wire;
@@ -40,26 +39,22 @@ mod wire;
 pub use digest::{Digest, DigestProblem, Hasher, hex};
 pub use distinct_row_counter::DistinctRowCounter;
 pub use error::{BadCells, Error, Purpose, TableProblem};
-pub use folder::{Client, client_of, match_clients, read_folder, read_roots};
+pub use folder::{Client, client_of, match_clients, read_folder};
 pub use model::{Model, Prediction};
-pub use outcome::{About, OutcomeFile};
 pub use output_file::{check_output, write_atomically, write_json};
 pub use output_folder::OutputFolder;
 pub use output_table::{ColumnValues, OutputColumn, csv_bytes, record_batch, write_table};
-pub use overlap::{Overlap, Overlaps};
+pub use overlap::Overlaps;
 pub use partition::{ClientSummary, PackedParts, PartSummary, ProxyPart, pack_parts};
 pub use proxy::{
     OpenProxy, ProxyOrigin, ProxyWriter, check_origins, count_cells, proxy_columns, read_proxy,
-    visit_proxy, write_distilled_proxy, write_proxy, write_proxy_of,
+    read_proxy_of, visit_proxy, write_proxy, write_proxy_of,
 };
 pub use raw_rows::{
-    EncodedTable, RowNote, RowsToScore, UnscorableRow, read_rows, read_rows_to_score,
+    EncodedTable, RowNote, RowsToScore, UnscorableRow, read_rows, read_rows_of, read_rows_to_score,
 };
 pub use read_limits::ReadLimits;
-pub use round::{
-    LoadedRound, RoundTables, load_round, load_round_of_present, load_summarised, load_tables,
-};
-pub use row_copies::{RowCopy, copy_rows};
+pub use round::{LoadedRound, load_round, load_round_of_present, load_summarised, load_tables};
 pub use schema::{
     AgreedRoles, ColumnKind, DEFAULT_MIN_ROWS, DescribeOptions, Described, DescribedColumn,
     Description, Encoding, Feature, Fill, Group, GroupRows, InferOptions, Inferred, Label,
@@ -67,6 +62,6 @@ pub use schema::{
     agree_on_roles, describe, infer, infer_union, merge,
 };
 pub use staging::{NewFolders, Staged, remove_staged, uninterrupted};
-pub use table::{Cell, Delimiter, Table, TableFile, TableKind, open_table};
-pub use table_source::TableSource;
+pub use table::{Cell, Delimiter, Table, TableFile, TableKind, open_encoded_table, open_table};
+pub use table_columns::read_columns;
 pub use wire::{WireReader, WireWriter};

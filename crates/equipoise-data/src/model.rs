@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use equipoise_core::{Fairness, Rows, is_selected};
+use equipoise_core::{Fairness, Outcome, Rows, is_selected};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -49,9 +49,16 @@ impl Model {
             .map_err(|problem| Error::Invalid(format!("the model: {problem}")))
     }
 
-    /// The same model, made to be fair by this criterion.
-    pub fn made_for(self, fairness: Fairness) -> Self {
-        Self { fairness: Some(fairness), ..self }
+    /// A model with other coefficients, for the same schema and criterion.
+    pub fn with_theta(&self, theta: Vec<f64>) -> Result<Self, Error> {
+        let model = Self::new(self.schema.clone(), theta)?;
+        Ok(Self { fairness: self.fairness, ..model })
+    }
+
+    /// The model of an outcome and its schema, made to be fair by the outcome's criterion.
+    pub fn of(outcome: &Outcome, schema: &Schema) -> Result<Self, Error> {
+        let model = Self::new(schema.clone(), outcome.theta.clone())?;
+        Ok(Self { fairness: Some(outcome.settings.fairness), ..model })
     }
 
     /// Reads a model file.

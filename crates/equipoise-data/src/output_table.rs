@@ -41,6 +41,22 @@ impl OutputColumn {
     pub fn new(name: impl Into<String>, values: ColumnValues) -> Self {
         Self { name: name.into(), values }
     }
+
+    /// The column with only these rows, counted from 0.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        fn of<T: Clone>(values: &[T], rows: &[usize]) -> Vec<T> {
+            rows.iter().map(|&row| values[row].clone()).collect()
+        }
+        let values = match &self.values {
+            ColumnValues::Numbers(values) => ColumnValues::Numbers(of(values, rows)),
+            ColumnValues::Codes(values) => ColumnValues::Codes(of(values, rows)),
+            ColumnValues::Counts(values) => ColumnValues::Counts(of(values, rows)),
+            ColumnValues::Texts(values) => ColumnValues::Texts(of(values, rows)),
+            ColumnValues::NumbersOrEmpty(values) => ColumnValues::NumbersOrEmpty(of(values, rows)),
+            ColumnValues::CodesOrEmpty(values) => ColumnValues::CodesOrEmpty(of(values, rows)),
+        };
+        Self { name: self.name.clone(), values }
+    }
 }
 
 impl ColumnValues {

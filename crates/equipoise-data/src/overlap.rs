@@ -6,8 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use equipoise_core::{Warning, WarningCode};
-use serde::{Deserialize, Serialize};
+use equipoise_core::{Overlap, Warning, WarningCode};
 
 use crate::row_sketch::RowSketch;
 
@@ -22,20 +21,6 @@ const MAX_LISTED: usize = 20;
 /// all share thousands of rows, a sample of at least [`MIN_COMMON`] common rows represents all.
 const MAX_STEPS: u64 = 1 << 28;
 const MIN_COMMON: usize = 64;
-
-/// Two clients that sent some of the same rows: equal features, sensitive attribute and label.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Overlap {
-    /// The clients, sorted.
-    pub clients: [String; 2],
-    /// Number of distinct rows in common.
-    pub shared_rows: u64,
-    /// `shared_rows` as a share of the distinct rows of the client that has fewer of them.
-    pub share: f64,
-    /// Whether the numbers are estimates, as they are if a client has more than 4096 distinct rows.
-    pub estimated: bool,
-}
 
 /// Pairs of clients that share at least 10 rows and a tenth of the smaller client's rows, largest share first.
 ///
@@ -65,19 +50,6 @@ impl Overlaps {
             more => parts.push(format!("{more} more pairs of clients share rows")),
         }
         Some(Warning::new(WarningCode::SharedRows, parts.join("; ")))
-    }
-}
-
-impl std::fmt::Display for Overlap {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { clients: [first, second], shared_rows, share, estimated } = self;
-        let about = if *estimated { "about " } else { "" };
-        write!(
-            f,
-            "clients `{first}` and `{second}` share {about}{shared_rows} distinct rows, {about}{:.0} % of the smaller \
-             client's",
-            100.0 * share
-        )
     }
 }
 

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use equipoise_core::{
-    ColumnSummary, PackedPartition, PartialSample, RowSample, SEGMENT_ROWS, SamplePlan, SampledCell,
+    PackedPartition, PartialSample, RowSample, SEGMENT_ROWS, SamplePlan, SampledCell,
 };
 
 use crate::error::Error;
@@ -14,7 +14,7 @@ use crate::proxy::Declaration;
 use crate::round::pack_proxy;
 use crate::row_sketch::RowSketch;
 use crate::schema::Schema;
-use crate::table_source::TableSource;
+use crate::table::Table;
 use crate::wire::{WireReader, WireWriter};
 
 /// Consecutive rows of a proxy.
@@ -23,7 +23,7 @@ pub struct ProxyPart {
     /// The index of the client among those of the round, sorted by id.
     pub client: usize,
     /// The whole proxy in a file, or only these rows in memory.
-    pub table: TableSource,
+    pub table: Table,
     /// The rows, counted from 0. The last part of a proxy ends at `u64::MAX`.
     pub rows: Range<u64>,
     /// The client's rows before these, in each cell.
@@ -36,7 +36,6 @@ pub struct PartSummary {
     /// Number of segments.
     pub n_segments: usize,
     cell_counts: Vec<[usize; 2]>,
-    columns: Vec<ColumnSummary>,
     sample: Option<PartialSample>,
     sketch: RowSketch,
     declaration: Declaration,
@@ -47,8 +46,6 @@ pub struct PartSummary {
 pub struct ClientSummary {
     /// Rows in each cell.
     pub cell_counts: Vec<[usize; 2]>,
-    /// Sums over the columns.
-    pub columns: ColumnSummary,
     /// Some of the rows, if the client is sampled.
     pub sample: Option<RowSample>,
     pub(crate) sketch: RowSketch,
@@ -75,8 +72,7 @@ pub fn pack_parts(
             return Err(Box::new((at, Error::Invalid(problem))));
         }
         let sampler = plan.sampler(client).map(|sampler| sampler.after(&cells_before));
-        let declaration = table.declaration();
-        let (part, sketch) =
+        let (part, sketch, declaration) =
             pack_proxy(table, rows, schema, sampler).map_err(|error| Box::new((at, error)))?;
         packed.push(part);
         others.push((sketch, declaration));
@@ -87,7 +83,6 @@ pub fn pack_parts(
     let summaries = parts.map(|(at, (part, (sketch, declaration)))| PartSummary {
         n_segments: partition.n_segments(at),
         cell_counts: part.cell_counts().to_vec(),
-        columns: part.columns().to_vec(),
         sample: part.sample().cloned(),
         sketch,
         declaration,
@@ -101,13 +96,12 @@ impl ClientSummary {
     pub fn of_parts(schema: &Schema, parts: Vec<PartSummary>) -> Result<Self, Error> {
         let layout = schema.layout();
         let mut cell_counts = vec![[0; 2]; layout.groups.len()];
-        let (mut columns, mut samples, mut sketches) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut samples, mut sketches) = (Vec::new(), Vec::new());
         // All parts are of the same table.
         let declaration = parts.first().map(|part| part.declaration.clone()).unwrap_or_default();
         for part in parts {
             let totals = cell_counts.as_flattened_mut().iter_mut();
             totals.zip(part.cell_counts.as_flattened()).for_each(|(total, n)| *total += n);
-            columns.extend(part.columns);
             samples.extend(part.sample);
             sketches.push(part.sketch);
         }
@@ -115,9 +109,8 @@ impl ClientSummary {
             true => None,
             false => Some(RowSample::of_parts(&layout, &samples)?),
         };
-        let columns = ColumnSummary::total(layout.n(), &columns);
         let sketch = RowSketch::of_parts(&sketches);
-        Ok(Self { cell_counts, columns, sample, sketch, declaration })
+        Ok(Self { cell_counts, sample, sketch, declaration })
     }
 
     /// Number of rows.
@@ -131,13 +124,6 @@ impl PartSummary {
     pub fn write(&self, message: &mut WireWriter) {
         message.count(self.n_segments);
         message.integers(self.cell_counts.as_flattened().iter().map(|n| *n as u64));
-        message.count(self.columns.len());
-        for column in &self.columns {
-            message.count(column.n_rows);
-            for sums in [&column.sums, &column.squares, &column.max_abs] {
-                message.numbers(sums);
-            }
-        }
         let cells = self.sample.as_ref().map_or(&[][..], |sample| &sample.cells);
         message.count(cells.len());
         for cell in cells {
@@ -148,7 +134,6 @@ impl PartSummary {
         message.integers(self.sketch.digests().iter().copied());
         message.integers([self.sketch.below()].into_iter());
         message.text(self.declaration.privacy.as_deref());
-        message.text(self.declaration.represented_rows.as_deref());
     }
 
     /// Reads a summary from a message.
@@ -157,15 +142,6 @@ impl PartSummary {
         let cell_counts = message.integers()?;
         let (pairs, _) = cell_counts.as_chunks::<2>();
         let cell_counts = pairs.iter().map(|pair| pair.map(|n| n as usize)).collect();
-        let columns = (0..message.count()?).map(|_| {
-            Ok(ColumnSummary {
-                n_rows: message.count()?,
-                sums: message.numbers()?,
-                squares: message.numbers()?,
-                max_abs: message.numbers()?,
-            })
-        });
-        let columns = columns.collect::<Result<_, Error>>()?;
         let cells = (0..message.count()?).map(|_| {
             Ok(SampledCell {
                 n_seen: message.count()?,
@@ -178,9 +154,8 @@ impl PartSummary {
         let digests = message.integers()?;
         let below = message.integers()?.first().copied().unwrap_or(0);
         let sketch = RowSketch::stored(digests, below);
-        let declaration =
-            Declaration { privacy: message.text()?, represented_rows: message.text()? };
-        Ok(Self { n_segments, cell_counts, columns, sample, sketch, declaration })
+        let declaration = Declaration { privacy: message.text()? };
+        Ok(Self { n_segments, cell_counts, sample, sketch, declaration })
     }
 }
 

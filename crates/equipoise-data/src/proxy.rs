@@ -18,7 +18,7 @@ use crate::table::TableKind;
 pub(crate) use origin::Declaration;
 pub use origin::{ProxyOrigin, check_origins};
 pub(crate) use reader::visit_proxy_rows;
-pub use reader::{OpenProxy, count_cells, read_proxy, visit_proxy};
+pub use reader::{OpenProxy, count_cells, read_proxy, read_proxy_of, visit_proxy};
 pub use writer::ProxyWriter;
 
 /// Writes a proxy in the format that the file extension names. The same rows give the same bytes.
@@ -34,36 +34,13 @@ pub fn write_proxy_of(
     origin: &ProxyOrigin,
     force: bool,
 ) -> Result<(), Error> {
-    write(path, rows, schema, origin, false, force)
-}
-
-/// As [`write_proxy_of`], for a distilled proxy: a Parquet file is compact.
-pub fn write_distilled_proxy(
-    path: &Path,
-    rows: &Rows,
-    schema: &Schema,
-    origin: &ProxyOrigin,
-    force: bool,
-) -> Result<(), Error> {
-    write(path, rows, schema, origin, true, force)
-}
-
-fn write(
-    path: &Path,
-    rows: &Rows,
-    schema: &Schema,
-    origin: &ProxyOrigin,
-    is_compact: bool,
-    force: bool,
-) -> Result<(), Error> {
     check_layout(rows, schema)?;
     if rows.is_empty() {
         return Err(TableProblem::no_rows(Purpose::Proxy).in_file(path));
     }
     if TableKind::of(path)? == TableKind::Parquet {
         return write_atomically(path, force, |out| {
-            let new = if is_compact { ProxyWriter::compact } else { ProxyWriter::new };
-            let mut writer = new(out, schema);
+            let mut writer = ProxyWriter::new(out, schema);
             writer.set_origin(origin);
             writer.push(rows)?;
             writer.finish()

@@ -7,8 +7,7 @@ use equipoise_core::{Rows, Warning};
 use crate::distinct::Distinct;
 use crate::error::{BadCells, Error, Purpose, TableProblem};
 use crate::schema::{Encoded, Encoder, Schema};
-use crate::table::{Cell, Table};
-use crate::table_source::TableSource;
+use crate::table::{Cell, Table, TableFile, open_table};
 use crate::warning::{self, MAX_NAMED};
 
 pub use to_score::{RowNote, RowsToScore, UnscorableRow, read_rows_to_score};
@@ -24,13 +23,22 @@ pub struct EncodedTable {
 
 /// Reads and encodes a table of raw rows with labels. The columns may come in any order; each must be in
 /// the schema, `ignore` included. The error lists the cells that cannot be encoded.
-pub fn read_rows(
-    table: impl Into<TableSource>,
+pub fn read_rows<'a>(
+    file: impl Into<TableFile<'a>>,
+    schema: &'a Schema,
+    purpose: Purpose,
+) -> Result<EncodedTable, Error> {
+    let columns = chosen_columns(schema, true, true);
+    read_rows_of(open_table(TableFile { columns, ..file.into() })?, schema, purpose)
+}
+
+/// Like [`read_rows`], for an open table.
+pub fn read_rows_of(
+    table: Table,
     schema: &Schema,
     purpose: Purpose,
 ) -> Result<EncodedTable, Error> {
     let columns = chosen_columns(schema, true, true);
-    let table = table.into().open(&columns)?;
     refuse_extra_columns(&table, schema)?;
     let path = table.file().to_path_buf();
     let mut bad = BadCells::default();
@@ -77,7 +85,7 @@ fn read(
 }
 
 /// Features in the schema's order, then the sensitive columns, then the label.
-fn chosen_columns(schema: &Schema, with_groups: bool, with_labels: bool) -> Vec<&str> {
+pub(crate) fn chosen_columns(schema: &Schema, with_groups: bool, with_labels: bool) -> Vec<&str> {
     let features = schema.features.iter().map(|f| &f.column);
     let sensitive = schema.sensitive.columns.iter().filter(|_| with_groups);
     let label = with_labels.then_some(&schema.label.column);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use equipoise_core::{
@@ -14,10 +14,12 @@ use crate::error::Error;
 use crate::folder::{match_clients, missing, read_folder, read_roots};
 use crate::overlap::{Overlaps, find_overlaps};
 use crate::partition::ClientSummary;
-use crate::proxy::{ProxyOrigin, visit_proxy_rows};
+use crate::proxy::{Declaration, ProxyOrigin, visit_proxy_rows};
+use crate::raw_rows::chosen_columns;
+use crate::read_limits::ReadLimits;
 use crate::row_sketch::{RowSketch, RowSketcher};
 use crate::schema::Schema;
-use crate::table_source::TableSource;
+use crate::table::{Table, TableFile, open_encoded_table, open_table};
 use crate::warning;
 
 /// A round, and what was noticed while reading it.
@@ -32,49 +34,6 @@ pub struct LoadedRound {
     pub distinct_rows: Vec<DistinctRows>,
     /// How each proxy says that it is differentially private.
     pub privacy: Vec<Option<PrivacyStatement>>,
-    /// How many rows each proxy says it stands for.
-    pub represented_rows: Vec<Option<u64>>,
-}
-
-/// The tables of a round: a proxy (encoded rows) and a root (raw rows) of each client.
-#[derive(Debug)]
-pub struct RoundTables {
-    proxies: Vec<(String, TableSource)>,
-    roots: Vec<(String, TableSource)>,
-    /// Where the roots are, for messages.
-    roots_name: PathBuf,
-}
-
-impl RoundTables {
-    /// The tables of clients, in any order.
-    pub fn new(
-        mut proxies: Vec<(String, TableSource)>,
-        mut roots: Vec<(String, TableSource)>,
-    ) -> Result<Self, Error> {
-        for tables in [&mut proxies, &mut roots] {
-            tables.sort_by(|(a, _), (b, _)| a.cmp(b));
-            if let Some([(id, _), _]) = tables.array_windows().find(|[(a, _), (b, _)]| a == b) {
-                return Err(Error::Invalid(format!("client `{id}` has two tables. Keep one.")));
-            }
-        }
-        match_clients(&proxies, &roots)?;
-        Ok(Self { proxies, roots, roots_name: "the roots".into() })
-    }
-
-    /// The tables in a folder of proxies and a folder of roots, one file per client in each.
-    pub fn in_folders(proxies: &Path, roots: &Path) -> Result<Self, Error> {
-        Ok(Self::new(files_in(proxies)?, files_in(roots)?)?.with_roots_in(roots))
-    }
-
-    fn with_roots_in(self, folder: &Path) -> Self {
-        Self { roots_name: folder.to_path_buf(), ..self }
-    }
-}
-
-/// The tables of a folder, one file per client.
-fn files_in(folder: &Path) -> Result<Vec<(String, TableSource)>, Error> {
-    let files = read_folder(folder)?.into_iter();
-    Ok(files.map(|(id, path)| (id, (&path).into())).collect())
 }
 
 /// Reads a folder of proxies (encoded rows) and a folder of roots (raw rows), one file per client in each.
@@ -83,7 +42,8 @@ pub fn load_round(
     root_dir: &Path,
     schema: &Schema,
 ) -> Result<LoadedRound, Error> {
-    load_tables(RoundTables::in_folders(proxies_dir, root_dir)?, schema)
+    let (proxies, roots) = (read_folder(proxies_dir)?, read_folder(root_dir)?);
+    load_files(proxies, &roots, root_dir, schema, rayon::current_num_threads())
 }
 
 /// Like [`load_round`], but a client with a root and no proxy is absent: its root is not used, as in a network round to
@@ -94,41 +54,82 @@ pub fn load_round_of_present(
     root_dir: &Path,
     schema: &Schema,
 ) -> Result<(LoadedRound, Vec<String>), Error> {
-    let (proxies, mut roots) = (files_in(proxies_dir)?, files_in(root_dir)?);
+    let (proxies, mut roots) = (read_folder(proxies_dir)?, read_folder(root_dir)?);
     let absent = missing(&proxies, &roots);
     roots.retain(|(id, _)| !absent.contains(id));
-    let tables = RoundTables::new(proxies, roots)?.with_roots_in(root_dir);
-    Ok((load_tables(tables, schema)?, absent))
+    let loaded = load_files(proxies, &roots, root_dir, schema, rayon::current_num_threads())?;
+    Ok((loaded, absent))
 }
 
-/// Reads the tables of a round, as [`load_round`] does.
-pub fn load_tables(tables: RoundTables, schema: &Schema) -> Result<LoadedRound, Error> {
-    load_with_readers(tables, schema, rayon::current_num_threads())
-}
-
-fn load_with_readers(
-    tables: RoundTables,
+/// Files are opened when it is their turn: there may be more of them than a process may have open.
+fn load_files(
+    files: Vec<(String, PathBuf)>,
+    roots: &[(String, PathBuf)],
+    root_dir: &Path,
     schema: &Schema,
     n_readers: usize,
 ) -> Result<LoadedRound, Error> {
-    let RoundTables { proxies, roots, roots_name } = tables;
-    let files: Vec<(String, PathBuf)> =
-        proxies.iter().map(|(id, table)| (id.clone(), table.name().to_path_buf())).collect();
-    // A broken file gets its error where its rows are read, so errors wait until then.
-    let declared: Vec<_> = proxies.iter().map(|(_, table)| table.declared()).collect();
+    match_clients(&files, roots)?;
+    let paths: Vec<PathBuf> = files.iter().map(|(_, path)| path.clone()).collect();
+    let proxies = paths.iter().map(|path| open_encoded_table(path, ReadLimits::NONE));
+    let root = |(id, path): &(String, PathBuf)| {
+        let columns = chosen_columns(schema, true, true);
+        Ok((id.clone(), open_table(TableFile { columns, ..path.into() })?))
+    };
+    load(files, proxies, (roots.iter().map(root), root_dir), schema, n_readers)
+}
+
+/// Like [`load_round`], for open tables of clients in any order.
+pub fn load_tables(
+    mut proxies: Vec<(String, Table)>,
+    mut roots: Vec<(String, Table)>,
+    schema: &Schema,
+) -> Result<LoadedRound, Error> {
+    for tables in [&mut proxies, &mut roots] {
+        tables.sort_by(|(a, _), (b, _)| a.cmp(b));
+        if let Some([(id, _), _]) = tables.array_windows().find(|[(a, _), (b, _)]| a == b) {
+            return Err(Error::Invalid(format!("client `{id}` has two tables. Keep one.")));
+        }
+    }
+    match_clients(&proxies, &roots)?;
+    let name = |(id, table): &(String, Table)| (id.clone(), table.file().to_path_buf());
+    let files = proxies.iter().map(name).collect();
+    let proxies = proxies.into_iter().map(|(_, table)| Ok(table));
+    let roots = (roots.into_iter().map(Ok), Path::new(ROOTS));
+    load(files, proxies, roots, schema, rayon::current_num_threads())
+}
+
+/// What messages call roots that are not in one folder.
+const ROOTS: &str = "the roots";
+
+/// `files` has the clients and the names of their proxies, sorted by client; the tables are in the same order.
+fn load(
+    files: Vec<(String, PathBuf)>,
+    proxies: impl Iterator<Item = Result<Table, Error>> + Send,
+    roots: (impl Iterator<Item = Result<(String, Table), Error>>, &Path),
+    schema: &Schema,
+    n_readers: usize,
+) -> Result<LoadedRound, Error> {
     let plan = SamplePlan::new(schema.layout(), files.len());
-    let (proxies, sketches): (Vec<_>, Vec<_>) =
-        pack_proxies(proxies, schema, &plan, n_readers)?.into_iter().unzip();
-    let proxies = Box::new(PackedRows::new(proxies)?);
-    let declared = declared.into_iter().collect::<Result<Vec<_>, _>>()?;
-    assemble(files, proxies, &sketches, declared, (roots, roots_name), schema)
+    let (mut clients, mut sketches, mut declarations) = (Vec::new(), Vec::new(), Vec::new());
+    for (client, sketch, declaration) in
+        pack_proxies(proxies, files.len(), schema, &plan, n_readers)?
+    {
+        clients.push(client);
+        sketches.push(sketch);
+        declarations.push(declaration);
+    }
+    let proxies = Box::new(PackedRows::new(clients)?);
+    let declared = declarations.iter().zip(&files).map(|(stored, (_, file))| stored.read(file));
+    let declared = declared.collect::<Result<Vec<_>, _>>()?;
+    assemble(files, proxies, &sketches, declared, roots, schema)
 }
 
 /// A round whose proxies are packed elsewhere: see [`pack_parts`](crate::pack_parts). `proxies` has each client with the
 /// name of its table, sorted by client; `rows` gives access to their rows.
 pub fn load_summarised(
     proxies: Vec<(String, PathBuf)>,
-    mut roots: Vec<(String, TableSource)>,
+    mut roots: Vec<(String, Table)>,
     schema: &Schema,
     summaries: Vec<ClientSummary>,
     rows: impl FnOnce(Vec<ClientSummary>) -> Box<dyn ClientStatistics>,
@@ -141,7 +142,8 @@ pub fn load_summarised(
     let stored = proxies.iter().zip(&summaries);
     let declared = stored.map(|((_, file), summary)| summary.declaration.read(file));
     let declared = declared.collect::<Result<Vec<_>, Error>>()?;
-    assemble(proxies, rows(summaries), &sketches, declared, (roots, "the roots".into()), schema)
+    let roots = (roots.into_iter().map(Ok), Path::new(ROOTS));
+    assemble(proxies, rows(summaries), &sketches, declared, roots, schema)
 }
 
 /// Adds the roots, and all that can be said about the proxies.
@@ -150,7 +152,7 @@ fn assemble(
     proxies: Box<dyn ClientStatistics>,
     sketches: &[RowSketch],
     declared: Vec<ProxyOrigin>,
-    (roots, roots_name): (Vec<(String, TableSource)>, PathBuf),
+    (roots, roots_name): (impl Iterator<Item = Result<(String, Table), Error>>, &Path),
     schema: &Schema,
 ) -> Result<LoadedRound, Error> {
     let roots = read_roots(roots, schema)?;
@@ -158,8 +160,7 @@ fn assemble(
     for (c, (id, file)) in files.iter().enumerate() {
         let cell_counts = proxies.cell_counts(c).unwrap_or_default();
         let noise = declared[c].privacy.as_ref().and_then(|statement| {
-            let represented_rows = declared[c].represented_rows;
-            statement.warn_of_large_noise(&schema.layout().groups, cell_counts, represented_rows)
+            statement.warn_of_large_noise(&schema.layout().groups, cell_counts)
         });
         for warning in warning::one_sided(file, schema, cell_counts).into_iter().chain(noise) {
             let (client, table) = (Some(id.clone()), Some(TableRole::Proxy));
@@ -172,7 +173,7 @@ fn assemble(
     });
     let root = Root::new(root_rows.collect()).map_err(|error| match error {
         equipoise_core::Error::RootGroup { .. } => Error::Root {
-            folder: roots_name,
+            folder: roots_name.to_path_buf(),
             column: schema.sensitive.column_name(),
             source: error,
         },
@@ -181,13 +182,15 @@ fn assemble(
     let client_ids: Vec<String> = files.into_iter().map(|(id, _)| id).collect();
     let overlaps = find_overlaps(&client_ids, sketches);
     let distinct_rows = sketches.iter().map(RowSketch::distinct_rows).collect();
-    let represented_rows: Vec<Option<u64>> =
-        declared.iter().map(|of| of.represented_rows).collect();
     let privacy: Vec<_> = declared.into_iter().map(|of| of.privacy).collect();
+    let of_one_row = |statement: &Option<PrivacyStatement>| {
+        statement.as_ref().and_then(|statement| statement.rate_error(1)).unwrap_or(0.0)
+    };
+    let noise = privacy.iter().map(of_one_row).collect();
     let round = Round::from_parts(client_ids, proxies, root)?
-        .with_noisy_clients(privacy.iter().map(Option::is_some).collect())?
-        .with_represented_rows(represented_rows.clone())?;
-    Ok(LoadedRound { round, warnings, overlaps, distinct_rows, privacy, represented_rows })
+        .with_noise(noise)?
+        .with_noisy_clients(privacy.iter().map(Option::is_some).collect())?;
+    Ok(LoadedRound { round, warnings, overlaps, distinct_rows, privacy })
 }
 
 /// Reads and packs the proxies, several at a time. Each file is decoded once.
@@ -195,29 +198,29 @@ fn assemble(
 /// Files are started in order, and none after one that failed, so the error is always that of the first bad file,
 /// whatever the number of readers.
 fn pack_proxies(
-    tables: Vec<(String, TableSource)>,
+    tables: impl Iterator<Item = Result<Table, Error>> + Send,
+    n_tables: usize,
     schema: &Schema,
     plan: &SamplePlan,
     n_readers: usize,
-) -> Result<Vec<(PackedClient, RowSketch)>, Error> {
-    let tables: Vec<Mutex<Option<TableSource>>> =
-        tables.into_iter().map(|(_, table)| Mutex::new(Some(table))).collect();
-    let packed: Vec<OnceLock<Result<(PackedClient, RowSketch), Error>>> =
-        tables.iter().map(|_| OnceLock::new()).collect();
-    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+) -> Result<Vec<PackedProxy>, Error> {
+    let tables = Mutex::new(tables.enumerate());
+    let packed: Vec<OnceLock<Result<PackedProxy, Error>>> =
+        (0..n_tables).map(|_| OnceLock::new()).collect();
+    let failed = AtomicBool::new(false);
     let read = || {
         while !failed.load(Ordering::Relaxed) {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let (Some(table), Some(slot)) = (tables.get(at), packed.get(at)) else { break };
-            let Some(table) = table.lock().ok().and_then(|mut table| table.take()) else { break };
-            let client = pack_proxy(table, 0..u64::MAX, schema, plan.sampler(at));
+            let next = tables.lock().ok().and_then(|mut tables| tables.next());
+            let Some((at, table)) = next else { break };
+            let pack = |table| pack_proxy(table, 0..u64::MAX, schema, plan.sampler(at));
+            let client = table.and_then(pack);
             failed.fetch_or(client.is_err(), Ordering::Relaxed);
             // No other reader has this slot.
-            let _ = slot.set(client);
+            let _ = packed[at].set(client);
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..n_readers.min(tables.len()) {
+        for _ in 1..n_readers.min(n_tables) {
             scope.spawn(read);
         }
         read();
@@ -225,20 +228,24 @@ fn pack_proxies(
     packed.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
+/// Packed rows of a proxy, a sketch of them, and what the proxy declares.
+type PackedProxy = (PackedClient, RowSketch, Declaration);
+
 /// Packs these rows of a proxy.
 pub(crate) fn pack_proxy(
-    table: TableSource,
+    table: Table,
     rows: Range<u64>,
     schema: &Schema,
     sampler: Option<RowSampler>,
-) -> Result<(PackedClient, RowSketch), Error> {
+) -> Result<PackedProxy, Error> {
+    let declaration = Declaration::of(&table);
     let mut packer = ClientPacker::new(schema.layout()).with_sampler(sampler);
     let mut sketcher = RowSketcher::new();
     visit_proxy_rows(table, rows, schema, |rows| {
         sketcher.add(rows);
         packer.push(rows).map_err(Error::Rows)
     })?;
-    Ok((packer.finish(), sketcher.finish()))
+    Ok((packer.finish(), sketcher.finish(), declaration))
 }
 
 #[cfg(test)]

@@ -12,11 +12,10 @@ mod file;
 mod memory;
 mod parquet;
 mod quiet;
-mod signature;
 mod suggest;
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -30,10 +29,8 @@ use crate::error::{Error, TableProblem, list};
 use crate::read_limits::ReadLimits;
 
 pub(crate) use self::batch::Batch;
-pub(crate) use self::csv::{raw_records, write as write_csv};
-pub(crate) use self::parquet::{
-    BatchWriter, copy_rows as copy_parquet_rows, write as write_parquet,
-};
+pub(crate) use self::csv::write as write_csv;
+pub(crate) use self::parquet::{BatchWriter, write as write_parquet};
 
 /// The table formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,7 +135,7 @@ pub fn open_table<'a>(file: impl Into<TableFile<'a>>) -> Result<Table, Error> {
 
 /// Opens a table of encoded rows, which come from this program, and so are separated by commas. Guessing the delimiter
 /// would only give untrusted files more ways to be read.
-pub(crate) fn open_encoded_table(path: &Path, limits: ReadLimits) -> Result<Table, Error> {
+pub fn open_encoded_table(path: &Path, limits: ReadLimits) -> Result<Table, Error> {
     TableKind::of(path)?;
     read_encoded_header(path, open_file(path)?, limits)
 }
@@ -159,7 +156,7 @@ fn open_file(path: &Path) -> Result<File, Error> {
 
 fn read_header(
     path: &Path,
-    mut file: File,
+    file: File,
     limits: ReadLimits,
     find_delimiter: impl FnOnce(csv::Bytes) -> Result<(Delimiter, csv::Bytes), Error>,
 ) -> Result<Table, Error> {
@@ -175,9 +172,7 @@ fn read_header(
     let (columns, source) = match kind {
         TableKind::Csv => open_csv(Box::new(file))?,
         TableKind::CsvGz => {
-            let start = signature::gzip_start(path, &mut file)?;
-            let bytes = std::io::BufReader::new(start.chain(file));
-            open_csv(Box::new(flate2::read::MultiGzDecoder::new(bytes)))?
+            open_csv(Box::new(flate2::read::MultiGzDecoder::new(std::io::BufReader::new(file))))?
         }
         TableKind::Parquet => {
             let file = parquet::OpenFile::new(file, length.unwrap_or(0));
@@ -209,11 +204,6 @@ impl Table {
         Ok(Self { file, columns, source: Source::Memory(reader), limits: ReadLimits::NONE })
     }
 
-    /// The table with limits on what may be read of it.
-    pub(crate) fn within(self, limits: ReadLimits) -> Self {
-        Self { limits, ..self }
-    }
-
     /// Only these rows, counted from 0. A table in memory has only these rows already: they are numbered accordingly. CSV
     /// can be read only as a whole.
     pub(crate) fn only(self, rows: Range<u64>) -> Result<Self, Error> {
@@ -229,16 +219,22 @@ impl Table {
         Ok(Self { source, ..self })
     }
 
+    /// Whether the table is in memory.
+    pub fn is_in_memory(&self) -> bool {
+        matches!(self.source, Source::Memory(_))
+    }
+
     /// The file, or the name of a table in memory.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// What separates the cells of a CSV file.
-    pub(crate) fn delimiter(&self) -> Option<Delimiter> {
+    /// Whether cells can hold the values of a column.
+    pub(crate) fn can_read(&self, column: usize) -> bool {
         match &self.source {
-            Source::Csv(reader) => Some(reader.delimiter()),
-            Source::Parquet(_) | Source::Memory(_) => None,
+            Source::Csv(_) => true,
+            Source::Parquet(reader) => reader.can_read(column),
+            Source::Memory(reader) => reader.can_read(column),
         }
     }
 

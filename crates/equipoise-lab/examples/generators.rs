@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use equipoise_core::{
     Choice as _, Client, ClientData, Defense, EncodedColumns, Estimate, Fairness, Metrics,
-    NoopObserver, Privacy, ProxyGenerator, ProxySettings, Round, Rows, Settings, attack_proxy,
+    NoopObserver, Privacy, ProxyGenerator, ProxySettings, Round, Rows, Settings, attack_membership,
     generate_proxy, solve,
 };
 use equipoise_data::{ProxyWriter, Schema};
@@ -117,14 +117,10 @@ fn measure(
     let (Some(last), Some(proxy)) = (clients.last(), made.last()) else {
         return Err("no clients".into());
     };
-    let attacks = attack_proxy(proxy, &last.train, &last.test)?.membership;
+    let attacks = attack_membership(proxy, &last.train, &last.test)?;
     let auc = |attack: usize| attacks.get(attack).map_or(f64::NAN, |found| found.auc.value);
     let mut file = Vec::new();
-    let new = match settings.generator {
-        ProxyGenerator::Distillation => ProxyWriter::compact,
-        _ => ProxyWriter::new,
-    };
-    let mut writer = new(&mut file, schema);
+    let mut writer = ProxyWriter::new(&mut file, schema);
     writer.push(proxy)?;
     writer.finish()?;
     let kilobytes = file.len() as f64 / 1000.0;
@@ -159,13 +155,7 @@ fn round(
         settings.privacy.is_some() && at.is_some_and(is_reliable)
     });
     let noisy = noisy.collect();
-    let represented = round.client_ids().iter().map(|id| {
-        let at = clients.iter().position(|client| client.id == *id).filter(|&at| is_reliable(at));
-        let is_distilled = settings.generator == ProxyGenerator::Distillation;
-        at.filter(|_| is_distilled).map(|at| clients[at].train.len() as u64)
-    });
-    let represented = represented.collect();
-    let round = round.with_noisy_clients(noisy)?.with_represented_rows(represented)?;
+    let round = round.with_noisy_clients(noisy)?;
     let fairness = settings.fairness;
     let defense = Settings { defense: Defense::Trust, ..Settings::new(fairness) }.validate()?;
     let theta = solve(&round, &defense, &mut NoopObserver)?.theta;

@@ -4,7 +4,9 @@
 
 mod adaptive;
 mod changed_gap;
+mod constant;
 mod copied_client;
+mod dual_facet;
 mod duplicated_rows;
 mod fair_copy_flipped;
 mod fewer_positives;
@@ -14,6 +16,7 @@ mod leverage_rows;
 mod noise;
 mod one_poison;
 mod posing_as_ten;
+mod rare_group;
 mod raw_rows;
 mod repeated_subsample;
 mod shuffled_labels;
@@ -23,6 +26,7 @@ mod table;
 mod test_rounds;
 #[cfg(test)]
 mod tests;
+mod whisper;
 
 use equipoise_core::{Error as CoreError, Fairness, Rows, choices};
 use rand::SeedableRng;
@@ -81,6 +85,16 @@ pub enum Attack {
     OnePoison,
     /// Pose as ten clients.
     PosingAsTen,
+    /// Write huge features, with labels that hardly favour one group.
+    Whisper,
+    /// Write huge features, with labels that are mostly positive.
+    Constant,
+    /// Swap groups and add noise.
+    DualFacet,
+    /// Swap groups or send noise, client by client.
+    SplitDualFacet,
+    /// Label rare people negative, and hide what makes them rare.
+    RareGroup,
     /// Search for the worst proxies, knowing the defense.
     Adaptive,
     /// Search for the worst proxies, knowing the defense, the root and all proxies.
@@ -110,6 +124,11 @@ choices! { Attack:
     QuarterOfBias => "quarter-of-bias", "Proxy whose model keeps a quarter of the raw gap";
     OnePoison => "one-poison", "All attackers send one client's rows with one group flipped";
     PosingAsTen => "posing-as-ten", "Nine clients more, which send the same poison with noise";
+    Whisper => "whisper", "Honest proxy, features times 1,000,000, labels that hardly favour one group";
+    Constant => "constant", "Honest proxy, features times 1,000,000, mostly positive labels";
+    DualFacet => "dual-facet", "Training rows with swapped groups and noisy features";
+    SplitDualFacet => "split-dual-facet", "Half of the attackers swap groups, the others send noise";
+    RareGroup => "rare-group", "Honest proxy, rare people negative and their trait hardly visible";
     Adaptive => "adaptive", "The worst proxies found by attackers who know the defense";
     AdaptiveWithRoot => "adaptive-with-root",
         "The worst proxies found by attackers who know the defense, the root and all proxies";
@@ -208,6 +227,11 @@ impl Attack {
             Self::QuarterOfBias => changed_gap::forge(attackers, 0.25),
             Self::OnePoison => one_poison::forge(attackers),
             Self::PosingAsTen => posing_as_ten::forge(attackers),
+            Self::Whisper => whisper::forge(attackers),
+            Self::Constant => constant::forge(attackers),
+            Self::DualFacet => dual_facet::forge(attackers),
+            Self::SplitDualFacet => dual_facet::forge_split(attackers),
+            Self::RareGroup => rare_group::forge(attackers),
             Self::Adaptive => adaptive::forge(attackers, Knowledge::Defense),
             Self::AdaptiveWithRoot => adaptive::forge(attackers, Knowledge::DefenseAndRoot),
         }

@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use equipoise_data::{Error, Model, OutcomeFile};
-use equipoise_report::OutcomeReport;
+use equipoise_data::{Error, Model, outcome};
+use equipoise_report::OutcomePage;
 
 fn main() -> ExitCode {
     let paths: Vec<String> = std::env::args().skip(1).collect();
@@ -18,9 +18,9 @@ fn main() -> ExitCode {
 }
 
 fn render(folder: &Path) -> Result<String, Error> {
-    let file = OutcomeFile::read(&folder.join("outcome.json"))?;
+    let outcome = outcome::read(&folder.join("outcome.json"))?;
     let model = Model::read(&folder.join("model.json"))?;
-    Ok(OutcomeReport::of_file(&file, model.schema(), &model).render())
+    Ok(OutcomePage::new(&outcome, model.schema())?.render())
 }
 
 fn fail(error: &dyn std::error::Error) -> ExitCode {

@@ -198,7 +198,7 @@ fn write_facts(markup: &mut Markup, facts: &[Fact]) {
                 markup.leaf("dt", &[], &fact.name);
                 markup.element("dd", &[], |markup| match fact.is_code {
                     true => markup.leaf("code", &[], &fact.value),
-                    false => markup.text(&fact.value),
+                    false => markup.text_with_names(&fact.value),
                 });
             });
         }

@@ -86,21 +86,6 @@ pub fn count(n: usize) -> String {
     grouped(n as f64, 0)
 }
 
-/// A duration with two or three digits: "12 ms", "3.4 s", "2 min 5 s", "3 h 20 min".
-pub fn duration(seconds: f64) -> String {
-    let whole = seconds.round();
-    let (minutes, hours) = ((whole / 60.0).floor(), (whole / 3600.0).floor());
-    match seconds {
-        s if !s.is_finite() || s < 0.0 => MISSING.to_owned(),
-        s if s < 0.000_95 => "below 1 ms".to_owned(),
-        s if s < 0.995 => format!("{:.0} ms", 1000.0 * s),
-        s if s < 9.95 => format!("{s:.1} s"),
-        s if s < 59.5 => format!("{s:.0} s"),
-        _ if whole < 3600.0 => format!("{minutes:.0} min {:.0} s", whole - 60.0 * minutes),
-        _ => format!("{} h {:.0} min", count(hours as usize), minutes - 60.0 * hours),
-    }
-}
-
 /// "1 client", "2 clients".
 pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
@@ -191,29 +176,6 @@ mod tests {
         let expected =
             ["0", "0.25", "\u{2212}1.5", "12.35", "1,234", "123,457", "10⁻⁷", "\u{2212}2.5×10⁹"];
         assert_eq!(texts, expected);
-    }
-
-    #[test]
-    fn durations_have_two_or_three_digits_and_a_suitable_unit() {
-        let texts =
-            [0.0, 0.0004, 0.012_45, 0.9949, 0.9951, 3.44, 9.96, 59.4, 59.6, 61.2, 3599.6, 12_345.0]
-                .map(duration);
-        let expected = [
-            "below 1 ms",
-            "below 1 ms",
-            "12 ms",
-            "995 ms",
-            "1.0 s",
-            "3.4 s",
-            "10 s",
-            "59 s",
-            "1 min 0 s",
-            "1 min 1 s",
-            "1 h 0 min",
-            "3 h 25 min",
-        ];
-        assert_eq!(texts, expected);
-        assert_eq!(duration(f64::NAN), "–");
     }
 
     #[test]

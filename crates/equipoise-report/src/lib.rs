@@ -1,8 +1,8 @@
-//! Renders results as one self-contained HTML page.
+//! Makes an outcome of a round ([`defend`](defend::defend)), and renders results as one self-contained HTML page.
 //!
-//! There are two layers. In the lower one, a [`Page`] has [`Section`]s, a section has [`Block`]s
+//! Rendering has two layers. In the lower one, a [`Page`] has [`Section`]s, a section has [`Block`]s
 //! (paragraphs, notices, key figures, cards, tables, matrices, charts), and [`Page::render`] writes them. The upper one,
-//! [`OutcomeReport`], arranges one outcome into such a page for an auditor who is not a programmer.
+//! [`OutcomePage`], arranges one outcome into such a page for an auditor who is not a programmer.
 //!
 //! Every page
 //! - loads nothing: no external script, font, image or style, and its content security policy forbids any;
@@ -13,6 +13,7 @@
 mod block;
 mod chart;
 mod convergence;
+pub mod defend;
 mod format;
 mod markup;
 mod matrix;
@@ -25,11 +26,11 @@ pub use chart::{
     Axis, Bar, Bars, Chart, ChartKind, GroupedBars, Heatmap, Lines, Marker, Point, Quantity,
     Reference, Scatter, ScatterSeries, Series,
 };
-pub use format::{Format, count, duration};
+pub use format::{Format, count};
 pub use markup::{Attributes, Markup};
 pub use matrix::{Matrix, MatrixCell, MatrixRow};
 pub use outcome_report::{
-    Measured, OutcomeReport, answer, groups_text, requirement_text, root_figures, sentence,
+    Measured, OutcomePage, answer, groups_text, requirement_text, root_figures, sentence,
 };
 pub use page::{Page, Section};
 pub use table::{Cell, Column, Table};

@@ -21,7 +21,7 @@ mod warnings;
 mod wording;
 
 use equipoise_core::{ClientOutcome, Defense, Metrics, Outcome};
-use equipoise_data::{Digest, Model, OutcomeFile, Schema};
+use equipoise_data::{Digest, Error, Model, Schema};
 
 use crate::format::counted;
 use crate::page::Page;
@@ -34,14 +34,12 @@ const TITLE: &str = "Outcome of a round";
 
 /// An outcome and everything else that its page shows.
 #[derive(Debug, Clone)]
-pub struct OutcomeReport<'a> {
-    /// Heading of the page.
-    pub title: &'a str,
+pub struct OutcomePage<'a> {
     /// The outcome.
-    pub file: &'a OutcomeFile,
+    pub outcome: &'a Outcome,
     /// The schema of its rows.
     pub schema: &'a Schema,
-    /// Digest of `model.json`, or empty.
+    /// Digest of `model.json`.
     pub model_digest: String,
     /// Ids of clients known to be unreliable: in a demo, never in a real round.
     pub unreliable: &'a [&'a str],
@@ -66,36 +64,35 @@ impl std::fmt::Display for Measured {
     }
 }
 
-impl<'a> OutcomeReport<'a> {
-    /// The report on a round, in which all figures are those of the outcome file. `schema` and `model` are those of the
-    /// outcome.
-    pub fn of_file(file: &'a OutcomeFile, schema: &'a Schema, model: &Model) -> Self {
-        Self {
-            title: TITLE,
-            file,
+impl<'a> OutcomePage<'a> {
+    /// The page of an outcome and its schema: all figures are those of the outcome.
+    pub fn new(outcome: &'a Outcome, schema: &'a Schema) -> Result<Self, Error> {
+        let model = Model::of(outcome, schema)?;
+        Ok(Self {
+            outcome,
             schema,
             model_digest: Digest::of(model.to_json().as_bytes()).to_string(),
             unreliable: &[],
-            measured: Measured::on_root(file),
-        }
+            measured: Measured::on_root(outcome),
+        })
     }
 }
 
 impl Measured {
-    /// The defense and the pooled model on the root, as the outcome file records them.
-    pub fn on_root(file: &OutcomeFile) -> Vec<Self> {
+    /// The defense and the pooled model on the root, as the outcome records them.
+    pub fn on_root(outcome: &Outcome) -> Vec<Self> {
         let on_root = |defense, metrics: &Metrics| Self {
             defense,
             rows: "the root".to_owned(),
             metrics: metrics.clone(),
         };
-        let own = on_root(file.outcome.settings.defense, &file.outcome.root_metrics);
-        let pooled = file.pooled_root_metrics.as_ref();
+        let own = on_root(outcome.settings.defense, &outcome.root_metrics);
+        let pooled = outcome.pooled_root_metrics.as_ref();
         [own].into_iter().chain(pooled.map(|metrics| on_root(Defense::Pooled, metrics))).collect()
     }
 }
 
-impl OutcomeReport<'_> {
+impl OutcomePage<'_> {
     /// The page.
     pub fn page(&self) -> Page {
         let mut sections = vec![self.verdict_section()];
@@ -106,9 +103,9 @@ impl OutcomeReport<'_> {
         sections.extend(self.trade_off_section());
         sections.extend(self.audit_section());
         sections.push(self.model_section());
-        sections.push(glossary::section(self.outcome().settings.defense));
+        sections.push(glossary::section(self.outcome.settings.defense));
         sections.push(self.solver_section());
-        Page { title: self.title.to_owned(), subtitle: self.subtitle(), sections }
+        Page { title: TITLE.to_owned(), subtitle: self.subtitle(), sections }
     }
 
     /// The page as HTML.
@@ -116,16 +113,12 @@ impl OutcomeReport<'_> {
         self.page().render()
     }
 
-    fn outcome(&self) -> &Outcome {
-        &self.file.outcome
-    }
-
     fn clients(&self) -> &[ClientOutcome] {
-        &self.file.outcome.clients
+        &self.outcome.clients
     }
 
     fn subtitle(&self) -> String {
-        let about = &self.file.about;
+        let about = &self.outcome.about;
         let known = [&about.round, &about.date].into_iter().flatten().cloned();
         let clients = counted(self.clients().len(), "client", "clients");
         known.chain([clients]).collect::<Vec<_>>().join(" · ")
@@ -133,7 +126,7 @@ impl OutcomeReport<'_> {
 
     /// The measurement that gives the key figures.
     fn primary(&self) -> Option<&Measured> {
-        let defense = self.outcome().settings.defense;
+        let defense = self.outcome.settings.defense;
         self.measured.iter().find(|m| m.defense == defense).or(self.measured.first())
     }
 
@@ -141,7 +134,7 @@ impl OutcomeReport<'_> {
     /// name it after the column if there are only two groups. A feature without a name is numbered.
     fn feature(&self, column: usize) -> String {
         let sensitive = &self.schema.sensitive;
-        let Some(name) = self.file.features.get(column) else {
+        let Some(name) = self.outcome.features.get(column) else {
             return format!("coefficient {}", column + 1);
         };
         let is_group = sensitive.as_feature && sensitive.columns[..] == [name.clone()];

@@ -14,22 +14,21 @@ use equipoise_report::{
 };
 use html_check::{Tag, read_balanced};
 use sample_pages::{
-    TWO, counted_metrics, every_block, group_metrics, metrics, outcome, report, schema,
+    TWO, counted_metrics, every_block, group_metrics, metrics, outcome as sample, report, schema,
 };
 
 const HOSTILE: &str = "<script>alert(1)</script>&\"'";
 
 fn sample_html(name: &str) -> [String; 2] {
-    let mut file = outcome(6, name);
-    file.features[0] = name.to_owned();
-    file.outcome.warnings[0].message += name;
-    let unreliable = file.outcome.clients[2].id.clone();
+    let mut outcome = sample(6, name);
+    outcome.features[0] = name.to_owned();
+    outcome.warnings[0].message += name;
+    let unreliable = outcome.clients[2].id.clone();
     let unreliable = [unreliable.as_str()];
-    file.outcome.clients[1].audit.as_mut().unwrap().reason = name.to_owned();
+    outcome.clients[1].audit.as_mut().unwrap().reason = name.to_owned();
     let hostile_groups = [name, TWO[1]];
     let schema = schema(&hostile_groups, name);
-    let mut report = report(&file, &schema, &unreliable);
-    report.title = name;
+    let mut report = report(&outcome, &schema, &unreliable);
     report.measured[0].rows = name.to_owned();
     report.measured[0].metrics = group_metrics(&[(name, 0.4), (TWO[1], 0.6)], 100);
     [report.render(), every_block(name).render()]
@@ -125,13 +124,13 @@ fn ids_are_unique_and_header_cells_have_scopes() {
 
 #[test]
 fn direct_defenses_have_no_convergence_charts() {
-    let mut file = outcome(3, "bank");
-    file.outcome.trace.clear();
-    file.outcome.gap = None;
-    file.outcome.termination = Termination::Direct;
-    file.outcome.settings.defense = Defense::RootOnly;
-    file.outcome.clients.iter_mut().for_each(|client| client.weight = 0.0);
-    let html = report(&file, &two(), &[]).render();
+    let mut outcome = sample(3, "bank");
+    outcome.trace.clear();
+    outcome.gap = None;
+    outcome.termination = Termination::Direct;
+    outcome.settings.defense = Defense::RootOnly;
+    outcome.clients.iter_mut().for_each(|client| client.weight = 0.0);
+    let html = report(&outcome, &two(), &[]).render();
     checked(&html);
     assert!(html.contains("there is no trajectory to show"));
     assert!(html.contains("Computed directly") && html.contains("uses no proxy"));
@@ -139,25 +138,25 @@ fn direct_defenses_have_no_convergence_charts() {
 
 #[test]
 fn shared_rows_are_listed_below_the_weights() {
-    let mut file = outcome(6, "bank");
-    let html = report(&file, &two(), &[]).render();
+    let mut outcome = sample(6, "bank");
+    let html = report(&outcome, &two(), &[]).render();
     checked(&html);
     assert!(html.contains("5 pairs of clients share at least a tenth"));
     assert!(html.contains("bank 3 and bank 5") && html.contains("are estimated"));
     assert!(html.contains("about 1,204") && html.contains("about 38.1\u{202f}%"));
     assert!(html.contains("there are 4 more"));
-    file.more_overlaps = 0;
-    file.overlaps[0].estimated = false;
-    let html = report(&file, &two(), &[]).render();
+    outcome.more_overlaps = 0;
+    outcome.overlaps[0].estimated = false;
+    let html = report(&outcome, &two(), &[]).render();
     assert!(html.contains("1 pair of clients shares") && !html.contains("about 1"));
-    file.overlaps.clear();
-    assert!(!report(&file, &two(), &[]).render().contains("in common"));
+    outcome.overlaps.clear();
+    assert!(!report(&outcome, &two(), &[]).render().contains("in common"));
 }
 
 #[test]
 fn reports_on_a_single_client() {
-    let file = outcome(1, "bank");
-    let html = report(&file, &two(), &[]).render();
+    let outcome = sample(1, "bank");
+    let html = report(&outcome, &two(), &[]).render();
     checked(&html);
     assert!(html.contains("1 client sent one dataset"), "{}", &html[..200]);
     assert!(html.contains("1 of 1 client has more"));
@@ -165,9 +164,9 @@ fn reports_on_a_single_client() {
 
 #[test]
 fn draws_the_largest_weights_and_lists_all_of_them() {
-    let file = outcome(200, "bank");
+    let outcome = sample(200, "bank");
     let schema = two();
-    let report = report(&file, &schema, &[]);
+    let report = report(&outcome, &schema, &[]);
     let html = report.render();
     checked(&html);
     assert!(html.contains("The chart shows the 30 largest of 200 weights"));
@@ -184,14 +183,13 @@ fn draws_the_largest_weights_and_lists_all_of_them() {
 
 #[test]
 fn missing_figures_are_dashes() {
-    let mut file = outcome(2, "bank");
-    file.outcome.objective = f64::NAN;
-    file.outcome.theta[1] = f64::NAN;
-    file.outcome.trace[3].objective = f64::NAN;
-    file.outcome.trace[4].violation = 0.0;
-    file.seconds = 0.0;
+    let mut outcome = sample(2, "bank");
+    outcome.objective = f64::NAN;
+    outcome.theta[1] = f64::NAN;
+    outcome.trace[3].objective = f64::NAN;
+    outcome.trace[4].violation = 0.0;
     let schema = two();
-    let mut report = report(&file, &schema, &[]);
+    let mut report = report(&outcome, &schema, &[]);
     // The first group has no rows.
     let mut none = metrics(0.5, 0.4, 10);
     none.groups[0].rows = 0;
@@ -209,11 +207,11 @@ fn missing_figures_are_dashes() {
 
 #[test]
 fn omits_sections_without_measurements() {
-    let mut file = outcome(4, "bank");
-    file.features.clear();
-    file.outcome.clients.clear();
+    let mut outcome = sample(4, "bank");
+    outcome.features.clear();
+    outcome.clients.clear();
     let schema = two();
-    let mut report = report(&file, &schema, &[]);
+    let mut report = report(&outcome, &schema, &[]);
     report.measured.clear();
     let html = report.render();
     checked(&html);
@@ -301,16 +299,15 @@ fn negative_bars_start_left_of_positive_ones() {
 
 /// The outcome judged by these requirements, on a root with these selection rates.
 fn judged(requirements: &str, privileged: f64, other: f64, rows: usize) -> String {
-    let mut file = outcome(4, "bank");
+    let mut outcome = sample(4, "bank");
     let requirements: Requirements = requirements.parse().unwrap();
     let figures = metrics(privileged, other, rows);
-    let outcome = &mut file.outcome;
     outcome.judgements = figures.judge(requirements, outcome.settings.fairness);
     outcome.verdict = Verdict::of(&outcome.judgements);
     outcome.root_metrics = figures;
     let schema = two();
-    let mut report = report(&file, &schema, &[]);
-    report.measured = Measured::on_root(&file);
+    let mut report = report(&outcome, &schema, &[]);
+    report.measured = Measured::on_root(&outcome);
     let html = report.render();
     checked(&html);
     html
@@ -342,16 +339,15 @@ fn the_first_section_answers_whether_the_model_may_be_used() {
 
 /// The first section of a report on figures of these groups: rows, positives, selected, true positives.
 fn first_section(fairness: Fairness, require: &str, groups: &[(&str, [usize; 4])]) -> String {
-    let mut file = outcome(4, "bank");
+    let mut outcome = sample(4, "bank");
     let figures = counted_metrics(groups);
-    let outcome = &mut file.outcome;
     outcome.settings.fairness = fairness;
     outcome.judgements = figures.judge(require.parse().unwrap(), fairness);
     outcome.verdict = Verdict::of(&outcome.judgements);
     outcome.root_metrics = figures;
     let schema = schema(&groups.iter().map(|(name, _)| *name).collect::<Vec<_>>(), "hired");
-    let mut report = report(&file, &schema, &[]);
-    report.measured = Measured::on_root(&file);
+    let mut report = report(&outcome, &schema, &[]);
+    report.measured = Measured::on_root(&outcome);
     let html = report.render();
     checked(&html);
     html.split("<section").nth(1).unwrap().to_owned()
@@ -390,21 +386,21 @@ fn an_accuracy_that_a_constant_reaches_is_pointed_out() {
 
 #[test]
 fn a_published_report_says_where_its_date_is() {
-    let mut file = outcome(4, "bank");
-    file.about.date = None;
-    let html = report(&file, &two(), &[]).render();
+    let mut outcome = sample(4, "bank");
+    outcome.about.date = None;
+    let html = report(&outcome, &two(), &[]).render();
     assert!(html.contains("<dt>Date</dt><dd>in the audit log of the round"));
 }
 
 #[test]
 fn the_coefficient_of_a_group_is_named_after_the_group_for_which_it_is_1() {
-    let mut file = outcome(4, "bank");
-    file.features[7] = "race".to_owned();
-    let html = report(&file, &two(), &[]).render();
+    let mut outcome = sample(4, "bank");
+    outcome.features[7] = "race".to_owned();
+    let html = report(&outcome, &two(), &[]).render();
     assert!(html.contains("race = White: 0.015") && !html.contains(">race: 0.015"));
     let mut blind = two();
     blind.sensitive.as_feature = false;
-    assert!(report(&file, &blind, &[]).render().contains("race: 0.015"));
+    assert!(report(&outcome, &blind, &[]).render().contains("race: 0.015"));
 }
 
 #[test]
@@ -435,15 +431,15 @@ fn groups_are_listed_so_that_names_with_commas_stay_apart() {
 #[test]
 fn the_trade_off_says_if_the_model_lost_on_both_sides() {
     let page = |before: [f64; 2], after: [f64; 2]| {
-        let mut file = outcome(4, "bank");
+        let mut outcome = sample(4, "bank");
         let point = |strength: f64, [privileged, other]: [f64; 2]| SweepPoint {
             strength,
             weights: vec![0.25; 4],
             theta: vec![0.0; 9],
             root_metrics: metrics(privileged, other, 2000),
         };
-        file.sweep = vec![point(0.0, before), point(0.5, before), point(1.0, after)];
-        let html = report(&file, &two(), &[]).render();
+        outcome.sweep = vec![point(0.0, before), point(0.5, before), point(1.0, after)];
+        let html = report(&outcome, &two(), &[]).render();
         checked(&html);
         html
     };
@@ -459,11 +455,11 @@ fn the_trade_off_says_if_the_model_lost_on_both_sides() {
 fn the_figures_of_six_groups_are_in_two_tables() {
     let names = ["a, x", "a, y", "b, x", "b, y", "c, x", "c, y"];
     let groups: Vec<(&str, f64)> = names.iter().map(|name| (*name, 0.4)).collect();
-    let mut file = outcome(3, "bank");
-    file.outcome.root_metrics = group_metrics(&groups, 1200);
+    let mut outcome = sample(3, "bank");
+    outcome.root_metrics = group_metrics(&groups, 1200);
     let schema = schema(&names, "hired");
-    let mut report = report(&file, &schema, &[]);
-    report.measured = Measured::on_root(&file);
+    let mut report = report(&outcome, &schema, &[]);
+    report.measured = Measured::on_root(&outcome);
     let page = report.page();
     let section = page.sections.iter().find(|section| section.heading == "Groups").unwrap();
     let tables: Vec<&Table> = section
@@ -479,23 +475,23 @@ fn the_figures_of_six_groups_are_in_two_tables() {
 
 #[test]
 fn the_solver_table_lists_only_settings_that_the_defense_uses() {
-    let mut file = outcome(4, "bank");
+    let mut outcome = sample(4, "bank");
     let of_bilevel = ["Penalty ρ", "Maximum number of steps", "The penalty on a violation"];
-    let html = report(&file, &two(), &[]).render();
+    let html = report(&outcome, &two(), &[]).render();
     assert!(of_bilevel.iter().all(|name| html.contains(name)));
-    file.outcome.settings.defense = Defense::Trust;
-    let html = report(&file, &two(), &[]).render();
+    outcome.settings.defense = Defense::Trust;
+    let html = report(&outcome, &two(), &[]).render();
     assert!(of_bilevel.iter().all(|name| !html.contains(name)));
-    for term in ["Reliable", "Outlier", "AUC", "Calibration", "Mean model"] {
+    for term in ["Reliable", "AUC", "Calibration", "Mean model"] {
         assert!(html.contains(&format!("scope=\"row\">{term}</th>")), "{term}");
     }
 }
 
 #[test]
 fn what_is_not_known_about_a_round_is_left_out() {
-    let mut file = outcome(4, "bank");
-    file.about = Default::default();
-    let html = report(&file, &two(), &[]).render();
+    let mut outcome = sample(4, "bank");
+    outcome.about = Default::default();
+    let html = report(&outcome, &two(), &[]).render();
     for name in ["<dt>Round</dt>", "<dt>Date</dt>", "<dt>Run by</dt>"] {
         assert!(!html.contains(name), "{name}");
     }
@@ -503,9 +499,9 @@ fn what_is_not_known_about_a_round_is_left_out() {
 
 #[test]
 fn sections_come_in_the_order_of_their_use_and_the_solver_is_folded_away() {
-    let file = outcome(6, "bank");
+    let outcome = sample(6, "bank");
     let schema = two();
-    let page = report(&file, &schema, &[]).page();
+    let page = report(&outcome, &schema, &[]).page();
     let headings: Vec<&str> = page.sections.iter().map(|s| s.heading.as_str()).collect();
     let expected = [
         "May we use it?",
@@ -550,11 +546,11 @@ fn pages_with_many_groups_and_clients_stay_readable() {
     let groups: Vec<(&str, f64)> =
         names.iter().enumerate().map(|(g, name)| (name.as_str(), 0.3 + 0.01 * g as f64)).collect();
     let schema = schema(&names.iter().map(String::as_str).collect::<Vec<_>>(), "hired");
-    let mut file = outcome(1000, "bank");
-    file.outcome.root_metrics = group_metrics(&groups, 4000);
-    file.pooled_root_metrics = Some(group_metrics(&groups, 4000));
-    let mut report = report(&file, &schema, &[]);
-    report.measured = Measured::on_root(&file);
+    let mut outcome = sample(1000, "bank");
+    outcome.root_metrics = group_metrics(&groups, 4000);
+    outcome.pooled_root_metrics = Some(group_metrics(&groups, 4000));
+    let mut report = report(&outcome, &schema, &[]);
+    report.measured = Measured::on_root(&outcome);
     let html = report.render();
     checked(&html);
     assert!(html.contains("race: 40 groups"));
@@ -566,41 +562,34 @@ fn pages_with_many_groups_and_clients_stay_readable() {
 
 #[test]
 fn a_card_shows_what_the_audit_found() {
-    let file = outcome(6, "bank");
+    let outcome = sample(6, "bank");
     let unreliable = ["bank 3"];
-    let html = report(&file, &two(), &unreliable).render();
+    let html = report(&outcome, &two(), &unreliable).render();
     let card = html.split("<article").find(|card| card.contains("<span>bank 3</span>")).unwrap();
     let card = card.split("</article>").next().unwrap();
     for part in [
-        "Known to be unreliable; shares rows with others; 3 outliers",
+        "Known to be unreliable; shares rows with others",
         "Leaving it out would raise the loss by 0.0021 on the root.",
         "bank 5 (about 1,204)",
-        "3 rows have a value more than 10 times as large as is typical; the largest is 1.2×10⁶ times, in “lsat”",
-        "0.412 (0.341\u{a0}to\u{a0}0.483)",
-        "0.40 standard deviations at most, in “decile, third year”; chance alone gives up to 0.45",
         "loss +0.0010, worst gap +1.2\u{202f}pp",
         "of which 3,100 distinct",
     ] {
         assert!(card.contains(part), "no {part} in {card}");
     }
-    assert!(html.contains("impossible, because no other client has any weight"));
-    assert!(
-        html.contains("loss about −0.0010, worst gap about +1.2\u{202f}pp"),
-        "an estimate is named as such"
-    );
+    assert!(html.contains("loss −0.0010, worst gap +1.2\u{202f}pp"));
 }
 
 #[test]
 fn every_card_shows_how_reliable_the_client_is_and_why() {
-    let mut file = outcome(4, "bank");
+    let mut outcome = sample(4, "bank");
     let reliabilities = [1.0, 0.99996, 0.63, 0.0002];
-    for (client, reliability) in file.outcome.clients.iter_mut().zip(reliabilities) {
+    for (client, reliability) in outcome.clients.iter_mut().zip(reliabilities) {
         let reason = TrustReason::Undecided { gap: 0.021, error: 0.05 };
         client.audit.as_mut().unwrap().reason = reason.to_string();
         let reasons = vec![reason];
         client.trust = Some(ClientTrust { reliability, gap: 0.021, gap_error: 0.05, reasons });
     }
-    let html = report(&file, &two(), &[]).render();
+    let html = report(&outcome, &two(), &[]).render();
     checked(&html);
     let cards: Vec<&str> = html.split("<article").skip(1).collect();
     let expected = ["100.0\u{202f}%", "above 99.9\u{202f}%", "63.0\u{202f}%", "below 0.1\u{202f}%"];

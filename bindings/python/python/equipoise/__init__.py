@@ -30,6 +30,8 @@ from ._errors import (
 
 if TYPE_CHECKING:
     from . import metrics as metrics
+    from ._adapt import Adapted as Adapted
+    from ._adapt import adapt as adapt
     from ._classifier import OneShotClassifier as OneShotClassifier
     from ._description import Description as Description
     from ._description import describe as describe
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 
 # Imported when first used: scikit-learn alone takes longer to import than most calls take to run.
 _LAZY = {
+    "Adapted": "_adapt",
     "Description": "_description",
     "FairProxy": "_fair_proxy",
     "FairServer": "_server",
@@ -61,6 +64,7 @@ _LAZY = {
     "Report": "_report",
     "Round": "_round",
     "Schema": "_schema",
+    "adapt": "_adapt",
     "check": "_proxy",
     "defend": "_server",
     "describe": "_description",
@@ -71,6 +75,7 @@ _LAZY = {
 }
 
 __all__ = [
+    "Adapted",
     "Description",
     "EquipoiseError",
     "EquipoiseWarning",
@@ -92,6 +97,7 @@ __all__ = [
     "SolveError",
     "TableError",
     "__version__",
+    "adapt",
     "check",
     "defend",
     "describe",

@@ -117,7 +117,7 @@ class OneShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 proxies[client] = (
                     make_proxy(data, schema, fairness=self.fairness, lambda_=self.lambda_)
                     if self.proxies
-                    else schema.encode(data)
+                    else make_proxy(data, schema, generator="raw")
                 )
                 roots[client] = rows.mapping(own & trusted)
             self.server_ = server.fit(proxies, roots)

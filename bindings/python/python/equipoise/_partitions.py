@@ -60,9 +60,9 @@ def fits(partition: _core.Partition, request: bytes, weights: bytes) -> bytes:
     return partition.fits(request, weights)
 
 
-def count_beyond(partition: _core.Partition, parts: list[int], limits: bytes) -> list[int]:
-    """Numbers of rows with unusual values."""
-    return partition.count_beyond(parts, limits)
+def spaced_rows(partition: _core.Partition, n_features: int, spacing: list[tuple[int, int]]) -> bytes:
+    """Some rows of each part."""
+    return partition.spaced_rows(n_features, spacing)
 
 
 def count_cells(part: Part, schema: str, frames: Sequence[Any]) -> Cells:

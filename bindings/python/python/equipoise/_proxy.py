@@ -57,7 +57,7 @@ def make_proxy(
     data: Table,
     schema: Schema | str | os.PathLike[str],
     *,
-    fairness: str,
+    fairness: str | None = None,
     generator: str | None = None,
     rows: int | None = None,
     rate: float | str | None = None,
@@ -78,11 +78,13 @@ def make_proxy(
     Args:
         data: Your raw rows.
         schema: The schema that all parties agreed on, or the path of its file.
-        fairness: The criterion: "sp", "eo", "equalized-odds", "fpr", or a mixture such as "sp:0.5,eo:0.5".
-        generator: "thresholds" (the default) chooses a fair model first; "distillation" makes a few rows with the
-            same model; "transformation" changes bins and labels at random (Calmon et al., 2017); "paper" is the paper's
-            Algorithm 1; "raw" only encodes the rows.
-        rows: Number of proxy rows; by default as many as the data has, or 200 with "distillation".
+        fairness: The criterion: "sp", "eo", "equalized-odds", "fpr", or a mixture such as "sp:0.5,eo:0.5". Every
+            generator but "raw" needs it.
+        generator: "thresholds" (the default) chooses a fair model first; "transformation" changes bins
+            and labels at random (Calmon et al., 2017); "paper" is the paper's Algorithm 1; "raw" only
+            writes the rows of any table as numbers, neither fair nor private, as an unreliable client would.
+        rows: Number of proxy rows; by default as many as the data has. With "thresholds" the model is the same for any
+            number, so 200 rows will do.
         rate: How many rows the proxy's model selects: "kept" (as many as a model of the data, the default), "labels" (as
             many as have a positive label), or a number between 0 (kept) and 1 (labels).
         epsilon: Maximum covariance of group and score, for the generator "paper".

@@ -5,12 +5,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from . import _core
 from ._description import Description, as_description, columns_and_values
 from ._errors import SchemaError, SettingError
-from ._tables import Table, from_columns, kind_of, text_of, to_native
+from ._tables import Table, text_of, to_native
 
 
 class Schema:
@@ -74,7 +72,7 @@ class Schema:
             intercept: Whether models have an intercept.
             label_rest_negative: All values of the label but the positive one are negative. Without this, the label must have
                 two values.
-            fill: What replaces missing values: "median" or "mean" for numbers, "mode" for categories.
+            fill: What replaces missing values: "mean" for numbers, "mode" for categories.
             unknown: "other" accepts levels that the table lacks; by default they are errors.
         """
         tables = table if isinstance(table, (list, tuple)) else [table]
@@ -133,8 +131,7 @@ class Schema:
             numeric: Columns that are numbers although they hold few different integers.
             intercept: Whether models have an intercept.
             label_rest_negative: All values of the label but the positive one are negative.
-            fill: What replaces missing values, as in `infer`. Descriptions have no medians: "median" is exact for columns
-                whose values are listed, and otherwise takes the mean and says so in `notes`.
+            fill: What replaces missing values, as in `infer`.
             unknown: "other" accepts levels that no description lists, "error" refuses them.
         """
         if isinstance(descriptions, (str, os.PathLike, Description)):
@@ -158,22 +155,6 @@ class Schema:
             ),
         )
         return cls._of(native, [_in_python(note) for note in notes])
-
-    def encode(self, table: Table) -> Any:
-        """Raw rows as numbers, in the form of a proxy, as the command `encode` writes them.
-
-        The result has the same kind as `table`; a path gives a mapping of columns. It is what a client without fairness
-        would send: a copy of the data, neither fair nor private.
-        """
-        x, groups, positive = self._native.encode(to_native(table))
-        group = np.frombuffer(groups, dtype=np.uint8)
-        names = self._native.encoded_names()
-        features = np.frombuffer(x).reshape(len(group), len(names))
-        columns: dict[str, Any] = {name: features[:, i].copy() for i, name in enumerate(names)}
-        columns[self._native.group_column()] = group.astype(np.int8)
-        columns[self.label] = np.where(np.frombuffer(positive, dtype=np.uint8) > 0, 1, -1).astype(np.int8)
-        kind = kind_of(table)
-        return from_columns(columns, kind, table.index if kind == "pandas" else None)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the schema file. An existing file is replaced only with `force`."""

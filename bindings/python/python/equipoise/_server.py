@@ -51,11 +51,10 @@ class FairServer(Parameters):
     Args:
         schema: The schema that all parties agreed on, or the path of its file.
         fairness: The criterion: "sp", "eo", "equalized-odds", "fpr", or a mixture such as "sp:0.5,eo:0.5".
-        defense: "trust" (the default), "bilevel", "pooled", "fedasl", "fednolowe" or "root-only".
+        defense: "trust" (the default), "tilt", "bilevel", "pooled", "fedasl", "fednolowe" or "root-only".
         require: What the model must achieve on the root, such as "gap=0.05,accuracy=0.75".
         profile: Which settings to start from: "default" or "paper".
         estimator: A scikit-learn classifier to train on the weighted proxies.
-        surrogate: The smooth measure that bilevel minimises: "covariance", "soft-rate" or "soft-rate:SLOPE".
         root_weighting: How bilevel weights root rows: "pooled" or "client".
         inner: The solver of each fit: "newton", or "lbfgs" with the profile "paper".
         lambda_: Regularisation strength of the model.
@@ -77,7 +76,6 @@ class FairServer(Parameters):
         outcome_ (dict[str, Any]): All of outcome.json: figures, judgements, trust, settings.
         audit_ (dict[str, dict[str, Any]]): What an auditor asks about each client, beginning with a `reason`.
         warnings_ (list[str]): What a reader must know about the model.
-        seconds_ (float): Duration of the solve.
         estimator_ (Any): The fitted `estimator`.
         estimator_figures_ (dict[str, dict[str, Any]]): Accuracy and gap on the root of the estimator and of the linear model.
         thresholds_ (dict[str, float]): The probability above which the estimator selects a row of each group.
@@ -92,7 +90,6 @@ class FairServer(Parameters):
         require: str | None = None,
         profile: str | None = None,
         estimator: Any = None,
-        surrogate: str | None = None,
         root_weighting: str | None = None,
         inner: str | None = None,
         lambda_: float | None = None,
@@ -111,7 +108,6 @@ class FairServer(Parameters):
         self.require = require
         self.profile = profile
         self.estimator = estimator
-        self.surrogate = surrogate
         self.root_weighting = root_weighting
         self.inner = inner
         self.lambda_ = lambda_
@@ -154,9 +150,8 @@ class FairServer(Parameters):
         else:
             defended = self._fit_elsewhere(proxies, native_roots, schema, progress, engine)
         self.schema_ = schema
-        self.model_ = Model._of(defended.model())
-        self.seconds_ = defended.seconds()
-        self.outcome_json_ = defended.outcome_json()
+        self.outcome_json_, model = defended
+        self.model_ = Model._of(model)
         outcome: dict[str, Any] = json.loads(self.outcome_json_)
         self.outcome_ = outcome
         self.weights_: dict[str, float] = {client["id"]: client["weight"] for client in outcome["clients"]}
@@ -180,7 +175,7 @@ class FairServer(Parameters):
 
     def _fit_elsewhere(
         self, proxies: Clients, roots: Any, schema: Schema, progress: Progress, engine: "str | Engine"
-    ) -> _core.Defended:
+    ) -> tuple[str, _core.Model]:
         from .dask import as_engine
 
         if self.allow_missing:
@@ -236,7 +231,7 @@ class FairServer(Parameters):
 
     def _options(self) -> dict[str, Any]:
         options = (
-            "fairness defense require profile surrogate root_weighting inner lambda_ iterations learning_rate "
+            "fairness defense require profile root_weighting inner lambda_ iterations learning_rate "
             "inner_tolerance rho_start rho_max no_fallback"
         )
         return {name: getattr(self, name) for name in options.split()}

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from ._errors import EquipoiseWarning, FileError, SettingError
+from ._proxy import Proxy
 from ._schema import Schema, as_schema
 from ._tables import Table, kind_of, take, to_native, whole
 
@@ -111,11 +112,17 @@ def split(
         train=train,
         test={client: take(rows, parts[1]) for client, parts in positions.items()},
         roots={client: take(rows, parts[2]) for client, parts in positions.items()},
-        proxies={client: agreed.encode(train[client]) for client in sent},
+        proxies={client: _raw_proxy(train[client], agreed) for client in sent},
         test_rows=take(rows, np.sort(np.concatenate([parts[1] for parts in positions.values()]))),
         summary=summary,
         notes=summary.pop("notes"),
     )
+
+
+def _raw_proxy(rows: Table, schema: Schema) -> Table:
+    """What an unreliable client sends, without a warning: the caller asked for it."""
+    native = _core.make_proxy(to_native(rows), schema._native, {"generator": "raw"}, None)
+    return Proxy(native, kind_of(rows)).table
 
 
 def _split_file(table: str, schema: Schema, options: dict[str, Any], folder: Path) -> Rehearsal:

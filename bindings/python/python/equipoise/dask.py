@@ -83,7 +83,7 @@ class Engine:
         *,
         sweep: bool,
         progress: Progress,
-    ) -> _core.Defended:
+    ) -> tuple[str, _core.Model]:
         tables = _tables(proxies)
         with self._connected() as client:
             self.passes = []
@@ -204,8 +204,8 @@ class _Partitions:
     def fits(self, asked: list[int], request: bytes, weights: list[bytes]) -> list[bytes]:
         return self._ask("fits", _partitions.fits, asked, [(request, own) for own in weights])
 
-    def count_beyond(self, asked: list[int], parts: list[list[int]], limits: bytes) -> list[list[int]]:
-        return self._ask("outliers", _partitions.count_beyond, asked, [(own, limits) for own in parts])
+    def spaced_rows(self, asked: list[int], n_features: int, spacing: list[list[tuple[int, int]]]) -> list[bytes]:
+        return self._ask("samples", _partitions.spaced_rows, asked, [(n_features, own) for own in spacing])
 
     def _ask(self, name: str, task: Callable[..., Any], asked: list[int], requests: list[tuple[Any, ...]]) -> list[Any]:
         if not asked:

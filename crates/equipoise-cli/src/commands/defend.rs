@@ -4,15 +4,17 @@ mod report;
 pub(crate) mod settings_args;
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use anyhow::{anyhow, bail};
 use clap::Args;
-use equipoise_core::{Defense, Error, Termination, Verdict, Warning, can_sweep};
+use equipoise_core::{About, Defense, Error, Termination, Verdict, Warning, can_sweep, sweep};
 use equipoise_data::{
-    About, LoadedRound, OutputFolder, Schema, check_origins, load_round, load_round_of_present,
+    LoadedRound, OutputFolder, Schema, check_origins, load_round, load_round_of_present,
     read_folder,
 };
-use equipoise_defend::{Context, absence_warning, defend};
+use equipoise_report::OutcomePage;
+use equipoise_report::defend::{self, absence_warning, write_files};
 
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
@@ -74,26 +76,27 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
     let about_origins = check_origins(&read_folder(&args.proxies)?, &schema, settings.fairness)?;
     let (mut loaded, absent) = load(args, &schema)?;
     loaded.warnings.splice(0..0, about_origins);
-    let defended = {
-        let mut bar = Bar::new(output);
-        let warnings = absent.iter().map(|client| absence_warning(client)).collect();
-        let context = Context { warnings, about: about(), sweep: args.sweep, ..Context::default() };
-        defend(&schema, &loaded, &settings, context, &mut bar)
-    };
-    let defended = defended.map_err(|error| {
+    loaded.warnings.extend(absent.iter().map(|client| absence_warning(client)));
+    let started = Instant::now();
+    let outcome = defend::defend(&schema, &loaded, &settings, &mut Bar::new(output));
+    let took = started.elapsed();
+    let mut outcome = outcome.map_err(|error| {
         // What is unusual about the tables may be the cause.
         let about_tables = loaded.warnings.iter().cloned().chain(loaded.overlaps.warning());
         about_tables.for_each(|warning| output.warn(warning));
-        let equipoise_defend::Error::Solve(error) = error else { return error.into() };
+        let defend::Error::Solve(error) = error else { return error.into() };
         let is_about_root = matches!(error, Error::RootGroup { .. } | Error::RootCondition { .. });
         let folder = if is_about_root { &args.root } else { &args.proxies };
         anyhow::Error::from(error).context(folder.display().to_string())
     })?;
+    outcome.about = about();
+    if args.sweep {
+        outcome.sweep = sweep(&loaded.round, &settings, |_, _| {})?;
+    }
     let folder = OutputFolder::create(&args.output, args.force)?;
-    defended.write_files(folder.path())?;
+    write_files(&OutcomePage::new(&outcome, &schema)?, folder.path())?;
     folder.commit()?;
 
-    let outcome = &defended.file.outcome;
     outcome.warnings.iter().for_each(|warning| output.warn(named(warning, &loaded.warnings)));
     let rho_max = settings.outer.rho.max;
     if settings.defense == Defense::Bilevel && outcome.rho > 0.0 && outcome.rho < rho_max {
@@ -104,8 +107,8 @@ pub(crate) fn run(args: &DefendArgs, output: &Output) -> anyhow::Result<Answer> 
         ));
     }
     output.note(format!("wrote {}", args.output.display()));
-    let document = report::document(&args.output, &defended.file)?;
-    output.result(&document, || report::text(&defended.file))?;
+    let document = report::document(&args.output, &outcome)?;
+    output.result(&document, || report::text(&outcome, took))?;
     let is_stationary = outcome.termination != Termination::IterationLimit;
     Ok(Answer::holds(is_stationary && outcome.verdict != Verdict::Fail))
 }

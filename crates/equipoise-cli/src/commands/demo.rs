@@ -5,10 +5,11 @@ mod summary;
 use std::path::PathBuf;
 
 use clap::Args;
-use equipoise_core::{Choice, Defense, Settings};
+use equipoise_core::{Choice, Defense, Metrics, Settings};
 use equipoise_data::{OutputFolder, write_json};
-use equipoise_defend::{Context, defend};
 use equipoise_lab::{Demo, DemoSettings};
+use equipoise_report::defend::{defend, write_files};
+use equipoise_report::{Measured, OutcomePage};
 
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
@@ -70,18 +71,27 @@ pub(crate) fn run(args: &DemoArgs, output: &Output) -> anyhow::Result<Answer> {
     let clients = &demo.scenario.clients;
     let unreliable: Vec<&str> =
         clients.iter().filter(|client| !client.reliable).map(|client| client.id.as_str()).collect();
-    let mut runs = Vec::new();
+    let (mut outcomes, mut measured) = (Vec::new(), Vec::new());
     for &defense in Defense::ALL {
         let settings = Settings { defense, ..Settings::new(demo.settings.fairness) }.validate()?;
-        let context =
-            Context { unreliable: &unreliable, test: Some(&demo.test), ..Context::default() };
-        let mut bar = Bar::new(output);
-        let defended = defend(&demo.schema, &demo.loaded, &settings, context, &mut bar)?;
+        let outcome = defend(&demo.schema, &demo.loaded, &settings, &mut Bar::new(output))?;
+        let (rows, metrics) =
+            ("the test rows".to_owned(), Metrics::of(&outcome.theta, &demo.test)?);
+        measured.push(Measured { defense, rows, metrics });
+        outcomes.push(outcome);
+    }
+    for outcome in &outcomes {
+        let defense = outcome.settings.defense;
+        let is_shown = |m: &&Measured| [defense, Defense::Pooled].contains(&m.defense);
+        let mut measured: Vec<_> = measured.iter().filter(is_shown).cloned().collect();
+        measured.sort_by_key(|m| m.defense != defense);
+        let page = OutcomePage::new(outcome, &demo.schema)?;
+        let page = OutcomePage { unreliable: &unreliable, measured, ..page };
         let subfolder = folder.path().join(defense.name());
         std::fs::create_dir(&subfolder)?;
-        defended.write_files(&subfolder)?;
-        runs.push(defended);
+        write_files(&page, &subfolder)?;
     }
+    let runs: Vec<_> = outcomes.iter().zip(measured.iter().map(|m| &m.metrics)).collect();
     let summary = summary::Summary::new(&path, &demo, &runs);
     write_json(&folder.path().join("demo.json"), &summary, false)?;
     folder.commit()?;

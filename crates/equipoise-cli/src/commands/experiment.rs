@@ -123,7 +123,7 @@ fn describe(summaries: &[CellSummary], experiment: &Experiment) -> String {
             cell.defense.to_owned(),
             format!("{:.2} ± {:.2}", figures.accuracy.mean, figures.accuracy.std),
             format!("{:.2}", figures.balanced.mean),
-            format!("{:.4} ± {:.4}", figures.fairness.mean, figures.fairness.std),
+            format!("{:.4} ± {:.4}", figures.gap.mean, figures.gap.std),
             number(figures.seconds.mean),
         ]
     });

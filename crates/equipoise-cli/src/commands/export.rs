@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 use clap::Args;
-use equipoise_data::{Model, OutcomeFile, check_output, write_atomically};
+use equipoise_core::Outcome;
+use equipoise_data::{Model, check_output, outcome, write_atomically};
 use serde_json::json;
 
 use crate::files::refuse_input_as_output;
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &ExportArgs, output: &Output) -> anyhow::Result<Answer> 
     refuse_input_as_output(&args.output, &[&args.model])?;
     let model = Model::read(&args.model)?;
     let file = args.outcome.clone().or_else(|| beside(&args.model));
-    let outcome = file.as_deref().map(OutcomeFile::read).transpose()?;
+    let outcome = file.as_deref().map(outcome::read).transpose()?;
     let bytes = onnx(&model, outcome.as_ref())?;
     write_atomically(&args.output, args.force, |out| out.write_all(&bytes))?;
     output.note(format!("wrote {}", args.output.display()));
@@ -55,10 +56,9 @@ fn beside(model: &Path) -> Option<PathBuf> {
 }
 
 /// The ONNX file of a model, with the figures of its outcome.
-pub(crate) fn onnx(model: &Model, outcome: Option<&OutcomeFile>) -> anyhow::Result<Vec<u8>> {
+pub(crate) fn onnx(model: &Model, outcome: Option<&Outcome>) -> anyhow::Result<Vec<u8>> {
     let mut metadata = Vec::new();
-    if let Some(file) = outcome {
-        let outcome = &file.outcome;
+    if let Some(outcome) = outcome {
         ensure!(
             outcome.theta == model.theta(),
             "the outcome belongs to another model. Give the outcome.json that was written with this model."

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 use equipoise_core::describe_verdict;
-use equipoise_data::{OutcomeFile, OutputFolder};
+use equipoise_data::{OutputFolder, outcome};
 use equipoise_server::verification::{Trusted, verify};
 
 use crate::commands::verify::{TrustArgs, file_names, print_verification};
@@ -81,8 +81,8 @@ pub(crate) fn run(args: &ModelArgs, output: &Output) -> anyhow::Result<Answer> {
 /// Says whether the model meets its requirements: a verified model need not be a good one.
 fn print_verdict(files: &BTreeMap<String, Vec<u8>>, output: &Output) {
     let text = files.get("outcome.json").and_then(|content| std::str::from_utf8(content).ok());
-    let outcome = text.and_then(|text| OutcomeFile::from_json(text, "outcome.json".as_ref()).ok());
-    let Some(OutcomeFile { outcome, .. }) = outcome else { return };
+    let outcome = text.and_then(|text| outcome::from_json(text, "outcome.json".as_ref()).ok());
+    let Some(outcome) = outcome else { return };
     if let Some(verdict) = describe_verdict(&outcome.judgements, "this root") {
         output.note(format!("the verdict on the model: {verdict}"));
     }

@@ -61,7 +61,9 @@ pub(crate) fn run(args: &PredictArgs, output: &Output) -> anyhow::Result<Answer>
     let log_odds = log_odds(args.threshold)?;
     check_kept(&args.keep)?;
     let keep: Vec<&str> = args.keep.iter().map(String::as_str).collect();
-    let data = read_rows_to_score(args.delimiter.of(&args.data), model.schema(), &keep)?;
+    let features: Vec<&str> = model.schema().features.iter().map(|f| f.column.as_str()).collect();
+    let table = args.delimiter.open(&args.data, &features)?;
+    let data = read_rows_to_score(table, model.schema(), &keep)?;
     data.warnings.iter().for_each(|warning| output.warn(warning));
     let mut predictions = model.predict(&data.rows)?;
     predictions.iter_mut().for_each(|prediction| prediction.selected = prediction.score > log_odds);

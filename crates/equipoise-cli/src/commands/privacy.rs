@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 use equipoise_core::{
-    ClientData, Criterion, Disclosure, Estimate, Fairness, NoopObserver, Privacy, PrivacyStatement,
-    ProxyGenerator, ProxySettings, Visible, attack_proxy, find_visible, generate_proxy,
-    random_halves,
+    ClientData, Closeness, Criterion, Estimate, Fairness, MembershipAttack, NoopObserver, Privacy,
+    PrivacyStatement, ProxyGenerator, ProxySettings, SmallestCell, attack_membership,
+    generate_proxy, measure_closeness, random_halves, smallest_cell,
 };
 use equipoise_data::{ProxyOrigin, Purpose, Schema, read_proxy, read_rows};
 use serde::Serialize;
@@ -25,9 +25,9 @@ const MIN_PEOPLE: usize = 40;
 
 /// Check what a proxy discloses about the people in your data
 ///
-/// Attacks the proxy as someone would who wants to know whether a person is in your data, or what that person's label or
-/// group is, and looks for copies, rare categories and extreme values in its rows. Attacks compare people in the data with
-/// others. If you have a table of other people of the same population, give it with --others; otherwise, a trial proxy is
+/// Looks for copies of your rows in the proxy, for rows that are close to them, and for groups and labels with few people,
+/// and attacks it as someone would who wants to know whether a person is in your data. Attacks compare people in the data
+/// with others. If you have a table of other people of the same population, give it with --others; otherwise, a trial proxy is
 /// made of a random half of your rows and attacked, which shows what proxies of your data disclose. Nothing leaves this
 /// computer. Exit code 1 means that a problem was found.
 #[derive(Debug, Args)]
@@ -67,9 +67,9 @@ struct Document<'a> {
     privacy: Option<&'a PrivacyStatement>,
     /// What was attacked: `proxy`, or a `trial` proxy of half of the data. `None` if there are too few people.
     attacked: Option<&'static str>,
-    attacks: Option<&'a Disclosure>,
-    #[serde(flatten)]
-    visible: &'a Visible,
+    membership: Option<&'a [MembershipAttack]>,
+    closeness: Closeness,
+    smallest_cell: Option<SmallestCell>,
 }
 
 pub(crate) fn run(args: &PrivacyArgs, output: &Output) -> anyhow::Result<Answer> {
@@ -88,17 +88,22 @@ pub(crate) fn run(args: &PrivacyArgs, output: &Output) -> anyhow::Result<Answer>
     let seed = args.seed.unwrap_or(1);
     let attacks = match &others {
         Some(others) if others.len() < 2 * MIN_PEOPLE || data.rows.len() < MIN_PEOPLE => None,
-        Some(others) => Some(attack_proxy(&proxy, &data.rows, others)?),
+        Some(others) => Some(attack_membership(&proxy, &data.rows, others)?),
         None if data.rows.len() < 3 * MIN_PEOPLE => None,
         None => {
             let attacked = attack_trial(&client, &origin, args.generator, seed);
             Some(attacked.context("the trial proxy of half of the data")?)
         }
     };
-    let visible = find_visible(&proxy, &client, seed);
-    let names = schema.encoded_names();
-    let findings =
-        findings::of(&visible, attacks.as_ref(), origin.privacy.as_ref(), &data.rows, &names);
+    let closeness = measure_closeness(&proxy, &data.rows, seed);
+    let smallest_cell = smallest_cell(&data.rows);
+    let findings = findings::of(
+        &closeness,
+        attacks.as_deref(),
+        origin.privacy.as_ref(),
+        data.rows.len(),
+        smallest_cell.as_ref(),
+    );
     let document = Document {
         problem: findings.iter().any(|finding| finding.problem),
         findings: &findings,
@@ -106,8 +111,9 @@ pub(crate) fn run(args: &PrivacyArgs, output: &Output) -> anyhow::Result<Answer>
         data_rows: data.rows.len(),
         privacy: origin.privacy.as_ref(),
         attacked: attacks.as_ref().map(|_| if others.is_some() { "proxy" } else { "trial" }),
-        attacks: attacks.as_ref(),
-        visible: &visible,
+        membership: attacks.as_deref(),
+        closeness,
+        smallest_cell,
     };
     output.result(&document, || describe(&document))?;
     Ok(Answer::holds(!document.problem))
@@ -119,7 +125,7 @@ fn attack_trial(
     origin: &ProxyOrigin,
     generator: Option<ProxyGenerator>,
     seed: u64,
-) -> anyhow::Result<Disclosure> {
+) -> anyhow::Result<Vec<MembershipAttack>> {
     let (members, others) = random_halves(data.rows, seed);
     let fairness = origin.fairness.unwrap_or(Fairness::from(Criterion::Sp));
     let generator = generator.unwrap_or(match origin.raw_rows {
@@ -137,7 +143,7 @@ fn attack_trial(
     };
     let half = ClientData { rows: &members, columns: data.columns.clone() };
     let trial = generate_proxy(half, &settings, &mut NoopObserver)?;
-    Ok(attack_proxy(&trial.rows, &members, &others)?)
+    Ok(attack_membership(&trial.rows, &members, &others)?)
 }
 
 fn describe(document: &Document<'_>) -> String {
@@ -146,26 +152,21 @@ fn describe(document: &Document<'_>) -> String {
         count(document.proxy_rows, "proxy row"),
         count(document.data_rows, "data row")
     );
-    if let Some(attacks) = document.attacks {
+    if let Some(attacks) = document.membership {
         let what = match document.attacked {
             Some("proxy") => "people in the data against the others given",
             _ => "a trial proxy of half of the data: people in that half against the other half",
         };
         let share = |e: &Estimate| format!("{:.3} [{:.3}, {:.3}]", e.value, e.low, e.high);
-        let membership = attacks.membership.iter().map(|attack| {
+        let rows = attacks.iter().map(|attack| {
             vec![
                 format!("is someone in the data? by {}", attack.attack),
                 share(&attack.auc),
                 "0.5".to_owned(),
             ]
         });
-        let attributes = attacks.attributes.iter().map(|guess| {
-            let of = format!("someone's {}, right about people in the data", guess.attribute);
-            vec![of, share(&guess.members), share(&guess.others)]
-        });
-        let rows = membership.chain(attributes).collect();
         text += &format!("\nAttacked: {what}\n");
-        text += &table(&["attack", "success", "without the proxy, or about others"], rows, &[]);
+        text += &table(&["attack", "success", "without the proxy"], rows.collect(), &[]);
         text += "[ ] is a 95 % interval\n";
     }
     text += "\n";

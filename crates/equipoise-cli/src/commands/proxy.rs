@@ -1,31 +1,29 @@
 //! `equipoise proxy`: generates the dataset that a client submits instead of its data.
 
 mod closeness;
-mod compare;
 pub(crate) mod origin;
 mod privacy;
 mod rate;
+pub(crate) mod raw;
 mod summary;
 mod warnings;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use clap::Args;
 use equipoise_core::{
-    Choice, ClientData, Error, FairProxyTest, GeneratedProxy, Privacy, ProxyGenerator, ProxyModels,
-    ProxySettings, ProxyStart, Rows, Separation, Warning, WarningCode, generate_proxy,
+    Choice, ClientData, Error, FairProxyTest, Fairness, GeneratedProxy, Privacy, ProxyGenerator,
+    ProxyModels, ProxySettings, ProxyStart, Rows, Separation, Warning, WarningCode, generate_proxy,
     test_fair_proxy,
 };
 use equipoise_data::{
-    EncodedTable, ProxyOrigin, Purpose, Schema, TableKind, check_output, read_rows,
-    write_distilled_proxy, write_proxy_of,
+    EncodedTable, ProxyOrigin, Purpose, Schema, TableKind, check_output, read_rows, write_proxy_of,
 };
 
 use crate::choice_args::choice;
 use crate::commands::setting::name_the_option;
 use crate::delimiter_args::DelimiterArgs;
-use crate::fairness_args::FairnessArgs;
 use crate::files::refuse_input_as_output;
 use crate::output::{Answer, Output};
 use crate::progress::Bar;
@@ -36,15 +34,17 @@ use summary::Summary;
 /// Generates rows such that a model trained on them is accurate and fair on the client's data. The rows start from a
 /// smoothed sample, not from the data itself, and the summary reports how close they come to real rows. With --epsilon,
 /// exit code 1 means that the proxy is not fair within that tolerance.
+///
+/// With --generator raw, the rows themselves are written as numbers, neither fair nor private: what other programs need to
+/// work on the same numbers, and what an unreliable client sends in a rehearsal. `submit` refuses such a file.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
   equipoise proxy north.csv --schema schema.toml --fairness sp \\
       -o proxies/north.parquet
 
-Compare all generators on your data first:
-  equipoise proxy north.csv --schema schema.toml --fairness sp --compare \\
-      -o compare.html")]
+Only encode the rows, in north.raw.parquet:
+  equipoise proxy north.csv --schema schema.toml --generator raw")]
 pub(crate) struct ProxyArgs {
     /// Table of the client's raw rows (.csv, .csv.gz or .parquet)
     data: PathBuf,
@@ -53,20 +53,25 @@ pub(crate) struct ProxyArgs {
     /// The schema that all parties agreed on
     #[arg(long, value_name = "FILE")]
     schema: PathBuf,
-    #[command(flatten)]
-    fairness: FairnessArgs,
+    /// Fairness criterion, or a mixture such as sp:0.5,eo:0.5
+    ///
+    /// sp: statistical parity, equal selection rates;
+    /// eo: equal opportunity, equal true positive rates;
+    /// equalized-odds: equal true and equal false positive rates;
+    /// fpr: predictive equality, equal false positive rates.
+    #[arg(
+        long,
+        value_name = "CRITERION",
+        required_unless_present = "generator",
+        required_if_eq_any = all_but_raw()
+    )]
+    fairness: Option<Fairness>,
     /// How the proxy is made [default: thresholds, or paper with --epsilon]
     #[arg(long, value_parser = choice::<ProxyGenerator>(), value_name = "NAME")]
     generator: Option<ProxyGenerator>,
-    /// Make no proxy, but compare all generators on your data, in a table and on a page
+    /// Number of proxy rows [default: as many as the data has]
     ///
-    /// Each generator makes a proxy of the data, and another of a random half of it. The first shows accuracy, gap, rows,
-    /// closeness to real rows and time; the second shows whether an attacker can tell that half from the other.
-    #[arg(long, conflicts_with_all = ["generator", "rows", "epsilon", "dp_epsilon", "init", "client"])]
-    compare: bool,
-    /// Number of proxy rows [default: as many as the data has; 200 with --generator distillation]
-    ///
-    /// A distilled proxy has at least three rows for each coefficient of the model, but no more rows than the data.
+    /// With `--generator thresholds` the model is the same for any number, so 200 rows make a small file.
     #[arg(long, value_name = "N")]
     rows: Option<usize>,
     /// Share of rows that the proxy's model selects: kept, labels or a number [default: kept]
@@ -74,7 +79,7 @@ pub(crate) struct ProxyArgs {
     /// `kept` is the share that a model of the data selects, and `labels` the share of positive labels in the data. A
     /// number lies between the two: 0 is kept, 1 is labels, 0.5 is halfway. If one label is rare, a model nearly always
     /// predicts the other; moving towards the labels then raises balanced accuracy and costs some accuracy. For
-    /// `--generator thresholds` and `distillation` only.
+    /// `--generator thresholds` only.
     #[arg(long, value_parser = rate::parse_rate, value_name = "RATE", allow_negative_numbers = true)]
     rate: Option<f64>,
     /// Maximum fairness violation to accept [default: as small as possible]
@@ -119,27 +124,35 @@ pub(crate) struct ProxyArgs {
     /// `defend` notice if it is mistaken for another. CSV files have no place for this.
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
-    /// File to write the proxy to, named after the client's id; with --compare, the page (.html)
-    #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
+    /// File to write the proxy to, named after the client's id [default with --generator raw: <DATA>.raw.parquet]
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        required_unless_present = "generator",
+        required_if_eq_any = all_but_raw()
+    )]
+    output: Option<PathBuf>,
     /// Replace the file if it exists
     #[arg(long)]
     force: bool,
 }
 
 impl ProxyArgs {
-    pub(crate) fn settings(&self) -> anyhow::Result<ProxySettings> {
-        let defaults = ProxySettings::new(self.fairness.fairness);
+    /// The settings; `None` if the rows are only encoded.
+    pub(crate) fn settings(&self) -> anyhow::Result<Option<ProxySettings>> {
+        let Some(fairness) = self.fairness.filter(|_| self.generator != Some(ProxyGenerator::Raw))
+        else {
+            return self.refuse_options_of_a_model().map(|()| None);
+        };
+        let defaults = ProxySettings::new(fairness);
         // Only the paper's method works towards a violation, which is a covariance.
         let by_epsilon =
             if self.epsilon.is_some() { ProxyGenerator::Paper } else { defaults.generator };
         let generator = self.generator.unwrap_or(by_epsilon);
-        let has_target =
-            matches!(generator, ProxyGenerator::Thresholds | ProxyGenerator::Distillation);
-        if !has_target && self.rate.is_some() {
+        if generator != ProxyGenerator::Thresholds && self.rate.is_some() {
             bail!(
-                "--rate needs --generator thresholds or distillation: the others do not control how many rows are \
-                 selected"
+                "--rate needs --generator thresholds: the others do not control how many rows are selected"
             );
         }
         if self.dp_epsilon.is_some() {
@@ -150,7 +163,7 @@ impl ProxyArgs {
             delta: self.dp_delta.unwrap_or(Privacy::DELTA),
             test_seed: self.dp_test_seed,
         });
-        Ok(ProxySettings {
+        Ok(Some(ProxySettings {
             privacy,
             generator,
             towards_label_rate: self.rate.unwrap_or(defaults.towards_label_rate),
@@ -160,11 +173,30 @@ impl ProxyArgs {
             lambda: self.lambda.unwrap_or(defaults.lambda),
             seed: self.seed.unwrap_or(defaults.seed),
             ..defaults
-        })
+        }))
     }
-}
 
-impl ProxyArgs {
+    /// Refuses options that have no effect on rows that are only encoded.
+    fn refuse_options_of_a_model(&self) -> anyhow::Result<()> {
+        for (option, is_given) in [
+            ("--fairness", self.fairness.is_some()),
+            ("--rows", self.rows.is_some()),
+            ("--rate", self.rate.is_some()),
+            ("--epsilon", self.epsilon.is_some()),
+            ("--dp-epsilon", self.dp_epsilon.is_some()),
+            ("--seed", self.seed.is_some()),
+            ("--init", self.init != ProxyStart::default()),
+            ("--lambda", self.lambda.is_some()),
+        ] {
+            ensure!(
+                !is_given,
+                "{option} has no effect with --generator raw, which writes all rows as they are. Leave it out, or choose \
+                 another generator"
+            );
+        }
+        Ok(())
+    }
+
     /// Refuses options that contradict `--dp-epsilon`.
     fn check_privacy(&self, generator: ProxyGenerator) -> anyhow::Result<()> {
         if generator != ProxyGenerator::Thresholds {
@@ -202,19 +234,18 @@ pub(crate) struct MadeProxy<'a> {
 }
 
 impl<'a> MadeProxy<'a> {
-    pub(crate) fn warnings(&self, settings: &ProxySettings, schema: &Schema) -> Vec<Warning> {
+    pub(crate) fn warnings(
+        &self,
+        data: &Rows,
+        settings: &ProxySettings,
+        schema: &Schema,
+    ) -> Vec<Warning> {
         let is_blind = !schema.sensitive.as_feature;
         let summary = &self.generated.summary;
         let mut warnings =
             warnings::about_proxy(summary, self.test, self.models, settings, is_blind);
-        let rows = &self.generated.rows;
         let noise = self.generated.privacy.as_ref().and_then(|statement| {
-            let represented_rows = self.generated.represented_rows;
-            statement.warn_of_large_noise(
-                &rows.layout().groups,
-                &rows.cell_counts(),
-                represented_rows,
-            )
+            statement.warn_of_large_noise(&data.layout().groups, &data.cell_counts())
         });
         warnings.extend(noise);
         warnings
@@ -231,32 +262,23 @@ impl<'a> MadeProxy<'a> {
     }
 }
 
-/// Writes a finished proxy.
-pub(crate) fn write(
-    path: &Path,
-    rows: &Rows,
-    schema: &Schema,
-    origin: &ProxyOrigin,
-    settings: &ProxySettings,
-    force: bool,
-) -> Result<(), equipoise_data::Error> {
-    let write = match settings.generator {
-        ProxyGenerator::Distillation => write_distilled_proxy,
-        _ => write_proxy_of,
-    };
-    write(path, rows, schema, origin, force)
+/// The generators that make a model, and need a criterion.
+fn all_but_raw() -> Vec<(&'static str, &'static str)> {
+    let names = ProxyGenerator::ALL.iter().filter(|generator| **generator != ProxyGenerator::Raw);
+    names.map(|generator| ("generator", generator.name())).collect()
 }
 
 pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
     let settings = args.settings()?;
-    if args.compare {
-        return compare::run(args, &settings, output);
-    }
-    TableKind::of(&args.output)?;
-    check_output(&args.output, args.force)?;
-    refuse_input_as_output(&args.output, &[&args.data, &args.schema])?;
+    let path = args.output.clone().map_or_else(|| raw::path_beside(&args.data), Ok)?;
+    TableKind::of(&path)?;
+    check_output(&path, args.force)?;
+    refuse_input_as_output(&path, &[&args.data, &args.schema])?;
     let schema = Schema::read(&args.schema)?;
-    let origin = origin::of(args, &schema)?;
+    let origin = origin::of(args, &path, &schema)?;
+    let Some(settings) = settings else {
+        return raw::run(args, &path, &schema, &origin, output);
+    };
     let data = read_rows(args.delimiter.of(&args.data), &schema, Purpose::Data)?;
     let mut warnings = warnings_about(&data, &settings);
     warnings.iter().for_each(|warning| output.warn(warning));
@@ -278,16 +300,16 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
         settings.fairness,
         settings.epsilon.unwrap_or(0.0),
     )?;
-    let origin = origin::with(origin, &generated, &settings);
+    let origin = ProxyOrigin { privacy: generated.privacy.clone(), ..origin };
     let (written, models) = rayon::join(
-        || write(&args.output, &generated.rows, &schema, &origin, &settings, args.force),
+        || write_proxy_of(&path, &generated.rows, &schema, &origin, args.force),
         || ProxyModels::measure(&generated.rows, &data.rows, &test),
     );
     written?;
-    output.note(format!("wrote {}", args.output.display()));
+    output.note(format!("wrote {}", path.display()));
     let models = models?;
     let made = MadeProxy { generated: &generated, test: &test, models: &models };
-    let about_proxy = made.warnings(&settings, &schema);
+    let about_proxy = made.warnings(&data.rows, &settings, &schema);
     about_proxy.iter().for_each(|warning| output.warn(warning));
     warnings.extend(about_proxy);
     if test.separation == Separation::None
@@ -299,7 +321,7 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
              closer; a smaller --epsilon leaves a margin.",
         );
     }
-    let summary = made.summary(&args.output, &settings, &schema, &warnings);
+    let summary = made.summary(&path, &settings, &schema, &warnings);
     output.result(&summary, || summary.describe())?;
     Ok(Answer::holds(test.separation == Separation::None && summary.is_fair() != Some(false)))
 }

@@ -9,8 +9,8 @@ use anyhow::Context;
 use clap::Args;
 use equipoise_core::{Fairness, Rows};
 use equipoise_data::{
-    OutputFolder, Purpose, RowCopy, Schema, TableKind, copy_rows, read_rows, write_atomically,
-    write_proxy_of,
+    OutputColumn, OutputFolder, Purpose, Schema, TableKind, read_columns, read_rows,
+    write_atomically, write_proxy_of, write_table,
 };
 use equipoise_lab::{Rehearsal, RehearsalSettings};
 
@@ -28,7 +28,9 @@ pub(crate) use report::describe;
 /// group and label: all tables have the same mixture, as far as whole rows allow, and every row is in exactly one of them.
 /// (In the paper and in `demo`, the root is a part of the training rows. Here it is apart from them, so figures on the
 /// root are figures on rows that no proxy was made from.) Every root has at least one row of each group with each label,
-/// if the share and the table allow it; otherwise a note says what is missing. Values are copied as they are.
+/// if the share and the table allow it; otherwise a note says what is missing. The tables are written in the format of the
+/// first, CSV with commas. Values stay as they are, only trimmed, and missing ones are empty. Columns that the schema
+/// ignores are left out if they hold neither numbers nor text, such as dates.
 ///
 /// Writes train/, test/ and roots/ with a table per client, test.csv with all test rows, schema.toml, and proxies/. The
 /// output ends with the commands that make the proxies, run the defense and evaluate the model.
@@ -99,7 +101,10 @@ pub(crate) fn run(args: &SplitArgs, output: &Output) -> anyhow::Result<Answer> {
     let folder = OutputFolder::create(&args.output, false)?;
     let at = folder.path();
     write_atomically(&at.join("schema.toml"), false, |out| out.write_all(toml.as_bytes()))?;
-    write_tables(at, args, kind, table.rows.len(), &rehearsal)?;
+    let columns = read_columns(args.delimiter.of(&args.data), &schema)?;
+    let n_rows = columns.first().map_or(0, |column| column.values.len());
+    anyhow::ensure!(n_rows == table.rows.len(), "{} changed. Start again.", args.data.display());
+    write_tables(at, &columns, kind, &rehearsal)?;
     write_raw_proxies(at, &rehearsal, &table.rows, &schema)?;
     folder.commit()?;
 
@@ -114,14 +119,16 @@ pub(crate) fn run(args: &SplitArgs, output: &Output) -> anyhow::Result<Answer> {
 /// Writes the tables of all clients, and all test rows together.
 fn write_tables(
     folder: &Path,
-    args: &SplitArgs,
+    columns: &[OutputColumn],
     kind: TableKind,
-    n_rows: usize,
     rehearsal: &Rehearsal,
 ) -> anyhow::Result<()> {
-    let extension = kind.extension();
+    let write = |table: PathBuf, rows: &[usize]| {
+        let path = table.with_added_extension(&kind.extension()[1..]);
+        let columns: Vec<OutputColumn> = columns.iter().map(|column| column.select(rows)).collect();
+        write_table(&path, &columns, false)
+    };
     let mut all_tests = Vec::new();
-    let mut copies = Vec::new();
     for part in ["train", "test", "roots"] {
         create_folder(&folder.join(part))?;
     }
@@ -129,14 +136,12 @@ fn write_tables(
         let members = &client.members;
         let parts = [("train", &members.train), ("test", &members.test), ("roots", &members.root)];
         for (part, rows) in parts {
-            let path = folder.join(part).join(format!("{}{extension}", client.id));
-            copies.push(RowCopy { path, rows: rows.clone() });
+            write(folder.join(part).join(&client.id), rows)?;
         }
         all_tests.extend(&members.test);
     }
     all_tests.sort_unstable();
-    copies.push(RowCopy { path: folder.join(format!("test{extension}")), rows: all_tests });
-    Ok(copy_rows(&args.delimiter.open(&args.data, &[])?, n_rows, &copies)?)
+    Ok(write(folder.join("test"), &all_tests)?)
 }
 
 /// Encodes what the unreliable clients send.

@@ -52,7 +52,7 @@ pub(crate) struct SubmitArgs {
     /// The schema you agreed on; refuse to submit if the round's schema differs
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
-    /// Send a file that `encode` or `split` made: real rows, neither fair nor private, for a rehearsal
+    /// Send raw rows, as `proxy --generator raw` and `split` write them: neither fair nor private, for a rehearsal
     #[arg(long)]
     raw_rows: bool,
     /// File to write the receipt to [default: ROUND-CLIENT.receipt.json]
@@ -82,8 +82,8 @@ pub(crate) fn run(args: &SubmitArgs, output: &Output) -> anyhow::Result<Answer> 
     refuse_other_client(&origin, &args.file, &client)?;
     ensure!(
         args.raw_rows || !origin.raw_rows,
-        "{}: the file holds real rows, only written as numbers: it is neither fair nor private. Nothing was sent. Submit a file that \
-         `equipoise proxy` made; if this is a rehearsal, confirm with --raw-rows",
+        "{}: nothing was sent, because the file holds real rows, neither fair nor private: use another generator of \
+         `equipoise proxy` than raw, or confirm a rehearsal with --raw-rows",
         args.file.display()
     );
     let pinned = args.server_key.as_deref().map(read_public_key).transpose()?;

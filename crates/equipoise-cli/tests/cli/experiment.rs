@@ -28,7 +28,7 @@ fn prints_one_cell_per_scenario_and_defense() {
         assert_eq!(cell["seeds"], 2);
         let accuracy = cell["accuracy"]["mean"].as_f64().unwrap();
         assert!((50.0..100.0).contains(&accuracy), "{accuracy} is not a percentage");
-        for name in ["accuracy", "balanced", "fairness", "seconds"] {
+        for name in ["accuracy", "balanced", "gap", "seconds"] {
             for figure in ["mean", "std"] {
                 assert!(cell[name][figure].as_f64().unwrap() >= 0.0, "{name}");
             }

@@ -71,13 +71,6 @@ fn combinations_of_columns_are_groups_and_small_ones_are_pooled() {
     let outcome = world.json("out/outcome.json");
     assert_eq!(outcome["settings"]["fairness"], "sp:0.5,eo:0.5");
     assert_eq!(outcome["root_metrics"]["groups"].as_array().unwrap().len(), 6);
-    world.defend("--fairness eo --defense pooled --surrogate soft-rate:2 -o soft").expect(0);
-    let surrogate = &world.json("soft/outcome.json")["settings"]["surrogate"];
-    assert_eq!(surrogate["soft-rate"]["slope"], 2.0, "{surrogate}");
-    world
-        .defend("--fairness eo --surrogate soft -o none")
-        .expect(2)
-        .says(&["`soft` is not a measure"]);
 
     // Only a few rows in the hills and on the plain: they are pooled, and the notes say so.
     let lines: Vec<String> = world.read("data.csv").lines().map(str::to_owned).collect();

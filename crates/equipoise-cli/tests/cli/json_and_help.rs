@@ -38,19 +38,22 @@ fn every_command_prints_one_json_document() {
             format!("defend --proxies proxies --root roots {sp} -o out"),
             &[
                 "path",
-                "weights",
+                "clients",
                 "theta",
                 "features",
                 "objective",
                 "violation",
                 "termination",
-                "evaluations",
-                "seconds",
+                "counts",
             ],
         ),
         (
             "evaluate out/model.json test.csv".into(),
             &["rows", "gap", "gap_low", "gap_high", "accuracy", "balanced_accuracy", "metrics"],
+        ),
+        (
+            "adapt out/model.json east.csv -o my-model.json".into(),
+            &["path", "rows", "fairness", "models", "recommended", "reason", "chosen", "warnings"],
         ),
         (
             "predict out/model.json test.csv -o s.parquet".into(),
@@ -61,12 +64,8 @@ fn every_command_prints_one_json_document() {
             &["path", "schema_digest", "fairness", "seed", "clients", "commands"],
         ),
         (
-            "encode east.csv --schema schema.toml -o encoded.csv".into(),
-            &["path", "rows", "columns", "schema_digest", "warnings"],
-        ),
-        (
-            "doctor".into(),
-            &["version", "processor", "memory", "temporary_folder", "sandbox", "folders"],
+            "proxy east.csv --schema schema.toml --generator raw -o encoded.csv".into(),
+            &["path", "generator", "rows", "columns", "schema_digest", "warnings"],
         ),
         ("export --onnx out/model.json -o model.onnx".into(), &["path", "bytes", "outcome"]),
         ("data list".into(), &["datasets"]),
@@ -79,7 +78,7 @@ fn every_command_prints_one_json_document() {
         }
     }
     let outcome = world.json("out/outcome.json");
-    assert_eq!(outcome["weights"].as_object().unwrap().len(), 3);
+    assert_eq!(outcome["clients"].as_array().unwrap().len(), 3);
     assert_eq!(outcome["features"][6], "(intercept)");
 }
 
@@ -112,9 +111,9 @@ fn every_help_has_an_example_and_commands_are_in_the_order_of_a_round() {
         "schema show",
         "proxy",
         "check",
-        "encode",
         "defend",
         "evaluate",
+        "adapt",
         "predict",
         "export",
         "keygen",
@@ -136,7 +135,6 @@ fn every_help_has_an_example_and_commands_are_in_the_order_of_a_round() {
         "data",
         "data list",
         "data fetch",
-        "doctor",
         "completions",
     ];
     for command in commands {

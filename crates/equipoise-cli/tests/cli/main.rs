@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod absent;
+mod adapt;
 mod arena;
 mod bad_input;
 mod certificates;
@@ -9,7 +10,6 @@ mod crowd;
 mod data;
 mod deadline;
 mod demo;
-mod doctor;
 mod experiment;
 mod fair_queue;
 mod fleet;

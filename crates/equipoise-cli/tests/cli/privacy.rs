@@ -62,7 +62,7 @@ fn the_coordinator_sees_what_each_client_declares() {
     for client in CLIENTS {
         let how = match client {
             "east" => "--dp-epsilon 20",
-            "north" => "--generator distillation --rows 40",
+            "north" => "--rows 40",
             _ => "",
         };
         world
@@ -76,18 +76,11 @@ fn the_coordinator_sees_what_each_client_declares() {
         let clients = outcome["clients"].as_array().unwrap();
         clients.iter().map(|client| client["audit"]["privacy"].is_object()).collect()
     };
-    let represented = |outcome: &serde_json::Value| -> Vec<Option<u64>> {
-        let clients = outcome["clients"].as_array().unwrap();
-        clients.iter().map(|client| client["audit"]["represented_rows"].as_u64()).collect()
-    };
     let outcome = world.json("out/outcome.json");
     assert_eq!(declared(&outcome), [true, false, false]);
-    assert_eq!(represented(&outcome), [None, Some(134), None]);
     assert_eq!(outcome["clients"][1]["proxy_rows"], 40);
     let page = world.read("out/report.html");
-    for text in ["differential privacy with ε = ", "Rows it stands for, as it declares"] {
-        assert!(page.contains(text), "{text}");
-    }
+    assert!(page.contains("differential privacy with ε = "));
 
     // Through a server, which stores its own copy of the rows.
     let port = set_up(&world);
@@ -102,7 +95,6 @@ fn the_coordinator_sees_what_each_client_declares() {
     drop(server);
     let fetched = world.json("fetched/outcome.json");
     assert_eq!(declared(&fetched), [true, false, false]);
-    assert_eq!(represented(&fetched), represented(&outcome));
     assert_eq!(fetched["theta"], outcome["theta"]);
 }
 
@@ -113,15 +105,15 @@ fn privacy_finds_copies_and_accepts_a_proxy() {
     world.write("others.csv", &table(&Random(4).rows(1500, 1.0)));
     let own = "--schema schema.toml --fairness sp";
     world.run(&format!("proxy own.csv {own} -o fair.parquet")).expect(0);
-    world.run(&format!("proxy own.csv {own} --generator raw -o raw.parquet")).expect(0);
+    world.run("proxy own.csv --schema schema.toml --generator raw -o raw.parquet").expect(0);
     let check = "--data own.csv --schema schema.toml --json";
     for more in ["", "--others others.csv"] {
         let fair = world.run(&format!("privacy fair.parquet {check} {more}")).expect(0).json();
         assert_eq!(fair["problem"], false);
-        assert!(fair["attacks"]["membership"][0]["auc"]["value"].as_f64().unwrap() < 0.55);
+        assert!(fair["membership"][0]["auc"]["value"].as_f64().unwrap() < 0.55);
         let raw = world.run(&format!("privacy raw.parquet {check} {more}")).expect(1).json();
         assert_eq!(raw["problem"], true);
-        assert!(raw["attacks"]["membership"][0]["auc"]["value"].as_f64().unwrap() > 0.8);
+        assert!(raw["membership"][0]["auc"]["value"].as_f64().unwrap() > 0.8);
     }
     // Raw rows say what they are.
     assert!(ProxyOrigin::read(&world.path("raw.parquet")).unwrap().raw_rows);

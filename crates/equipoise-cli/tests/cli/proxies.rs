@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::world::{Random, World, table};
+use crate::world::{World, table};
 
 fn proxy(world: &World, data: &str, more: &str) -> Value {
     let run = world.run(&format!("proxy {data} --schema schema.toml --json --force {more}"));
@@ -77,93 +77,17 @@ fn the_model_of_the_file_is_the_target_and_has_the_promised_gap() {
 }
 
 #[test]
-fn a_distilled_proxy_is_small_and_has_the_same_model() {
+fn a_proxy_of_few_rows_is_small_and_has_the_same_model() {
     let world = World::new();
     let whole = proxy(&world, "data.csv", "--fairness sp -o whole.csv");
-    let distilled =
-        proxy(&world, "data.csv", "--fairness sp --generator distillation --rows 60 -o few.csv");
-    assert_eq!((&distilled["rows"], &distilled["generator"]), (&60.into(), &"distillation".into()));
+    let few = proxy(&world, "data.csv", "--fairness sp --rows 60 -o few.csv");
+    assert_eq!(few["rows"], 60);
     assert_eq!(world.read("few.csv").lines().count(), 61);
-    assert!(distilled["target_error"].as_f64().unwrap() <= 1e-6, "{distilled}");
-    assert_eq!(distilled["promised_gap"], whole["promised_gap"]);
-    assert_eq!(distilled["proxy_model"]["accuracy"], whole["proxy_model"]["accuracy"]);
-    let data =
-        "proxy data.csv --schema schema.toml --fairness sp --generator distillation -o p.csv";
+    assert!(few["target_error"].as_f64().unwrap() <= 1e-6, "{few}");
+    assert_eq!(few["promised_gap"], whole["promised_gap"]);
+    assert_eq!(few["proxy_model"]["accuracy"], whole["proxy_model"]["accuracy"]);
+    let data = "proxy data.csv --schema schema.toml --fairness sp -o p.csv";
     world.run(&format!("{data} --rows 3")).expect(2).says(&["--rows", "at least"]);
-    world.run(&format!("{data} --init data")).expect(2).says(&["smoothed rows"]);
-    world.run(&format!("{data} --dp-epsilon 3")).expect(2).says(&["--generator thresholds"]);
-}
-
-/// A table like a client of Law School: 3,328 people, seven numbers, and columns of five and six levels.
-fn law_school(world: &World) {
-    let mut random = Random(9);
-    let mut uniform = || random.unit();
-    let mut lines = vec!["a,b,c,d,e,f,g,income,tier,race,pass".to_owned()];
-    for _ in 0..3328 {
-        let white = uniform() < 0.84;
-        let ability = (0..6).map(|_| uniform()).sum::<f64>() - if white { 2.6 } else { 3.3 };
-        let numbers: Vec<String> =
-            (0..7).map(|_| format!("{:.2}", 0.6 * ability + 2.0 * uniform() - 1.0)).collect();
-        let income = 1 + (4.99 * uniform()) as usize;
-        let tier = 1 + (2.0 + ability + 2.0 * uniform()).clamp(0.0, 5.0) as usize;
-        let pass = u8::from(ability + 1.6 * uniform() > -0.6);
-        let race = if white { "White" } else { "Other" };
-        lines.push(format!("{},{income},{tier},{race},{pass}", numbers.join(",")));
-    }
-    world.write("law.csv", &(lines.join("\n") + "\n"));
-    let numbers = ["a", "b", "c", "d", "e", "f", "g"].map(|column| {
-        format!("{{ column = \"{column}\", kind = \"numeric\", center = 0, scale = 0.8 }},")
-    });
-    let levels = |n: usize| (1..=n).map(|k| format!("\"{k}\"")).collect::<Vec<_>>().join(", ");
-    let schema = format!(
-        "version = 1\nintercept = true\nlabel = {{ column = \"pass\", positive = \"1\" }}\n\
-         sensitive = {{ column = \"race\", privileged = \"White\" }}\nfeature = [{}\n\
-         {{ column = \"income\", kind = \"categorical\", levels = [{}] }},\n\
-         {{ column = \"tier\", kind = \"categorical\", levels = [{}] }}]\n",
-        numbers.join("\n"),
-        levels(5),
-        levels(6)
-    );
-    world.write("law.toml", &schema);
-}
-
-/// 200 rows, the same predictions, and files of a fiftieth of the size.
-#[test]
-fn a_distilled_file_is_fifty_times_smaller() {
-    let world = World::new();
-    law_school(&world);
-    for fairness in ["sp", "eo"] {
-        let make = |more: &str| -> Value {
-            let run = world.run(&format!(
-                "proxy law.csv --schema law.toml --fairness {fairness} --json --force {more}"
-            ));
-            serde_json::from_str(&run.expect(0).stdout).unwrap()
-        };
-        for (kind, name) in [("parquet", "Parquet"), ("csv", "CSV")] {
-            let whole = make(&format!("-o whole.{kind}"));
-            let distilled = make(&format!("--generator distillation -o distilled.{kind}"));
-            assert_eq!((&whole["rows"], &distilled["rows"]), (&3328.into(), &200.into()));
-            let size = |file: &str| std::fs::metadata(world.path(file)).unwrap().len();
-            let [large, small] = ["whole", "distilled"].map(|file| size(&format!("{file}.{kind}")));
-            assert!(large >= 50 * small, "{name}: {large} and {small} bytes");
-            // The models are fitted to the files.
-            let fitted = |file: &str| -> Value {
-                let check = format!(
-                    "check {file}.{kind} --data law.csv --schema law.toml --fairness {fairness} --max-gap 1 --json"
-                );
-                serde_json::from_str(&world.run(&check).expect(0).stdout).unwrap()
-            };
-            let accuracy = |file: &str| fitted(file)["proxy_model"]["accuracy"].clone();
-            assert_eq!(accuracy("whole"), accuracy("distilled"));
-            let thetas = [&whole, &distilled].map(|made| -> Vec<f64> {
-                made["theta"].as_array().unwrap().iter().map(|t| t.as_f64().unwrap()).collect()
-            });
-            for (a, b) in thetas[0].iter().zip(&thetas[1]) {
-                assert!((a - b).abs() < 1e-6, "{a}, {b}");
-            }
-            assert_eq!(distilled["closeness"]["copies"], 0, "{}", distilled["closeness"]);
-        }
-    }
 }
 
 #[test]
@@ -182,49 +106,4 @@ fn a_transformed_proxy_is_fairer_by_every_criterion() {
         assert_eq!(world.read("p.csv"), world.read("again.csv"));
         assert_eq!(made["theta"], again["theta"]);
     }
-}
-
-#[test]
-fn generators_are_compared_in_a_table_and_on_a_page() {
-    let world = World::new();
-    let compare = "proxy data.csv --schema schema.toml --compare -o compare.html";
-    let run = world.run(&format!("{compare} --fairness eo")).expect(0);
-    let names = [
-        "thresholds",
-        "paper",
-        "distillation",
-        "transformation",
-        "raw",
-        "thresholds, ε = 3",
-        "thresholds, ε = 1",
-    ];
-    for name in &names {
-        assert!(run.stdout.contains(name), "{name}: {}", run.stdout);
-    }
-    let page = world.read("compare.html");
-    for name in names.iter().chain(&["Membership AUC"]) {
-        assert!(page.contains(name), "{name}");
-    }
-    // A page is not overwritten by accident.
-    world.run(&format!("{compare} --fairness sp")).expect(2).says(&["--force"]);
-    let run = world.run(&format!("{compare} --fairness sp --force --json")).expect(0);
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
-    let generators = document["generators"].as_array().unwrap();
-    assert_eq!(generators.len(), 7);
-    for line in generators {
-        assert!(line["error"].is_null() && line["seconds"].as_f64().unwrap() >= 0.0, "{line}");
-        assert_eq!(line["membership"].as_array().unwrap().len(), 2, "{line}");
-    }
-    let line = |name: &str| generators.iter().find(|line| line["generator"] == name).unwrap();
-    // Whoever has the rows themselves recognises everyone in them.
-    assert_eq!(line("raw")["membership"][0]["attack"], "nearest-neighbour");
-    assert!(line("raw")["membership"][0]["auc"]["value"].as_f64() > Some(0.9));
-    assert_eq!(line("raw")["accuracy"], document["data_model"]["accuracy"]);
-    assert!(line("thresholds")["gap"].as_f64() < line("raw")["gap"].as_f64());
-    assert!(line("distillation")["rows"].as_u64() < line("thresholds")["rows"].as_u64());
-
-    let run = world.run("proxy data.csv --schema schema.toml --fairness sp --compare -o p.csv");
-    run.expect(2).says(&["must end in .html"]);
-    let run = world.run(&format!("{compare} --fairness sp --generator raw"));
-    run.expect(2).says(&["--compare", "--generator"]);
 }

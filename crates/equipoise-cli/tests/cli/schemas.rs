@@ -201,10 +201,7 @@ fn bad_descriptions_are_refused_and_nothing_is_written() {
             "schema merge east.description.json east.description.json",
             &["two descriptions are of client `east`"],
         ),
-        (
-            "schema merge east.description.json --fill median,mean",
-            &["median and mean", "Choose one"],
-        ),
+        ("schema merge east.description.json --fill middle", &["middle", "mean", "mode"]),
         ("schema merge east.description.json --unknown maybe", &["maybe", "error", "other"]),
         (
             "schema describe east.csv --label passed=1 --sensitive group --min-rows 0",

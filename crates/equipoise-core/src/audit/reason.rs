@@ -1,9 +1,9 @@
 //! Why a client has its weight, in one sentence.
 
-use super::influence::{Influence, LeftOut};
-use super::own_model::OwnModel;
+use super::left_out::{LeftOut, NOTHING_LEFT};
+use super::own_model::OwnFit;
 use crate::defense::Defense;
-use crate::outcome::{Outcome, Termination};
+use crate::outcome::{ClientOutcome, Outcome, Termination};
 use crate::verdict::group_digits;
 
 /// Weights up to this are negligible.
@@ -16,14 +16,14 @@ const SMALL_GAP: f64 = 5e-3;
 /// A sentence for each client.
 pub(super) fn sentences(
     outcome: &Outcome,
-    own_models: &[Option<OwnModel>],
-    influences: &[Option<Influence>],
+    fits: &[Option<OwnFit>],
+    left_out: &[Option<LeftOut>],
 ) -> Vec<String> {
-    let losses: Vec<f64> = own_models.iter().flatten().map(|own| own.proxy_loss).collect();
-    let clients = outcome.clients.iter().zip(own_models).zip(influences);
-    let sentence = |((client, own), influence): ((_, &Option<OwnModel>), &Option<Influence>)| {
-        let client: &crate::outcome::ClientOutcome = client;
-        let own_loss = own.as_ref().map(|own| own.proxy_loss);
+    let losses: Vec<f64> = fits.iter().flatten().map(|fit| fit.proxy_loss).collect();
+    let clients = outcome.clients.iter().zip(fits).zip(left_out);
+    let sentence = |((client, fit), left_out): ((_, &Option<OwnFit>), &Option<LeftOut>)| {
+        let client: &ClientOutcome = client;
+        let own_loss = fit.as_ref().map(|fit| fit.proxy_loss);
         match outcome.settings.defense {
             _ if outcome.termination == Termination::FellBack => {
                 "No client has any weight, because a model of the root alone is clearly better."
@@ -41,7 +41,11 @@ pub(super) fn sentences(
                 Some(reason) => reason.to_string(),
                 None => "No reason is known.".to_owned(),
             },
-            Defense::Bilevel => by_influence(client.weight, influence.as_ref()),
+            Defense::Tilt => match &client.tilt {
+                Some(tilt) => tilt.to_string(),
+                None => "No reason is known.".to_owned(),
+            },
+            Defense::Bilevel => by_mixture(client.weight, left_out.as_ref()),
         }
     };
     clients.map(sentence).collect()
@@ -58,15 +62,18 @@ fn by_loss(own: Option<f64>, all: &[f64], favoured: &str, middle: fn(&[f64]) -> 
 }
 
 /// For learned weights.
-fn by_influence(weight: f64, influence: Option<&Influence>) -> String {
-    let Some(influence) = influence else {
-        return "The model does not depend on this client.".to_owned();
-    };
-    match influence.left_out {
-        None => "It is the only client with weight: the solver found no mixture that does better on the root."
-            .to_owned(),
-        Some(left_out) if weight > NEGLIGIBLE => with_weight(&left_out),
-        Some(_) => without_weight(influence),
+fn by_mixture(weight: f64, left_out: Option<&LeftOut>) -> String {
+    match left_out {
+        _ if weight >= 1.0 - NOTHING_LEFT => {
+            "It is the only client with weight: the solver found no mixture that does better on the root."
+                .to_owned()
+        }
+        _ if weight <= NEGLIGIBLE => {
+            "The solver found no mixture with more weight for it that does better on the root."
+                .to_owned()
+        }
+        None => "It is part of the mixture that the solver found best on the root.".to_owned(),
+        Some(left_out) => with_weight(left_out),
     }
 }
 
@@ -83,22 +90,6 @@ fn with_weight(left_out: &LeftOut) -> String {
             format!("Leaving it out would {loss} and {gap} on the root.")
         }
     }
-}
-
-fn without_weight(influence: &Influence) -> String {
-    // For a hundredth of the weight.
-    let loss = 0.01 * influence.loss_slope;
-    let gap = 0.01 * influence.soft_gap_slope.unwrap_or(0.0);
-    let worse = match (loss > 1e-6, gap > 1e-6) {
-        (true, true) => "raise the loss and widen the gap",
-        (true, false) => "raise the loss",
-        (false, true) => "widen the gap",
-        (false, false) => {
-            return "More weight for it would improve the model on the root too little to matter."
-                .to_owned();
-        }
-    };
-    format!("More weight for it would {worse} on the root.")
 }
 
 /// A change in words, unless it is small.

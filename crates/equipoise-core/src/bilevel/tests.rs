@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::fairness::{Criterion, Fairness, Surrogate};
+use crate::fairness::{Criterion, Fairness};
 use crate::root::{Root, RootWeighting};
 use crate::rows::Layout;
 use crate::rows::Rows;
@@ -22,11 +22,6 @@ fn fairness() -> impl Strategy<Value = Fairness> {
             Fairness::mixture(&[(Criterion::Sp, sp), (Criterion::Eo, eo)]).unwrap()
         }),
     ]
-}
-
-fn surrogate() -> impl Strategy<Value = Surrogate> {
-    let soft = (0.5..5.0).prop_map(|slope| Surrogate::SoftRate { slope });
-    prop_oneof![Just(Surrogate::Covariance), soft]
 }
 
 fn evaluate(round: &Round, settings: &Settings, weights: &[f64], rho: f64) -> Evaluation {
@@ -49,7 +44,6 @@ proptest! {
         n_groups in 2usize..5,
         as_feature: bool,
         fairness in fairness(),
-        surrogate in surrogate(),
         client_weighted: bool,
         rho in prop_oneof![Just(0.0), 0.1..1e3],
         raw in prop::collection::vec(0.1..1.0, 5),
@@ -57,7 +51,6 @@ proptest! {
         let layout = layout(n_groups, n_x, as_feature, intercept);
         let round = random_round_of(&layout, seed, n_clients, 60);
         let mut settings = Settings::bilevel(fairness);
-        settings.surrogate = surrogate;
         settings.inner.tolerance = 1e-12;
         if client_weighted {
             settings.root_weighting = RootWeighting::Client;
@@ -145,7 +138,6 @@ fn model_and_hypergradient_agree_with_a_closed_form() {
     let outer = OuterObjective {
         root: round.root(),
         fairness: Fairness::SP,
-        surrogate: Surrogate::Covariance,
         weighting: RootWeighting::Pooled,
         ridge,
     };

@@ -19,7 +19,7 @@ use crate::metrics::is_selected;
 use crate::rows::Rows;
 
 /// The size of the other model's worst gap minus that of the own model. `None` if no gap can be measured.
-pub(super) fn worst_gap_difference(
+pub(crate) fn worst_gap_difference(
     own: &[f64],
     other: &[f64],
     rows: &Rows,

@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 
-use super::Solved;
+use super::Solution;
 use crate::comparison::scores;
 use crate::error::Error;
 use crate::linalg::Cholesky;
@@ -39,13 +39,13 @@ const NEWTON: NewtonSettings =
 pub(super) fn fall_back(
     round: &Round,
     settings: &Settings,
-    solved: Solved,
-) -> Result<Solved, Error> {
+    solution: Solution,
+) -> Result<Solution, Error> {
     let all = round.root().all_rows()?;
     if all.len() < MIN_ROWS {
-        return Ok(solved);
+        return Ok(solution);
     }
-    let clients = losses(&all, &solved.theta);
+    let clients = losses(&all, &solution.theta);
     let comparison = Comparison::new(&all, settings)?;
     let mut best: Option<Candidate> = None;
     for strength in STRENGTHS {
@@ -55,11 +55,11 @@ pub(super) fn fall_back(
         }
     }
     let Some(Candidate { theta, gain }) = best.filter(|best| best.gain.is_clear()) else {
-        return Ok(solved);
+        return Ok(solution);
     };
     let (clients_loss, rows) = (mean(&clients), all.len());
     let root_loss = clients_loss - gain.mean;
-    let mut warnings = solved.warnings;
+    let mut warnings = solution.warnings;
     warnings.push(Warning::new(
         WarningCode::FellBack,
         format!(
@@ -68,13 +68,13 @@ pub(super) fn fall_back(
              root-only model is used instead"
         ),
     ));
-    Ok(Solved {
+    Ok(Solution {
         weights: vec![0.0; round.n_clients()],
         theta,
         termination: Termination::FellBack,
         gap: None,
         warnings,
-        ..solved
+        ..solution
     })
 }
 
@@ -160,7 +160,6 @@ impl<'a> Comparison<'a> {
         let outer = OuterObjective {
             root,
             fairness: self.settings.fairness,
-            surrogate: self.settings.surrogate,
             weighting: RootWeighting::Pooled,
             ridge: strength / root.n_rows(),
         };

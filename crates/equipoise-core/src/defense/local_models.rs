@@ -1,7 +1,7 @@
 //! FedASL and FedNolowe, made one-shot as in the paper: the server trains a model on each proxy alone,
 //! turns the losses into weights, and averages the models.
 
-use super::{ModelAverage, Solved};
+use super::{ModelAverage, Solution};
 use crate::error::Error;
 use crate::inner_fit::ridge;
 use crate::local_fit::{LocalFit, LocalFits};
@@ -20,13 +20,13 @@ pub(super) fn average(
     settings: &Settings,
     weigh: fn(&[f64]) -> Vec<f64>,
     observer: &mut dyn Observer,
-) -> Result<Solved, Error> {
+) -> Result<Solution, Error> {
     let mut counts = Counts::default();
     let models = fit_each(round, settings, &mut counts, observer)?;
     let weights = weigh(&models.iter().map(|model| model.loss).collect::<Vec<_>>());
     let thetas = models.iter().map(|model| model.theta.as_slice()).collect();
     let theta = ModelAverage::new(thetas).at(&weights);
-    Ok(Solved::direct(weights, theta, counts))
+    Ok(Solution::direct(weights, theta, counts))
 }
 
 /// The mean of the models of all clients: uniform weights, and that model.

@@ -1,10 +1,12 @@
 //! The average of the clients' own models.
 
+use std::borrow::Cow;
+
 use super::trust::weighted_median;
 
 /// The clients' own models, ready to be averaged with any weights.
 pub(crate) struct ModelAverage<'a> {
-    models: Vec<&'a [f64]>,
+    models: Vec<Cow<'a, [f64]>>,
     /// The scale of each model, and how many times the weighted median it may be. `None`: any scale.
     scales: Option<(Vec<f64>, f64)>,
 }
@@ -12,7 +14,12 @@ pub(crate) struct ModelAverage<'a> {
 impl<'a> ModelAverage<'a> {
     /// `Σ w_c θ_c`.
     pub(crate) fn new(models: Vec<&'a [f64]>) -> Self {
-        Self { models, scales: None }
+        Self { models: models.into_iter().map(Cow::Borrowed).collect(), scales: None }
+    }
+
+    /// The same, of models that were changed.
+    pub(super) fn of_owned(models: Vec<Vec<f64>>) -> Self {
+        Self { models: models.into_iter().map(Cow::Owned).collect(), scales: None }
     }
 
     /// The same, with models of excessive scale reduced: that changes none of their own decisions.
@@ -24,13 +31,13 @@ impl<'a> ModelAverage<'a> {
     pub(crate) fn at(&self, weights: &[f64]) -> Vec<f64> {
         let mut theta = vec![0.0; self.models.first().map_or(0, |model| model.len())];
         for ((model, w), factor) in self.models.iter().zip(weights).zip(self.factors(weights)) {
-            theta.iter_mut().zip(*model).for_each(|(average, t)| *average += w * factor * t);
+            theta.iter_mut().zip(model.iter()).for_each(|(average, t)| *average += w * factor * t);
         }
         theta
     }
 
     /// What each model is multiplied by under these weights.
-    pub(crate) fn factors(&self, weights: &[f64]) -> Vec<f64> {
+    fn factors(&self, weights: &[f64]) -> Vec<f64> {
         let Some((scales, times)) = &self.scales else { return vec![1.0; weights.len()] };
         let weighted = scales.iter().zip(weights).map(|(scale, w)| (*scale, *w)).collect();
         let limit = times * weighted_median(weighted).unwrap_or(f64::INFINITY);

@@ -31,7 +31,7 @@ pub use report::{ClientTrust, TrustAxis, TrustReason, TrustSummary, TrustTerm};
 
 use super::fallback::fall_back;
 use super::local_models::fit_each;
-use super::{ModelAverage, Solved};
+use super::{ModelAverage, Solution};
 use crate::error::Error;
 use crate::fairness::Condition;
 use crate::groups::Groups;
@@ -78,15 +78,15 @@ pub fn trust_with(
     settings: &CheckedSettings,
     constants: &TrustConstants,
 ) -> Result<(Vec<f64>, Vec<f64>), Error> {
-    let solved = run_with(round, settings, constants, &mut NoopObserver)?;
-    Ok((solved.weights, solved.theta))
+    let solution = run_with(round, settings, constants, &mut NoopObserver)?;
+    Ok((solution.weights, solution.theta))
 }
 
 pub(super) fn run(
     round: &Round,
     settings: &Settings,
     observer: &mut dyn Observer,
-) -> Result<Solved, Error> {
+) -> Result<Solution, Error> {
     run_with(round, settings, &TrustConstants::default(), observer)
 }
 
@@ -95,7 +95,7 @@ fn run_with(
     settings: &Settings,
     constants: &TrustConstants,
     observer: &mut dyn Observer,
-) -> Result<Solved, Error> {
+) -> Result<Solution, Error> {
     let mut counts = Counts::default();
     let local = fit_each(round, settings, &mut counts, observer)?;
     let models: Vec<Vec<f64>> = local.into_iter().map(|model| model.theta).collect();
@@ -124,13 +124,17 @@ fn run_with(
     let scales = root.models.iter().map(|model| model.scale).collect();
     let averaged = ModelAverage::new(models.iter().map(Vec::as_slice).collect());
     let theta = averaged.with_limited_scales(scales, constants.scale_limit).at(&weights);
-    let mut solved = Solved::direct(weights, theta, counts);
-    let doubt = Doubt::new(&judged, &solved.weights);
+    let mut solution = Solution::direct(weights, theta, counts);
+    let doubt = Doubt::new(&judged, &solution.weights);
     let rows_needed = doubt.rows_needed(&judged, &root, constants);
     let trust = explain(&judged, useless, &doubt, rows_needed, &root, groups);
-    solved.warnings.extend(doubt.warning(&trust.summary));
-    solved.trust = Some(trust);
-    if none_useful && settings.fall_back { fall_back(round, settings, solved) } else { Ok(solved) }
+    solution.warnings.extend(doubt.warning(&trust.summary));
+    solution.trust = Some(trust);
+    if none_useful && settings.fall_back {
+        fall_back(round, settings, solution)
+    } else {
+        Ok(solution)
+    }
 }
 
 /// An axis, what is known on it, and what follows.
@@ -200,13 +204,9 @@ fn check_finite(round: &Round, models: &[Vec<f64>]) -> Result<(), Error> {
 }
 
 fn row_counts(round: &Round, index: &RateIndex) -> Result<Vec<Vec<usize>>, Error> {
-    let represented = round.represented_rows();
     let counts = |client: usize| {
         let counts = round.proxies().cell_counts(client).map(|cells| index.counts(cells));
-        // A distilled proxy stands for more rows than it has, and its model is as precise as theirs.
-        let share = represented[client] / round.proxies().n_rows(client) as f64;
-        let counts = counts.map(|counts| counts.into_iter().map(|n| (share * n as f64) as usize));
-        counts.map(Iterator::collect).ok_or_else(|| {
+        counts.ok_or_else(|| {
             Error::Input("the defense `trust` needs the groups of the proxies' rows".to_owned())
         })
     };

@@ -1,6 +1,6 @@
 //! The two defenses that learn no weights: pooled, fitted to all proxies, and root-only.
 
-use super::{Solved, fit_from_scratch};
+use super::{Solution, fit_from_scratch};
 use crate::error::Error;
 use crate::outcome::Counts;
 use crate::round::Round;
@@ -8,13 +8,13 @@ use crate::settings::Settings;
 use crate::statistics::ClientStatistics;
 
 /// The paper's baseline: one model of all proxy rows, each counted once. The outcome reports weights of `1/K`.
-pub(super) fn pooled(round: &Round, settings: &Settings) -> Result<Solved, Error> {
+pub(super) fn pooled(round: &Round, settings: &Settings) -> Result<Solution, Error> {
     let n_clients = round.n_clients();
     fit_unweighted(round.proxies(), vec![1.0 / n_clients as f64; n_clients], settings)
 }
 
 /// What the server could publish if no client had sent anything. Every client has weight 0.
-pub(super) fn root_only(round: &Round, settings: &Settings) -> Result<Solved, Error> {
+pub(super) fn root_only(round: &Round, settings: &Settings) -> Result<Solution, Error> {
     fit_unweighted(round.root().packed(), vec![0.0; round.n_clients()], settings)
 }
 
@@ -22,8 +22,8 @@ fn fit_unweighted(
     rows: &dyn ClientStatistics,
     reported_weights: Vec<f64>,
     settings: &Settings,
-) -> Result<Solved, Error> {
+) -> Result<Solution, Error> {
     let mut counts = Counts::default();
     let fit = fit_from_scratch(rows, &vec![1.0; rows.n_clients()], settings, &mut counts)?;
-    Ok(Solved::direct(reported_weights, fit.point.theta, counts))
+    Ok(Solution::direct(reported_weights, fit.point.theta, counts))
 }

@@ -30,7 +30,7 @@ pub(crate) struct Unfairness<'a> {
     pub(crate) slopes: Cow<'a, [Vec<f64>]>,
 }
 
-/// How far a model is from fair on given rows, by the surrogate: for each condition, its contrast if there are two
+/// How far a model is from fair on given rows, by the covariance: for each condition, its contrast if there are two
 /// groups, or `√(½ Σ d²)` over the groups if there are more.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Violation {
@@ -39,7 +39,6 @@ pub struct Violation {
     /// Equal opportunity.
     pub eo: f64,
     /// Predictive equality.
-    #[serde(default)]
     pub fpr: f64,
 }
 

@@ -1,8 +1,8 @@
-//! The area under the ROC curve, for one model or for two on the same rows.
+//! The area under the ROC curve.
 //!
 //! DeLong's components: for each positive row, the share of negatives that score below it; for each negative row, the
-//! share of positives above it; ties count half. Their variances give that of the AUC, their covariances that of a
-//! difference. Sorting once gives all components, so the cost is O(n log n) per model.
+//! share of positives above it; ties count half. Their variances give that of the AUC. Sorting once gives all components,
+//! so the cost is O(n log n).
 //!
 //! DeLong's variance is too small near 0 and 1, and 0 if the scores separate the labels. Newcombe's score
 //! interval (2006, method 5) uses the variance under each candidate value instead and has a width at 1.
@@ -67,8 +67,8 @@ impl Auc {
 
     /// DeLong's standard error.
     pub fn standard_error(&self) -> f64 {
-        let variance = |c: &[f64]| covariance(c, c) / c.len() as f64;
-        (variance(&self.of_positives) + variance(&self.of_negatives)).sqrt()
+        let of_mean = |components: &[f64]| variance(components) / components.len() as f64;
+        (of_mean(&self.of_positives) + of_mean(&self.of_negatives)).sqrt()
     }
 
     /// The AUC with its interval.
@@ -87,31 +87,13 @@ impl Auc {
         };
         Estimate { value: self.value, low, high }
     }
-
-    /// `self − other` for two models on the same rows, by DeLong's covariance. `None` if the numbers of positive or
-    /// negative rows differ, in which case the rows are not the same.
-    pub fn difference(&self, other: &Self) -> Option<Estimate> {
-        let parts =
-            [(&self.of_positives, &other.of_positives), (&self.of_negatives, &other.of_negatives)];
-        let mut variance = 0.0;
-        for (first, second) in parts {
-            if first.len() != second.len() {
-                return None;
-            }
-            let differences: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
-            variance += covariance(&differences, &differences) / differences.len() as f64;
-        }
-        let value = self.value - other.value;
-        let half = Z * variance.sqrt();
-        Some(Estimate { value, low: (value - half).max(-1.0), high: (value + half).min(1.0) })
-    }
 }
 
-/// The unbiased covariance; 0 for a single pair.
-fn covariance(a: &[f64], b: &[f64]) -> f64 {
-    let n = a.len() as f64;
-    let (mean_a, mean_b) = (a.iter().sum::<f64>() / n, b.iter().sum::<f64>() / n);
-    let sum: f64 = a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum();
+/// The unbiased variance; 0 for a single number.
+fn variance(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let sum: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
     sum / (n - 1.0).max(1.0)
 }
 

@@ -1,4 +1,4 @@
-//! The normal and Student's t distribution: cumulative probabilities and quantiles.
+//! The normal distribution's cumulative probabilities, and quantiles of Student's t.
 
 use std::f64::consts::PI;
 
@@ -21,14 +21,9 @@ pub fn normal_cdf(x: f64) -> f64 {
     if x > 0.0 { 1.0 - tail } else { tail }
 }
 
-/// The `x` at which [`normal_cdf`] is `probability`; infinite at 0 and 1, NaN outside.
-pub fn normal_quantile(probability: f64) -> f64 {
-    quantile(probability, normal_cdf, normal_density)
-}
-
 /// The probability that a variable with Student's t distribution is at most `t`. `freedom` is positive, not
 /// necessarily whole.
-pub fn student_t_cdf(t: f64, freedom: f64) -> f64 {
+pub(super) fn student_t_cdf(t: f64, freedom: f64) -> f64 {
     if t.is_infinite() {
         return if t > 0.0 { 1.0 } else { 0.0 };
     }
@@ -36,20 +31,14 @@ pub fn student_t_cdf(t: f64, freedom: f64) -> f64 {
     if t > 0.0 { 1.0 - tail } else { tail }
 }
 
-/// The `t` at which [`student_t_cdf`] is `probability`; infinite at 0 and 1, NaN outside.
-pub fn student_t_quantile(probability: f64, freedom: f64) -> f64 {
-    let constant = gamma_half_step(freedom / 2.0) / (freedom * PI).sqrt();
-    let density = |t: f64| constant * (-(freedom + 1.0) / 2.0 * (t * t / freedom).ln_1p()).exp();
-    quantile(probability, |t| student_t_cdf(t, freedom), density)
-}
-
 fn normal_density(x: f64) -> f64 {
     (-x * x / 2.0).exp() / (2.0 * PI).sqrt()
 }
 
-/// Inverts the distribution function of a symmetric variable by Newton's method, kept inside a bracket. It works on
-/// the lower tail, where probabilities keep their relative precision.
-fn quantile(probability: f64, cdf: impl Fn(f64) -> f64, density: impl Fn(f64) -> f64) -> f64 {
+/// The `t` at which [`student_t_cdf`] is `probability`; infinite at 0 and 1, NaN outside.
+///
+/// Newton's method, kept inside a bracket. It works on the lower tail, where probabilities keep their relative precision.
+pub fn student_t_quantile(probability: f64, freedom: f64) -> f64 {
     if !(0.0..=1.0).contains(&probability) {
         return f64::NAN;
     }
@@ -61,14 +50,16 @@ fn quantile(probability: f64, cdf: impl Fn(f64) -> f64, density: impl Fn(f64) ->
     if tail == 0.0 {
         return sign * f64::INFINITY;
     }
+    let constant = gamma_half_step(freedom / 2.0) / (freedom * PI).sqrt();
+    let density = |t: f64| constant * (-(freedom + 1.0) / 2.0 * (t * t / freedom).ln_1p()).exp();
     let (mut below, mut above) = (0.0, 1.0);
-    while cdf(-above) > tail {
+    while student_t_cdf(-above, freedom) > tail {
         below = above;
         above *= 2.0;
     }
     let mut x = (below + above) / 2.0;
     for _ in 0..200 {
-        let excess = cdf(-x) - tail;
+        let excess = student_t_cdf(-x, freedom) - tail;
         if excess > 0.0 {
             below = x;
         } else {

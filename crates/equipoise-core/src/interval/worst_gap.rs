@@ -5,16 +5,14 @@
 //! close. There the interval is found by a bootstrap ([`bootstrap`]).
 
 mod bootstrap;
-mod gap_cell;
 mod null_rates;
 
 use serde::{Deserialize, Serialize};
 
 pub(super) use bootstrap::ordered_pairs;
-pub use gap_cell::GapCell;
 
 use super::rows_needed::rows_for_worst_gap;
-use super::{Estimate, Z};
+use super::{Count, Estimate, rate_difference};
 use bootstrap::{Bootstrap, Cell};
 
 /// Where a gap was found.
@@ -44,7 +42,7 @@ pub struct WorstGap {
 impl WorstGap {
     /// The worst gap among `conditions`, each with one cell per group. Groups without rows under a condition are left
     /// out of it. `None` if no condition has two groups with rows.
-    pub fn of<C: GapCell>(conditions: &[Vec<C>], reference: usize) -> Option<Self> {
+    pub fn of(conditions: &[Vec<Count>], reference: usize) -> Option<Self> {
         let mut empty = Vec::new();
         let mut cells = Vec::new();
         for (condition, groups) in conditions.iter().enumerate() {
@@ -60,12 +58,10 @@ impl WorstGap {
             }
         }
         let (location, first, second) = widest(&cells, reference)?;
-        let value = first.value() - second.value();
+        let value = first.share() - second.share();
         let one_pair = cells.len() == 1 && cells[0].1.len() == 2;
         let gap = if one_pair {
-            let pool = C::pool(&[first, second]);
-            let (low, high) = C::difference_limits(first, second, &pool, Z);
-            Estimate { value, low, high }
+            rate_difference(first, second)?
         } else {
             let size = size_interval(&cells, value.abs());
             match size.low > 0.0 {
@@ -81,9 +77,9 @@ impl WorstGap {
     /// About how many rows each group would need under every condition for the interval of the worst gap to exclude
     /// `bound`, in four of five samples, if the rates are those found. `None` if no condition has two groups with rows, or
     /// if a billion rows would not do.
-    pub fn rows_per_group<C: GapCell>(conditions: &[Vec<C>], bound: f64) -> Option<usize> {
-        let of_cell = |cell: C| (cell.value(), cell.n() as f64 * cell.error_squared(cell.value()));
-        let of_condition = |groups: &Vec<C>| -> Vec<(f64, f64)> {
+    pub fn rows_per_group(conditions: &[Vec<Count>], bound: f64) -> Option<usize> {
+        let of_cell = |cell: Count| (cell.share(), variance_of_one_row(cell));
+        let of_condition = |groups: &Vec<Count>| -> Vec<(f64, f64)> {
             groups.iter().filter_map(|cell| cell.checked()).map(of_cell).collect()
         };
         let rates: Vec<Vec<(f64, f64)>> = conditions.iter().map(of_condition).collect();
@@ -91,15 +87,24 @@ impl WorstGap {
     }
 }
 
-type Members<C> = (usize, Vec<(usize, C)>);
+/// The variance of one row. Two successes and two failures more, as the centre of Wilson's interval has, or no success
+/// would mean no variance.
+fn variance_of_one_row(cell: Count) -> f64 {
+    let n = cell.n as f64;
+    let smoothed = (n * cell.share() + 2.0) / (n + 4.0);
+    n * (smoothed * (1.0 - smoothed) / n)
+}
+
+/// A condition, and its groups with rows.
+type Members = (usize, Vec<(usize, Count)>);
 
 /// The pair with the widest gap, in the order in which its difference is reported.
-fn widest<C: GapCell>(cells: &[Members<C>], reference: usize) -> Option<(Location, C, C)> {
-    let mut best: Option<(f64, Location, C, C)> = None;
+fn widest(cells: &[Members], reference: usize) -> Option<(Location, Count, Count)> {
+    let mut best: Option<(f64, Location, Count, Count)> = None;
     for (condition, members) in cells {
         for (at, &a) in members.iter().enumerate() {
             for &b in &members[at + 1..] {
-                let difference = a.1.value() - b.1.value();
+                let difference = a.1.share() - b.1.share();
                 let swap = match reference {
                     r if r == a.0 => false,
                     r if r == b.0 => true,
@@ -117,11 +122,8 @@ fn widest<C: GapCell>(cells: &[Members<C>], reference: usize) -> Option<(Locatio
 }
 
 /// The interval of the size of the worst gap, which is `value`.
-fn size_interval<C: GapCell>(cells: &[Members<C>], value: f64) -> Estimate {
-    let bootstrap_cells = |(_, members): &Members<C>| -> Vec<Cell> {
-        let cells: Vec<C> = members.iter().map(|(_, cell)| *cell).collect();
-        let pool = C::pool(&cells);
-        cells.iter().map(|&cell| gap_cell::bootstrap_cell(cell, &pool)).collect()
-    };
-    Bootstrap::new(cells.iter().map(bootstrap_cells).collect()).interval(value)
+fn size_interval(cells: &[Members], value: f64) -> Estimate {
+    let of_condition =
+        |(_, members): &Members| members.iter().map(|(_, cell)| Cell::of(*cell)).collect();
+    Bootstrap::new(cells.iter().map(of_condition).collect()).interval(value)
 }

@@ -53,7 +53,6 @@ pub(super) trait Lanes: Copy {
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
     fn div(self, other: Self) -> Self;
-    fn sqrt(self) -> Self;
     /// `self · factor + summand`, rounded once.
     fn mul_add(self, factor: Self, summand: Self) -> Self;
     /// `summand − self · factor`, rounded once.
@@ -116,18 +115,6 @@ macro_rules! widest {
 }
 pub(super) use widest;
 
-/// The vector instructions that sum the rows on this machine. They affect speed, but no result.
-pub fn vector_instructions() -> &'static str {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::is_x86_feature_detected;
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            return "AVX2 and FMA";
-        }
-    }
-    if cfg!(target_arch = "aarch64") { "NEON" } else { "none" }
-}
-
 /// Bits of 1 minus those of √½: added to the bits of a number, they make the exponent step at √2 instead of 2.
 pub(super) const FROM_SQRT_HALF: u64 = 0x3ff0_0000_0000_0000 - 0x3fe6_a09e_667f_3bcd;
 /// Bits of 2⁵²: setting its low bits to a small integer adds that integer.
@@ -159,7 +146,6 @@ impl Lanes for Quad {
         sub(self, other) = Self(from_fn(|l| self.0[l] - other.0[l]));
         mul(self, other) = Self(from_fn(|l| self.0[l] * other.0[l]));
         div(self, other) = Self(from_fn(|l| self.0[l] / other.0[l]));
-        sqrt(self) = Self(from_fn(|l| self.0[l].sqrt()));
         mul_add(self, factor, summand) = Self(from_fn(|l| self.0[l].mul_add(factor.0[l], summand.0[l])));
         neg_mul_add(self, factor, summand) = Self(from_fn(|l| (-self.0[l]).mul_add(factor.0[l], summand.0[l])));
         neg_abs(self) = Self(self.0.map(|v| -v.abs()));

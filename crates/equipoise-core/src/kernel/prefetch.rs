@@ -51,12 +51,6 @@ impl Prefetch {
         Self { next: values.as_ptr().wrapping_add(values.len()), pace }
     }
 
-    /// Requests nothing.
-    #[inline(always)]
-    pub(super) fn none() -> Self {
-        Self { next: std::ptr::null(), pace: Pace { terms: 0, tile: 0 } }
-    }
-
     #[inline(always)]
     pub(super) fn during_terms(&mut self) {
         self.request(self.pace.terms);

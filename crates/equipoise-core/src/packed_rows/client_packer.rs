@@ -1,11 +1,11 @@
 //! Packs the rows of one client, chunk by chunk.
 
-use super::column_summary::ColumnSummary;
-use super::{BLOCK_ROWS, SEGMENT_ROWS};
+use super::BLOCK_ROWS;
 use crate::error::Error;
 use crate::kernel::Block;
 use crate::kernel::lanes::Quad;
 use crate::row_sample::{PartialSample, RowSampler};
+use crate::row_spacing::mark;
 use crate::rows::{Layout, Rows};
 
 /// Packs the rows of one client, chunk by chunk. The result does not depend on the chunks.
@@ -17,9 +17,9 @@ pub struct ClientPacker {
     n_open: usize,
     blocks: Vec<Block>,
     cell_counts: Vec<[usize; 2]>,
+    /// Group and label of each row.
+    marks: Vec<u8>,
     sampler: Option<RowSampler>,
-    /// Sums over the columns of each segment, including the one that is being filled.
-    columns: Vec<ColumnSummary>,
 }
 
 /// The rows of one client, packed.
@@ -28,8 +28,8 @@ pub struct PackedClient {
     pub(super) layout: Layout,
     pub(super) blocks: Vec<Block>,
     pub(super) cell_counts: Vec<[usize; 2]>,
+    pub(super) marks: Vec<u8>,
     pub(super) sample: Option<PartialSample>,
-    pub(super) columns: Vec<ColumnSummary>,
 }
 
 impl ClientPacker {
@@ -40,8 +40,8 @@ impl ClientPacker {
             n_open: 0,
             blocks: Vec::new(),
             cell_counts: vec![[0; 2]; layout.groups.len()],
+            marks: Vec::new(),
             sampler: None,
-            columns: vec![ColumnSummary::new(layout.n())],
             layout,
         }
     }
@@ -59,6 +59,8 @@ impl ClientPacker {
         for i in 0..rows.len() {
             self.push_row(rows.a(i), rows.labels()[i]);
         }
+        let marks = (0..rows.len()).map(|i| mark(rows.group(i), rows.is_positive(i)));
+        self.marks.extend(marks);
         if let Some(sampler) = &mut self.sampler {
             sampler.add(rows);
         }
@@ -76,21 +78,11 @@ impl ClientPacker {
         let start = self.panels.len() - a.len();
         // Adding 0 turns −0 into 0, so that the label leaves no trace in a 0.
         self.panels[start..].iter_mut().zip(a).for_each(|(q, v)| q.0[lane] = label * v + 0.0);
-        self.add_to_columns(a);
         self.n_open += 1;
         if self.n_open == BLOCK_ROWS {
             self.close_block();
             // The first block grows with its rows because most clients of a large round are small.
             self.panels.reserve_exact(BLOCK_ROWS / 4 * a.len());
-        }
-    }
-
-    fn add_to_columns(&mut self, a: &[f64]) {
-        if self.columns.last().is_none_or(|last| last.n_rows == SEGMENT_ROWS) {
-            self.columns.push(ColumnSummary::new(a.len()));
-        }
-        if let Some(last) = self.columns.last_mut() {
-            last.add(a);
         }
     }
 
@@ -104,9 +96,9 @@ impl ClientPacker {
         if self.n_open > 0 {
             self.close_block();
         }
-        let Self { layout, blocks, cell_counts, sampler, columns, .. } = self;
+        let Self { layout, blocks, cell_counts, marks, sampler, .. } = self;
         let sample = sampler.map(RowSampler::finish);
-        PackedClient { layout, blocks, cell_counts, sample, columns }
+        PackedClient { layout, blocks, cell_counts, marks, sample }
     }
 }
 
@@ -114,11 +106,6 @@ impl PackedClient {
     /// Number of rows in each cell, as in [`Rows::cell_counts`].
     pub fn cell_counts(&self) -> &[[usize; 2]] {
         &self.cell_counts
-    }
-
-    /// Sums over the columns of each segment.
-    pub fn columns(&self) -> &[ColumnSummary] {
-        &self.columns
     }
 
     /// The rows sampled, if there was a sampler.

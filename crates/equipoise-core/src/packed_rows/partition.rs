@@ -1,6 +1,5 @@
 //! The packed rows of some clients, or of parts of them, without anything else that is known about them.
 
-use rayon::prelude::*;
 use std::ops::Range;
 
 use super::client_packer::PackedClient;
@@ -10,6 +9,7 @@ use crate::error::Error;
 use crate::kernel::Block;
 use crate::kernel::lanes::{Quad, as_bytes, as_bytes_mut};
 use crate::local_fit::{LocalFit, LocalFits};
+use crate::row_spacing::{SpacedRows, is_positive};
 use crate::statistics::{ClientStatistics, Order, Statistics};
 
 /// Packed rows of several clients. In a round that is divided among processes, a client here may be part of a client
@@ -21,6 +21,8 @@ pub struct PackedPartition {
     n_rows: Vec<usize>,
     /// Blocks of each client, all of them full but the last.
     blocks: Vec<Vec<Block>>,
+    /// Group and label of each client's rows.
+    marks: Vec<Vec<u8>>,
 }
 
 impl PackedPartition {
@@ -32,8 +34,9 @@ impl PackedPartition {
         }
         let blocks: Vec<Vec<Block>> =
             clients.iter_mut().map(|client| std::mem::take(&mut client.blocks)).collect();
+        let marks = clients.iter_mut().map(|client| std::mem::take(&mut client.marks)).collect();
         let n_rows = |blocks: &Vec<Block>| blocks.iter().map(|block| block.n_rows).sum();
-        Ok(Self { n: layout.n(), n_rows: blocks.iter().map(n_rows).collect(), blocks })
+        Ok(Self { n: layout.n(), n_rows: blocks.iter().map(n_rows).collect(), blocks, marks })
     }
 
     /// The sums of each segment at `theta`, client by client, up to the order requested for its client.
@@ -63,6 +66,21 @@ impl PackedPartition {
         }
     }
 
+    /// Row `first` of a client and every `step`-th after it, of rows with `n_x` features.
+    pub fn spaced_rows(&self, client: usize, n_x: usize, first: usize, step: usize) -> SpacedRows {
+        let mut spaced = SpacedRows::default();
+        for i in (first..self.n_rows[client]).step_by(step.max(1)) {
+            let (block, at) = (&self.blocks[client][i / BLOCK_ROWS], i % BLOCK_ROWS);
+            let panel = &block.values[at / 4 * self.n..][..n_x.min(self.n)];
+            let mark = self.marks[client][i];
+            let label = if is_positive(mark) { 1.0 } else { -1.0 };
+            spaced.marks.push(mark);
+            // Adding 0 turns −0 into 0.
+            spaced.x.extend(panel.iter().map(|quad| label * quad.0[at % 4] + 0.0));
+        }
+        spaced
+    }
+
     /// Number of segments of each client.
     pub fn n_segments(&self, client: usize) -> usize {
         self.blocks[client].len().div_ceil(SEGMENT_BLOCKS)
@@ -70,11 +88,12 @@ impl PackedPartition {
 
     /// Bytes of all rows.
     pub fn n_bytes(&self) -> usize {
-        self.blocks.iter().flatten().map(|block| size_of_val(&*block.values)).sum()
+        let values = self.blocks.iter().flatten().map(|block| size_of_val(&*block.values));
+        values.sum::<usize>() + self.n_rows.iter().sum::<usize>()
     }
 
     /// The rows as bytes, for another process on a machine of the same byte order: the length of a row, the number of
-    /// clients, the rows of each, and all blocks.
+    /// clients, the rows of each, all blocks, and all marks.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.n_bytes() + 8 * (2 + self.n_clients()));
         for number in [self.n, self.n_clients()].iter().chain(&self.n_rows) {
@@ -83,6 +102,7 @@ impl PackedPartition {
         for block in self.blocks.iter().flatten() {
             bytes.extend_from_slice(as_bytes(&block.values));
         }
+        self.marks.iter().for_each(|marks| bytes.extend_from_slice(marks));
         bytes
     }
 
@@ -116,7 +136,8 @@ impl PackedPartition {
             starts.map(|start| block(BLOCK_ROWS.min(n_rows - start))).collect()
         };
         let blocks = n_rows.iter().map(&mut client).collect::<Option<_>>()?;
-        Some(Self { n, n_rows, blocks })
+        let marks = n_rows.iter().map(|n| Some(take(*n)?.to_vec())).collect::<Option<_>>()?;
+        Some(Self { n, n_rows, blocks, marks })
     }
 
     /// The client of each segment of these clients, and its sums, up to the order requested for its client.
@@ -162,15 +183,6 @@ impl PackedPartition {
         }
         Ok(sums)
     }
-
-    fn count_beyond_of(&self, client: usize, limits: &[f64]) -> usize {
-        let is_beyond = |block: &Block, i: usize| {
-            let panel = &block.values[i / 4 * self.n..][..self.n];
-            panel.iter().zip(limits).any(|(quad, limit)| quad.0[i % 4].abs() > *limit)
-        };
-        let count = |block: &Block| (0..block.n_rows).filter(|i| is_beyond(block, *i)).count();
-        self.blocks[client].iter().map(count).sum()
-    }
 }
 
 impl ClientStatistics for PackedPartition {
@@ -197,10 +209,5 @@ impl ClientStatistics for PackedPartition {
         order: Order,
     ) -> Result<Statistics, Error> {
         self.sum_clients(theta, client..client + 1, |_| Some(order))
-    }
-
-    fn count_beyond(&self, clients: &[usize], limits: &[f64]) -> Result<Option<Vec<usize>>, Error> {
-        let counts = clients.par_iter().map(|&client| self.count_beyond_of(client, limits));
-        Ok(Some(counts.collect()))
     }
 }

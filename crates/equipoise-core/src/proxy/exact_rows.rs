@@ -23,7 +23,7 @@ pub(super) struct ExactRows {
 }
 
 /// Moves `rows` in the directions of `varying` until `theta` minimises their mean loss plus something else, whose gradient at `theta` is
-/// `rest`: a ridge, or the loss of rows that must not move.
+/// `rest`: that of the ridge.
 pub(super) fn make_exact(
     mut rows: Rows,
     theta: &[f64],
@@ -57,7 +57,7 @@ pub(super) fn ridge_gradient(theta: &[f64], ridge: f64) -> Vec<f64> {
 }
 
 /// The gradient of the mean loss of `rows`, plus `rest`.
-pub(super) fn loss_gradient(rows: &Rows, theta: &[f64], rest: &[f64]) -> Vec<f64> {
+fn loss_gradient(rows: &Rows, theta: &[f64], rest: &[f64]) -> Vec<f64> {
     let n_rows = rows.len() as f64;
     let blocks = map_blocks(rows.len(), |range| {
         let mut sum = vec![0.0; theta.len()];

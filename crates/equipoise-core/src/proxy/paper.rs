@@ -91,6 +91,5 @@ pub(super) fn generate(
         },
         rows,
         privacy: None,
-        represented_rows: None,
     })
 }

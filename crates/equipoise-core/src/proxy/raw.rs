@@ -21,5 +21,5 @@ pub(super) fn generate(
     let start_theta = problem.fit(FitPoint::origin(&on_data.packed)?, &tolerance)?.point.theta;
     let theta = fit_logistic(&rows, settings.lambda, &tolerance)?;
     let summary = on_data.summarise(&rows, theta, start_theta, settings)?;
-    Ok(GeneratedProxy { rows, summary, privacy: None, represented_rows: None })
+    Ok(GeneratedProxy { rows, summary, privacy: None })
 }

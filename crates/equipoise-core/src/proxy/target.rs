@@ -18,7 +18,8 @@ use crate::linalg::RangeProjection;
 use crate::packed_rows::PackedRows;
 use crate::rows::{Layout, Rows};
 pub(super) use goal::{Goal, Rates};
-use group_cuts::{group_cuts, move_cuts};
+use group_cuts::group_cuts;
+pub(crate) use group_cuts::move_cuts;
 use soft_rate_fit::fit_soft_rates;
 
 use super::ProxySettings;
@@ -26,7 +27,7 @@ use super::blocks::scores;
 
 /// The ridge of models that are fitted to the client's own rows. The ridge of the round is so small that rare levels of
 /// one-hot columns would get coefficients from a handful of people.
-pub(super) const DATA_RIDGE: f64 = 1e-3;
+pub(crate) const DATA_RIDGE: f64 = 1e-3;
 
 /// The model that the proxy of `data` should have. `raw` is the model of `data`; `row_space` projects onto the span of
 /// its rows. `packed` has the same rows.

@@ -19,7 +19,7 @@ use crate::rows::{Layout, Rows};
 const TARGET_ERROR: f64 = 1e-6;
 
 /// Stages that an observer hears of.
-pub(super) const STAGES: usize = 4;
+const STAGES: usize = 4;
 
 /// Generates a proxy of `data`, whose settings and cells have been checked.
 pub(super) fn generate(
@@ -36,28 +36,27 @@ pub(super) fn generate(
     let made = TargetRows::of(data, n_rows, settings, &mut reached)?;
     let (proxy, summary) = made.finish(settings)?;
     reached(STAGES, (summary.loss, summary.violation))?;
-    Ok(GeneratedProxy { rows: proxy, summary, privacy: None, represented_rows: None })
+    Ok(GeneratedProxy { rows: proxy, summary, privacy: None })
 }
 
 /// A stage that has been reached, with loss and violation of its model.
-pub(super) fn stage(done: usize, (objective, violation): (f64, f64)) -> Progress<'static> {
+fn stage(done: usize, (objective, violation): (f64, f64)) -> Progress<'static> {
     Progress { done, of: STAGES, objective, violation, rho: 0.0, weights: &[] }
 }
 
 /// Rows whose exact model is the fair target of the client's data.
-pub(super) struct TargetRows<'a> {
-    pub(super) on_data: OnData<'a>,
+struct TargetRows<'a> {
+    on_data: OnData<'a>,
     /// The model of the data.
-    pub(super) start_theta: Vec<f64>,
-    pub(super) target: Vec<f64>,
-    pub(super) model: SmoothedModel,
-    pub(super) rows: Rows,
-    pub(super) steps: usize,
+    start_theta: Vec<f64>,
+    target: Vec<f64>,
+    rows: Rows,
+    steps: usize,
 }
 
 impl<'a> TargetRows<'a> {
     /// Chooses the target and makes `n_rows` rows for it. `reached` hears of the first three stages.
-    pub(super) fn of(
+    fn of(
         data: &'a Rows,
         n_rows: usize,
         settings: &ProxySettings,
@@ -86,12 +85,12 @@ impl<'a> TargetRows<'a> {
         let rest = ridge_gradient(&target, ridge(settings.lambda, target.len()));
         let ExactRows { rows, steps } = make_exact(labelled, &target, &rest, model.varying())?;
         reached(3, on_data.measure(&target)?)?;
-        Ok(Self { on_data, start_theta, target, model, rows, steps })
+        Ok(Self { on_data, start_theta, target, rows, steps })
     }
 
     /// Fits the model of the rows and measures it.
-    pub(super) fn finish(self, settings: &ProxySettings) -> Result<(Rows, ProxySummary), Error> {
-        let Self { on_data, start_theta, target, rows, steps, .. } = self;
+    fn finish(self, settings: &ProxySettings) -> Result<(Rows, ProxySummary), Error> {
+        let Self { on_data, start_theta, target, rows, steps } = self;
         let tolerance = InnerSettings { tolerance: 1e-11, ..InnerSettings::default() };
         let theta = fit_logistic(&rows, settings.lambda, &tolerance)?;
         let differences = theta.iter().zip(&target).map(|(found, wanted)| (found - wanted).abs());

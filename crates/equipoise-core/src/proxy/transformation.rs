@@ -99,7 +99,7 @@ pub(super) fn generate(
     let summary = on_data.summarise(&proxy, theta, start_theta, settings)?;
     reached(STAGES, (summary.loss, summary.violation))?;
     let summary = ProxySummary { steps: tries, ..summary };
-    Ok(GeneratedProxy { rows: proxy, summary, privacy: None, represented_rows: None })
+    Ok(GeneratedProxy { rows: proxy, summary, privacy: None })
 }
 
 /// Rows of the smallest group that has any under a condition of the criterion.

@@ -6,10 +6,15 @@
 
 use crate::linalg::Cholesky;
 use crate::logistic::dot;
+use crate::simplex::project_onto_simplex;
 
 /// Added to the diagonal for a step, as a share of its largest entry, because clients that send equal proxies make the
 /// matrix singular. It only shortens a step a little, and the next step makes up for it.
 const RIDGE: f64 = 1e-9;
+
+/// Among more free variables than this, the first step fixes all that it would make negative: one by one, each would take a
+/// factorisation. Those that should be free return.
+const MANY_FREE: usize = 64;
 
 /// Maximum number of steps with the same free variables, until their slopes are equal.
 const MAX_REPEATS: usize = 6;
@@ -25,7 +30,7 @@ pub(super) fn minimise_quadratic(matrix: &[f64], linear: &[f64], start: Vec<f64>
     let ridge = (RIDGE * largest).max(f64::MIN_POSITIVE);
     let mut point = start;
     let mut free: Vec<usize> = (0..size).filter(|&i| point[i] > 0.0).collect();
-    let mut repeats = 0;
+    let (mut repeats, mut is_first) = (0, true);
     // The gradient, and the level that all free variables share at the minimum.
     let slopes = |point: &[f64]| {
         let slope: Vec<f64> =
@@ -36,6 +41,13 @@ pub(super) fn minimise_quadratic(matrix: &[f64], linear: &[f64], start: Vec<f64>
     for _ in 0..20 * size + 20 {
         let (slope, level) = slopes(&point);
         let Some(step) = free_step(matrix, &slope, level, &free, ridge) else { break };
+        let may_fix_many = std::mem::take(&mut is_first) && free.len() > MANY_FREE;
+        if may_fix_many && free.iter().zip(&step).any(|(&i, s)| point[i] + s < 0.0) {
+            free.iter().zip(&step).for_each(|(&i, s)| point[i] += s);
+            point = project_onto_simplex(&point);
+            free.retain(|&i| point[i] > 0.0);
+            continue;
+        }
         // The longest step that keeps all variables positive, and the variable that limits it.
         let (mut length, mut blocking) = (1.0, None);
         for (&i, &s) in free.iter().zip(&step) {

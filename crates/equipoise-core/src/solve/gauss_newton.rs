@@ -218,7 +218,7 @@ fn quadratic_model(problem: &Bilevel<'_>, here: &Evaluation) -> Result<SimplexMo
         .map(|v| -v / n_rows)
         .collect();
     let outer_hessian = problem.outer.hessian(&point.theta, &here.weights, here.rho)?;
-    SimplexModel::new(here.gradient.clone(), jacobian, &outer_hessian)
+    Ok(SimplexModel::new(here.gradient.clone(), jacobian, &outer_hessian))
 }
 
 #[cfg(test)]

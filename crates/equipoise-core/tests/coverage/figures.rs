@@ -1,8 +1,8 @@
-//! Coverage of single figures: rates and their combinations, AUC, paired differences, calibration, rows needed.
+//! Coverage of single figures: rates and their combinations, AUC, mean differences, calibration, rows needed.
 
 use equipoise_core::{
-    Auc, Count, Estimate, WorstGap, balanced_accuracy, calibration, paired_mean, paired_rates,
-    rate_difference, rate_ratio, rows_per_group, worst_ratio,
+    Auc, Count, Estimate, WorstGap, balanced_accuracy, calibration, paired_mean, rate_difference,
+    rate_ratio, rows_per_group, worst_ratio,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -92,35 +92,9 @@ fn auc_of_normal_scores() {
 }
 
 #[test]
-fn auc_differences() {
-    let mut all = Vec::new();
-    for (m, n) in [(10, 30), (30, 50), (120, 120)] {
-        let truth = equipoise_core::normal_cdf(1.0 / 2f64.sqrt())
-            - equipoise_core::normal_cdf(1.0 / 4f64.sqrt());
-        let found = coverage(truth, |rng| {
-            let (scores, positive) = labelled_scores(rng, m, n, 1.0);
-            // As much noise again: the distance in units of the spread falls by √2.
-            let noisy: Vec<f64> = scores.iter().map(|s| s + normal(rng)).collect();
-            Auc::of(&scores, &positive)?.difference(&Auc::of(&noisy, &positive)?)
-        });
-        println!("AUC difference {truth:.3}, {m} and {n} rows: {found:.1} %");
-        all.push(found);
-    }
-    assert_near_nominal(&all, 92.0);
-}
-
-#[test]
 fn paired_differences_and_calibration() {
     let mut all = Vec::new();
     for n in [20, 40, 83, 240] {
-        for (first, second) in [(0.05, 0.05), (0.1, 0.02), (0.2, 0.15)] {
-            all.push(coverage(first - second, |rng| {
-                let draws: Vec<f64> = (0..n).map(|_| rng.random()).collect();
-                let count =
-                    |from: f64, to: f64| draws.iter().filter(|d| (from..to).contains(*d)).count();
-                paired_rates(count(0.0, first), count(first, first + second), n)
-            }));
-        }
         all.push(coverage(0.3, |rng| {
             paired_mean(&(0..n).map(|_| 0.3 + normal(rng)).collect::<Vec<_>>())
         }));
@@ -130,7 +104,7 @@ fn paired_differences_and_calibration() {
                 scores.iter().map(|s| rng.random::<f64>() < s - 0.1).collect();
             calibration(&scores, &positive)
         }));
-        println!("paired, {n} rows: {:.1?}", &all[all.len() - 5..]);
+        println!("paired, {n} rows: {:.1?}", &all[all.len() - 2..]);
     }
     assert_near_nominal(&all, 92.0);
 }

@@ -8,7 +8,7 @@ mod figures;
 mod population;
 mod tables;
 
-use equipoise_core::{Count, Moments, WorstGap};
+use equipoise_core::{Count, WorstGap};
 use population::{Population, Row, Sampling};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -33,13 +33,8 @@ fn scores(
     rows.iter().filter(counts).map(|row| row.score)
 }
 
-fn hard(rows: &[Row], n_groups: usize, conditions: &[Option<bool>]) -> Vec<Vec<Count>> {
+fn counts(rows: &[Row], n_groups: usize, conditions: &[Option<bool>]) -> Vec<Vec<Count>> {
     let cell = |label, group| Count::of(scores(rows, group, label).map(|score| score > 0.5));
-    conditions.iter().map(|&l| (0..n_groups).map(|g| cell(l, g)).collect()).collect()
-}
-
-fn soft(rows: &[Row], n_groups: usize, conditions: &[Option<bool>]) -> Vec<Vec<Moments>> {
-    let cell = |label, group| Moments::of(scores(rows, group, label));
     conditions.iter().map(|&l| (0..n_groups).map(|g| cell(l, g)).collect()).collect()
 }
 
@@ -88,8 +83,6 @@ enum Caution {
     /// `interval/worst_gap/bootstrap/tests/reach.rs` shows that no level of the test reaches the band at such rates
     /// unless the interval misses too often at others.
     FewOfAKind,
-    /// A cell with so few scores that their variance is hardly known.
-    FewScores,
     /// A root that has fixed shares of both labels in each group varies less than a random one. An interval that does not
     /// know how a root was drawn must allow for random ones.
     FixedLabels,
@@ -100,31 +93,25 @@ enum Caution {
 /// A cell has few successes or failures if fewer are expected.
 const FEW_OF_A_KIND: f64 = 4.0;
 
-/// A cell has few scores if fewer are expected.
-const FEW_SCORES: f64 = 12.0;
-
 impl Caution {
     fn of(
         population: &Population,
         sampling: Sampling,
         n: usize,
         conditions: &[Option<bool>],
-        kind: &str,
     ) -> Option<Self> {
-        let (mut fewest, mut rarest) = (f64::INFINITY, f64::INFINITY);
+        let mut rarest = f64::INFINITY;
         for &label in conditions {
             for group in 0..population.n_groups {
                 let cell: Vec<f64> = scores(&population.rows, group, label).collect();
                 let expected = |rows: usize| (rows * n) as f64 / population.rows.len() as f64;
                 let selected = cell.iter().filter(|score| **score > 0.5).count();
-                fewest = fewest.min(expected(cell.len()));
                 rarest = rarest.min(expected(selected.min(cell.len() - selected)));
             }
         }
-        match (kind, sampling) {
-            ("hard", _) if rarest < FEW_OF_A_KIND => Some(Self::FewOfAKind),
-            ("soft", _) if fewest < FEW_SCORES => Some(Self::FewScores),
-            (_, Sampling::Stratified) if conditions == [None] => Some(Self::FixedLabels),
+        match sampling {
+            _ if rarest < FEW_OF_A_KIND => Some(Self::FewOfAKind),
+            Sampling::Stratified if conditions == [None] => Some(Self::FixedLabels),
             _ if population.n_groups == 2 && conditions.len() == 1 => Some(Self::TwoGroups),
             _ => None,
         }
@@ -144,33 +131,27 @@ fn measure(population: &Population, sampling: Sampling, n_roots: usize) -> Vec<M
             })
             .collect();
         for (criterion, conditions) in CRITERIA {
-            for kind in ["hard", "soft"] {
-                let worst = |rows: &[Row]| match kind {
-                    "hard" => WorstGap::of(&hard(rows, k, conditions), 0),
-                    _ => WorstGap::of(&soft(rows, k, conditions), 0),
-                };
-                let truth = worst(&population.rows).unwrap();
-                let found: Vec<_> = roots.par_iter().map(|rows| worst(rows)).collect();
-                let coverage = cover(&truth, &found, k == 2 && conditions.len() == 1);
-                // Where half of the roots lack a cell, what remains is no longer a sample of the population.
-                if coverage.roots * 2 < n_roots {
-                    continue;
-                }
-                let name =
-                    format!("{:26} {sampling:?} {n:3} {criterion:4} {kind}", population.name);
-                println!(
-                    "{name} | gap {:.3} | covered {:5.1} % too high {:4.1} too low {:4.1} | \
-                     width {:.3} | roots {}",
-                    truth.gap.value.abs(),
-                    coverage.percent(),
-                    100.0 * coverage.too_high as f64 / coverage.roots as f64,
-                    100.0 * coverage.too_low as f64 / coverage.roots as f64,
-                    coverage.width / coverage.roots as f64,
-                    coverage.roots,
-                );
-                let caution = Caution::of(population, sampling, n, conditions, kind);
-                measured.push(Measured { name, percent: coverage.percent(), caution });
+            let worst = |rows: &[Row]| WorstGap::of(&counts(rows, k, conditions), 0);
+            let truth = worst(&population.rows).unwrap();
+            let found: Vec<_> = roots.par_iter().map(|rows| worst(rows)).collect();
+            let coverage = cover(&truth, &found, k == 2 && conditions.len() == 1);
+            // Where half of the roots lack a cell, what remains is no longer a sample of the population.
+            if coverage.roots * 2 < n_roots {
+                continue;
             }
+            let name = format!("{:26} {sampling:?} {n:3} {criterion:4}", population.name);
+            println!(
+                "{name} | gap {:.3} | covered {:5.1} % too high {:4.1} too low {:4.1} | \
+                 width {:.3} | roots {}",
+                truth.gap.value.abs(),
+                coverage.percent(),
+                100.0 * coverage.too_high as f64 / coverage.roots as f64,
+                100.0 * coverage.too_low as f64 / coverage.roots as f64,
+                coverage.width / coverage.roots as f64,
+                coverage.roots,
+            );
+            let caution = Caution::of(population, sampling, n, conditions);
+            measured.push(Measured { name, percent: coverage.percent(), caution });
         }
     }
     measured
@@ -192,13 +173,12 @@ fn assert_covered(measured: &[Measured], n_roots: usize) {
     let count =
         |is_counted: &dyn Fn(&&Measured) -> bool| measured.iter().filter(is_counted).count();
     println!(
-        "mean {mean:.2} %; below 93 %: {}, 93 to 97 %: {}, above 97 %: {}, of which {} have few successes or failures, {} few \
-         scores, {} fixed labels and {} two groups",
+        "mean {mean:.2} %; below 93 %: {}, 93 to 97 %: {}, above 97 %: {}, of which {} have few successes or failures, {} \
+         fixed labels and {} two groups",
         count(&|m| m.percent < 93.0),
         count(&|m| (93.0..=97.0).contains(&m.percent)),
         count(&|m| m.percent > 97.0),
         count(&|m| m.percent > 97.0 && m.caution == Some(Caution::FewOfAKind)),
-        count(&|m| m.percent > 97.0 && m.caution == Some(Caution::FewScores)),
         count(&|m| m.percent > 97.0 && m.caution == Some(Caution::FixedLabels)),
         count(&|m| m.percent > 97.0 && m.caution == Some(Caution::TwoGroups)),
     );

@@ -3,6 +3,7 @@
 use tempfile::TempDir;
 
 use super::*;
+use crate::table::open_table;
 
 fn schema() -> Schema {
     let text = r#"
@@ -60,15 +61,15 @@ fn rejects_a_folder_with_other_files() {
     fails(nested.path(), &["b.csv", "does not belong"]);
 }
 
-fn sources(dir: &Path) -> Vec<(String, TableSource)> {
+fn tables(dir: &Path) -> impl Iterator<Item = Result<(String, Table), Error>> {
     let files = read_folder(dir).unwrap().into_iter();
-    files.map(|(id, path)| (id, (&path).into())).collect()
+    files.map(|(id, path)| Ok((id, open_table(&path)?)))
 }
 
 #[test]
 fn roots_are_encoded_and_warnings_name_the_client() {
     let dir = folder(&[("b.csv", RAW), ("a.csv", "lsat,race,pass\n3,Black,0\n")]);
-    let roots = read_roots(sources(dir.path()), &schema()).unwrap();
+    let roots = read_roots(tables(dir.path()), &schema()).unwrap();
     assert_eq!(roots.iter().map(|c| c.id.as_str()).collect::<Vec<_>>(), ["a", "b"]);
     assert_eq!(roots[1].rows.values(), [1.0, 1.0, 2.0, 0.0]);
     assert_eq!(roots[1].warnings, []);
@@ -77,7 +78,7 @@ fn roots_are_encoded_and_warnings_name_the_client() {
     assert!(text[0].starts_with("client `a` ("), "{}", text[0]);
     assert!(text[0].contains("negative label") && text[1].contains("`race ≠ White`"), "{text:?}");
     let bad = folder(&[("a.csv", RAW), ("b.csv", "lsat,race,pass\n")]);
-    let text = read_roots(sources(bad.path()), &schema()).unwrap_err().to_string();
+    let text = read_roots(tables(bad.path()), &schema()).unwrap_err().to_string();
     assert!(text.contains("b.csv") && text.contains("A root needs"), "{text}");
 }
 

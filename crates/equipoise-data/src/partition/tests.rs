@@ -7,7 +7,9 @@ use equipoise_core::{ClientStatistics, Order, Rows};
 
 use super::*;
 use crate::proxy::{count_cells, write_proxy};
-use crate::round::{RoundTables, load_summarised, load_tables};
+use crate::read_limits::ReadLimits;
+use crate::round::{load_summarised, load_tables};
+use crate::table::open_encoded_table;
 
 fn schema() -> Schema {
     let text = r#"
@@ -66,22 +68,22 @@ fn parts_give_the_same_round_as_whole_proxies() {
     }
     let root = dir.path().join("root.csv");
     std::fs::write(&root, "u,s,y\n0.5,1,1\n-0.5,0,0\n0.1,0,1\n-1,1,0\n").unwrap();
-    let sources = |paths: &[PathBuf]| -> Vec<(String, TableSource)> {
-        paths.iter().enumerate().map(|(c, path)| (format!("c{c}"), path.into())).collect()
+    let open = |path: &PathBuf| open_encoded_table(path, ReadLimits::NONE).unwrap();
+    let tables = |paths: &[PathBuf]| -> Vec<(String, Table)> {
+        paths.iter().enumerate().map(|(c, path)| (format!("c{c}"), open(path))).collect()
     };
-    let roots = || sources(&[root.clone(), root.clone()]);
-    let tables = RoundTables::new(sources(&paths), roots()).unwrap();
-    let whole = load_tables(tables, &schema).unwrap();
+    let roots = || tables(&[root.clone(), root.clone()]);
+    let whole = load_tables(tables(&paths), roots(), &schema).unwrap();
 
     let second = SEGMENT_ROWS as u64;
-    let before = count_cells(&paths[0], 0..second, &schema).unwrap();
+    let before = count_cells(open(&paths[0]), 0..second, &schema).unwrap();
     assert_eq!(
         before,
         rows(sizes[0], 0.0).select(&(0..SEGMENT_ROWS).collect::<Vec<_>>()).cell_counts()
     );
     let part = |client: usize, rows: Range<u64>, cells_before: &[[usize; 2]]| ProxyPart {
         client,
-        table: (&paths[client]).into(),
+        table: open(&paths[client]),
         rows,
         cells_before: cells_before.to_vec(),
     };
@@ -106,7 +108,6 @@ fn parts_give_the_same_round_as_whole_proxies() {
     let summaries = summaries.map(|parts| ClientSummary::of_parts(&schema, parts).unwrap());
     for (c, summary) in summaries.iter().enumerate() {
         let proxies = whole.round.proxies();
-        assert_eq!(Some(&summary.columns), proxies.columns(c));
         assert_eq!(summary.sample.as_ref(), proxies.sample(c));
         assert_eq!(Some(&summary.cell_counts[..]), proxies.cell_counts(c));
     }

@@ -2,7 +2,7 @@
 //!
 //! They are kept as key-value metadata of a Parquet file, which other programs ignore. CSV has no place for them that every
 //! reader skips, so a CSV proxy says nothing about its origin. Nobody signs these values: they prevent mistakes, not
-//! forgeries. The server and the solver read only what a proxy says about how good its model can be: its noise, and how many rows it stands for.
+//! forgeries. The server and the solver read only what a proxy says about its noise.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
@@ -11,6 +11,7 @@ use equipoise_core::{Fairness, PrivacyStatement, TableRole, Warning, WarningCode
 
 use crate::digest::Digest;
 use crate::error::{Error, TableProblem};
+use crate::folder::client_of;
 use crate::schema::Schema;
 use crate::table::{Table, TableKind, open_table};
 
@@ -19,13 +20,9 @@ const SCHEMA: &str = "equipoise.schema_sha256";
 const FAIRNESS: &str = "equipoise.fairness";
 const RAW_ROWS: &str = "equipoise.raw_rows";
 const PRIVACY: &str = "equipoise.privacy";
-const REPRESENTED_ROWS: &str = "equipoise.represented_rows";
 
 /// Maximum number of bytes of a client's name. Longer ones are not read.
 const MAX_NAME_BYTES: usize = 200;
-
-/// The largest number of rows that a proxy may say it stands for. Larger ones are not read.
-const MAX_REPRESENTED_ROWS: u64 = 1 << 40;
 
 /// Maximum number of bytes of a statement about privacy.
 const MAX_STATEMENT_BYTES: usize = 16 << 10;
@@ -43,8 +40,6 @@ pub struct ProxyOrigin {
     pub raw_rows: bool,
     /// How the proxy is differentially private, if it is.
     pub privacy: Option<PrivacyStatement>,
-    /// How many rows the proxy stands for, if it is distilled.
-    pub represented_rows: Option<u64>,
 }
 
 impl ProxyOrigin {
@@ -53,17 +48,19 @@ impl ProxyOrigin {
         !name.is_empty() && name.len() <= MAX_NAME_BYTES && !name.contains(char::is_control)
     }
 
-    /// Reads what a file says about its origin. What is missing or malformed is `None`, as in files of other programs.
+    /// Reads what a file says about its origin. What is missing or malformed is `None`, as in files of other programs. A name
+    /// such as `north.raw.csv` says that the rows are raw, too.
     pub fn read(path: &Path) -> Result<Self, Error> {
+        let is_named_raw = client_of(path).is_some_and(|name| name.ends_with(".raw"));
         if TableKind::of(path)? != TableKind::Parquet {
-            return Ok(Self::default());
+            return Ok(Self { raw_rows: is_named_raw, ..Self::default() });
         }
         let table = open_table(path)?;
         Ok(Self {
             client: table.property(CLIENT).filter(|name| Self::is_valid_name(name)),
             schema_sha256: table.property(SCHEMA).and_then(|text| Digest::from_str(&text).ok()),
             fairness: table.property(FAIRNESS).and_then(|text| Fairness::from_str(&text).ok()),
-            raw_rows: table.property(RAW_ROWS).as_deref() == Some("true"),
+            raw_rows: is_named_raw || table.property(RAW_ROWS).as_deref() == Some("true"),
             ..Declaration::of(&table).read(path)?
         })
     }
@@ -75,8 +72,7 @@ impl ProxyOrigin {
         let fairness = self.fairness.map(|fairness| (FAIRNESS, fairness.name()));
         let raw_rows = self.raw_rows.then(|| (RAW_ROWS, "true".to_owned()));
         let privacy = self.privacy.as_ref().map(privacy_property);
-        let rows = self.represented_rows.map(|rows| (REPRESENTED_ROWS, rows.to_string()));
-        [client, schema, fairness, raw_rows, privacy, rows].into_iter().flatten().collect()
+        [client, schema, fairness, raw_rows, privacy].into_iter().flatten().collect()
     }
 
     /// Refuses rows that were encoded with another schema. Its columns may be the same, but the values mean something else.
@@ -114,11 +110,10 @@ impl ProxyOrigin {
     }
 }
 
-/// What a table declares about how good its model can be, and nothing else, as it is stored. So another process can read it.
+/// What a table declares about its noise, and nothing else, as it is stored. So another process can read it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Declaration {
     pub(crate) privacy: Option<String>,
-    pub(crate) represented_rows: Option<String>,
 }
 
 impl Declaration {
@@ -126,21 +121,14 @@ impl Declaration {
     pub(crate) fn of(table: &Table) -> Self {
         // Enough to see that it is too long.
         let shortened = |text: String| text.chars().take(MAX_STATEMENT_BYTES + 1).collect();
-        let stored = |key: &str| table.property(key).map(shortened);
-        Self { privacy: stored(PRIVACY), represented_rows: stored(REPRESENTED_ROWS) }
+        Self { privacy: table.property(PRIVACY).map(shortened) }
     }
 
     /// Reads the declaration of the table `file`. A statement about privacy that cannot be read or contradicts itself is an
     /// error.
     pub(crate) fn read(&self, file: &Path) -> Result<ProxyOrigin, Error> {
         let privacy = self.privacy.as_deref().map(|text| read_statement(text, file)).transpose()?;
-        Ok(ProxyOrigin { privacy, represented_rows: self.rows(), ..ProxyOrigin::default() })
-    }
-
-    /// How many rows the table stands for. Anything but a number of rows is ignored.
-    fn rows(&self) -> Option<u64> {
-        let rows = self.represented_rows.as_ref()?.parse().ok()?;
-        (1..=MAX_REPRESENTED_ROWS).contains(&rows).then_some(rows)
+        Ok(ProxyOrigin { privacy, ..ProxyOrigin::default() })
     }
 }
 

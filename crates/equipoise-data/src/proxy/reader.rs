@@ -11,16 +11,20 @@ use super::origin::{Declaration, ProxyOrigin};
 use crate::error::{Error, Purpose, TableProblem};
 use crate::read_limits::ReadLimits;
 use crate::schema::Schema;
-use crate::table::{Batch, Cell, Part, Table, read_encoded_header};
-use crate::table_source::TableSource;
+use crate::table::{Batch, Cell, Part, Table, open_encoded_table, read_encoded_header};
 
 /// Rows decoded at a time.
 const CHUNK_ROWS: usize = 4096;
 
 /// Reads a proxy. The columns may come in any order, but none may be missing or added.
-pub fn read_proxy(table: impl Into<TableSource>, schema: &Schema) -> Result<Rows, Error> {
+pub fn read_proxy(file: impl AsRef<Path>, schema: &Schema) -> Result<Rows, Error> {
+    read_proxy_of(open_encoded_table(file.as_ref(), ReadLimits::NONE)?, schema)
+}
+
+/// Like [`read_proxy`], for an open table.
+pub fn read_proxy_of(table: Table, schema: &Schema) -> Result<Rows, Error> {
     let mut chunks = Vec::new();
-    visit_proxy(table, schema, ReadLimits::NONE, |rows| {
+    visit_chunks(table, schema, CHUNK_ROWS, |rows| {
         chunks.push(rows.clone());
         Ok(())
     })?;
@@ -31,32 +35,31 @@ pub fn read_proxy(table: impl Into<TableSource>, schema: &Schema) -> Result<Rows
 /// number of rows. Only one chunk is in memory, plus what the format must decode at once: a line of CSV, or a
 /// page of each Parquet column. A file that exceeds the limits is an error.
 pub fn visit_proxy(
-    table: impl Into<TableSource>,
+    file: impl AsRef<Path>,
     schema: &Schema,
     limits: ReadLimits,
     visit: impl FnMut(&Rows) -> Result<(), Error>,
 ) -> Result<u64, Error> {
-    visit_chunks(table.into().open_encoded(limits)?, schema, CHUNK_ROWS, visit)
+    visit_chunks(open_encoded_table(file.as_ref(), limits)?, schema, CHUNK_ROWS, visit)
 }
 
 /// Like [`visit_proxy`], for some rows of a proxy, counted from 0.
 pub(crate) fn visit_proxy_rows(
-    table: TableSource,
+    table: Table,
     rows: Range<u64>,
     schema: &Schema,
     visit: impl FnMut(&Rows) -> Result<(), Error>,
 ) -> Result<u64, Error> {
-    let table = table.open_encoded(ReadLimits::NONE)?.only(rows)?;
-    visit_chunks(table, schema, CHUNK_ROWS, visit)
+    visit_chunks(table.only(rows)?, schema, CHUNK_ROWS, visit)
 }
 
 /// The number of rows of a proxy in each cell `[group][y]`, among some rows counted from 0. Only two columns are read.
 pub fn count_cells(
-    table: impl Into<TableSource>,
+    table: Table,
     rows: Range<u64>,
     schema: &Schema,
 ) -> Result<Vec<[usize; 2]>, Error> {
-    let table = table.into().open_encoded(ReadLimits::NONE)?.only(rows)?;
+    let table = table.only(rows)?;
     let path = table.file().to_path_buf();
     let names = [schema.sensitive.column_name(), schema.label.column.clone()];
     let chosen = names.iter().map(|name| table.position(name)).collect::<Result<Vec<_>, _>>()?;

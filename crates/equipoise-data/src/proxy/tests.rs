@@ -64,9 +64,6 @@ proptest! {
             let read = read_proxy(&path, &schema).unwrap();
             prop_assert_eq!(read.layout(), rows.layout());
             prop_assert_eq!(bits(&read), bits(&rows), "{}", name);
-            let distilled = dir.path().join(format!("distilled-{name}"));
-            write_distilled_proxy(&distilled, &rows, &schema, &ProxyOrigin::default(), false).unwrap();
-            prop_assert_eq!(bits(&read_proxy(&distilled, &schema).unwrap()), bits(&rows), "{}", name);
         }
     }
 }
@@ -93,24 +90,6 @@ fn the_same_rows_give_the_same_bytes() {
             assert_eq!(first[4..8], [0; 4], "no time in the header");
         }
     }
-}
-
-#[test]
-fn a_distilled_file_takes_little_more_than_its_digits() {
-    let schema = schema(true);
-    let short: Vec<([f64; 3], bool, bool)> = (0..200)
-        .map(|i| {
-            ([f64::from(i * 37 % 13) / 4.0 - 1.5, f64::from(i % 5) / 4.0, 0.25], i < 60, i % 3 == 0)
-        })
-        .collect();
-    let rows = rows(&schema, &short);
-    let dir = tempfile::tempdir().unwrap();
-    let (plain, compact) = (dir.path().join("plain.parquet"), dir.path().join("compact.parquet"));
-    write_proxy(&plain, &rows, &schema, false).unwrap();
-    write_distilled_proxy(&compact, &rows, &schema, &ProxyOrigin::default(), false).unwrap();
-    let size = |path: &Path| std::fs::metadata(path).unwrap().len();
-    assert!(3 * size(&compact) < 2 * size(&plain), "{} of {}", size(&compact), size(&plain));
-    assert_eq!(read_proxy(&compact, &schema).unwrap(), read_proxy(&plain, &schema).unwrap());
 }
 
 #[test]

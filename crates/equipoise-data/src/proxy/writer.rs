@@ -32,19 +32,9 @@ impl<W: Write + Send> std::fmt::Debug for ProxyWriter<W> {
 impl<W: Write + Send> ProxyWriter<W> {
     /// A writer for rows encoded with the schema.
     pub fn new(out: W, schema: &Schema) -> Self {
-        Self::with(BatchWriter::new(out), schema)
-    }
-
-    /// A writer for distilled rows: few, and of numbers with few digits. The file is smaller than that of [`new`](Self::new), and reads the
-    /// same.
-    pub fn compact(out: W, schema: &Schema) -> Self {
-        Self::with(BatchWriter::compact(out), schema)
-    }
-
-    fn with(out: BatchWriter<W>, schema: &Schema) -> Self {
         let n_x = schema.layout().n_x;
         Self {
-            out,
+            out: BatchWriter::new(out),
             names: columns(schema),
             group_rows: (GROUP_BYTES / 8 / n_x.max(1)).clamp(1024, 1 << 20),
             features: vec![Vec::new(); n_x],

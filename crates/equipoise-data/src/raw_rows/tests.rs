@@ -144,7 +144,10 @@ fn an_unknown_label_is_refused_if_the_schema_knows_the_negative_ones() {
                     agree on a schema that lists it under `negative`.";
     assert!(message.ends_with(expected), "{message}");
     // A label is not needed for a score.
-    assert_eq!(read_rows_to_score(&path, &strict, &[]).unwrap().unscorable, []);
+    assert_eq!(
+        read_rows_to_score(open_table(&path).unwrap(), &strict, &[]).unwrap().unscorable,
+        []
+    );
     let three = Schema {
         label: Label { negative: vec!["2".into(), "0".into()], ..strict.label.clone() },
         ..strict
@@ -159,7 +162,7 @@ fn rows_that_cannot_be_scored_do_not_stop_the_others() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("new.csv");
     std::fs::write(&path, TABLE.replace("White,1,1,1,40", "White,1,7,1,abc")).unwrap();
-    let table = read_rows_to_score(&path, &schema(), &[]).unwrap();
+    let table = read_rows_to_score(open_table(&path).unwrap(), &schema(), &[]).unwrap();
     let reason =
         "`lsat`: `abc` is not a number; `tier`: `7` is not one of the levels `1`, `2`, `x`";
     assert_eq!(table.unscorable.len(), 1);
@@ -168,11 +171,16 @@ fn rows_that_cannot_be_scored_do_not_stop_the_others() {
     assert_eq!(table.rows.len(), 3);
     (0..3).for_each(|i| assert_eq!(table.rows.a(i), all.a(i + 1)));
     std::fs::write(&path, "race,tier,age,lsat\nWhite,1,1,?\n").unwrap();
-    let none = read_rows_to_score(&path, &schema(), &[]).unwrap();
+    let none = read_rows_to_score(open_table(&path).unwrap(), &schema(), &[]).unwrap();
     assert_eq!((none.rows.len(), none.unscorable.len()), (0, 1));
     assert_eq!(none.warnings, []);
     std::fs::write(&path, "race,tier,age,lsat\n").unwrap();
-    assert!(read_rows_to_score(&path, &schema(), &[]).unwrap_err().to_string().contains("no rows"));
+    assert!(
+        read_rows_to_score(open_table(&path).unwrap(), &schema(), &[])
+            .unwrap_err()
+            .to_string()
+            .contains("no rows")
+    );
 }
 
 #[test]
@@ -249,19 +257,24 @@ fn prediction_needs_no_label_and_ignores_other_columns() {
     let path = dir.path().join("new.csv");
     std::fs::write(&path, "race,tier,age,lsat,since\nWhite,1,1,40,2020\nWhite,1,1,40,2021\n")
         .unwrap();
-    let table = read_rows_to_score(&path, &schema(), &[]).unwrap();
+    let table = read_rows_to_score(open_table(&path).unwrap(), &schema(), &[]).unwrap();
     assert_eq!(table.rows.a(0), [1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0]);
     // A misspelt group would score as unprivileged, so rows of a single group deserve a warning.
     assert!(matches!(&table.warnings[..], [Warning { code: WarningCode::OneGroup, .. }]));
     assert!(table.warnings[0].message.contains("`race = White`"), "{:?}", table.warnings);
     std::fs::write(&path, "race,tier,age,lsat\nWhite,1,1,40\n").unwrap();
-    assert_eq!(read_rows_to_score(&path, &schema(), &[]).unwrap().warnings, [], "one person");
+    assert_eq!(
+        read_rows_to_score(open_table(&path).unwrap(), &schema(), &[]).unwrap().warnings,
+        [],
+        "one person"
+    );
     std::fs::write(&path, TABLE.replace("White,1,", "White,NA,")).unwrap();
-    let table = read_rows_to_score(&path, &schema(), &[]).unwrap();
+    let table = read_rows_to_score(open_table(&path).unwrap(), &schema(), &[]).unwrap();
     assert_eq!(table.unscorable, []);
     assert_eq!(table.rows.values(), run(TABLE).unwrap().rows.values());
     std::fs::write(&path, "tier,age,lsat\n1,1,40\n").unwrap();
-    let text = read_rows_to_score(&path, &schema(), &[]).unwrap_err().to_string();
+    let text =
+        read_rows_to_score(open_table(&path).unwrap(), &schema(), &[]).unwrap_err().to_string();
     assert!(
         text.contains("new.csv") && text.contains("column `race`: the table has no such column"),
         "{text}"

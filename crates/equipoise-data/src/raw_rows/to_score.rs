@@ -5,8 +5,7 @@ use equipoise_core::{Rows, Warning};
 use super::{chosen_columns, read};
 use crate::error::{Error, Purpose, TableProblem};
 use crate::schema::{Encoded, Schema, UNUSUAL};
-use crate::table::Cell;
-use crate::table_source::TableSource;
+use crate::table::{Cell, Table};
 use crate::warning;
 
 /// Encoded rows to be scored, and the rows that cannot be.
@@ -56,14 +55,13 @@ impl UnscorableRow {
 /// sensitive columns are ignored too, and all rows are in the first group. Columns that are not in the schema are
 /// allowed, and those in `keep` are copied.
 pub fn read_rows_to_score(
-    table: impl Into<TableSource>,
+    table: Table,
     schema: &Schema,
     keep: &[&str],
 ) -> Result<RowsToScore, Error> {
     // A blind model needs no groups for its predictions.
     let with_groups = schema.sensitive.as_feature;
     let columns = chosen_columns(schema, with_groups, false);
-    let table = table.into().open(&columns)?;
     let path = table.file().to_path_buf();
     let (mut unscorable, mut notes) = (Vec::new(), Vec::new());
     let mut kept = vec![Vec::new(); keep.len()];

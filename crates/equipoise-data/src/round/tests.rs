@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::outcome::OutcomeFile;
+use crate::outcome::to_json;
 use crate::proxy::write_proxy;
 
 fn schema() -> Schema {
@@ -87,7 +87,7 @@ fn write_round(shapes: &[Shape]) -> TempDir {
 }
 
 fn load(proxies: &Path, roots: &Path, n_readers: usize) -> Result<LoadedRound, Error> {
-    load_with_readers(RoundTables::in_folders(proxies, roots)?, &schema(), n_readers)
+    load_files(read_folder(proxies)?, &read_folder(roots)?, roots, &schema(), n_readers)
 }
 
 /// The outcome of a round as text, exact to the last bit, without the folder's name.
@@ -97,10 +97,10 @@ fn outcome(dir: &Path, n_readers: usize, n_threads: usize) -> String {
         let (proxies, roots) = (dir.join("proxies"), dir.join("roots"));
         let loaded = load(&proxies, &roots, n_readers).unwrap();
         let settings = Settings::bilevel(Fairness::SP).validate().unwrap();
-        let outcome = solve(&loaded.round, &settings, &mut NoopObserver).unwrap();
-        let file = OutcomeFile::new(&schema(), outcome, loaded.warnings, loaded.overlaps, 0.0);
-        let file = file.unwrap();
-        serde_json::to_string(&file).unwrap() + &format!("{:?}", file.outcome.theta)
+        let mut outcome = solve(&loaded.round, &settings, &mut NoopObserver).unwrap();
+        outcome.warnings.extend(loaded.warnings);
+        outcome.overlaps = loaded.overlaps.listed;
+        to_json(&outcome) + &format!("{:?}", outcome.theta)
     })
 }
 

@@ -41,7 +41,6 @@ impl DescribeOptions {
             drop: &self.drop,
             categorical: &self.categorical,
             numeric: &self.numeric,
-            with_medians: false,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Proposes a schema for a table, to be reviewed, corrected and agreed on.
 
-use super::fill::{self, Fill};
+use super::fill::Fill;
 use super::label_counts;
 use super::statistics::{MAX_LEVELS, Statistics};
 use super::survey::{Roles, Survey};
@@ -52,7 +52,6 @@ impl InferOptions {
             drop: &self.drop,
             categorical: &self.categorical,
             numeric: &self.numeric,
-            with_medians: self.fill.contains(&Fill::Median),
         }
     }
 }
@@ -80,7 +79,6 @@ pub fn infer_union(tables: Vec<Table>, options: &InferOptions) -> Result<Inferre
 
 /// Proposes a schema for what was found in tables or descriptions.
 pub(super) fn propose(survey: &Survey, options: &InferOptions) -> Result<Inferred, Error> {
-    fill::check(&options.fill)?;
     let mut proposal = Proposal {
         survey,
         roles: options.roles(),
@@ -133,7 +131,7 @@ impl Proposal<'_> {
 
     fn note_missing(&mut self, column: &str, encoding: &Encoding, n_missing: u64) {
         let (has_fill, rule) = match encoding {
-            Encoding::Numeric { fill, .. } => (fill.is_some(), "median"),
+            Encoding::Numeric { fill, .. } => (fill.is_some(), "mean"),
             Encoding::Categorical { fill, .. } => (fill.is_some(), "mode"),
         };
         if n_missing > 0 && !has_fill {
@@ -159,12 +157,7 @@ impl Proposal<'_> {
         } else {
             (statistics.mean, statistics.deviation())
         };
-        let (fill, is_mean) = fill::of_numbers(&self.options.fill, statistics);
-        if is_mean {
-            self.notes.push(format!(
-                "the `fill` of column `{column}` is its mean, because descriptions do not have medians"
-            ));
-        }
+        let fill = self.options.fill.contains(&Fill::Mean).then_some(statistics.mean);
         if statistics.n_withheld > 0 {
             self.notes.push(format!(
                 "center and scale of column `{column}` leave out the values that descriptions withhold ({} rows)",
@@ -207,7 +200,8 @@ impl Proposal<'_> {
                 statistics.distinct.len()
             ));
         }
-        let fill = fill::of_levels(&self.options.fill, statistics);
+        let is_filled = self.options.fill.contains(&Fill::Mode);
+        let fill = is_filled.then(|| statistics.mode()).flatten().map(|value| value.to_string());
         Ok(Encoding::Categorical { levels: statistics.distinct.names(), fill, unknown })
     }
 

@@ -25,8 +25,6 @@ pub(super) struct Statistics {
     pub(super) mean: f64,
     /// Sum of squared distances from the mean (Welford's recurrence, which needs no second pass).
     squares: f64,
-    /// All numbers, if the median is needed.
-    numbers: Option<Vec<f64>>,
     /// Rows whose values descriptions withhold. No other figure includes them.
     pub(super) n_withheld: u64,
 }
@@ -51,14 +49,8 @@ impl Statistics {
             n_numbers: 0,
             mean: 0.0,
             squares: 0.0,
-            numbers: None,
             n_withheld: 0,
         }
-    }
-
-    /// Keeps all numbers for [`median`](Self::median).
-    pub(super) fn with_numbers(self) -> Self {
-        Self { numbers: Some(Vec::new()), ..self }
     }
 
     pub(super) fn add(&mut self, table: usize, row: u64, cell: Cell<'_>) {
@@ -73,7 +65,6 @@ impl Statistics {
                 let distance = number - self.mean;
                 self.mean += distance / self.n_numbers as f64;
                 self.squares += distance * (number - self.mean);
-                self.numbers.iter_mut().for_each(|numbers| numbers.push(number));
             }
             Some(_) => {
                 self.first_infinite.get_or_insert_with(place);
@@ -121,41 +112,6 @@ impl Statistics {
             |most: (Value, u64), next: (Value, u64)| if next.1 > most.1 { next } else { most };
         self.distinct.sorted().into_iter().reduce(most).map(|(value, _)| value)
     }
-
-    /// The median of the numbers, halfway between the middle two of an even number. `None` if neither the numbers nor
-    /// all their counts are known.
-    pub(super) fn median(&self) -> Option<f64> {
-        if let Some(numbers) = &self.numbers {
-            let mut numbers = numbers.clone();
-            numbers.sort_unstable_by(f64::total_cmp);
-            return middle(numbers.len() as u64, |at| numbers.get(at as usize).copied());
-        }
-        if self.distinct.is_more() {
-            return None;
-        }
-        let counts = self.distinct.sorted();
-        let numbers: Vec<(f64, u64)> = counts
-            .into_iter()
-            .filter_map(|(value, count)| match value {
-                Value::Number(number) => Some((number, count)),
-                Value::Text(_) => None,
-            })
-            .collect();
-        middle(numbers.iter().map(|(_, count)| count).sum(), |at| {
-            let mut before = 0;
-            let is_past = |(_, count): &&(f64, u64)| {
-                before += count;
-                before > at
-            };
-            numbers.iter().find(is_past).map(|(number, _)| *number)
-        })
-    }
-}
-
-/// The median of `n` sorted numbers.
-fn middle(n: u64, number: impl Fn(u64) -> Option<f64>) -> Option<f64> {
-    let (low, high) = (number(n.checked_sub(1)? / 2)?, number(n / 2)?);
-    Some(low + (high - low) / 2.0)
 }
 
 #[cfg(test)]
@@ -205,25 +161,11 @@ mod tests {
     }
 
     #[test]
-    fn median_and_mode_need_all_values_or_their_counts() {
-        let of = |texts: &[&str], kept: bool| {
-            let mut statistics = Statistics::new(None);
-            if kept {
-                statistics = statistics.with_numbers();
-            }
-            texts.iter().for_each(|text| statistics.add(0, 1, Cell::of_text(text)));
-            statistics
-        };
-        for kept in [false, true] {
-            assert_eq!(of(&["3", "", "1", "10"], kept).median(), Some(3.0));
-            assert_eq!(of(&["3", "1", "10", "4"], kept).median(), Some(3.5));
-            assert_eq!(of(&["7", "7", "7", "1"], kept).median(), Some(7.0));
-            assert_eq!(of(&["", "NA"], kept).median(), None);
-            assert_eq!(of(&["b", "a", "b", "a", "c"], kept).mode(), Some(Value::of_text("a")));
+    fn the_mode_is_the_most_frequent_value_and_the_first_of_several() {
+        let mut statistics = Statistics::new(None);
+        for text in ["b", "a", "b", "a", "c"] {
+            statistics.add(0, 1, Cell::of_text(text));
         }
-        let many: Vec<String> = (0..101).map(|i| i.to_string()).collect();
-        let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        assert_eq!(of(&many, false).median(), None);
-        assert_eq!(of(&many, true).median(), Some(50.0));
+        assert_eq!(statistics.mode(), Some(Value::of_text("a")));
     }
 }

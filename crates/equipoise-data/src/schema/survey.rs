@@ -22,8 +22,6 @@ pub(super) struct Roles<'a> {
     pub(super) drop: &'a [String],
     pub(super) categorical: &'a [String],
     pub(super) numeric: &'a [String],
-    /// Whether medians are needed.
-    pub(super) with_medians: bool,
 }
 
 impl Roles<'_> {
@@ -85,11 +83,7 @@ impl Survey {
         let first = tables.first().map_or(&[][..], Table::columns);
         let columns: Vec<String> =
             first.iter().filter(|column| !roles.drop.contains(column)).cloned().collect();
-        let statistics = columns.iter().map(|column| {
-            let statistics = Statistics::new(roles.required_value(column));
-            let needs_median = roles.with_medians && roles.is_feature(column);
-            if needs_median { statistics.with_numbers() } else { statistics }
-        });
+        let statistics = columns.iter().map(|column| Statistics::new(roles.required_value(column)));
         let mut survey = Self {
             source: name_of(&files),
             statistics: statistics.collect(),

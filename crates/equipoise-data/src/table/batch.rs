@@ -48,6 +48,11 @@ pub(super) fn column_names(path: &Path, schema: &Schema) -> Result<Vec<String>, 
     if names.is_empty() { Err(TableProblem::empty().in_file(path)) } else { Ok(names) }
 }
 
+/// Whether cells can hold the values of a column.
+pub(super) fn can_hold(schema: &Schema, column: usize) -> bool {
+    Column::can_hold(schema.field(column).data_type())
+}
+
 /// Rejects chosen columns that cells cannot hold.
 pub(super) fn check_types(path: &Path, schema: &Schema, chosen: &[usize]) -> Result<(), Error> {
     let mut fields = chosen.iter().map(|&i| schema.field(i));

@@ -1,7 +1,6 @@
 //! CSV tables: UTF-8, with a header, and as many cells in every row as in the header.
 
 mod detect;
-mod records;
 
 use std::io::{Chain, Cursor, Read, Write};
 use std::ops::Range;
@@ -11,7 +10,7 @@ use csv::{ByteRecord, ErrorKind};
 use rayon::prelude::*;
 
 use super::counted::{Counted, RecordBytes, exceeded_limit};
-use super::{Cell, Delimiter, Table, TableFile, signature};
+use super::{Cell, Delimiter, TableFile};
 use crate::error::{Error, TableProblem};
 use crate::output_table::{ColumnValues, OutputColumn};
 use crate::read_limits::ReadLimits;
@@ -42,12 +41,11 @@ pub(super) fn find_delimiter(
     let read = bytes.by_ref().take(SAMPLE_BYTES).read_to_end(&mut sample);
     read.map_err(|source| Error::Read { file: file.path.to_path_buf(), source })?;
     let is_whole = (sample.len() as u64) < SAMPLE_BYTES;
-    let delimiter = match (signature::other_format(&sample), file.delimiter) {
-        (Some(problem), _) => Err(problem),
-        (None, Some(delimiter)) => Ok(delimiter),
-        (None, None) => detect::detect(&sample, is_whole, &file.columns),
+    let delimiter = match file.delimiter {
+        Some(delimiter) => delimiter,
+        None => detect::detect(&sample, is_whole, &file.columns)
+            .map_err(|problem| problem.in_file(file.path))?,
     };
-    let delimiter = delimiter.map_err(|problem| problem.in_file(file.path))?;
     Ok((delimiter, Box::new(Cursor::new(sample).chain(bytes))))
 }
 
@@ -81,10 +79,6 @@ pub(super) fn open(
 }
 
 impl Reader {
-    pub(super) fn delimiter(&self) -> Delimiter {
-        self.delimiter
-    }
-
     pub(super) fn visit(
         mut self,
         path: &Path,
@@ -148,12 +142,6 @@ fn has_nul(record: &ByteRecord) -> bool {
 /// The line on which a record begins.
 fn line(record: &ByteRecord) -> u64 {
     record.position().map_or(0, csv::Position::line)
-}
-
-/// The bytes of every record of a CSV text, the header first.
-pub(crate) fn raw_records(text: &[u8], table: &Table) -> Result<Vec<Range<usize>>, Error> {
-    let delimiter = table.delimiter().unwrap_or(Delimiter::Comma);
-    records::records(text, delimiter.byte(), table.file())
 }
 
 fn translate(path: &Path, error: csv::Error) -> Error {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use arrow_array::RecordBatchReader;
 
-use super::batch::{Batch, MAX_BATCH_ROWS, check_types, column_names};
+use super::batch::{Batch, MAX_BATCH_ROWS, can_hold, check_types, column_names};
 use crate::error::{Error, TableProblem};
 
 /// A stream whose schema has been read.
@@ -30,6 +30,11 @@ impl Reader {
     /// A text in the metadata of the stream's schema.
     pub(super) fn property(&self, name: &str) -> Option<String> {
         self.batches.schema().metadata().get(name).cloned()
+    }
+
+    /// Whether cells can hold the values of a column.
+    pub(super) fn can_read(&self, column: usize) -> bool {
+        can_hold(&self.batches.schema(), column)
     }
 
     /// Calls `visit` with at most `max_rows` rows at a time and returns the number of rows. No row is copied.

@@ -2,7 +2,6 @@
 
 mod batch_writer;
 mod open_file;
-mod row_copies;
 
 use std::io::Write;
 use std::ops::Range;
@@ -16,8 +15,7 @@ use parquet::arrow::arrow_reader::{
 
 pub(crate) use self::batch_writer::BatchWriter;
 pub(super) use self::open_file::OpenFile;
-pub(crate) use self::row_copies::copy_rows;
-use super::batch::{Batch, MAX_BATCH_ROWS, check_types, column_names};
+use super::batch::{Batch, MAX_BATCH_ROWS, can_hold, check_types, column_names};
 use super::quiet::catch_panics;
 use crate::error::{Error, TableProblem};
 use crate::output_table::OutputColumn;
@@ -51,6 +49,11 @@ impl Reader {
     pub(super) fn property(&self, name: &str) -> Option<&str> {
         let stored = self.builder.metadata().file_metadata().key_value_metadata()?;
         stored.iter().rev().find(|property| property.key == name)?.value.as_deref()
+    }
+
+    /// Whether cells can hold the values of a column.
+    pub(super) fn can_read(&self, column: usize) -> bool {
+        can_hold(self.builder.schema(), column)
     }
 
     /// Reads only these rows, counted from 0.

@@ -2,7 +2,7 @@
 //!
 //! They collude, and want the published model to have the largest possible gap. Each forges its proxy by one common
 //! plan (`plan`), and they rehearse the round with each plan that the search suggests (`search`, `rehearsal`). They
-//! know the defense `trust` and how large the root is. Of the rest they know:
+//! expect the default defense, and know how large the root is. Of the rest they know:
 //!
 //! - [`Knowledge::Defense`]: only their own rows. They take samples of them for the root, and of their own honest
 //!   proxies for the other clients' proxies;

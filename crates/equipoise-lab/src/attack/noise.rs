@@ -6,6 +6,7 @@
 
 use equipoise_core::Rows;
 use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::Attackers;
@@ -26,6 +27,21 @@ pub(super) fn forge(attackers: &Attackers<'_>) -> Result<Vec<Rows>, Error> {
         }
         table.into_rows()
     })
+}
+
+/// Adds normal noise to the features, with this share of each column's deviation.
+pub(super) fn add_noise(
+    table: &mut Table,
+    moments: &[(f64, f64)],
+    share: f64,
+    rng: &mut ChaCha8Rng,
+) {
+    for i in 0..table.groups.len() {
+        for (x, (_, deviation)) in table.x_mut(i).iter_mut().zip(moments) {
+            let drawn: f64 = StandardNormal.sample(rng);
+            *x += share * deviation * drawn;
+        }
+    }
 }
 
 /// Mean and standard deviation of each feature.

@@ -8,12 +8,10 @@
 //! no test rows, so a round is judged by the same people as without them.
 
 use equipoise_core::Rows;
-use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, StandardNormal};
 
 use super::Attackers;
 use super::flipped_group::flip_least_favoured;
-use super::noise::column_moments;
+use super::noise::{add_noise, column_moments};
 use super::table::Table;
 use crate::error::Error;
 use crate::scenario::{Scenario, ScenarioClient};
@@ -37,7 +35,12 @@ pub(super) fn forge(attackers: &Attackers<'_>) -> Result<Vec<Rows>, Error> {
     let poison = flip_least_favoured(&first.client.train)?;
     let moments = column_moments(&poison);
     let n_senders = attackers.honest.len() + NAMES - 1;
-    (0..n_senders).map(|_| with_noise(&poison, &moments, &mut first.rng)).collect()
+    let send = |_| {
+        let mut table = Table::of(&poison);
+        add_noise(&mut table, &moments, NOISE, &mut first.rng);
+        table.into_rows()
+    };
+    (0..n_senders).map(send).collect()
 }
 
 /// The client under one of its names, with its share of the root.
@@ -52,17 +55,6 @@ fn share_of(original: &ScenarioClient, name: usize) -> ScenarioClient {
         client.test = original.test.select(&[]);
     }
     client
-}
-
-fn with_noise(rows: &Rows, moments: &[(f64, f64)], rng: &mut ChaCha8Rng) -> Result<Rows, Error> {
-    let mut table = Table::of(rows);
-    for i in 0..rows.len() {
-        for (x, (_, deviation)) in table.x_mut(i).iter_mut().zip(moments) {
-            let drawn: f64 = StandardNormal.sample(rng);
-            *x += NOISE * deviation * drawn;
-        }
-    }
-    table.into_rows()
 }
 
 #[cfg(test)]

@@ -11,11 +11,16 @@ use crate::error::Error;
 pub(super) fn forge(attackers: &Attackers<'_>) -> Result<Vec<Rows>, Error> {
     attackers.each(|member| {
         let mut table = Table::of(&member.client.train);
-        let n_groups = table.layout.groups.len();
-        let next = |group: u8| ((usize::from(group) + 1) % n_groups) as u8;
-        table.groups.iter_mut().for_each(|group| *group = next(*group));
+        swap(&mut table);
         table.into_rows()
     })
+}
+
+/// Moves every row to the next group.
+pub(super) fn swap(table: &mut Table) {
+    let n_groups = table.layout.groups.len();
+    let next = |group: u8| ((usize::from(group) + 1) % n_groups) as u8;
+    table.groups.iter_mut().for_each(|group| *group = next(*group));
 }
 
 #[cfg(test)]

@@ -56,6 +56,21 @@ pub(super) fn sample(n: usize, size: usize, rng: &mut ChaCha8Rng) -> Vec<usize> 
     order
 }
 
+/// Labels drawn from logistic scores, by systematic sampling along the score of each group: the number of positive rows
+/// above any score is the expected one, up to one row.
+pub(super) fn draw_labels(groups: &[u8], scores: &[f64]) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| groups[a].cmp(&groups[b]).then(scores[a].total_cmp(&scores[b])));
+    let mut positive = vec![false; scores.len()];
+    let mut sum = 0.5_f64;
+    for i in order {
+        let next = sum + 1.0 / (1.0 + (-scores[i]).exp());
+        positive[i] = next.floor() > sum.floor();
+        sum = next;
+    }
+    positive
+}
+
 /// The groups with the lowest and the highest share of positive labels. Groups without rows do not count; of groups
 /// with the same share, the first one does.
 pub(super) fn least_and_most_favoured(rows: &Rows) -> (usize, usize) {

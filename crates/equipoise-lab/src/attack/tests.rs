@@ -52,7 +52,7 @@ fn check_round(attack: Attack, attackers: &Attackers<'_>) {
         assert!(proxy.values().iter().all(|v| v.abs() <= MAX_ABS_VALUE), "{attack:?}");
     }
     let round = attacked.round().unwrap();
-    for defense in [Defense::Trust, Defense::Pooled] {
+    for defense in [Defense::default(), Defense::Pooled] {
         let settings = Settings { defense, ..Settings::new(attackers.fairness) };
         let outcome = solve(&round, &settings.validate().unwrap(), &mut NoopObserver).unwrap();
         assert!(outcome.theta.iter().all(|t| t.is_finite()), "{attack:?}");

@@ -13,7 +13,7 @@ pub struct Figures {
     /// Balanced accuracy, in percent.
     pub balanced: Spread,
     /// |SPD| or |EOD|.
-    pub fairness: Spread,
+    pub gap: Spread,
     /// Sum of the weights of unreliable clients.
     pub unreliable_weight: Spread,
     /// The largest such sum.
@@ -46,7 +46,7 @@ impl Figures {
         Some(Self {
             accuracy: spread(&|_, result| percent(result.accuracy)),
             balanced: spread(&|_, result| percent(result.balanced_accuracy)),
-            fairness: spread(&|cell, result| {
+            gap: spread(&|cell, result| {
                 result.difference(cell.key.fairness).unwrap_or(f64::NAN).abs()
             }),
             unreliable_weight: spread(&weight),

@@ -136,7 +136,7 @@ impl Results<'_> {
     fn four(&self, combination: Combination<'_>, unreliable: f64) -> Option<[f64; 4]> {
         let [method, fedasl, pooled, fednolowe] = FOUR.map(|variant| {
             let figures = self.experiment.realistic(combination, unreliable, variant)?;
-            Some(figures.fairness.mean)
+            Some(figures.gap.mean)
         });
         Some([method?, fedasl?, pooled?, fednolowe?])
     }

@@ -111,8 +111,8 @@ impl Line {
             name: name.to_owned(),
             accuracy: Some(figures.accuracy.mean),
             balanced: Some(figures.balanced.mean),
-            fairness: Some(figures.fairness.mean),
-            deviation: figures.fairness.deviation(),
+            fairness: Some(figures.gap.mean),
+            deviation: figures.gap.deviation(),
             weights: Some((figures.unreliable_weight.mean, figures.effective_reliable.mean)),
         }
     }

@@ -95,10 +95,10 @@ fn performance_row(
     let row = vec![
         Cell::text(share(unreliable)),
         Cell::text(variant_name(variant)),
-        number(Some(figures.fairness.mean), 4),
-        number(figures.fairness.deviation(), 4),
+        number(Some(figures.gap.mean), 4),
+        number(figures.gap.deviation(), 4),
         number(fairness, 4),
-        difference(figures.fairness.mean, fairness, 4),
+        difference(figures.gap.mean, fairness, 4),
         number(Some(figures.accuracy.mean), 2),
         number(figures.accuracy.deviation(), 2),
         number(accuracy, 2),

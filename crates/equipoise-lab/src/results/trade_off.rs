@@ -43,9 +43,9 @@ impl Results<'_> {
         }
         let ours = found.iter().map(|(variant, figures, _)| Point {
             label: variant_name(*variant).to_owned(),
-            x: figures.fairness.mean,
+            x: figures.gap.mean,
             y: figures.accuracy.mean,
-            x_interval: around(figures.fairness.mean, figures.fairness.deviation()),
+            x_interval: around(figures.gap.mean, figures.gap.deviation()),
             y_interval: around(figures.accuracy.mean, figures.accuracy.deviation()),
         });
         let papers = found.iter().filter_map(|(variant, _, published)| {
@@ -68,8 +68,8 @@ impl Results<'_> {
                 (Some(ours), Some(pooled)) => format!(
                     "With {}, {measure} is {}, compared with {} for pooling. Accuracy is {} %, compared with {} %.",
                     variant_name(method),
-                    fixed(ours.fairness.mean, 3),
-                    fixed(pooled.fairness.mean, 3),
+                    fixed(ours.gap.mean, 3),
+                    fixed(pooled.gap.mean, 3),
                     fixed(ours.accuracy.mean, 1),
                     fixed(pooled.accuracy.mean, 1),
                 ),
@@ -94,8 +94,8 @@ fn trade_off_table(measure: &str, found: &[Row]) -> Table {
     let rows = found.iter().map(|(variant, figures, published)| {
         vec![
             Cell::text(variant_name(*variant)),
-            number(Some(figures.fairness.mean), 4),
-            number(figures.fairness.deviation(), 4),
+            number(Some(figures.gap.mean), 4),
+            number(figures.gap.deviation(), 4),
             number(published.map(|p| p.fairness), 4),
             number(Some(figures.accuracy.mean), 2),
             number(figures.accuracy.deviation(), 2),

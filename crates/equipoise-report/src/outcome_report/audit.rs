@@ -1,18 +1,17 @@
 //! The audit of every client, as cards.
 
 use equipoise_core::{
-    ClientAudit, ClientOutcome, DistinctRows, Drift, Influence, LeftOut, Outliers, PrivacyStatement,
+    ClientAudit, ClientOutcome, DistinctRows, LeftOut, Overlap, PrivacyStatement,
 };
 
 use super::gaps::{POINTS, size_text};
-use super::{OutcomeReport, sentence};
+use super::{OutcomePage, sentence};
 use crate::block::{Block, Card, Fact};
 use crate::format::{Format, MISSING, count, counted, listed};
 use crate::page::Section;
 use crate::table::{Cell, Column, Table};
 
 const SHARE: Format = Format::Percent(1);
-const LOSS: Format = Format::Fixed(3);
 
 /// Maximum number of cards; the table lists all clients.
 const MAX_CARDS: usize = 24;
@@ -20,7 +19,7 @@ const WORST_GAP: &str = "Worst gap of its decisions on the root";
 /// Maximum number of clients that a card names as sharing rows.
 const MAX_NAMES: usize = 4;
 
-impl OutcomeReport<'_> {
+impl OutcomePage<'_> {
     /// `None` if the outcome has no audit.
     pub(super) fn audit_section(&self) -> Option<Section> {
         let mut audited: Vec<(&ClientOutcome, &ClientAudit)> =
@@ -28,7 +27,7 @@ impl OutcomeReport<'_> {
         if audited.is_empty() {
             return None;
         }
-        let tables = self.audit_tables(&audited);
+        let table = self.audit_table(&audited);
         let mut lead = "What each client sent, how good a model its proxy alone would give on the root, and what the \
                         published model owes to it. “If left out” is what would change on the root without the \
                         client, if the other weights kept their proportions. Intervals are 95\u{202f}%. None of this \
@@ -42,7 +41,7 @@ impl OutcomeReport<'_> {
         if audited.len() > MAX_CARDS {
             lead += &format!(
                 " The cards show {MAX_CARDS} of {} clients: first those with something unusual, then those with the \
-                 most weight. The tables list all.",
+                 most weight. The table lists all.",
                 count(audited.len())
             );
             let rank = |&(client, audit): &(&ClientOutcome, &ClientAudit)| {
@@ -55,10 +54,10 @@ impl OutcomeReport<'_> {
             audited.truncate(MAX_CARDS);
         }
         let cards = audited.into_iter().map(|(client, audit)| self.card(client, audit));
-        let summary = "Show the audit of all clients as tables".to_owned();
+        let summary = "Show the audit of all clients as a table".to_owned();
         let blocks = vec![
             Block::Cards(cards.collect()),
-            Block::Details { summary, blocks: tables.map(Block::Table).to_vec() },
+            Block::Details { summary, blocks: vec![Block::Table(table)] },
         ];
         Some(Section::new("Client audit", lead, blocks))
     }
@@ -73,27 +72,16 @@ impl OutcomeReport<'_> {
             facts.push(Fact::new(WORST_GAP, size_text(own.gap.as_ref())));
             let accuracy = SHARE.write_estimate(own.accuracy);
             facts.push(Fact::new("Its accuracy on the root", accuracy));
-            let loss = LOSS.write_estimate(Some(own.loss));
-            facts.push(Fact::new("Its loss on the root", loss));
         }
-        if let Some(influence) = &audit.influence {
-            facts.push(Fact::new("If left out", left_out_text(influence)));
+        if let Some(left_out) = &audit.left_out {
+            facts.push(Fact::new("If left out", left_out_text(left_out)));
         }
         facts.push(Fact::new("Rows", rows_text(client.proxy_rows, audit.distinct_rows)));
-        if let Some(rows) = audit.represented_rows {
-            facts.push(Fact::new("Rows it stands for, as it declares", count(rows as usize)));
-        }
         if let Some(privacy) = &audit.privacy {
             facts.push(Fact::new("Privacy, as it declares", privacy_text(privacy)));
         }
         if let Some(shared) = self.shared_text(&client.id) {
             facts.push(Fact::new("Shares rows with", shared));
-        }
-        if let Some(outliers) = &audit.outliers {
-            facts.push(Fact::new("Outliers", self.outliers_text(outliers)));
-        }
-        if let Some(drift) = &audit.drift {
-            facts.push(Fact::new("Drift from the root", self.drift_text(drift)));
         }
         let mut remarks = self.remarks(client, audit);
         if self.unreliable.contains(&client.id.as_str()) {
@@ -115,14 +103,8 @@ impl OutcomeReport<'_> {
         if audit.distinct_rows.is_some_and(is_repetitive) {
             remarks.push("fewer than half of its rows are distinct".to_owned());
         }
-        if self.file.overlaps.iter().any(|overlap| overlap.clients.contains(&client.id)) {
+        if self.outcome.overlaps.iter().any(|overlap| overlap.clients.contains(&client.id)) {
             remarks.push("shares rows with others".to_owned());
-        }
-        if let Some(outliers) = audit.outliers.filter(|outliers| outliers.rows > 0) {
-            remarks.push(counted(outliers.rows, "outlier", "outliers"));
-        }
-        if audit.drift.is_some_and(|drift| drift.largest.abs() > drift.by_chance) {
-            remarks.push("features differ from the root".to_owned());
         }
         if audit.own_model.is_none() {
             remarks.push("no model could be fitted to its rows".to_owned());
@@ -131,14 +113,14 @@ impl OutcomeReport<'_> {
     }
 
     fn shared_text(&self, id: &str) -> Option<String> {
-        let shares = |overlap: &equipoise_data::Overlap| {
+        let shares = |overlap: &Overlap| {
             let other = overlap.clients.iter().find(|other| *other != id)?;
             let about = if overlap.estimated { "about " } else { "" };
             let rows = count(overlap.shared_rows as usize);
             let is_own = overlap.clients.iter().any(|client| client == id);
             is_own.then(|| format!("{other} ({about}{rows})"))
         };
-        let mut names: Vec<String> = self.file.overlaps.iter().filter_map(shares).collect();
+        let mut names: Vec<String> = self.outcome.overlaps.iter().filter_map(shares).collect();
         if names.len() > MAX_NAMES {
             let more = names.len() - MAX_NAMES;
             names.truncate(MAX_NAMES);
@@ -147,50 +129,22 @@ impl OutcomeReport<'_> {
         (!names.is_empty()).then(|| listed(&names))
     }
 
-    fn outliers_text(&self, outliers: &Outliers) -> String {
-        if outliers.rows == 0 {
-            return "none".to_owned();
-        }
-        let format = if outliers.largest < 1e4 { Format::Fixed(0) } else { Format::Auto };
-        format!(
-            "{} a value more than 10 times as large as is typical; the largest is {} times, in “{}”",
-            counted(outliers.rows, "row has", "rows have"),
-            format.write(Some(outliers.largest)),
-            self.feature(outliers.column)
-        )
-    }
-
-    fn drift_text(&self, drift: &Drift) -> String {
-        format!(
-            "{} standard deviations at most, in “{}”; chance alone gives up to {}",
-            Format::Fixed(2).write(Some(drift.largest.abs())),
-            self.feature(drift.column),
-            Format::Fixed(2).write(Some(drift.by_chance))
-        )
-    }
-
-    /// Everything about every client. One table would be too wide for a page.
-    fn audit_tables(&self, audited: &[(&ClientOutcome, &ClientAudit)]) -> [Table; 2] {
+    /// Everything about every client.
+    fn audit_table(&self, audited: &[(&ClientOutcome, &ClientAudit)]) -> Table {
         let is_trust = audited.iter().any(|(client, _)| client.trust.is_some());
         let row = |(client, audit): &(&ClientOutcome, &ClientAudit)| {
             let own = audit.own_model.as_ref();
-            let left_out = audit.influence.as_ref().and_then(|influence| influence.left_out);
             let gap = own.and_then(|own| own.gap.as_ref());
-            let drift = audit.drift.map(|drift| drift.largest.abs());
-            let chance = audit.drift.map(|drift| drift.by_chance);
             let mut row = vec![
                 Cell::text(&client.id),
                 Cell::text(sentence(&audit.reason)),
                 Cell::number(client.weight, Format::Percent(2)),
                 Cell::text(size_text(gap)),
-                Cell::text(LOSS.write_estimate(own.map(|own| own.loss))),
-                Cell::number(left_out.map(|l| l.loss), Format::Fixed(4)),
-                Cell::number(left_out.and_then(|l| l.gap), POINTS),
+                Cell::text(SHARE.write_estimate(own.and_then(|own| own.accuracy))),
+                Cell::number(audit.left_out.map(|l| l.loss), Format::Fixed(4)),
+                Cell::number(audit.left_out.and_then(|l| l.gap), POINTS),
                 Cell::text(count(client.proxy_rows)),
                 Cell::text(audit.distinct_rows.map_or(MISSING.to_owned(), distinct_text)),
-                Cell::text(audit.outliers.map_or(MISSING.to_owned(), |o| count(o.rows))),
-                Cell::number(drift, Format::Fixed(2)),
-                Cell::number(chance, Format::Fixed(2)),
             ];
             if is_trust {
                 let reliability = client.trust.as_ref().map(|trust| trust.reliability);
@@ -203,44 +157,25 @@ impl OutcomeReport<'_> {
             [
                 "Weight",
                 "Worst gap of its own model",
-                "Loss of its own model",
+                "Accuracy of its own model",
                 "Change of the loss if left out",
                 "Change of the gap if left out",
                 "Rows",
                 "Distinct rows",
-                "Outliers",
-                "Largest drift",
-                "Drift by chance",
             ],
         );
         if is_trust {
             columns.insert(3, Column::number("Probability of being reliable"));
         }
-        let n_first = columns.len() - N_ABOUT_ROWS;
-        let about_rows = [&columns[..1], &columns[n_first..]].concat();
-        columns.truncate(n_first);
-        let (mut first, mut second) = (Vec::new(), Vec::new());
-        for mut cells in audited.iter().map(row) {
-            second.push([&cells[..1], &cells[n_first..]].concat());
-            cells.truncate(n_first);
-            first.push(cells);
+        Table {
+            caption: "Audit of every client, measured on the root".to_owned(),
+            columns,
+            rows: audited.iter().map(row).collect(),
         }
-        let caption = "Audit of every client, measured on the root".to_owned();
-        let about = "The rows of every client".to_owned();
-        [
-            Table { caption, columns, rows: first },
-            Table { caption: about, columns: about_rows, rows: second },
-        ]
     }
 }
 
-/// The last columns of the audit, which are about the client's rows.
-const N_ABOUT_ROWS: usize = 5;
-
-fn left_out_text(influence: &Influence) -> String {
-    let Some(LeftOut { loss, gap, estimated, .. }) = influence.left_out else {
-        return "impossible, because no other client has any weight".to_owned();
-    };
+fn left_out_text(&LeftOut { loss, gap }: &LeftOut) -> String {
     if loss == 0.0 && gap.unwrap_or(0.0) == 0.0 {
         return "no change".to_owned();
     }
@@ -248,10 +183,9 @@ fn left_out_text(influence: &Influence) -> String {
     if is_zero(loss, Format::Fixed(4)) && is_zero(gap.unwrap_or(0.0), POINTS) {
         return "hardly any change".to_owned();
     }
-    let about = if estimated { "about " } else { "" };
-    let loss_text = format!("loss {about}{}", signed(loss, Format::Fixed(4)));
+    let loss_text = format!("loss {}", signed(loss, Format::Fixed(4)));
     match gap {
-        Some(gap) => format!("{loss_text}, worst gap {about}{}", signed(gap, POINTS)),
+        Some(gap) => format!("{loss_text}, worst gap {}", signed(gap, POINTS)),
         None => loss_text,
     }
 }

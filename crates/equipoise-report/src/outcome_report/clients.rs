@@ -2,7 +2,7 @@
 
 use equipoise_core::{Choice, ClientOutcome, Termination};
 
-use super::{MAX_BARS, OutcomeReport};
+use super::{MAX_BARS, OutcomePage};
 use crate::block::Block;
 use crate::chart::{Axis, Bar, Bars, Chart, ChartKind, Reference};
 use crate::format::{Format, count, counted, listed};
@@ -15,9 +15,9 @@ pub(super) const NEGLIGIBLE: f64 = 0.01;
 /// Maximum number of clients that a sentence names; more are counted.
 const MAX_NAMES: usize = 5;
 
-impl OutcomeReport<'_> {
+impl OutcomePage<'_> {
     pub(super) fn clients_section(&self) -> Section {
-        let defense = self.outcome().settings.defense;
+        let defense = self.outcome.settings.defense;
         let lead = format!(
             "A weight is the share of a client's proxy in the model; all weights add up to 100\u{202f}%. A proxy with \
              weight 0 has no influence. The defense “{defense}” chose them: {}.",
@@ -58,10 +58,10 @@ impl OutcomeReport<'_> {
         else {
             return "There are no clients to show.".to_owned();
         };
-        if self.outcome().termination == Termination::FellBack {
+        if self.outcome.termination == Termination::FellBack {
             return "This is the root-only model, so every weight is 0.".to_owned();
         }
-        if !self.outcome().uses_proxies() {
+        if !self.outcome.uses_proxies() {
             return "This defense uses no proxy, so every weight is 0.".to_owned();
         }
         let mut sentence = format!(

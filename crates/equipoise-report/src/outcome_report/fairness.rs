@@ -3,7 +3,7 @@
 use equipoise_core::{Condition, Defense, Gap, GroupMetrics, Metrics};
 
 use super::gaps::{self, POINTS, in_words, quoted, size_text};
-use super::{MAX_BARS, Measured, OutcomeReport, sentence, wording};
+use super::{MAX_BARS, Measured, OutcomePage, sentence, wording};
 use crate::block::{Block, Figure};
 use crate::chart::{Axis, Chart, ChartKind, GroupedBars, Quantity};
 use crate::format::{Format, MISSING, count};
@@ -21,7 +21,7 @@ fn criterion(condition: Condition) -> &'static str {
     }
 }
 
-impl OutcomeReport<'_> {
+impl OutcomePage<'_> {
     pub(super) fn fairness_section(&self) -> Option<Section> {
         let primary = self.primary()?;
         let mut blocks = vec![Block::Figures(self.fairness_figures(primary))];
@@ -119,7 +119,7 @@ impl OutcomeReport<'_> {
 
     /// The requested gap before and after the defense.
     fn gaps_sentence(&self, rows: &str, models: &[&Measured]) -> String {
-        let (own, fairness) = (self.outcome().settings.defense, self.outcome().settings.fairness);
+        let (own, fairness) = (self.outcome.settings.defense, self.outcome.settings.fairness);
         let find = |defense| models.iter().find(|m| m.defense == defense);
         let Some(this) = find(own).or(models.first()) else {
             return "Nothing was measured.".to_owned();
@@ -146,7 +146,7 @@ impl OutcomeReport<'_> {
     fn gaps_to_rest_chart(&self, primary: &Measured) -> Chart {
         let groups = &primary.metrics.groups;
         let conditions: Vec<Condition> =
-            self.outcome().settings.fairness.conditions().map(|(condition, _)| condition).collect();
+            self.outcome.settings.fairness.conditions().map(|(condition, _)| condition).collect();
         let size = |group: &GroupMetrics| {
             let gaps = conditions.iter().filter_map(|&c| group.gaps_to_rest.of(c));
             gaps.map(Gap::size).fold(0.0, f64::max)
@@ -233,8 +233,8 @@ impl OutcomeReport<'_> {
 
     /// What it costs that the model does not see the group, if that was measured.
     fn blindness_blocks(&self) -> Vec<Block> {
-        let Some(blindness) = &self.file.blindness else { return Vec::new() };
-        let fairness = self.outcome().settings.fairness;
+        let Some(blindness) = &self.outcome.blindness else { return Vec::new() };
+        let fairness = self.outcome.settings.fairness;
         let row = |name: &str, metrics: &Metrics| {
             let estimates = [metrics.accuracy, metrics.balanced_accuracy];
             let [accuracy, balanced] = estimates.map(|e| Cell::text(RATE.write_estimate(e)));

@@ -6,7 +6,7 @@ use crate::block::Block;
 use crate::page::Section;
 use crate::table::{Cell, Column, Table};
 
-const TERMS: [(&str, &str); 23] = [
+const TERMS: [(&str, &str); 21] = [
     ("Client", "An organisation that takes part without sharing its own rows."),
     ("Proxy", "The dataset that a client sends, once, in place of its own rows."),
     (
@@ -57,11 +57,6 @@ const TERMS: [(&str, &str); 23] = [
     (
         "Loss",
         "How badly a model's probabilities predict the labels: 0 is perfect, and 0.69 is a coin toss.",
-    ),
-    ("Outlier", "A row with a value more than 10 times as large as is typical for its feature."),
-    (
-        "Drift",
-        "How far the mean of a feature is from its mean on the root, in typical standard deviations of that feature.",
     ),
     (
         "Violation",

@@ -3,7 +3,7 @@
 use equipoise_core::{Estimate, GroupMetrics, Metrics};
 
 use super::gaps::{POINTS, quoted};
-use super::{MAX_BARS, Measured, OutcomeReport};
+use super::{MAX_BARS, Measured, OutcomePage};
 use crate::block::Block;
 use crate::chart::{Axis, Chart, ChartKind, GroupedBars, Quantity};
 use crate::format::{Format, count, counted};
@@ -34,7 +34,7 @@ const N_DRAWN: usize = 3;
 /// The rates come first. With many groups, the other figures have a table of their own, so that neither is too wide.
 const N_RATES: usize = 4;
 
-impl OutcomeReport<'_> {
+impl OutcomePage<'_> {
     pub(super) fn groups_section(&self) -> Option<Section> {
         let primary = self.primary()?;
         let lead = "The selection rate is the share of people whom the model selects; the true positive rate is that \

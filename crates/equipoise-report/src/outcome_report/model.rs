@@ -1,13 +1,13 @@
 //! The model: what each feature adds to a score.
 
-use super::{MAX_BARS, OutcomeReport};
+use super::{MAX_BARS, OutcomePage};
 use crate::block::Block;
 use crate::chart::{Axis, Bar, Bars, Chart, ChartKind};
 use crate::format::{Format, count, counted};
 use crate::page::Section;
 use crate::table::{Cell, Column, Table};
 
-impl OutcomeReport<'_> {
+impl OutcomePage<'_> {
     pub(super) fn model_section(&self) -> Section {
         let lead = "A row is selected if the sum of its encoded values times these coefficients, intercept included, is \
                     above 0. Encoded, a number is measured from its centre in units of its scale, both of which are in the schema; \
@@ -62,7 +62,7 @@ impl OutcomeReport<'_> {
 
     /// Names and values.
     fn coefficients(&self) -> Vec<(String, f64)> {
-        let theta = self.outcome().theta.iter().enumerate();
+        let theta = self.outcome.theta.iter().enumerate();
         theta.map(|(i, &value)| (self.feature(i), value)).collect()
     }
 }

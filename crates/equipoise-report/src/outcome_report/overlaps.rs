@@ -1,16 +1,16 @@
 //! Clients whose proxies have rows in common.
 
-use equipoise_data::Overlap;
+use equipoise_core::Overlap;
 
-use super::OutcomeReport;
+use super::OutcomePage;
 use crate::block::{Block, NoticeKind};
 use crate::format::{Format, count, counted};
 use crate::table::{Cell, Column, Table};
 
-impl OutcomeReport<'_> {
+impl OutcomePage<'_> {
     /// Pairs of clients that share rows; empty if none do.
     pub(super) fn overlap_blocks(&self) -> Vec<Block> {
-        let (overlaps, more) = (&self.file.overlaps, self.file.more_overlaps);
+        let (overlaps, more) = (&self.outcome.overlaps, self.outcome.more_overlaps);
         if overlaps.is_empty() {
             return Vec::new();
         }

@@ -2,19 +2,19 @@
 
 use equipoise_core::{Choice, Defense};
 
-use super::OutcomeReport;
+use super::OutcomePage;
 use crate::block::Block;
-use crate::format::{Format, MISSING, count, duration};
+use crate::format::{Format, count};
 use crate::table::{Cell, Column, Table};
 
-impl OutcomeReport<'_> {
+impl OutcomePage<'_> {
     /// The same proxies, root and settings reproduce the result.
     pub(super) fn settings_blocks(&self) -> [Block; 2] {
         [Block::Table(self.settings_table()), Block::Table(self.effort_table())]
     }
 
     fn settings_table(&self) -> Table {
-        let settings = &self.outcome().settings;
+        let settings = &self.outcome.settings;
         let (inner, outer) = (&settings.inner, &settings.outer);
         let number = |value: f64| Format::Auto.write(Some(value));
         let rho = if outer.rho.max == 0.0 {
@@ -58,12 +58,9 @@ impl OutcomeReport<'_> {
     }
 
     fn effort_table(&self) -> Table {
-        let (outcome, counts) = (self.outcome(), &self.outcome().counts);
-        // 0 if the outcome omits its timing.
-        let seconds = Some(self.file.seconds).filter(|&seconds| seconds > 0.0);
+        let (outcome, counts) = (self.outcome, &self.outcome.counts);
         let number = |value: f64| Format::Auto.write(Some(value));
         let mut rows = vec![
-            ("Time", seconds.map_or_else(|| MISSING.to_owned(), duration)),
             (OBJECTIVE, number(outcome.objective)),
             ("Mean loss on the root", number(outcome.root_loss)),
             ("Violation on the root", number(outcome.violation)),

@@ -1,14 +1,14 @@
 //! How the solver got there: convergence, settings and cost, for specialists.
 
-use super::{OutcomeReport, wording};
+use super::{OutcomePage, wording};
 use crate::block::Block;
 use crate::convergence::Convergence;
 use crate::format::Format;
 use crate::page::Section;
 
-impl OutcomeReport<'_> {
+impl OutcomePage<'_> {
     pub(super) fn solver_section(&self) -> Section {
-        let outcome = self.outcome();
+        let outcome = self.outcome;
         let (stopped, how) = wording::termination(outcome.termination);
         let mut lead = format!("{stopped}. {how}");
         if let Some(gap) = outcome.gap {

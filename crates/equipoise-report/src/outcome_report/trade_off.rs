@@ -2,7 +2,7 @@
 
 use equipoise_core::{Defense, Estimate, SweepPoint};
 
-use super::OutcomeReport;
+use super::OutcomePage;
 use super::gaps::{POINTS, size};
 use crate::block::Block;
 use crate::chart::{Axis, Chart, ChartKind, Point, Scatter, ScatterSeries};
@@ -12,11 +12,11 @@ use crate::table::{Cell, Column, Table};
 
 const RATE: Format = Format::Percent(1);
 
-impl OutcomeReport<'_> {
+impl OutcomePage<'_> {
     pub(super) fn trade_off_section(&self) -> Option<Section> {
-        let sweep = &self.file.sweep;
+        let sweep = &self.outcome.sweep;
         let (first, last) = (sweep.first()?, sweep.last()?);
-        let start = match self.outcome().settings.defense {
+        let start = match self.outcome.settings.defense {
             Defense::Trust => "equal weights for all clients",
             _ => "accuracy alone",
         };
@@ -27,7 +27,7 @@ impl OutcomeReport<'_> {
                 x: Axis::new("Worst gap (0 is fair)", POINTS).from_zero(),
                 y: Axis::new("Accuracy", RATE),
                 series: vec![ScatterSeries {
-                    name: self.outcome().settings.defense.to_string(),
+                    name: self.outcome.settings.defense.to_string(),
                     points: sweep.iter().map(|point| self.point(point, last)).collect(),
                 }],
                 is_path: true,
@@ -51,7 +51,7 @@ impl OutcomeReport<'_> {
     }
 
     fn gap_size(&self, point: &SweepPoint) -> Option<Estimate> {
-        point.root_metrics.gap(self.outcome().settings.fairness).as_ref().map(size)
+        point.root_metrics.gap(self.outcome.settings.fairness).as_ref().map(size)
     }
 
     fn point(&self, point: &SweepPoint, last: &SweepPoint) -> Point {

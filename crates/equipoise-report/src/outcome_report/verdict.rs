@@ -2,7 +2,7 @@
 
 use equipoise_data::{Group, Sensitive};
 
-use super::OutcomeReport;
+use super::OutcomePage;
 use super::answer::{
     accuracy_figure, answer, figure, gap_figure, on_rows, requirement_figures, root_figures,
 };
@@ -13,7 +13,7 @@ use crate::page::Section;
 /// Maximum number of groups that a sentence names.
 const MAX_GROUPS: usize = 8;
 
-impl OutcomeReport<'_> {
+impl OutcomePage<'_> {
     pub(super) fn verdict_section(&self) -> Section {
         let proxy_rows: usize = self.clients().iter().map(|client| client.proxy_rows).sum();
         let root_rows: usize = self.clients().iter().map(|client| client.root_rows).sum();
@@ -24,7 +24,7 @@ impl OutcomeReport<'_> {
             count(proxy_rows),
             count(root_rows),
         );
-        let mut blocks = vec![Block::Answer(answer(self.outcome()))];
+        let mut blocks = vec![Block::Answer(answer(self.outcome))];
         blocks.push(Block::Figures(self.first_figures()));
         blocks.push(Block::Facts(self.facts()));
         Section::new("May we use it?", lead, blocks)
@@ -32,7 +32,7 @@ impl OutcomeReport<'_> {
 
     /// The figures on the root. If others were measured on more rows, only the required ones are the root's.
     fn first_figures(&self) -> Vec<Figure> {
-        let outcome = self.outcome();
+        let outcome = self.outcome;
         let elsewhere = self.primary().filter(|primary| primary.metrics != outcome.root_metrics);
         let mut figures = match elsewhere {
             None => root_figures(outcome),
@@ -54,14 +54,14 @@ impl OutcomeReport<'_> {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        let (about, schema) = (&self.file.about, self.schema);
+        let (about, schema) = (&self.outcome.about, self.schema);
         let sensitive = &schema.sensitive;
         let label = format!("{} = {}", schema.label.column, schema.label.positive);
         let mut facts = vec![
             Fact::new("The model predicts", label),
             Fact::new("Groups compared", groups_text(sensitive)),
             Fact::new("Reference group", self.reference_group()),
-            Fact::new("Fairness criterion", self.outcome().settings.fairness.to_string()),
+            Fact::new("Fairness criterion", self.outcome.settings.fairness.to_string()),
         ];
         if !sensitive.as_feature {
             let text = "The model does not see the group of a person.";
@@ -79,7 +79,7 @@ impl OutcomeReport<'_> {
         // A schema's digest is that of its content, not of a file.
         let digests = [
             ("SHA-256 of model.json", &self.model_digest),
-            ("Digest of the schema", &self.file.schema_digest),
+            ("Digest of the schema", &self.outcome.schema_digest),
         ];
         let digests = digests.into_iter().filter(|(_, digest)| !digest.is_empty());
         facts.extend(digests.map(|(name, digest)| Fact::code(name, digest)));

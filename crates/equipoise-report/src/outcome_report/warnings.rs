@@ -2,7 +2,7 @@
 
 use equipoise_core::Warning;
 
-use super::{Measured, OutcomeReport, sentence};
+use super::{Measured, OutcomePage, sentence};
 use crate::block::{Block, NoticeKind};
 use crate::format::counted;
 use crate::page::Section;
@@ -10,10 +10,10 @@ use crate::page::Section;
 /// More warnings than this are folded away.
 const MAX_SHOWN: usize = 12;
 
-impl OutcomeReport<'_> {
+impl OutcomePage<'_> {
     /// `None` if there is nothing to warn about.
     pub(super) fn warnings_section(&self) -> Option<Section> {
-        let warnings = self.outcome().warnings.iter().map(Warning::to_string);
+        let warnings = self.outcome.warnings.iter().map(Warning::to_string);
         let notice =
             |text: String| Block::Notice { kind: NoticeKind::Warning, text: sentence(&text) };
         let mut blocks: Vec<Block> = warnings.chain(self.missing_figures()).map(notice).collect();

@@ -2,15 +2,15 @@
 #![allow(dead_code)]
 
 use equipoise_core::{
-    ClientAudit, ClientOutcome, Comparisons, Counts, Defense, DistinctRows, Drift, Fairness,
-    Groups, Influence, Layout, LeftOut, Metrics, Outcome, Outliers, OwnModel, Rows, Settings,
-    TableRole, Termination, TracePoint, Verdict, Violation, Warning, WarningCode,
+    About, ClientAudit, ClientOutcome, Comparisons, Counts, Defense, DistinctRows, Fairness,
+    Groups, Layout, LeftOut, Metrics, Outcome, Overlap, OwnModel, Rows, Settings, TableRole,
+    Termination, TracePoint, Verdict, Violation, Warning, WarningCode,
 };
-use equipoise_data::{About, OutcomeFile, Overlap, Schema};
+use equipoise_data::Schema;
 use equipoise_report::{
     Answer, Axis, Bar, Bars, Block, Card, Cell, Chart, ChartKind, Column, Fact, Figure, Format,
-    GroupedBars, Heatmap, Lines, Marker, Measured, NoticeKind, OutcomeReport, Page, Point,
-    Quantity, Reference, Scatter, ScatterSeries, Section, Series, Table, Tone,
+    GroupedBars, Heatmap, Lines, Marker, Measured, NoticeKind, OutcomePage, Page, Point, Quantity,
+    Reference, Scatter, ScatterSeries, Section, Series, Table, Tone,
 };
 
 /// Two groups.
@@ -51,7 +51,7 @@ fn features() -> Vec<String> {
 }
 
 /// An outcome for `n` clients called `name` and a number, every third of which is unreliable.
-pub(crate) fn outcome(n: usize, name: &str) -> OutcomeFile {
+pub(crate) fn outcome(n: usize, name: &str) -> Outcome {
     let weights = final_weights(n);
     let trace = trace(n, &weights);
     let clients = weights.into_iter().enumerate().map(|(c, weight)| ClientOutcome {
@@ -60,6 +60,7 @@ pub(crate) fn outcome(n: usize, name: &str) -> OutcomeFile {
         proxy_rows: 3120 + 17 * c,
         root_rows: 17,
         trust: None,
+        tilt: None,
         audit: Some(client_audit(c)),
     });
     let rough = Warning {
@@ -72,8 +73,25 @@ pub(crate) fn outcome(n: usize, name: &str) -> OutcomeFile {
     let root_metrics = metrics(0.861, 0.872, 84);
     let judgements = root_metrics.judge(requirements, settings.fairness);
     let not_converged = "1 of 74 inner fits did not converge to their tolerance";
-    let outcome = Outcome {
+    Outcome {
+        format: Outcome::FORMAT.to_owned(),
+        version: Outcome::VERSION,
+        about: About {
+            round: Some(format!("spring {name}")),
+            run_by: Some("round.example.org".to_owned()),
+            date: Some("2026-03-31".to_owned()),
+        },
+        schema_digest: "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"
+            .to_owned(),
+        features: features(),
         clients: clients.collect(),
+        overlaps: vec![Overlap {
+            clients: [3, 5].map(|c| format!("{name} {c}")),
+            shared_rows: 1204,
+            share: 0.381,
+            estimated: true,
+        }],
+        more_overlaps: 4,
         theta: vec![0.41, -0.12, 0.66, 0.31, -0.07, 0.052, 0.23, 0.015, 1.84],
         objective: 0.3312,
         root_loss: 0.3129,
@@ -93,37 +111,17 @@ pub(crate) fn outcome(n: usize, name: &str) -> OutcomeFile {
             diagonals_raised: 0,
         },
         root_metrics,
+        pooled_root_metrics: Some(metrics(0.941, 0.601, 84)),
         comparisons: Comparisons::default(),
+        blindness: None,
+        sweep: Vec::new(),
         verdict: Verdict::of(&judgements),
         judgements,
         settings,
         trust: None,
+        tilt: None,
         warnings: vec![rough, Warning::new(WarningCode::InnerNotConverged, not_converged)],
         trace,
-    };
-    OutcomeFile {
-        format: "equipoise-outcome".to_owned(),
-        version: 2,
-        about: About {
-            round: Some(format!("spring {name}")),
-            run_by: Some("round.example.org".to_owned()),
-            date: Some("2026-03-31".to_owned()),
-        },
-        schema_digest: "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"
-            .to_owned(),
-        features: features(),
-        overlaps: vec![Overlap {
-            clients: [3, 5].map(|c| format!("{name} {c}")),
-            shared_rows: 1204,
-            share: 0.381,
-            estimated: true,
-        }],
-        more_overlaps: 4,
-        pooled_root_metrics: Some(metrics(0.941, 0.601, 84)),
-        blindness: None,
-        sweep: Vec::new(),
-        outcome,
-        seconds: 1.84,
     }
 }
 
@@ -209,50 +207,27 @@ pub(crate) fn metrics(privileged: f64, other: f64, rows: usize) -> Metrics {
 
 fn client_audit(c: usize) -> ClientAudit {
     let own = metrics(0.9, if is_unreliable(c) { 0.6 } else { 0.88 }, 84);
-    let left_out = LeftOut {
-        loss: 0.0021 * (c as f64 - 1.5),
-        gap: Some(0.012),
-        soft_gap: None,
-        estimated: c == 1,
-    };
-    let estimate = equipoise_core::Estimate { value: 0.412, low: 0.341, high: 0.483 };
+    let left_out = LeftOut { loss: 0.0021 * (c as f64 - 1.5), gap: Some(0.012) };
     ClientAudit {
         reason: "leaving it out would raise the loss by 0.0021 on the root".to_owned(),
-        own_model: Some(OwnModel {
-            proxy_loss: 0.39,
-            loss: estimate,
-            accuracy: own.accuracy,
-            gap: own.gap(Fairness::SP),
-        }),
-        influence: Some(Influence {
-            left_out: (c != 0).then_some(left_out),
-            loss_slope: 0.01,
-            soft_gap_slope: None,
-        }),
+        own_model: Some(OwnModel { accuracy: own.accuracy, gap: own.gap(Fairness::SP) }),
+        left_out: (c != 0).then_some(left_out),
         privacy: None,
-        represented_rows: None,
         distinct_rows: Some(DistinctRows { rows: 3100, estimated: c == 1 }),
-        outliers: Some(Outliers {
-            rows: if c == 2 { 3 } else { 0 },
-            largest: if c == 2 { 1.2e6 } else { 3.0 },
-            column: 2,
-        }),
-        drift: Some(Drift { largest: 0.2 * c as f64, column: 1, by_chance: 0.45, overall: 0.1 }),
     }
 }
 
 /// A report on the outcome. `unreliable` are some of its clients.
 pub(crate) fn report<'a>(
-    file: &'a OutcomeFile,
+    outcome: &'a Outcome,
     schema: &'a Schema,
     unreliable: &'a [&'a str],
-) -> OutcomeReport<'a> {
+) -> OutcomePage<'a> {
     let measured =
         |defense, rows: &str, metrics| Measured { defense, rows: rows.to_owned(), metrics };
     let (bilevel, pooled) = (Defense::Bilevel, Defense::Pooled);
-    OutcomeReport {
-        title: "Bar passage, spring collection",
-        file,
+    OutcomePage {
+        outcome,
         schema,
         model_digest: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".to_owned(),
         unreliable,

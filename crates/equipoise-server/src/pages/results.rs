@@ -55,8 +55,7 @@ pub(super) fn write_results(markup: &mut Markup, view: &RoundView) {
 
 /// The verdict and the key figures with their intervals, as the report shows them.
 fn write_figures(markup: &mut Markup, view: &RoundView) {
-    let Some(file) = &view.outcome else { return };
-    let outcome = &file.outcome;
+    let Some(outcome) = &view.outcome else { return };
     answer(outcome).write(markup);
     let weighted = outcome.clients.iter().filter(|c| c.weight > NEGLIGIBLE_WEIGHT).count();
     let clients = format!(

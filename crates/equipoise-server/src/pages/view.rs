@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use equipoise_data::OutcomeFile;
+use equipoise_core::Outcome;
 use jiff::Timestamp;
 
 use crate::protocol::{RoundId, RoundInfo, RoundSpec};
@@ -16,7 +16,7 @@ pub(crate) struct RoundView {
     pub(crate) now: Timestamp,
     /// Published files; empty before publication.
     pub(crate) files: Vec<PublishedFile>,
-    pub(crate) outcome: Option<OutcomeFile>,
+    pub(crate) outcome: Option<Outcome>,
 }
 
 impl Action {

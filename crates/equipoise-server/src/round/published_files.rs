@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use equipoise_data::OutcomeFile;
+use equipoise_core::Outcome;
+use equipoise_data::outcome;
 use tracing::warn;
 
 use super::rounds::Rounds;
@@ -60,8 +61,8 @@ impl Rounds {
     }
 
     /// The outcome of a published round.
-    pub(crate) fn outcome(&self, round: &RoundId) -> Option<OutcomeFile> {
+    pub(crate) fn outcome(&self, round: &RoundId) -> Option<Outcome> {
         let path = self.store.folder().published(round).join("outcome.json");
-        OutcomeFile::read(&path).inspect_err(|error| warn!(%error, "cannot show the outcome")).ok()
+        outcome::read(&path).inspect_err(|error| warn!(%error, "cannot show the outcome")).ok()
     }
 }

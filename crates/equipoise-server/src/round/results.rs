@@ -2,10 +2,12 @@
 //! again from the same inputs.
 
 use std::path::Path;
+use std::time::Instant;
 
-use equipoise_core::{Observer, Warning, WarningCode};
-use equipoise_data::{About, load_round, write_atomically, write_json};
-use equipoise_defend::{Context, Timing, absence_warning, defend};
+use equipoise_core::{About, Observer, Warning, WarningCode};
+use equipoise_data::{load_round, write_atomically, write_json};
+use equipoise_report::OutcomePage;
+use equipoise_report::defend::{absence_warning, defend, write_files};
 
 use super::solver::SolveError;
 use crate::protocol::{ClientId, RoundSpec, SubmissionList};
@@ -31,19 +33,20 @@ pub(crate) fn write_results(
 ) -> Result<f64, SolveError> {
     let spec: RoundSpec = serde_json::from_str(inputs.spec_json).map_err(SolveError::Spec)?;
     let schema = spec.schema()?;
-    let loaded = load_round(inputs.proxies, inputs.roots, &schema)?;
+    let mut loaded = load_round(inputs.proxies, inputs.roots, &schema)?;
+    loaded.warnings.extend(submission_warnings(inputs.list));
     let settings = spec.settings.validate()?;
-    let warnings = submission_warnings(inputs.list);
-    let (about, timing) = (about(&spec), Timing::Omitted);
-    let context = Context { warnings, about, timing, ..Context::default() };
-    let defended = defend(&schema, &loaded, &settings, context, observer)?;
+    let started = Instant::now();
+    let mut outcome = defend(&schema, &loaded, &settings, observer)?;
+    let seconds = started.elapsed().as_secs_f64();
+    outcome.about = about(&spec);
 
-    defended.write_files(folder)?;
+    write_files(&OutcomePage::new(&outcome, &schema)?, folder)?;
     write_text(&folder.join("spec.json"), inputs.spec_json)?;
     write_text(&folder.join("schema.toml"), &spec.schema_toml)?;
     write_text(&folder.join("submissions.json"), &inputs.list.to_json())?;
     write_json(&folder.join("settings.json"), &spec.settings, false)?;
-    Ok(defended.seconds)
+    Ok(seconds)
 }
 
 /// What the outcome says about its round: only what follows from the specification.

@@ -142,7 +142,7 @@ pub(crate) enum SolveError {
     #[error(transparent)]
     Maths(#[from] equipoise_core::Error),
     #[error(transparent)]
-    Defend(#[from] equipoise_defend::Error),
+    Defend(#[from] equipoise_report::defend::Error),
 }
 
 impl SolveError {

@@ -1,5 +1,5 @@
-//! The canonical table: the rows of a proxy in one format, whatever the format of the file, and what it says about its privacy and
-//! about how many rows it stands for. The solver reads only these.
+//! The canonical table: the rows of a proxy in one format, whatever the format of the file, and what it says about its
+//! privacy. The solver reads only these.
 
 use std::fs::File;
 use std::io::{BufWriter, Write, sink};

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use equipoise_core::Outcome;
 use equipoise_core::Settings;
-use equipoise_data::{OutcomeFile, Schema};
+use equipoise_data::{Schema, outcome};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -28,7 +29,7 @@ pub(super) struct Documents<'a> {
     pub(super) schema: Schema,
     pub(super) settings: Settings,
     pub(super) list: SubmissionList,
-    pub(super) outcome: OutcomeFile,
+    pub(super) outcome: Outcome,
 }
 
 /// Parses the statement.
@@ -45,7 +46,7 @@ impl<'a> Documents<'a> {
         checks: &mut Checks,
     ) -> Option<Self> {
         let outcome = text(files, "outcome.json").and_then(|text| {
-            OutcomeFile::from_json(text, Path::new("outcome.json")).map_err(|e| e.to_string())
+            outcome::from_json(text, Path::new("outcome.json")).map_err(|e| e.to_string())
         });
         let schema = text(files, "schema.toml").and_then(|text| {
             Schema::from_toml(text, Path::new("schema.toml")).map_err(|e| e.to_string())

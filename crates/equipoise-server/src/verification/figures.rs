@@ -3,6 +3,7 @@
 use equipoise_core::{
     Choice, Outcome, Termination, Verdict, Warning, WarningCode, sort_by_importance,
 };
+use equipoise_report::{OutcomePage, defend};
 
 use super::check::{Checks, Problems};
 use super::documents::Documents;
@@ -23,7 +24,7 @@ pub(super) fn check(documents: &Documents<'_>, checks: &mut Checks) {
     );
     add_verdict_checks(documents, checks);
     checks.add("the figures of the outcome agree with each other", outcome_problem(documents));
-    match equipoise_defend::files_of(&documents.outcome, &documents.schema) {
+    match all_files(documents) {
         Ok(files) => {
             for (name, expected) in files {
                 let claim = match name {
@@ -40,27 +41,32 @@ pub(super) fn check(documents: &Documents<'_>, checks: &mut Checks) {
     }
 }
 
+/// The files as this version writes them.
+fn all_files(documents: &Documents<'_>) -> Result<[(&'static str, Vec<u8>); 4], defend::Error> {
+    defend::files(&OutcomePage::new(&documents.outcome, &documents.schema)?)
+}
+
 fn inputs_problem(documents: &Documents<'_>) -> Option<String> {
-    let (file, spec) = (&documents.outcome, &documents.spec);
+    let (outcome, spec) = (&documents.outcome, &documents.spec);
     let mut problems = Problems::default();
-    problems.require(file.outcome.settings == spec.settings, || {
+    problems.require(outcome.settings == spec.settings, || {
         "`settings` differ from the specification's".to_owned()
     });
-    problems.require(file.about == about(spec), || {
+    problems.require(outcome.about == about(spec), || {
         "`about` differs from the specification's round and server".to_owned()
     });
     let digest = documents.schema.digest().to_string();
-    problems.require(file.schema_digest == digest, || {
-        format!("it was computed with the schema {}, not {digest}", file.schema_digest)
+    problems.require(outcome.schema_digest == digest, || {
+        format!("it was computed with the schema {}, not {digest}", outcome.schema_digest)
     });
-    problems.require(file.features == documents.schema.theta_names(), || {
+    problems.require(outcome.features == documents.schema.theta_names(), || {
         "`features` differ from the schema's".to_owned()
     });
     problems.into_option()
 }
 
 fn clients_problem(documents: &Documents<'_>) -> Option<String> {
-    let clients = &documents.outcome.outcome.clients;
+    let clients = &documents.outcome.clients;
     let listed = &documents.list.submissions;
     let mut problems = Problems::default();
     for submission in listed {
@@ -90,7 +96,7 @@ fn warnings_problem(documents: &Documents<'_>) -> Option<String> {
             WarningCode::NoSubmission | WarningCode::SameTable | WarningCode::RepeatedRows
         )
     };
-    let warnings = &documents.outcome.outcome.warnings;
+    let warnings = &documents.outcome.warnings;
     let found: Vec<&Warning> = warnings.iter().filter(follows_from_list).collect();
     let mut expected = submission_warnings(&documents.list);
     sort_by_importance(&mut expected);
@@ -127,7 +133,7 @@ fn add_verdict_checks(documents: &Documents<'_>, checks: &mut Checks) {
 }
 
 fn verdict_problem(documents: &Documents<'_>) -> Option<String> {
-    let outcome = &documents.outcome.outcome;
+    let outcome = &documents.outcome;
     let settings = &outcome.settings;
     let expected = outcome.root_metrics.judge(settings.requirements, settings.fairness);
     let mut problems = Problems::default();
@@ -151,18 +157,16 @@ fn verdict_problem(documents: &Documents<'_>) -> Option<String> {
 }
 
 fn figures_warned(documents: &Documents<'_>) -> Option<String> {
-    let outcome = &documents.outcome.outcome;
+    let outcome = &documents.outcome;
     let found = outcome.warnings.iter().filter(|warning| warning.code.follows_from_figures());
     warnings_differ(found.collect(), &outcome.figure_warnings())
 }
 
 /// Figures that other figures imply. Reading the file has checked that all are finite and the weights a distribution.
 fn outcome_problem(documents: &Documents<'_>) -> Option<String> {
-    let file = &documents.outcome;
-    let outcome = &file.outcome;
+    let outcome = &documents.outcome;
     let outer = &outcome.settings.outer;
     let mut problems = Problems::default();
-    problems.require(file.seconds == 0.0, || "`seconds` is not 0".to_owned());
     problems.require(outcome.rho == outer.rho.last(outer.iterations), || {
         format!("ρ is {}, which is not where the settings end", outcome.rho)
     });
@@ -177,7 +181,7 @@ fn outcome_problem(documents: &Documents<'_>) -> Option<String> {
         "the weights are not where the trajectory ends".to_owned()
     });
     let root_rows: usize = outcome.clients.iter().map(|client| client.root_rows).sum();
-    let measured = [Some(&outcome.root_metrics), file.pooled_root_metrics.as_ref()];
+    let measured = [Some(&outcome.root_metrics), outcome.pooled_root_metrics.as_ref()];
     for metrics in measured.into_iter().flatten() {
         problems.require(metrics.rows == root_rows, || {
             format!("the clients have {root_rows} root rows, but {} were measured", metrics.rows)

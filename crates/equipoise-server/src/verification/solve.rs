@@ -85,7 +85,7 @@ pub(super) fn check(
         checks.add("the solve can be repeated", Some(error.to_string()));
         return Ok(None);
     }
-    for name in equipoise_defend::FILES {
+    for name in equipoise_report::defend::FILES {
         let path = results.join(name);
         let expected = std::fs::read(&path).map_err(|source| InputError::Io { path, source })?;
         let claim = format!("the repeated solve gives the same {name}, bit for bit");

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use equipoise_data::{OutcomeFile, Schema};
-use equipoise_defend::files_of;
+use equipoise_core::Outcome;
+use equipoise_data::{Schema, outcome};
+use equipoise_report::{OutcomePage, defend};
 use equipoise_server::protocol::{
     Digest, Event, EventKind, PUBLISHED_FILES, PrivateKey, Receipt, RoundSpec, SignedLogHead,
     SignedStatement, Subject, SubmissionList, verify_chain,
@@ -23,7 +24,7 @@ pub(crate) struct Forger {
     pub(crate) head: SignedLogHead,
     pub(crate) spec: RoundSpec,
     pub(crate) list: SubmissionList,
-    pub(crate) outcome: OutcomeFile,
+    pub(crate) outcome: Outcome,
     pub(crate) events: Vec<Event>,
     /// Files that are published with this content, whatever the rest says.
     pub(crate) replaced: Files,
@@ -40,8 +41,7 @@ impl Forger {
             head: serde_json::from_str(&text("audit-head.json")).unwrap(),
             spec: serde_json::from_str(&text("spec.json")).unwrap(),
             list: serde_json::from_str(&text("submissions.json")).unwrap(),
-            outcome: OutcomeFile::from_json(&text("outcome.json"), Path::new("outcome.json"))
-                .unwrap(),
+            outcome: outcome::from_json(&text("outcome.json"), Path::new("outcome.json")).unwrap(),
             events: verify_chain(log.lines())
                 .unwrap()
                 .into_iter()
@@ -113,7 +113,8 @@ impl Forger {
             "settings.json" => pretty(&self.spec.settings),
             "submissions.json" => self.list.to_json().into_bytes(),
             _ => {
-                let files = files_of(&self.outcome, &schema).unwrap();
+                let page = OutcomePage::new(&self.outcome, &schema).unwrap();
+                let files = defend::files(&page).unwrap();
                 files.into_iter().find(|(known, _)| *known == name).unwrap().1
             }
         }

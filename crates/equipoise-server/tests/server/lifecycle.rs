@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use equipoise_core::{Fairness, NoopObserver, Settings, WarningCode};
-use equipoise_data::{About, OutcomeFile, load_round};
-use equipoise_defend::{Context, Timing, defend};
+use equipoise_core::{About, Fairness, NoopObserver, Settings, WarningCode};
+use equipoise_data::{Model, load_round, outcome};
+use equipoise_report::defend::defend;
 use equipoise_server::Limits;
 use equipoise_server::protocol::{PublicKey, Refusal, RoundState};
 use equipoise_server::store::RealDisk;
@@ -47,17 +47,17 @@ async fn a_full_roster_closes_the_round_and_gives_the_model_of_defend() {
     }
     let loaded = load_round(&proxies, &world.dir.path().join("roots"), &schema()).unwrap();
     let settings = Settings::new(Fairness::SP).validate().unwrap();
-    let about = About {
+    let mut own = defend(&schema(), &loaded, &settings, &mut NoopObserver).unwrap();
+    own.about = About {
         round: Some("spring".to_owned()),
         run_by: Some("https://round.example.org".to_owned()),
         date: None,
     };
-    let context = Context { about, timing: Timing::Omitted, ..Context::default() };
-    let own = defend(&schema(), &loaded, &settings, context, &mut NoopObserver).unwrap();
-    assert_eq!(String::from_utf8_lossy(&files["model.json"]), own.model.to_json());
+    let model = Model::of(&own, &schema()).unwrap();
+    assert_eq!(String::from_utf8_lossy(&files["model.json"]), model.to_json());
     let outcome = String::from_utf8_lossy(&files["outcome.json"]).into_owned();
-    let outcome = OutcomeFile::from_json(&outcome, "outcome.json".as_ref()).unwrap();
-    assert_eq!(outcome, own.file);
+    let outcome = outcome::from_json(&outcome, "outcome.json".as_ref()).unwrap();
+    assert_eq!(outcome, own);
     assert_eq!(outcome.overlaps, [], "random proxies have no notable overlap");
 
     let trusted = Trusted { server_key: Some(server.store.key().public()), ..Trusted::default() };
@@ -83,7 +83,7 @@ async fn clients_that_copied_rows_are_published_and_the_outcome_is_reproducible(
         assert_eq!(server.wait(), RoundState::Published);
         let files = published(&server).await;
         let outcome = String::from_utf8(files["outcome.json"].clone()).unwrap();
-        let outcome = OutcomeFile::from_json(&outcome, "outcome.json".as_ref()).unwrap();
+        let outcome = outcome::from_json(&outcome, "outcome.json".as_ref()).unwrap();
         let [overlap] = &outcome.overlaps[..] else { panic!("{:?}", outcome.overlaps) };
         assert_eq!(overlap.clients, ["north", "south"]);
         assert_eq!((overlap.shared_rows, overlap.share, overlap.estimated), (30, 0.75, false));
@@ -126,8 +126,7 @@ async fn closing_requires_the_minimum_and_names_absent_clients() {
     assert_eq!(server.wait(), RoundState::Published);
     let files = published(&server).await;
     let outcome = String::from_utf8(files["outcome.json"].clone()).unwrap();
-    let outcome = OutcomeFile::from_json(&outcome, "outcome.json".as_ref()).unwrap();
-    let outcome = outcome.outcome;
+    let outcome = outcome::from_json(&outcome, "outcome.json".as_ref()).unwrap();
     assert_eq!(outcome.clients.len(), 2);
     let code = WarningCode::NoSubmission;
     let absent: Vec<_> = outcome.warnings.iter().filter(|w| w.code == code).collect();

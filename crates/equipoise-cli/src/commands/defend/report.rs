@@ -1,17 +1,17 @@
 //! The outcome as the coordinator sees it on stdout.
 
 use std::path::Path;
+use std::time::Duration;
 
 use equipoise_core::{Defense, Metrics, Outcome, SweepPoint, Termination, describe_verdict};
-use equipoise_data::OutcomeFile;
 use serde_json::Value;
 
 use crate::figures::gap_lines;
 use crate::formatting::{bar, count, gap_text, number, table, with_interval};
 
 /// outcome.json without the settings and the trace, with the path of its folder.
-pub(super) fn document(path: &Path, file: &OutcomeFile) -> anyhow::Result<Value> {
-    let mut document = serde_json::to_value(file)?;
+pub(super) fn document(path: &Path, outcome: &Outcome) -> anyhow::Result<Value> {
+    let mut document = serde_json::to_value(outcome)?;
     if let Some(keys) = document.as_object_mut() {
         keys.remove("settings");
         keys.remove("trace");
@@ -20,8 +20,7 @@ pub(super) fn document(path: &Path, file: &OutcomeFile) -> anyhow::Result<Value>
     Ok(document)
 }
 
-pub(super) fn text(file: &OutcomeFile) -> String {
-    let outcome = &file.outcome;
+pub(super) fn text(outcome: &Outcome, took: Duration) -> String {
     let verdict = describe_verdict(&outcome.judgements, "this root");
     let verdict = verdict.map_or_else(String::new, |sentence| sentence + "\n\n");
     format!(
@@ -29,18 +28,18 @@ pub(super) fn text(file: &OutcomeFile) -> String {
         outcome.settings.defense,
         outcome.settings.fairness,
         weights(outcome),
-        solve_lines(outcome, file.seconds),
+        solve_lines(outcome, took),
         count(outcome.root_metrics.rows, "root row"),
         root_lines(&outcome.root_metrics),
-    ) + &trade_off(file)
+    ) + &trade_off(outcome)
 }
 
 /// Accuracy and gap of every model between accuracy alone and what the settings ask for.
-fn trade_off(file: &OutcomeFile) -> String {
-    if file.sweep.is_empty() {
+fn trade_off(outcome: &Outcome) -> String {
+    if outcome.sweep.is_empty() {
         return String::new();
     }
-    let fairness = file.outcome.settings.fairness;
+    let fairness = outcome.settings.fairness;
     let row = |point: &SweepPoint| {
         let metrics = &point.root_metrics;
         vec![
@@ -51,7 +50,7 @@ fn trade_off(file: &OutcomeFile) -> String {
         ]
     };
     let header = ["fairness", "accuracy", "balanced accuracy", "worst gap"];
-    let rows = file.sweep.iter().map(row).collect();
+    let rows = outcome.sweep.iter().map(row).collect();
     format!(
         "\nthe trade-off on the root: from accuracy alone (0) to this model (1)\n{}",
         table(&header, rows, &[0, 1, 2, 3])
@@ -83,7 +82,7 @@ fn weights(outcome: &Outcome) -> String {
     text + unused
 }
 
-fn solve_lines(outcome: &Outcome, seconds: f64) -> String {
+fn solve_lines(outcome: &Outcome, took: Duration) -> String {
     let counts = &outcome.counts;
     let mut rows = Vec::new();
     // The other defenses minimise no objective.
@@ -107,7 +106,7 @@ fn solve_lines(outcome: &Outcome, seconds: f64) -> String {
         "{} over the rows",
         if counts.passes == 1 { "1 pass".to_string() } else { format!("{} passes", counts.passes) }
     ));
-    effort.push(format!("{seconds:.2} s"));
+    effort.push(format!("{:.2} s", took.as_secs_f64()));
     rows.push(line("effort", effort.join(", ")));
     table(&[], rows, &[])
 }

@@ -3,7 +3,6 @@
 use clap::Args;
 use equipoise_core::{
     CheckedSettings, Choice, Defense, InnerSolver, Profile, Requirements, RootWeighting, Settings,
-    Surrogate,
 };
 
 use crate::choice_args::choice;
@@ -34,13 +33,6 @@ pub(crate) struct SettingsArgs {
         value_name = "PROFILE"
     )]
     profile: Profile,
-    /// The smooth measure of unfairness that bilevel minimises: covariance, soft-rate or soft-rate:SLOPE
-    ///
-    /// covariance: of group and score, as in the paper;
-    /// soft-rate: the rate of soft decisions σ(SLOPE · score), close to the rates that people measure [default slope: 3].
-    /// [default: covariance]
-    #[arg(long, value_name = "MEASURE")]
-    surrogate: Option<Surrogate>,
     /// How bilevel weights root rows [default: pooled]
     #[arg(long, value_parser = choice::<RootWeighting>(), value_name = "HOW")]
     root_weighting: Option<RootWeighting>,
@@ -91,7 +83,6 @@ impl SettingsArgs {
         let mut settings = Settings::of_profile(self.profile, fairness);
         set(&mut settings.defense, self.defense);
         self.check_bilevel_options(settings.defense)?;
-        set(&mut settings.surrogate, self.surrogate);
         set(&mut settings.root_weighting, self.root_weighting);
         settings.inner.solver = self.inner;
         settings.fall_back &= !self.no_fallback;

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use equipoise_core::{Defense, Metrics, Outcome, Termination};
-use equipoise_defend::Defended;
 use equipoise_lab::Demo;
 use serde::Serialize;
 
 use crate::formatting::{bar, count, figure, gap_text, rate, table};
+
+/// The outcome of a defense, and its figures on the test rows.
+type Run<'a> = (&'a Outcome, &'a Metrics);
 
 /// The demo in JSON.
 #[derive(Serialize)]
@@ -37,13 +39,12 @@ struct DefenseSummary<'a> {
     weights: BTreeMap<&'a str, f64>,
     unreliable_weight: f64,
     termination: Termination,
-    seconds: f64,
     #[serde(flatten)]
     metrics: &'a Metrics,
 }
 
 impl<'a> Summary<'a> {
-    pub(super) fn new(path: &'a Path, demo: &'a Demo, runs: &'a [Defended]) -> Self {
+    pub(super) fn new(path: &'a Path, demo: &'a Demo, runs: &[Run<'a>]) -> Self {
         let clients = &demo.scenario.clients;
         Self {
             path,
@@ -60,27 +61,25 @@ impl<'a> Summary<'a> {
                     root_rows: client.root.len(),
                 })
                 .collect(),
-            defenses: runs.iter().map(|run| DefenseSummary::new(demo, run)).collect(),
+            defenses: runs.iter().map(|&run| DefenseSummary::new(demo, run)).collect(),
         }
     }
 }
 
 impl<'a> DefenseSummary<'a> {
-    fn new(demo: &Demo, run: &'a Defended) -> Self {
-        let outcome = &run.file.outcome;
+    fn new(demo: &Demo, (outcome, metrics): Run<'a>) -> Self {
         let clients = outcome.clients.iter();
         Self {
             defense: outcome.settings.defense,
             weights: clients.map(|client| (client.id.as_str(), client.weight)).collect(),
             unreliable_weight: demo.scenario.unreliable_weight(&outcome.weights()),
             termination: outcome.termination,
-            seconds: run.seconds,
-            metrics: &run.metrics,
+            metrics,
         }
     }
 }
 
-pub(super) fn text(demo: &Demo, runs: &[Defended], path: &Path) -> String {
+pub(super) fn text(demo: &Demo, runs: &[Run<'_>], path: &Path) -> String {
     let unreliable = demo.scenario.clients.iter().filter(|client| !client.reliable).count();
     let path = path.display();
     format!(
@@ -107,10 +106,10 @@ pub(super) fn text(demo: &Demo, runs: &[Defended], path: &Path) -> String {
 /// Width of the longest bar, in characters.
 const BAR_WIDTH: usize = 20;
 
-fn clients(demo: &Demo, runs: &[Defended]) -> String {
-    let mut outcomes = runs.iter().map(|run| &run.file.outcome);
+fn clients(demo: &Demo, runs: &[Run<'_>]) -> String {
+    let mut outcomes = runs.iter().map(|(outcome, _)| outcome);
     let method = outcomes.find(|outcome| outcome.settings.defense == Defense::default());
-    let weights = method.map(Outcome::weights).unwrap_or_default();
+    let weights = method.map(|outcome| outcome.weights()).unwrap_or_default();
     let largest = weights.iter().copied().fold(0.0, f64::max);
     let rows = demo.scenario.clients.iter().zip(weights).map(|(client, weight)| {
         vec![
@@ -124,9 +123,8 @@ fn clients(demo: &Demo, runs: &[Defended]) -> String {
     table(&["client", "own |SPD|", "sent", "weight", ""], rows.collect(), &[1, 3])
 }
 
-fn defenses(demo: &Demo, runs: &[Defended]) -> String {
-    let rows = runs.iter().map(|run| {
-        let (metrics, outcome) = (&run.metrics, &run.file.outcome);
+fn defenses(demo: &Demo, runs: &[Run<'_>]) -> String {
+    let rows = runs.iter().map(|(outcome, metrics)| {
         let unreliable = demo.scenario.unreliable_weight(&outcome.weights());
         vec![
             outcome.settings.defense.to_string(),

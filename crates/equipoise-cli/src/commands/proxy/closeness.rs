@@ -78,22 +78,21 @@ fn meaning(closeness: &Closeness) -> String {
 
 /// Whether there is a problem, and what to do.
 fn advice(closeness: &Closeness, start: ProxyStart) -> String {
-    let (copies, measured) = (closeness.copies, closeness.proxy_to_data.rows);
+    let copies = closeness.copies;
     match Finding::of(closeness) {
         _ if start == ProxyStart::Data => {
             "PROBLEM: the rows started from the private ones (--init data). Leave the option out before you submit.".to_owned()
         }
         Finding::NoProblem => {
-            "No problem: no proxy row measured is a real row, and typically none is closer to one than real rows are to each \
-             other."
+            "No problem: no proxy row is a real row, and typically none is closer to one than real rows are to each other."
                 .to_owned()
         }
         Finding::CommonRows => format!(
-            "No problem: {copies} of {measured} proxy rows measured equal a real row, but so does the typical real row. Such rows are \
+            "No problem: proxy rows that equal a real row: {copies}, but so does the typical real row. Such rows are \
              combinations that\nmany people share. If some are rare in your table, merge rare categories in the schema."
         ),
         Finding::Copies => format!(
-            "PROBLEM: {copies} of {measured} proxy rows measured equal a real row. Anyone who knows that person's values learns that the \
+            "PROBLEM: proxy rows that equal a real row: {copies}. Anyone who knows that person's values learns that the \
              person is probably in your\ndata. Use another --seed or fewer --rows; if that does not help, agree on a schema with fewer or \
              coarser columns."
         ),
@@ -130,11 +129,11 @@ mod tests {
             (closeness(1.6, 1.3, 0), Finding::NoProblem, &["No problem", "1.231 times as far"][..]),
             (closeness(0.9, 1.3, 0), Finding::NoProblem, &["No problem"]),
             (closeness(0.3, 1.3, 0), Finding::TooClose, &["PROBLEM", "--seed", "fewer columns"]),
-            (closeness(0.5, 1.3, 3), Finding::Copies, &["PROBLEM", "3 of 200", "--seed"]),
+            (closeness(0.5, 1.3, 3), Finding::Copies, &["PROBLEM", "row: 3.", "--seed"]),
             (
                 closeness(0.0, 0.0, 180),
                 Finding::CommonRows,
-                &["No problem", "180 of 200", "many people"],
+                &["No problem", "row: 180,", "many people"],
             ),
             (closeness(0.5, 0.0, 0), Finding::NoProblem, &["No problem"]),
             (closeness(30.0, 1.3, 0), Finding::UnlikeData, &["PROBLEM", "extreme values"]),

@@ -3,49 +3,40 @@
 use std::path::Path;
 
 use anyhow::ensure;
-use equipoise_core::{Fairness, GeneratedProxy, ProxyGenerator, ProxySettings};
+use equipoise_core::Fairness;
 use equipoise_data::{ProxyOrigin, Schema, TableKind, client_of};
 
 use super::ProxyArgs;
 
 /// The client, the schema and the criterion, to be stored in the proxy.
-pub(super) fn of(args: &ProxyArgs, schema: &Schema) -> anyhow::Result<ProxyOrigin> {
-    let is_parquet = TableKind::of(&args.output)? == TableKind::Parquet;
+pub(super) fn of(args: &ProxyArgs, path: &Path, schema: &Schema) -> anyhow::Result<ProxyOrigin> {
     if let Some(name) = &args.client {
         ensure!(
-            is_parquet,
+            TableKind::of(path)? == TableKind::Parquet,
             "--client: {} is a CSV file, which has no place for a name. Write a .parquet file, or leave the option out",
-            args.output.display()
+            path.display()
         );
         ensure!(
             ProxyOrigin::is_valid_name(name),
             "--client: a name has 1 to 200 bytes and no control characters"
         );
     }
-    let origin = at(&args.output, schema, Some(args.fairness.fairness));
+    let origin = at(path, schema, args.fairness);
     Ok(ProxyOrigin { client: args.client.clone().or(origin.client), ..origin })
-}
-
-/// The origin of a finished proxy: with its privacy and the number of rows it stands for, or as raw rows.
-pub(crate) fn with(
-    origin: ProxyOrigin,
-    made: &GeneratedProxy,
-    settings: &ProxySettings,
-) -> ProxyOrigin {
-    let raw_rows = settings.generator == ProxyGenerator::Raw;
-    let fairness = origin.fairness.filter(|_| !raw_rows);
-    let represented_rows = made.represented_rows;
-    ProxyOrigin { privacy: made.privacy.clone(), raw_rows, fairness, represented_rows, ..origin }
 }
 
 /// The origin of a proxy in a file that is named after its client. Raw rows meet no criterion.
 pub(crate) fn at(path: &Path, schema: &Schema, fairness: Option<Fairness>) -> ProxyOrigin {
+    let raw_rows = fairness.is_none();
+    let client = client_of(path).map(|name| match name.strip_suffix(".raw") {
+        Some(client) if raw_rows => client.to_owned(),
+        _ => name,
+    });
     ProxyOrigin {
-        client: client_of(path).filter(|name| ProxyOrigin::is_valid_name(name)),
+        client: client.filter(|name| ProxyOrigin::is_valid_name(name)),
         schema_sha256: Some(schema.digest()),
         fairness,
-        raw_rows: fairness.is_none(),
+        raw_rows,
         privacy: None,
-        represented_rows: None,
     }
 }

@@ -1,8 +1,8 @@
 //! Warnings about a proxy: what its owner should know before submitting it.
 
 use equipoise_core::{
-    Condition, FEW_DATA_ROWS, FairProxyTest, Privacy, ProxyGenerator, ProxyModels, ProxySettings,
-    ProxyStart, ProxySummary, Rows, Separation, Warning, WarningCode,
+    Condition, FEW_DATA_ROWS, FairProxyTest, Privacy, ProxyModels, ProxySettings, ProxyStart,
+    ProxySummary, Rows, Separation, Warning, WarningCode,
 };
 
 use super::closeness::Finding;
@@ -20,13 +20,6 @@ pub(super) fn about_data(data: &Rows, settings: &ProxySettings) -> Vec<Warning> 
             WarningCode::StartsFromData,
             "--init data starts from the private rows, so the proxy is nearly a copy of them. \
              Use it for experiments only, and do not submit it.",
-        ));
-    }
-    if settings.generator == ProxyGenerator::Raw {
-        warnings.push(Warning::new(
-            WarningCode::RawRows,
-            "--generator raw writes the private rows themselves: neither fair nor private. `submit` refuses the file \
-             unless you add --raw-rows.",
         ));
     }
     if let Some(privacy) = settings.privacy {

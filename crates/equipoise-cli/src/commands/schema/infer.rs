@@ -22,7 +22,7 @@ Examples:
   equipoise schema infer data.csv --label passed=1 --sensitive group=A \\
       --drop id -o schema.toml
   equipoise schema infer data.csv --label passed=1 --sensitive group=A \\
-      --fill median,mode --unknown other -o schema.toml")]
+      --fill mean,mode --unknown other -o schema.toml")]
 pub(crate) struct InferArgs {
     /// Tables of raw rows (.csv, .csv.gz or .parquet)
     #[arg(required = true)]

@@ -22,10 +22,10 @@ pub(crate) struct InferenceArgs {
     blind: bool,
     #[command(flatten)]
     columns: ColumnArgs,
-    /// What replaces missing values, such as median,mode [default: rows without a value are refused]
+    /// What replaces missing values, such as mean,mode [default: rows without a value are refused]
     ///
-    /// median and mean are for numeric columns, mode is for categorical ones. Empty cells, NA, N/A, NaN and null, in any
-    /// case, and ? count as missing. Labels and sensitive values are never filled.
+    /// mean is for numeric columns, mode is for categorical ones. Empty cells, NA, N/A, NaN and null, in any case, and ?
+    /// count as missing. Labels and sensitive values are never filled.
     #[arg(long, value_parser = choice::<Fill>(), value_name = "RULE", num_args = 1.., value_delimiter = ',')]
     fill: Vec<Fill>,
     /// What to do with values that are not levels of a categorical column [default: error]

@@ -11,11 +11,10 @@ use crate::output::{Answer, Output};
 
 /// Merge clients' descriptions of their tables into one schema
 ///
-/// Gives the schema that `infer` would give for all rows together, except for what the descriptions withhold. Whether integers are codes, how large the groups are
-/// and which level is the most frequent is decided over all clients. A column of which a description withholds rare levels
-/// gets `unknown = "other"`, unless --unknown says otherwise, so that no client's rows are refused. Descriptions have no
-/// medians: `--fill median` is exact for columns whose values are listed, and otherwise takes the mean and says so. The
-/// order of the files does not matter.
+/// Gives the schema that `infer` would give for all rows together, except for what the descriptions withhold. Whether
+/// integers are codes, how large the groups are and which level is the most frequent is decided over all clients. A column
+/// of which a description withholds rare levels gets `unknown = "other"`, unless --unknown says otherwise, so that no
+/// client's rows are refused. The order of the files does not matter.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:

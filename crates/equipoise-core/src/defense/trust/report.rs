@@ -184,7 +184,7 @@ pub struct TrustSummary {
     /// Whether the root was enough to tell which clients are fair.
     pub decided: bool,
     /// If not, about how many root rows in each group would be enough.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_needed: Option<usize>,
 }
 

@@ -13,7 +13,7 @@ use crate::round::Client;
 use crate::rows::{Layout, Rows};
 use crate::test_rows::layout;
 use crate::warning::WarningCode;
-use crate::{Defense, Metrics, NoopObserver, ProxyGenerator, ProxySettings, generate_proxy, solve};
+use crate::{Defense, Metrics, NoopObserver, solve};
 
 /// Rows whose features have the same distribution in all groups. Labels follow them, and the group by `bias`.
 fn rows(layout: &Layout, seed: u64, n_rows: usize, bias: f64) -> Rows {
@@ -100,40 +100,6 @@ fn biased_clients_get_no_weight_and_fair_ones_share_it() {
         assert!(summary.decided && summary.axes.len() == 1 && outcome.warnings.is_empty());
         assert!(worst_gap(&outcome.theta, &rows(&layout, 9, 20_000, 0.0)) < 0.03);
     }
-}
-
-/// A model of few rows is imprecise, unless they stand for many.
-#[test]
-fn a_distilled_proxy_counts_like_the_rows_it_stands_for() {
-    let layout = Layout::two_groups(2, true);
-    let mut clients = clients(&layout, 4, &[0.0; 5], 20);
-    let settings = ProxySettings {
-        generator: ProxyGenerator::Distillation,
-        rows: Some(60),
-        ..ProxySettings::new(Fairness::SP)
-    };
-    let made = generate_proxy(&clients[0].proxy, &settings, &mut NoopObserver).unwrap();
-    clients[0].proxy = made.rows;
-    let settings = Settings { defense: Defense::Trust, ..Settings::new(Fairness::SP) };
-    let weight = |declared: Option<u64>| {
-        let round = Round::new(clients.clone()).unwrap();
-        let declared = vec![declared, None, None, None, None];
-        let round = round.with_represented_rows(declared).unwrap();
-        let settings = settings.validate().unwrap();
-        solve(&round, &settings, &mut NoopObserver).unwrap().weights()[0]
-    };
-    assert_eq!(made.represented_rows, Some(1500));
-    assert!((weight(made.represented_rows) - 0.2).abs() < 0.02, "{:?}", weight(Some(1500)));
-    assert!(weight(None) < 0.1, "{}", weight(None));
-    // A claim of fewer rows than the proxy has means nothing, and one of more than most clients have no more than theirs.
-    assert_eq!(weight(Some(1)), weight(None));
-    assert_eq!(weight(Some(1 << 40)), weight(Some(1500)));
-    // Nor does it if most clients lie.
-    let round = Round::new(clients.clone()).unwrap();
-    let lies = vec![Some(1500), None, Some(1 << 40), Some(1 << 40), Some(1 << 40)];
-    assert_eq!(round.with_represented_rows(lies).unwrap().represented_rows(), [1500.0; 5]);
-    let round = Round::new(clients.clone()).unwrap();
-    assert!(round.with_represented_rows(vec![None; 2]).is_err());
 }
 
 #[test]

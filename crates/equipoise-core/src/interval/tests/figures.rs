@@ -94,12 +94,6 @@ fn auc_agrees_with_scikit_learn_and_delongs_definition() {
         let half = Z * variance.sqrt() / slope;
         assert_close(logit(estimate.high) - logit(auc.value), half, 1e-10);
         assert_close(logit(auc.value) - logit(estimate.low), half, 1e-10);
-
-        let second = Auc::of(&floats(&table.figures["second_score"]), &table.positive).unwrap();
-        let difference = auc.difference(&second).unwrap();
-        assert_close(difference.value, auc.value - second.value, 1e-15);
-        let variance = table.figures["auc_difference_variance"].as_f64().unwrap();
-        assert_close(difference.half_width(), Z * variance.sqrt(), 1e-12);
         for group in 0..table.n_groups {
             let select = |i: &usize| table.group[*i] == group;
             let rows: Vec<usize> = (0..table.group.len()).filter(select).collect();
@@ -123,49 +117,6 @@ fn separated_scores_leave_the_auc_uncertain() {
     assert!(t < 0.5, "{t}");
 }
 
-/// The limits `μ` of a mean solve `(m − μ)² = t² s² μ(1 − μ) / (n m(1 − m))`.
-#[test]
-fn mean_limits_solve_their_equation() {
-    let moments = Moments::of([0.9, 0.95, 0.7, 0.99, 0.85]);
-    assert_close(moments.mean, 0.878, 1e-15);
-    assert_close(moments.variance, 0.012_67, 1e-12);
-    let (estimate, m) = (moments.estimate().unwrap(), moments.mean);
-    let t = student_t_quantile(0.975, 4.0);
-    for limit in [estimate.low, estimate.high] {
-        let variance = moments.variance * limit * (1.0 - limit) / (m * (1.0 - m));
-        assert_close((m - limit).powi(2), t * t * variance / 5.0, 1e-12);
-    }
-}
-
-/// With many rows and means of 1/2 the interval is Welch's, up to terms of order 1/n.
-#[test]
-fn large_cells_have_welchs_interval() {
-    let scores = |n: usize, spread: f64| {
-        Moments::of((0..n).map(move |i| 0.5 + spread * ((i as f64 + 0.5) / n as f64 - 0.5)))
-    };
-    let (a, b) = (scores(4000, 0.8), scores(6000, 0.8));
-    let found = mean_difference(a, b).unwrap();
-    let welch = Z * (a.variance / 4000.0 + b.variance / 6000.0).sqrt();
-    assert_close(found.half_width() / welch, 1.0, 1e-3);
-}
-
-#[test]
-fn equal_scores_are_never_certain() {
-    // A share u of other scores: (1 − u)³ = 2.5 %.
-    let three = Moments::of([0.4; 3]).estimate().unwrap();
-    let share = 1.0 - 0.025f64.cbrt();
-    assert_close(three.low, 0.4 * (1.0 - share), 1e-12);
-    assert_close(three.high, 0.4 + 0.6 * share, 1e-12);
-    let one = Moments::of([0.4]).estimate().unwrap();
-    assert!(one.low < 0.02 && one.high > 0.98);
-    let difference = mean_difference(Moments::of([0.4; 3]), Moments::of([0.4; 3])).unwrap();
-    assert!(difference.low < -0.4 && difference.high > 0.4);
-    // Three equal scores borrow the dispersion of a group that shows some.
-    let varied = Moments::of((0..40).map(|i| f64::from(i) / 40.0));
-    let borrowed = mean_difference(Moments::of([0.4; 3]), varied).unwrap();
-    assert!(borrowed.half_width() > 0.25, "{borrowed:?}");
-}
-
 #[test]
 fn calibration_is_the_mean_score_minus_the_base_rate() {
     for table in tables() {
@@ -181,6 +132,15 @@ fn calibration_is_the_mean_score_minus_the_base_rate() {
             .map(|(s, &p)| s - f64::from(u8::from(p)))
             .collect();
         let student = paired_mean(&residuals).unwrap();
-        assert_close(found.half_width() / student.half_width(), 1.0, 0.01);
+        assert_close(found.half_width() / student.half_width(), 1.0, 0.02);
     }
+}
+
+#[test]
+fn calibration_of_a_few_rows_by_hand() {
+    // −1, 0.4, 0.4, 1: mean 0.2, variance (2.32 − 4 · 0.2²) / 3 = 0.72.
+    let two = calibration(&[0.4; 2], &[false; 2]).unwrap();
+    assert_close(two.value, 0.4, 1e-15);
+    assert_close(two.low, 0.4 - Z * 0.36f64.sqrt(), 1e-12);
+    assert_eq!(two.high, 1.0);
 }

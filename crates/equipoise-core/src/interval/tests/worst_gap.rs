@@ -14,10 +14,6 @@ fn two_groups_have_newcombes_interval() {
     assert_eq!(worst.location, Location { condition: 0, group: 0, other: 1 });
     let turned = WorstGap::of(std::slice::from_ref(&cells), 1).unwrap();
     assert_eq!(Some(turned.gap), rate_difference(cells[1], cells[0]));
-
-    let soft = vec![Moments::of([0.2, 0.4, 0.5]), Moments::of([0.6, 0.9, 0.8, 0.7])];
-    let worst = WorstGap::of(std::slice::from_ref(&soft), 0).unwrap();
-    assert_eq!(Some(worst.gap), mean_difference(soft[0], soft[1]));
 }
 
 #[test]
@@ -43,7 +39,7 @@ fn groups_without_rows_are_left_out_and_named() {
     assert_eq!(Some(worst.gap), rate_difference(conditions[0][0], conditions[0][2]));
     assert_eq!(worst.empty, [(0, 1), (1, 1), (1, 2)]);
     assert!(WorstGap::of(&[counts(&[(3, 10), (0, 0)])], 0).is_none());
-    assert!(WorstGap::of::<Count>(&[], 0).is_none());
+    assert!(WorstGap::of(&[], 0).is_none());
 }
 
 /// A pair far ahead of all others keeps Newcombe's interval; one of many equal pairs does not.
@@ -88,18 +84,6 @@ fn small_and_extreme_cells_give_finite_ordered_limits() {
                 let gap = WorstGap::of(&[counts(&[a, b, c]), counts(&[c, b, a])], 1).unwrap().gap;
                 assert!(gap.low <= gap.value && gap.value <= gap.high, "{a:?} {b:?} {c:?} {gap:?}");
                 assert!(gap.low >= -1.0 && gap.high <= 1.0 && gap.high - gap.low > 0.001);
-            }
-        }
-    }
-    let scores: [&[f64]; 5] =
-        [&[0.0], &[1.0, 1.0], &[0.3, 0.3, 0.3], &[0.1, 0.9], &[0.0, 1.0, 1.0]];
-    for a in scores {
-        for b in scores {
-            for c in scores {
-                let cells = [a, b, c].map(|s| Moments::of(s.iter().copied())).to_vec();
-                let gap = WorstGap::of(&[cells], 0).unwrap().gap;
-                assert!(gap.low <= gap.value && gap.value <= gap.high, "{a:?} {b:?} {c:?} {gap:?}");
-                assert!(gap.high - gap.low > 0.1);
             }
         }
     }

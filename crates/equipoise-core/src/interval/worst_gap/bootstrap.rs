@@ -3,8 +3,7 @@
 //! A gap `g` belongs to the interval unless a test at 5 % rejects it (Chuang and Lai's hybrid resampling). The test takes
 //! the most likely rates whose worst gap is `g` ([`null_rates`]), draws every cell at its rate, and compares the
 //! `T = max (difference − g) / error` found with those drawn, over all ordered pairs of groups. The errors are those at
-//! the rates under test, as in a score test. Each draw of a count is binomial; that of a mean follows Student's t with
-//! the variance that the scores show. Draws that equal `T` count half (mid-p).
+//! the rates under test, as in a score test. Draws are binomial; those that equal `T` count half (mid-p).
 //!
 //! The two ends share the 5 %. `g` is too large if `T` is below −1.96 and among the lowest 2.5 % of the draws. The
 //! first keeps the interval from vanishing when all groups happen to agree, and it makes misses rare at small gaps:
@@ -18,7 +17,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::null_rates::{Ends, null_rates, variance};
-use crate::interval::{Estimate, Z};
+use crate::interval::{Count, Estimate, Z};
 
 /// Draws of each cell.
 pub(super) const DRAWS: usize = 2048;
@@ -42,41 +41,27 @@ const UPPER_STEPS: usize = 9;
 /// Draws closer than this to what was found are equal to it.
 const ROUNDING: f64 = 1e-9;
 
-/// A group's figure under one condition.
+/// Successes, and failures, that are added to a cell before rates are drawn from it: more make the intervals of rates near 0
+/// and 1 cautious, fewer make those of small cells miss more often than they should.
+const ADDED: f64 = 0.125;
+
+/// A group's rate under one condition.
 pub(super) struct Cell {
-    /// The rate or the mean.
+    /// Rows.
+    pub(super) n: usize,
     pub(super) value: f64,
     /// The same, moved slightly away from 0 and 1: no success among a few rows does not mean a rate of 0.
     pub(super) smoothed: f64,
-    /// The number of 0-or-1 rows that would say as much.
-    pub(super) information: f64,
-    pub(super) law: Law,
-}
-
-/// How a cell varies from sample to sample.
-pub(super) enum Law {
-    /// A binomial count of so many rows.
-    Binomial(usize),
-    /// A mean with these [`DRAWS`] errors, in ascending order, in units of the standard error.
-    Scaled(Vec<f64>),
 }
 
 impl Cell {
-    fn error_squared(&self, rate: f64) -> f64 {
-        variance(rate) / self.information
+    pub(super) fn of(count: Count) -> Self {
+        let (n, value) = (count.n as f64, count.share());
+        Self { n: count.n, value, smoothed: (n * value + ADDED) / (n + 2.0 * ADDED) }
     }
 
-    /// Fills `draws` with what the cell would show at `rate`, in ascending order.
-    fn draw(&self, rate: f64, draws: &mut [f64]) {
-        match &self.law {
-            Law::Binomial(n) => binomial_quantiles(*n, rate, draws),
-            Law::Scaled(errors) => {
-                let scale = self.error_squared(rate).sqrt();
-                for (draw, error) in draws.iter_mut().zip(errors) {
-                    *draw = (rate + scale * error).clamp(0.0, 1.0);
-                }
-            }
-        }
+    fn error_squared(&self, rate: f64) -> f64 {
+        variance(rate) / self.n as f64
     }
 }
 
@@ -191,7 +176,7 @@ impl Bootstrap {
                 move_towards_ends(cells, &mut rates, towards_ties);
             }
             for ((cell, &rate), draws) in cells.iter().zip(&rates).zip(&mut draws[first..]) {
-                cell.draw(rate, draws);
+                binomial_quantiles(cell.n, rate, draws);
             }
             for (a, b) in ordered_pairs(cells.len()) {
                 let error = cells[a].error_squared(rates[a]) + cells[b].error_squared(rates[b]);
@@ -246,8 +231,8 @@ fn two_rates_start(top: &Cell, bottom: &Cell, gap: f64) -> f64 {
     for _ in 0..SCORE_STEPS {
         let start = (low + high) / 2.0;
         let end = start + gap;
-        let slope = top.information * (top.smoothed - end) / variance(end)
-            + bottom.information * (bottom.smoothed - start) / variance(start);
+        let slope = top.n as f64 * (top.smoothed - end) / variance(end)
+            + bottom.n as f64 * (bottom.smoothed - start) / variance(start);
         if slope < 0.0 {
             high = start;
         } else {

@@ -20,7 +20,7 @@ pub(super) fn null_rates(cells: &[Cell], gap: f64, ends: Option<Ends>) -> Vec<f6
     let slope = |start: f64| -> f64 {
         let pull = |index: usize| {
             let (cell, rate) = (&cells[index], rate(start, index));
-            cell.information * (cell.smoothed - rate) / variance(rate)
+            cell.n as f64 * (cell.smoothed - rate) / variance(rate)
         };
         (0..cells.len()).map(pull).sum()
     };

@@ -36,7 +36,6 @@ impl Lanes for Avx2 {
         sub(self, other) = unsafe { Self(_mm256_sub_pd(self.0, other.0)) };
         mul(self, other) = unsafe { Self(_mm256_mul_pd(self.0, other.0)) };
         div(self, other) = unsafe { Self(_mm256_div_pd(self.0, other.0)) };
-        sqrt(self) = unsafe { Self(_mm256_sqrt_pd(self.0)) };
         mul_add(self, factor, summand) = unsafe { Self(_mm256_fmadd_pd(self.0, factor.0, summand.0)) };
         neg_mul_add(self, factor, summand) = unsafe { Self(_mm256_fnmadd_pd(self.0, factor.0, summand.0)) };
         neg_abs(self) = unsafe { Self(_mm256_or_pd(self.0, _mm256_set1_pd(-0.0))) };

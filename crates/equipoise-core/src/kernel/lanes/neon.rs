@@ -45,7 +45,6 @@ impl Lanes for Neon {
         sub(self, other) = halves!(vsubq_f64, self, other);
         mul(self, other) = halves!(vmulq_f64, self, other);
         div(self, other) = halves!(vdivq_f64, self, other);
-        sqrt(self) = halves!(vsqrtq_f64, self);
         mul_add(self, factor, summand) = halves!(vfmaq_f64, summand, self, factor);
         neg_mul_add(self, factor, summand) = halves!(vfmsq_f64, summand, self, factor);
         neg_abs(self) = {

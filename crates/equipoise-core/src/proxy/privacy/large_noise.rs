@@ -23,19 +23,15 @@ impl PrivacyStatement {
         Some((VARIANCES * variance).sqrt() / n_rows as f64)
     }
 
-    /// A warning if the noise is so large that nobody can tell whether the model of the proxy is fair. `cell_counts` are the rows of the proxy by group
-    /// and label; if it has more or fewer rows than the data, it stands for `represented_rows`.
+    /// A warning if the noise is so large that nobody can tell whether the model of the proxy is fair. `cell_counts` are the rows of the data by
+    /// group and label, or those of the proxy, which has about as many unless its maker chose another number.
     pub fn warn_of_large_noise(
         &self,
         groups: &Groups,
         cell_counts: &[[usize; 2]],
-        represented_rows: Option<u64>,
     ) -> Option<Warning> {
-        let sizes = || cell_counts.iter().map(|cell| cell[0] + cell[1]).enumerate();
-        let all: usize = sizes().map(|(_, n)| n).sum();
-        let share = represented_rows.map_or(1.0, |rows| rows as f64 / all.max(1) as f64);
-        let (group, n_rows) = sizes().filter(|(_, n)| *n > 0).min_by_key(|(_, n)| *n)?;
-        let n_rows = (n_rows as f64 * share).round().max(1.0) as usize;
+        let sizes = cell_counts.iter().map(|cell| cell[0] + cell[1]).enumerate();
+        let (group, n_rows) = sizes.filter(|(_, n)| *n > 0).min_by_key(|(_, n)| *n)?;
         let error = self.rate_error(n_rows).filter(|error| *error > MAX_ERROR)?;
         let needed = (n_rows as f64 * error / MAX_ERROR).ceil();
         let message = format!(
@@ -106,17 +102,13 @@ mod tests {
             budget.statement()
         };
         let counts = [[130, 400], [300, 2500]];
-        assert_eq!(statement(3.0).warn_of_large_noise(&groups, &counts, None), None);
-        let warning = statement(0.5).warn_of_large_noise(&groups, &counts, None).unwrap();
+        assert_eq!(statement(3.0).warn_of_large_noise(&groups, &counts), None);
+        let warning = statement(0.5).warn_of_large_noise(&groups, &counts).unwrap();
         assert_eq!(warning.code, WarningCode::LargeNoise);
         assert!(warning.message.contains("instead of 530"), "{}", warning.message);
         // Groups without rows do not count, nor do proxies without rows.
-        let warn = |counts| statement(0.5).warn_of_large_noise(&groups, counts, None);
+        let warn = |counts| statement(0.5).warn_of_large_noise(&groups, counts);
         assert_eq!(warn(&[[0, 0], [9000, 9000]]), None);
         assert_eq!(warn(&[[0, 0], [0, 0]]), None);
-        // Thirty times as many rows of the same 3,330 people are as noisy.
-        let many = [[3900, 12_000], [9000, 75_000]];
-        assert_eq!(warn(&many), None);
-        assert!(statement(0.5).warn_of_large_noise(&groups, &many, Some(3330)).is_some());
     }
 }

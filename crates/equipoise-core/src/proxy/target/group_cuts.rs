@@ -31,7 +31,7 @@ pub(super) fn group_cuts(data: &Rows, scores: &[f64], fairness: Fairness, goal: 
 }
 
 /// The model with the scores of each group lowered by its cut. The layout must have an intercept and indicators.
-pub(super) fn move_cuts(theta: &[f64], layout: &Layout, cuts: &[f64]) -> Vec<f64> {
+pub(crate) fn move_cuts(theta: &[f64], layout: &Layout, cuts: &[f64]) -> Vec<f64> {
     let mut moved = theta.to_vec();
     if let Some(intercept) = moved.last_mut() {
         *intercept -= cuts[0];

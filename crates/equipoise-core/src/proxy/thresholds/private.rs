@@ -44,8 +44,7 @@ pub(super) fn generate(
     let seed = budget.seed();
     let moments = NoisyMoments::release(data, &mut budget)?;
     let model = SmoothedModel::of_cells(CellModel::new(&moments, &data.columns)?);
-    let in_data = model.n_rows();
-    let n_rows = settings.rows.unwrap_or(in_data);
+    let n_rows = settings.rows.unwrap_or(model.n_rows());
     check_size(layout, layout.groups.len(), n_rows)?;
 
     let sampled = model.sample(n_rows.max(MIN_SAMPLE_ROWS), seed);
@@ -81,12 +80,10 @@ pub(super) fn generate(
     let ExactRows { rows, steps } = make_exact(labelled, &target, &rest, model.varying())?;
     reached(3, &target)?;
 
-    let made = TargetRows { on_data, start_theta: raw.theta, target, model, rows, steps };
+    let made = TargetRows { on_data, start_theta: raw.theta, target, rows, steps };
     let (rows, summary) = made.finish(settings)?;
     report(observer, stage(STAGES, (summary.loss, summary.violation)))?;
-    // How noisy the model is depends on the rows of the data, of which there are about so many.
-    let represented_rows = settings.rows.map(|_| in_data as u64);
-    Ok(GeneratedProxy { rows, summary, privacy: Some(budget.statement()), represented_rows })
+    Ok(GeneratedProxy { rows, summary, privacy: Some(budget.statement()) })
 }
 
 /// A model whose scores were corrected.

@@ -115,6 +115,23 @@ fn a_remaining_share_of_the_gap_is_what_remains() {
     }
 }
 
+/// A file of 200 rows stands for the model as exactly as one of all rows.
+#[test]
+fn two_hundred_rows_have_the_target_as_their_model() {
+    for seed in 1..=5 {
+        let data = random_rows_of(&layout(2, 4, true, true), seed, 5000);
+        for fairness in [Fairness::SP, Fairness::EO] {
+            let settings = ProxySettings { rows: Some(200), seed, ..ProxySettings::new(fairness) };
+            let made = TargetRows::of(&data, 5000, &settings, &mut |_, _| Ok(())).unwrap();
+            let few = proxy(&data, settings).rows;
+            assert_eq!(few.len(), 200);
+            let differences = refit(&few).into_iter().zip(&made.target);
+            let largest = differences.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(largest < 1e-9, "seed {seed}, {fairness}: {largest:e}");
+        }
+    }
+}
+
 #[test]
 fn proxies_of_any_size_have_the_same_model() {
     let data = random_rows_of(&layout(3, 3, true, true), 8, 900);

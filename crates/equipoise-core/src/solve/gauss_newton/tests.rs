@@ -3,14 +3,10 @@
 
 use proptest::prelude::*;
 
-use super::super::active_set::minimise_quadratic;
-use super::super::interior_point::LowRankQuadratic;
 use super::super::learn_weights;
 use super::*;
-use crate::defense::Solved;
+use crate::defense::Solution;
 use crate::fairness::Fairness;
-use crate::kernel::Vectors;
-use crate::logistic::dot;
 use crate::observer::NoopObserver;
 use crate::outcome::Termination;
 use crate::root::RootWeighting;
@@ -38,7 +34,7 @@ fn lowest_on_grid(round: &Round, settings: &Settings) -> f64 {
     lowest
 }
 
-fn minimised(round: &Round, settings: &Settings) -> (Solved, f64) {
+fn minimised(round: &Round, settings: &Settings) -> (Solution, f64) {
     let solved = learn_weights(round, settings, &mut NoopObserver).unwrap();
     let objective = objective(round, settings, &solved.weights);
     (solved, objective)
@@ -101,7 +97,7 @@ proptest! {
     ) {
         let hessian: Vec<f64> =
             (0..9).map(|at| if at / 3 == at % 3 { diagonal[at / 3] } else { 0.0 }).collect();
-        let model = SimplexModel::new(gradient.clone(), jacobian.clone(), &hessian).unwrap();
+        let model = SimplexModel::new(gradient.clone(), jacobian.clone(), &hessian);
         let weights = [0.25; 4];
         let (point, predicted) = model.minimise(&weights, 0.0);
         prop_assert!((point.iter().sum::<f64>() - 1.0).abs() < 1e-9 && point.iter().all(|&w| w >= 0.0));
@@ -117,7 +113,6 @@ proptest! {
     }
 }
 
-/// For many clients the interior-point method is as accurate as the active set.
 #[test]
 fn minimises_the_model_of_many_clients() {
     let (n, n_clients) = (3, 300);
@@ -125,7 +120,7 @@ fn minimises_the_model_of_many_clients() {
     let jacobian: Vec<f64> = (0..n * n_clients).map(|k| wave(k, 1.3)).collect();
     let gradient: Vec<f64> = (0..n_clients).map(|c| wave(c, 0.37)).collect();
     let hessian = [5.0, 0.0, 0.0, 0.0, 50.0, 0.0, 0.0, 0.0, 0.5];
-    let model = SimplexModel::new(gradient.clone(), jacobian.clone(), &hessian).unwrap();
+    let model = SimplexModel::new(gradient.clone(), jacobian.clone(), &hessian);
     let weights = vec![1.0 / n_clients as f64; n_clients];
     for damping in [0.0, 1e-3, 1.0] {
         let (point, predicted) = model.minimise(&weights, damping);
@@ -149,62 +144,14 @@ fn minimises_the_model_of_many_clients() {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
-
-    /// Two methods that share nothing but the problem. One direction has far more curvature than the others, as it
-    /// does for a large ρ.
-    #[test]
-    fn interior_point_and_active_set_agree(
-        factor in prop::collection::vec(-1.0f64..1.0, 3 * 70),
-        gradient in prop::collection::vec(-1.0f64..1.0, 70),
-        stiffness in 0.0f64..4.0,
-        diagonal in -6.0f64..0.0,
-    ) {
-        let size = gradient.len();
-        let factor: Vec<f64> = factor
-            .iter()
-            .enumerate()
-            .map(|(k, v)| if k % 3 == 0 { v * 10f64.powf(stiffness) } else { *v })
-            .collect();
-        let diagonal = 10f64.powf(diagonal);
-        let weights = vec![1.0 / size as f64; size];
-        let packed = Vectors::pack(&factor, 3);
-        let quadratic =
-            LowRankQuadratic { factor: &packed, gradient: &gradient, diagonal, weights: &weights };
-        let found = quadratic.minimise();
-        let column = |c: usize| &factor[3 * c..3 * c + 3];
-        let matrix: Vec<f64> = (0..size * size)
-            .map(|at| {
-                let (i, j) = (at / size, at % size);
-                dot(column(i), column(j)) + if i == j { diagonal } else { 0.0 }
-            })
-            .collect();
-        let linear: Vec<f64> = matrix
-            .chunks_exact(size)
-            .zip(&gradient)
-            .map(|(row, g)| g - dot(row, &weights))
-            .collect();
-        let value = |z: &[f64]| {
-            let curvature: f64 = matrix.chunks_exact(size).zip(z).map(|(row, z_i)| z_i * dot(row, z)).sum();
-            dot(&linear, z) + 0.5 * curvature
-        };
-        let other = minimise_quadratic(&matrix, &linear, weights.clone());
-        prop_assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-12 && found.iter().all(|&w| w >= 0.0));
-        let gained = value(&weights) - value(&other);
-        prop_assert!(
-            value(&found) <= value(&other) + 1e-8 * gained.max(1e-3),
-            "{} against {} (gained {gained})", value(&found), value(&other)
-        );
-    }
-}
-
-/// Among a thousand clients, a few of them fair, the weights must be stationary within a few passes.
+/// Among many clients, a few of them fair, the weights must be stationary within a few passes.
 #[test]
-fn solves_a_round_of_a_thousand_clients() {
-    let round = random_round(7, 1000, 24, 3, true);
-    let (solved, objective) = minimised(&round, &Settings::bilevel(Fairness::SP));
-    assert_eq!(solved.termination, Termination::Converged, "gap {:?}", solved.gap);
-    assert!(solved.counts.passes < 400, "{} passes", solved.counts.passes);
-    assert!(objective.is_finite());
+fn solves_rounds_of_many_clients() {
+    for n_clients in [200, 1000] {
+        let round = random_round(7, n_clients, 24, 3, true);
+        let (solved, objective) = minimised(&round, &Settings::bilevel(Fairness::SP));
+        assert_eq!(solved.termination, Termination::Converged, "gap {:?}", solved.gap);
+        assert!(solved.counts.passes < 400, "{} passes", solved.counts.passes);
+        assert!(objective.is_finite());
+    }
 }

@@ -31,7 +31,6 @@ fn origin(schema: &Schema) -> ProxyOrigin {
         fairness: Some(Criterion::Sp.into()),
         raw_rows: false,
         privacy: None,
-        represented_rows: None,
     }
 }
 
@@ -124,11 +123,6 @@ fn malformed_and_huge_properties_count_as_missing_and_do_not_change_the_rows() {
     for properties in [
         vec![(CLIENT, String::new()), (SCHEMA, "12".into()), (FAIRNESS, "nonsense".into())],
         vec![(CLIENT, "a\u{1b}[31m".into()), (SCHEMA, "é".repeat(32)), (FAIRNESS, "sp:-1".into())],
-        vec![(REPRESENTED_ROWS, "-5".into())],
-        vec![(REPRESENTED_ROWS, "0".into())],
-        vec![(REPRESENTED_ROWS, "1e9".into())],
-        vec![(REPRESENTED_ROWS, u64::MAX.to_string())],
-        vec![(REPRESENTED_ROWS, huge.clone())],
         vec![(CLIENT, huge.clone()), (SCHEMA, huge.clone()), (FAIRNESS, huge.clone())],
         many.chain([(huge.as_str(), huge.clone())]).collect(),
     ] {
@@ -162,20 +156,14 @@ fn statement() -> PrivacyStatement {
 fn a_statement_about_privacy_is_kept_exactly() {
     let (dir, schema) = (tempfile::tempdir().unwrap(), schema(0.0));
     let path = dir.path().join("a.parquet");
-    let private = ProxyOrigin {
-        privacy: Some(statement()),
-        represented_rows: Some(12_000),
-        ..origin(&schema)
-    };
+    let private = ProxyOrigin { privacy: Some(statement()), ..origin(&schema) };
     write_proxy_of(&path, &rows(&schema), &schema, &private, false).unwrap();
     assert_eq!(ProxyOrigin::read(&path).unwrap(), private);
     let file = std::fs::File::open(&path).unwrap();
     let open = OpenProxy::new(file, &path, ReadLimits::NONE).unwrap();
     // The client, the schema and the criterion are not the solver's business.
-    let declared = open.declared().unwrap();
-    assert_eq!(declared.privacy, Some(statement()));
-    let others = ProxyOrigin { privacy: None, ..declared };
-    assert_eq!(others, ProxyOrigin { represented_rows: Some(12_000), ..ProxyOrigin::default() });
+    let declared = ProxyOrigin { privacy: Some(statement()), ..ProxyOrigin::default() };
+    assert_eq!(open.declared().unwrap(), declared);
 }
 
 #[test]

@@ -124,35 +124,6 @@ fn merging_gives_the_schema_of_the_union() {
     }
 }
 
-#[test]
-fn a_median_is_exact_where_values_are_listed_and_else_the_mean() {
-    let mut random = Random(3);
-    let rows: Vec<String> = (0..300).map(|_| random.row(5)).collect();
-    let descriptions = [described("a", &rows[..140]), described("b", &rows[140..])];
-    let options = InferOptions {
-        fill: vec![Fill::Median, Fill::Mode],
-        numeric: vec!["tier".into()],
-        ..infer_options()
-    };
-    let merged = merge(&descriptions, &options).unwrap();
-    let dir = tempfile::tempdir().unwrap();
-    let options = InferOptions { drop: vec!["id".into()], ..options };
-    let exact = infer_union(vec![table_of(&dir, "all", &rows)], &options).unwrap();
-    let fill = |schema: &Schema, column: &str| {
-        let feature = schema.features.iter().find(|f| f.column == column).unwrap();
-        let Encoding::Numeric { center, fill, .. } = feature.encoding else { panic!("{column}") };
-        (fill.unwrap(), center)
-    };
-    for column in ["tier", "flag"] {
-        assert_eq!(fill(&merged.schema, column).0, fill(&exact.schema, column).0, "{column}");
-    }
-    let (score, center) = fill(&merged.schema, "score");
-    assert_eq!(score, center);
-    let noted: Vec<&String> = merged.notes.iter().filter(|n| n.contains("its mean")).collect();
-    assert!(noted.iter().any(|n| n.contains("`score`")), "{noted:?}");
-    assert!(!noted.iter().any(|n| n.contains("`tier`")), "{noted:?}");
-}
-
 /// The rows of two clients. The second has a town and a group of its own, both rare.
 fn two_clients() -> [Vec<String>; 2] {
     let row = |i: usize, town: &str, race: &str| {

@@ -5,7 +5,7 @@
 
 use equipoise_core::{InnerSettings, MAX_ABS_VALUE, Rows, fit_logistic};
 
-use super::super::table::{Table, least_and_most_favoured};
+use super::super::table::{Table, draw_labels, least_and_most_favoured};
 use crate::error::Error;
 
 /// Ridge of the raw model, that of the honest generator's.
@@ -59,7 +59,9 @@ impl Forger {
             .zip(&self.raw)
             .map(|(fair, raw)| plan.scale * (fair + plan.gap * (raw - fair)))
             .collect();
-        let drawn = draw_labels(&moved, &theta);
+        let score = |i: usize| moved.a(i).iter().zip(&theta).map(|(a, t)| a * t).sum();
+        let scores: Vec<f64> = (0..moved.len()).map(score).collect();
+        let drawn = draw_labels(moved.groups(), &scores);
         for (i, drawn) in drawn.into_iter().enumerate() {
             if is_chosen(i, GOLDEN_RATIO, plan.share) {
                 let flip = moved.group(i) == self.least_favoured
@@ -94,21 +96,4 @@ const SQUARE_ROOT_OF_TWO: f64 = std::f64::consts::SQRT_2;
 /// and a larger share only adds rows.
 fn is_chosen(i: usize, irrational: f64, share: f64) -> bool {
     (i as f64 * irrational).fract() < share
-}
-
-/// Labels drawn from a model, by systematic sampling along the score of each group: the number of positive rows above
-/// any score is the expected one, up to one row.
-fn draw_labels(rows: &Rows, theta: &[f64]) -> Vec<bool> {
-    let score = |i: usize| -> f64 { rows.a(i).iter().zip(theta).map(|(a, t)| a * t).sum() };
-    let scores: Vec<f64> = (0..rows.len()).map(score).collect();
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by(|&a, &b| rows.group(a).cmp(&rows.group(b)).then(scores[a].total_cmp(&scores[b])));
-    let mut positive = vec![false; rows.len()];
-    let mut sum = 0.5_f64;
-    for i in order {
-        let next = sum + 1.0 / (1.0 + (-scores[i]).exp());
-        positive[i] = next.floor() > sum.floor();
-        sum = next;
-    }
-    positive
 }

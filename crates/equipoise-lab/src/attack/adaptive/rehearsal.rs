@@ -110,7 +110,7 @@ impl Rehearsal {
         });
         let round = Round::new(clients.collect())?;
         let settings = Settings {
-            defense: Defense::Trust,
+            defense: Defense::default(),
             lambda: self.lambda,
             ..Settings::new(self.fairness)
         };

@@ -106,7 +106,7 @@ fn the_plan_chosen_is_at_least_as_bad_for_the_defense_as_raw_rows() {
         let attackers = drawn.attackers();
         let attacked = super::super::Attack::AdaptiveWithRoot.apply(&attackers).unwrap();
         let settings = equipoise_core::Settings {
-            defense: equipoise_core::Defense::Trust,
+            defense: equipoise_core::Defense::default(),
             ..equipoise_core::Settings::new(fairness)
         };
         let round = attacked.round().unwrap();

@@ -35,7 +35,7 @@ async fn changed_schemas_settings_and_figures_are_rejected() {
 
     let mut forger = round.forger();
     forger.spec.settings.lambda *= 100.0;
-    forger.outcome.outcome.settings.lambda *= 100.0;
+    forger.outcome.settings.lambda *= 100.0;
     let parts = ["spec.json is the specification"];
     rejected(&round.verify(&forger.clone().republish()), "λ changed afterwards", &parts);
     let parts = ["receipt kept by `north`", "event 4 of the log, or one before it, was changed"];
@@ -66,7 +66,7 @@ async fn changed_schemas_settings_and_figures_are_rejected() {
 async fn a_forged_model_is_rejected_by_repeating_the_solve() {
     let round = Published::new().await;
     let mut forger = round.forger();
-    forger.outcome.outcome.theta.iter_mut().for_each(|entry| *entry *= -9.0);
+    forger.outcome.theta.iter_mut().for_each(|entry| *entry *= -9.0);
     let everything = forger.republish();
     needs_solve(&round.verify(&everything), "θ × −9");
     let parts = ["the repeated solve gives the same model.json", "instead of"];
@@ -80,19 +80,19 @@ async fn a_forged_model_is_rejected_by_repeating_the_solve() {
     // Only bilevel has a trajectory.
     let round = Published::with(|settings| settings.defense = Defense::Bilevel).await;
     let move_weight = |forger: &mut Forger| {
-        for (c, client) in forger.outcome.outcome.clients.iter_mut().enumerate() {
+        for (c, client) in forger.outcome.clients.iter_mut().enumerate() {
             client.weight = if c == 0 { 1.0 } else { 0.0 };
         }
     };
     let mut forger = round.forger();
-    let before = forger.outcome.outcome.weights();
+    let before = forger.outcome.weights();
     assert!(before.iter().all(|weight| *weight < 1.0), "{before:?}");
     move_weight(&mut forger);
     let parts = ["figures of the outcome", "not where the trajectory ends"];
     rejected(&round.verify(&forger.clone().republish()), "all weight on one client", &parts);
-    let weights = forger.outcome.outcome.weights();
-    forger.outcome.outcome.trace.iter_mut().for_each(|point| point.weights.clone_from(&weights));
-    forger.outcome.outcome.update_figure_warnings();
+    let weights = forger.outcome.weights();
+    forger.outcome.trace.iter_mut().for_each(|point| point.weights.clone_from(&weights));
+    forger.outcome.update_figure_warnings();
     let files = forger.republish();
     needs_solve(&round.verify(&files), "all weight on one client, with its trajectory");
     let parts = ["the repeated solve gives the same weights.csv"];
@@ -101,7 +101,7 @@ async fn a_forged_model_is_rejected_by_repeating_the_solve() {
     // Figures that only the rows can refute.
     let mut forger = round.forger();
     let exactly = |value| Some(Estimate { value, low: value, high: value });
-    forger.outcome.outcome.root_metrics.accuracy = exactly(1.0);
+    forger.outcome.root_metrics.accuracy = exactly(1.0);
     forger.outcome.pooled_root_metrics.as_mut().unwrap().accuracy = exactly(0.1);
     let files = forger.republish();
     needs_solve(&round.verify(&files), "a better accuracy");
@@ -114,53 +114,53 @@ async fn forged_verdicts_and_warnings_are_rejected() {
     let round = Published::requiring("gap=0.001,accuracy=0.01").await;
     assert!(round.verify(&round.files).is_verified());
     assert!(round.solve(&round.files).is_verified());
-    let honest = round.forger().outcome.outcome;
+    let honest = round.forger().outcome;
     assert_eq!(honest.judgements.len(), 2);
     assert_ne!(honest.verdict, Verdict::Pass, "a gap of 0.001 cannot be shown with so few rows");
     assert_eq!(honest.judgements[1].verdict, Verdict::Pass);
 
     let claim = "the verdict follows from the requirements and the figures";
     let mut forger = round.forger();
-    forger.outcome.outcome.judgements.remove(0);
-    forger.outcome.outcome.verdict = Verdict::Pass;
+    forger.outcome.judgements.remove(0);
+    forger.outcome.verdict = Verdict::Pass;
     let parts = [claim, "`verdict` is pass", "1 requirements are judged instead of 2"];
     rejected(&round.verify(&forger.republish()), "a requirement dropped", &parts);
     let mut forger = round.forger();
-    forger.outcome.outcome.judgements[0].verdict = Verdict::Pass;
-    forger.outcome.outcome.verdict = Verdict::Pass;
+    forger.outcome.judgements[0].verdict = Verdict::Pass;
+    forger.outcome.verdict = Verdict::Pass;
     let parts = [claim, "a judgement is false; by the figures, the gap in selection rate is"];
     rejected(&round.verify(&forger.republish()), "a false judgement", &parts);
     let mut forger = round.forger();
-    forger.outcome.outcome.judgements[0].bound = 0.9;
+    forger.outcome.judgements[0].bound = 0.9;
     rejected(&round.verify(&forger.republish()), "another bound", &[claim, "at most 0.001"]);
     let mut forger = round.forger();
-    forger.outcome.outcome.verdict = Verdict::Pass;
+    forger.outcome.verdict = Verdict::Pass;
     let parts = ["outcome.json is readable", "`verdict` is pass, but the judgements give"];
     rejected(&round.verify(&forger.republish()), "the word alone", &parts);
     let mut forger = round.forger();
-    forger.outcome.outcome.settings.requirements = Requirements::default();
-    (forger.outcome.outcome.verdict, forger.outcome.outcome.judgements) = (Verdict::None, vec![]);
-    forger.outcome.outcome.update_figure_warnings();
+    forger.outcome.settings.requirements = Requirements::default();
+    (forger.outcome.verdict, forger.outcome.judgements) = (Verdict::None, vec![]);
+    forger.outcome.update_figure_warnings();
     let parts = ["the settings and the schema", "`settings` differ"];
     rejected(&round.verify(&forger.republish()), "the requirements dropped", &parts);
 
     let claim = "exactly the warnings that its figures imply";
     let mut forger = round.forger();
-    let warnings = &mut forger.outcome.outcome.warnings;
+    let warnings = &mut forger.outcome.warnings;
     let n_warnings = warnings.len();
     warnings.retain(|warning| !warning.code.follows_from_figures());
     assert!(warnings.len() < n_warnings, "{warnings:?}");
     let parts = [claim, "this warning is missing: "];
     rejected(&round.verify(&forger.republish()), "warnings hidden", &parts);
     let mut forger = round.forger();
-    let warnings = &mut forger.outcome.outcome.warnings;
+    let warnings = &mut forger.outcome.warnings;
     warnings.push(Warning::new(WarningCode::PooledNoWorse, "pooled is better"));
     let parts = [claim, "this warning is false: pooled is better"];
     rejected(&round.verify(&forger.republish()), "a warning invented", &parts);
 
     // Better figures, with everything that follows from them: only the rows can refute them.
     let mut forger = round.forger();
-    let outcome = &mut forger.outcome.outcome;
+    let outcome = &mut forger.outcome;
     let gap = outcome.root_metrics.gaps.sp.as_mut().unwrap();
     (gap.value, gap.low, gap.high) = (0.0, -0.0005, 0.0005);
     outcome.judgements = outcome.root_metrics.judge(outcome.settings.requirements, Fairness::SP);

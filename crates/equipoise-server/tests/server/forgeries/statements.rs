@@ -132,7 +132,7 @@ async fn other_statements_are_rejected_and_another_version_is_undecided() {
     let parts = ["the statement is for round `autumn`", "it is for round `spring`"];
     rejected(&verify(&round.files, &trusted, None).unwrap(), "another round's files", &parts);
     let mut forger = Forger::new(&round.files, key("east"));
-    forger.outcome.outcome.theta[0] += 1.0;
+    forger.outcome.theta[0] += 1.0;
     let parts = ["the statement is signed with the key you trust"];
     rejected(&round.verify(&forger.republish()), "a statement by somebody else", &parts);
 

@@ -52,7 +52,7 @@ async fn dropped_swapped_and_altered_submissions_are_rejected() {
             (*rows, *distinct_rows) = (4000, 4000);
         }
     }
-    forger.outcome.outcome.clients.iter_mut().for_each(|client| client.proxy_rows = 4000);
+    forger.outcome.clients.iter_mut().for_each(|client| client.proxy_rows = 4000);
     let files = forger.rewrite();
     needs_solve(&round.verify(&files), "a hundred times as many rows");
     let parts = ["the receipt kept by `north`", "was changed"];
@@ -60,7 +60,7 @@ async fn dropped_swapped_and_altered_submissions_are_rejected() {
     let parts = ["the table of `east` has the recorded rows", "it has 40 rows, not 4000"];
     rejected(&round.solve(&files), "a hundred times as many rows", &parts);
     let mut forger = round.forger();
-    forger.outcome.outcome.clients[1].proxy_rows = 41;
+    forger.outcome.clients[1].proxy_rows = 41;
     let parts = ["covers exactly the listed submissions", "`north` submitted 40 rows"];
     rejected(&round.verify(&forger.republish()), "one more row in the outcome", &parts);
     let mut forger = round.forger();
@@ -80,12 +80,12 @@ async fn dropped_swapped_and_altered_submissions_are_rejected() {
     let parts = ["it is wrong about clients that sent the same table as `north`"];
     rejected(&round.verify(&files), "a canonical table swapped", &parts);
     forger.list.submissions[1].same_table_as = Some(name("east"));
-    let warnings = &forger.outcome.outcome.warnings;
+    let warnings = &forger.outcome.warnings;
     let absent = warnings.iter().position(|w| w.code == WarningCode::NoSubmission).unwrap();
     let mut warning = warnings[absent].clone();
     (warning.code, warning.client) = (WarningCode::SameTable, Some("north".into()));
     warning.message = "client `north` sent the same rows as client `east`".into();
-    forger.outcome.outcome.warnings.insert(absent + 1, warning);
+    forger.outcome.warnings.insert(absent + 1, warning);
     let files = forger.rewrite();
     needs_solve(&round.verify(&files), "a canonical table swapped, and said so");
     let submitted = vec![round.submitted.clone()];

@@ -3,12 +3,11 @@
 
 mod reach;
 
-use super::super::gap_cell::bootstrap_cell;
 use super::*;
 
 fn cell(successes: usize, n: usize) -> Cell {
     let value = successes as f64 / n as f64;
-    Cell { value, smoothed: value, information: n as f64, law: Law::Binomial(n) }
+    Cell { n, value, smoothed: value }
 }
 
 fn probability(k: usize, n: usize, rate: f64) -> f64 {
@@ -37,7 +36,7 @@ fn null_rates_maximise_the_likelihood() {
     let cells = [cell(3, 12), cell(9, 10), cell(14, 25)];
     let likelihood = |rates: &[f64]| -> f64 {
         let of = |(cell, rate): (&Cell, &f64)| {
-            cell.information * (cell.value * rate.ln() + (1.0 - cell.value) * (1.0 - rate).ln())
+            cell.n as f64 * (cell.value * rate.ln() + (1.0 - cell.value) * (1.0 - rate).ln())
         };
         cells.iter().zip(rates).map(of).sum()
     };

@@ -52,7 +52,7 @@ fn outcomes(sizes: [usize; 3], gap: f64) -> Vec<Outcome> {
                 let counts = [i, j, k];
                 let cells: Vec<Count> =
                     (0..3).map(|c| Count { successes: counts[c], n: sizes[c] }).collect();
-                let bootstrap_cells = cells.iter().map(|&cell| bootstrap_cell(cell, &())).collect();
+                let bootstrap_cells = cells.iter().map(|&cell| Cell::of(cell)).collect();
                 let mut bootstrap = Bootstrap::new(vec![bootstrap_cells]);
                 let worst = bootstrap.worst_pair();
                 let tails = bootstrap.tails(gap, worst, TOWARDS_TIES);
