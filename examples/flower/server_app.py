@@ -13,7 +13,7 @@ def main(grid: Grid, context: Context) -> None:
     config = context.run_config
     strategy = OneShot(
         str(config["schema"]),
-        str(config["roots"]),
+        str(config["trusted"]),
         fairness=str(config["fairness"]),
         require=str(config["require"]) or None,
         timeout=float(config["timeout"]),

@@ -1,12 +1,12 @@
-//! The server's side: from proxies and roots to a model.
+//! The server's side: from proxies and trusted rows to a model.
 
 use std::path::PathBuf;
 
 use equipoise_cli::api;
 use equipoise_core::{CheckedSettings, Observer, sweep};
 use equipoise_data::{
-    LoadedRound, OutputFolder, Table, check_origins, load_round, load_round_of_present,
-    load_tables, outcome, read_folder,
+    Absent, LoadedRound, OutputFolder, Trusted, check_origins, load_round_with, load_tables,
+    outcome, read_folder,
 };
 use equipoise_report::OutcomePage;
 use equipoise_report::defend::{absence_warning, write_files};
@@ -76,7 +76,7 @@ pub(crate) fn outcome_page(
     page().map_err(|error| exception(py, &error, Stage::Solve))
 }
 
-/// The tables of a round: two folders, or the tables of each client.
+/// Proxies: a folder, or the table of each client.
 #[derive(FromPyObject)]
 pub(crate) enum Clients<'py> {
     Folder(PathBuf),
@@ -85,12 +85,12 @@ pub(crate) enum Clients<'py> {
 
 /// Runs the defense. Options are those of the command `defend`. Returns `outcome.json` and the model.
 #[pyfunction]
-#[pyo3(signature = (proxies, roots, schema, options, *, sweep, allow_missing, progress))]
+#[pyo3(signature = (proxies, trusted, schema, options, *, sweep, allow_missing, progress))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn defend(
     py: Python<'_>,
     proxies: Clients<'_>,
-    roots: Clients<'_>,
+    trusted: TrustedRows<'_>,
     schema: &Schema,
     options: &Bound<'_, PyDict>,
     sweep: bool,
@@ -100,84 +100,62 @@ pub(crate) fn defend(
     let settings = api::solve_settings(&arguments(options)?)
         .map_err(|error| exception(py, &error, Stage::Setting))?;
     let (schema, fairness) = (schema.0.clone(), settings.fairness);
-    let (files, load): (_, Load) = match (proxies, roots) {
-        (Clients::Folder(proxies), Clients::Folder(roots)) => {
+    let trusted = trusted.open(&schema)?;
+    let absent = if allow_missing { Absent::LeaveOut } else { Absent::Refuse };
+    let (files, load): (_, Load) = match proxies {
+        Clients::Folder(proxies) => {
             let files = read_folder(&proxies)
                 .map_err(|error| exception(py, &error.into(), Stage::Solve))?;
-            let load = move |schema: &_| match allow_missing {
-                true => load_round_of_present(&proxies, &roots, schema),
-                false => Ok((load_round(&proxies, &roots, schema)?, Vec::new())),
-            };
-            (files, Box::new(load))
+            (files, Box::new(move |schema| load_round_with(&proxies, trusted, schema, absent)))
         }
-        (proxies, roots) => {
-            let proxies = proxies_of(py, proxies)?;
-            let roots = roots_of(py, roots, &schema)?;
-            let is_absent = |(client, _): &(String, Table)| {
-                allow_missing && !proxies.iter().any(|(other, _)| other == client)
+        Clients::Tables(proxies) => {
+            let open = |(client, table): (String, Bound<'_, PyAny>)| {
+                let opened = proxy_table(&format!("the proxy of client `{client}`"), &table)?;
+                Ok((client, opened))
             };
-            let (absent, roots): (Vec<_>, Vec<_>) = roots.into_iter().partition(is_absent);
-            let mut absent: Vec<String> = absent.into_iter().map(|(client, _)| client).collect();
-            absent.sort();
+            let proxies = proxies.into_iter().map(open).collect::<PyResult<Vec<_>>>()?;
             let files = proxies.iter().filter(|(_, table)| !table.is_in_memory());
             let files =
                 files.map(|(client, table)| (client.clone(), table.file().into())).collect();
-            let load = move |schema: &_| Ok((load_tables(proxies, roots, schema)?, absent));
-            (files, Box::new(load))
+            (files, Box::new(move |schema| load_tables(proxies, trusted, schema, absent)))
         }
     };
     task::run(py, Stage::Solve, progress, move |watcher| {
         let about_origins = check_origins(&files, &schema, fairness)?;
-        let (mut loaded, absent) = load(&schema)?;
+        let mut loaded = load(&schema)?;
         loaded.warnings.splice(0..0, about_origins);
-        loaded.warnings.extend(absent.iter().map(|client| absence_warning(client)));
+        loaded.warnings.extend(loaded.absent.iter().map(|client| absence_warning(client)));
         watcher.check()?;
         defend_loaded(&schema, &loaded, &settings, sweep, watcher)
     })
 }
 
-/// Reads the tables of a round, and says which clients are absent.
-type Load = Box<
-    dyn FnOnce(&equipoise_data::Schema) -> Result<(LoadedRound, Vec<String>), equipoise_data::Error>
-        + Send,
->;
+/// Reads the tables of a round.
+type Load =
+    Box<dyn FnOnce(&equipoise_data::Schema) -> Result<LoadedRound, equipoise_data::Error> + Send>;
 
-fn proxies_of(py: Python<'_>, clients: Clients<'_>) -> PyResult<Vec<(String, Table)>> {
-    clients.open(py, |client, table| proxy_table(&format!("the proxy of client `{client}`"), table))
+/// Trusted rows: a file or folder, one table (in a tuple, which tells it from a list of tables), or those of each client.
+#[derive(FromPyObject)]
+pub(crate) enum TrustedRows<'py> {
+    Path(PathBuf),
+    Table((Bound<'py, PyAny>,)),
+    Tables(Vec<(String, Bound<'py, PyAny>)>),
 }
 
-/// The roots of clients.
-pub(crate) fn roots_of(
-    py: Python<'_>,
-    clients: Clients<'_>,
-    schema: &equipoise_data::Schema,
-) -> PyResult<Vec<(String, Table)>> {
-    clients.open(py, |client, table| {
-        raw_table(&format!("the root of client `{client}`"), table, schema)
-    })
-}
-
-impl Clients<'_> {
-    fn open(
-        self,
-        py: Python<'_>,
-        open: impl Fn(&str, &Bound<'_, PyAny>) -> PyResult<Table>,
-    ) -> PyResult<Vec<(String, Table)>> {
-        let tables = match self {
-            Self::Tables(tables) => tables,
-            Self::Folder(folder) => {
-                let files = read_folder(&folder)
-                    .map_err(|error| exception(py, &error.into(), Stage::Solve))?;
-                let object = |(client, path): (String, PathBuf)| {
-                    Ok((client, path.into_pyobject(py)?.into_any()))
-                };
-                files.into_iter().map(object).collect::<PyResult<_>>()?
-            }
-        };
-        let open = |(client, table): (String, Bound<'_, PyAny>)| {
-            let opened = open(&client, &table)?;
+impl TrustedRows<'_> {
+    /// Opens tables, but reads no rows.
+    pub(crate) fn open(self, schema: &equipoise_data::Schema) -> PyResult<Trusted> {
+        let of_client = |(client, table): (String, Bound<'_, PyAny>)| {
+            let name = format!("the trusted rows of client `{client}`");
+            let opened = raw_table(&name, &table, schema)?;
             Ok((client, opened))
         };
-        tables.into_iter().map(open).collect()
+        Ok(match self {
+            Self::Path(path) => Trusted::Path(path),
+            Self::Table((table,)) => Trusted::Table(raw_table("the trusted rows", &table, schema)?),
+            Self::Tables(tables) => {
+                Trusted::Tables(tables.into_iter().map(of_client).collect::<PyResult<_>>()?)
+            }
+        })
     }
 }

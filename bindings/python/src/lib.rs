@@ -38,7 +38,7 @@ mod _core {
     #[pymodule_export]
     use super::output::{OutputTable, write_text};
     #[pymodule_export]
-    use super::partition::{Partition, count_cells};
+    use super::partition::Partition;
     #[pymodule_export]
     use super::proposal::{describe_table, infer_schema, merge_descriptions, parse_description};
     #[pymodule_export]

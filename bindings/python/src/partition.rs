@@ -1,7 +1,6 @@
 //! Parts of proxies that are packed and summed in a worker process.
 
 use std::cell::OnceCell;
-use std::ops::Range;
 
 use equipoise_core::{ClientStatistics, LocalFits, Order, PackedPartition};
 use equipoise_data::{PartSummary, ProxyPart, WireReader, WireWriter, pack_parts};
@@ -23,30 +22,24 @@ pub(crate) struct Partition {
     summary: Vec<u8>,
 }
 
-/// A part of a proxy: the index and the name of the client, the table, its first row and the one after its last, and the
-/// client's rows before it in each cell.
-type Part<'py> = (usize, String, Bound<'py, PyAny>, u64, Option<u64>, Vec<[usize; 2]>);
+/// A part of a proxy: the name of the client, the table, its first row and the one after its last.
+type Part<'py> = (String, Bound<'py, PyAny>, u64, Option<u64>);
 
 #[pymethods]
 impl Partition {
     /// Reads and packs parts of proxies.
     #[staticmethod]
-    #[pyo3(signature = (parts, n_clients, schema))]
-    fn pack(
-        py: Python<'_>,
-        parts: Vec<Part<'_>>,
-        n_clients: usize,
-        schema: &Schema,
-    ) -> PyResult<Self> {
-        let names: Vec<String> = parts.iter().map(|part| part.1.clone()).collect();
-        let parts = parts.into_iter().map(|(client, name, table, first, end, cells_before)| {
+    #[pyo3(signature = (parts, schema))]
+    fn pack(py: Python<'_>, parts: Vec<Part<'_>>, schema: &Schema) -> PyResult<Self> {
+        let names: Vec<String> = parts.iter().map(|part| part.0.clone()).collect();
+        let parts = parts.into_iter().map(|(name, table, first, end)| {
             let rows = first..end.unwrap_or(u64::MAX);
             let table = proxy_table(&format!("the proxy of client `{name}`"), &table)?;
-            Ok(ProxyPart { client, table, rows, cells_before })
+            Ok(ProxyPart { table, rows })
         });
         let parts = parts.collect::<PyResult<Vec<_>>>()?;
         let packed = py.detach(|| {
-            let packed = alone(|| pack_parts(parts, n_clients, &schema.0))?;
+            let packed = alone(|| pack_parts(parts, &schema.0))?;
             packed.map_err(|failed| {
                 let (part, error) = *failed;
                 in_proxy_of(&names[part], error.into())
@@ -170,22 +163,6 @@ impl Partition {
             expected => Err(equipoise_core::Error::Clients { expected, found }),
         }
     }
-}
-
-/// The number of rows of some rows of a proxy in each cell. Only two columns are read.
-#[pyfunction]
-pub(crate) fn count_cells(
-    py: Python<'_>,
-    client: &str,
-    table: &Bound<'_, PyAny>,
-    first: u64,
-    end: Option<u64>,
-    schema: &Schema,
-) -> PyResult<Vec<[usize; 2]>> {
-    let table = proxy_table(&format!("the proxy of client `{client}`"), table)?;
-    let rows: Range<u64> = first..end.unwrap_or(u64::MAX);
-    py.detach(|| equipoise_data::count_cells(table, rows, &schema.0))
-        .map_err(|error| exception(py, &in_proxy_of(client, error.into()), Stage::Table))
 }
 
 /// Says whose proxy an error is about, unless the error says so.

@@ -10,7 +10,7 @@ use equipoise_data::{
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::defense::{Clients, defend_loaded, roots_of};
+use crate::defense::{TrustedRows, defend_loaded};
 use crate::error::{Stage, arguments, exception};
 use crate::model::Model;
 use crate::partition::in_proxy_of;
@@ -41,7 +41,7 @@ pub(crate) fn claimed_rows(py: Python<'_>, client: &str, path: PathBuf) -> PyRes
 /// name and whether it is a file, sorted by client. `parts` has the clients of each partition's parts, in the order of
 /// clients and rows, and `summaries` what the partitions say about them. `partitions` is asked for sums.
 #[pyfunction]
-#[pyo3(signature = (partitions, clients, parts, summaries, roots, schema, options, *, sweep, progress))]
+#[pyo3(signature = (partitions, clients, parts, summaries, trusted, schema, options, *, sweep, progress))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn defend_partitions(
     py: Python<'_>,
@@ -49,7 +49,7 @@ pub(crate) fn defend_partitions(
     clients: Vec<(String, PathBuf, bool)>,
     parts: Vec<Vec<usize>>,
     summaries: Vec<Vec<u8>>,
-    roots: Clients<'_>,
+    trusted: TrustedRows<'_>,
     schema: &Schema,
     options: &Bound<'_, PyDict>,
     sweep: bool,
@@ -57,7 +57,7 @@ pub(crate) fn defend_partitions(
 ) -> PyResult<(String, Model)> {
     let settings = api::solve_settings(&arguments(options)?)
         .map_err(|error| exception(py, &error, Stage::Setting))?;
-    let roots = roots_of(py, roots, &schema.0)?;
+    let trusted = trusted.open(&schema.0)?;
     let schema = schema.0.clone();
     let failure = Failure::default();
     let in_task = failure.clone();
@@ -78,7 +78,7 @@ pub(crate) fn defend_partitions(
             let failure = in_task;
             Box::new(RemoteRows { n, clients, partitions, partitions_in_python, failure })
         };
-        let mut loaded = load_summarised(names, roots, &schema, of_clients, rows)?;
+        let mut loaded = load_summarised(names, trusted, &schema, of_clients, rows)?;
         loaded.warnings.splice(0..0, about_origins);
         watcher.check()?;
         defend_loaded(&schema, &loaded, &settings, sweep, watcher)

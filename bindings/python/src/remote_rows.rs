@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use equipoise_core::{
     ClientStatistics, Error, FitEnd, InnerSettings, InnerSolver, LocalFit, LocalFits, Order,
-    RowSample, SEGMENT_ROWS, SpacedRows, Statistics, first_spaced,
+    SEGMENT_ROWS, SpacedRows, Statistics, first_spaced,
 };
 use equipoise_data::{ClientSummary, WireReader, WireWriter};
 use pyo3::prelude::*;
@@ -125,10 +125,6 @@ impl ClientStatistics for RemoteRows {
         let order_of = |other: usize| (other == client).then_some(order);
         self.sum(theta, order_of, |_, sums| statistics.add(0, sums))?;
         Ok(statistics)
-    }
-
-    fn sample(&self, client: usize) -> Option<&RowSample> {
-        self.clients[client].sample.as_ref()
     }
 
     fn spaced_rows(&self, n_x: usize, steps: &[usize]) -> Result<Option<Vec<SpacedRows>>, Error> {

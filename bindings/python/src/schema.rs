@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use equipoise_data::Encoding;
 use pyo3::prelude::*;
 
+use crate::defense::TrustedRows;
 use crate::error::{Stage, exception};
 use crate::table::{proxy_table, raw_table, rows_to_score};
 use crate::task;
@@ -88,15 +89,19 @@ impl Schema {
         self.0.sensitive.column_name()
     }
 
-    /// Encodes raw rows: the features, one row after another, the index of each row's group, and whether its label is
-    /// positive.
-    fn encode<'py>(&self, table: &Bound<'py, PyAny>) -> PyResult<Encoded<'py>> {
-        let (opened, schema) = (raw_table("the table", table, &self.0)?, self.0.clone());
-        let py = table.py();
-        let rows = task::run(py, Stage::Table, None, move |_| {
-            Ok(equipoise_data::read_rows_of(opened, &schema, equipoise_data::Purpose::Data)?.rows)
+    /// The clients that have trusted rows, and all of these rows, encoded: the features, one row after another, the index of
+    /// each row's group, and whether its label is positive.
+    fn encode_trusted<'py>(
+        &self,
+        py: Python<'py>,
+        trusted: TrustedRows<'py>,
+    ) -> PyResult<(Vec<String>, Encoded<'py>)> {
+        let (trusted, schema) = (trusted.open(&self.0)?, self.0.clone());
+        let (clients, rows) = task::run(py, Stage::Table, None, move |_| {
+            let found = trusted.read(&schema)?;
+            Ok((found.clients().map(str::to_owned).collect(), found.all_rows()?))
         })?;
-        Ok(encoded(py, &rows))
+        Ok((clients, encoded(py, &rows)))
     }
 
     /// Encodes the rows of a proxy in the same way.

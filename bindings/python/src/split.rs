@@ -11,7 +11,7 @@ use crate::schema::Schema;
 use crate::table::raw_table;
 use crate::task;
 
-/// A client and its rows (64-bit integers, counted from 0): to train on, to test models on, and of the root.
+/// A client and its rows (64-bit integers, counted from 0): to train on, to test models on, and trusted ones.
 type ClientRows<'py> = (String, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 /// The clients, what `split --json` prints about them, and warnings about the table.

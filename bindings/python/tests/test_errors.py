@@ -50,7 +50,7 @@ def test_unknown_keywords_and_values_are_named(clients, schema, proxies, roots) 
     with raises(TypeError, "fairnes"):
         eq.make_proxy(clients["north"], schema, fairnes="sp")
     with raises(TypeError, "defence"):
-        eq.FairServer(schema, defence="trust")
+        eq.FairServer(schema, defence="tilt")
     with raises(eq.SettingError, "fairness", "most"):
         eq.make_proxy(clients["north"], schema, fairness="most")
     with raises(eq.SettingError, "defense", "wall"):
@@ -67,8 +67,13 @@ def test_unknown_keywords_and_values_are_named(clients, schema, proxies, roots) 
 
 def test_rounds_that_do_not_fit_together_are_refused(schema, proxies, roots, clients) -> None:
     server = eq.FairServer(schema)
-    with raises(eq.SolveError, "Without a root: `west`"):
-        server.fit(proxies, {name: root for name, root in roots.items() if name != "west"})
+    server.fit(proxies, {name: root for name, root in roots.items() if name != "west"})
+    assert server.outcome_["clients"][-1]["root_rows"] == 0
+    unknown = roots["west"].assign(client=["west", "wset", *[None] * (len(roots["west"]) - 2)])
+    with raises(eq.TableError, "the trusted rows, row 2, column `client`: .*without a proxy: `wset`.*allow_missing"):
+        server.fit(proxies, unknown)
+    nobodys = roots["west"]
+    assert sum(c["root_rows"] for c in server.fit(proxies, nobodys).outcome_["clients"]) == 0
     with raises(eq.TableError, "the proxy of client `east`", "Is this a table of raw rows"):
         server.fit({**proxies, "east": clients["east"]}, roots)
     one_group = {name: root[root["group"] == "A"] for name, root in roots.items()}

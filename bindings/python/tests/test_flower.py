@@ -88,7 +88,7 @@ class Deployment:
         for name, port in zip(behaviours, self.node_ports[3:], strict=False):
             register.append(
                 f"""
-                cp demo/root/c3.csv roots/{name}.csv
+                sed -n 's/^c3,/{name},/p' demo/trusted.csv >> trusted.csv
                 ssh-keygen -q -t ecdsa -b 384 -N "" -C {name} -f {name}
                 flwr supernode register {name}.pub round --name {name} > register-{name}.log 2>&1 & registering="$registering $!"
                 """
@@ -294,7 +294,7 @@ def lies(proxy: eq.Proxy, schema: eq.Schema) -> dict[str, tuple[dict[str, Any], 
         "other schema": ({"schema": "0" * 64}, "for schema 00000000"),
         "no schema": ({"schema": 5}, "`schema`"),
         "no name": ({"client": 5.0}, "`client`"),
-        "stranger": ({"client": "mallory\n"}, "no root of `mallory`"),
+        "stranger": ({"client": "mallory\n"}, "no trusted rows of `mallory`"),
         "refusal": ({"refusal": "not\x1b today\n" + "x" * 999}, "it refused: not today xxx"),
         "too large": ({"proxy": b"\x00" * 300_000}, "more than 200000"),
     }
@@ -450,11 +450,13 @@ def test_settings_and_roots_are_checked_before_nodes_are_asked(schema, roots, tm
         OneShot(schema, roots, minimum=5)
     with pytest.raises(eq.TableError, match="score"):
         OneShot(schema, {**roots, "west": roots["west"].drop(columns="score")})
-    with pytest.raises(TypeError, match="roots"):
+    with pytest.raises(TypeError, match="a table must be"):
         OneShot(schema, [roots])
+    with pytest.raises(eq.SettingError, match="column `client`"):
+        OneShot(schema, roots["west"])
     for client, root in roots.items():
         root.to_csv(tmp_path / f"{client}.csv", index=False)
-    assert list(OneShot(schema, tmp_path).roots) == sorted(roots)
+    assert OneShot(schema, tmp_path).clients == sorted(roots)
 
 
 # A node.

@@ -24,7 +24,7 @@ schema = eq.Schema.infer(columns, label="passed", sensitive="group")
 WORK = {
     "proxy": "eq.make_proxy(columns, schema, fairness='sp', generator='paper')",
     "solve": """
-proxy = schema._native.encode([(k, v) for k, v in columns.items()])
+proxy = schema._native.encode_trusted(([(k, v) for k, v in columns.items()],))[1]
 names = schema._native.encoded_names()
 x = np.frombuffer(proxy[0]).reshape(n, len(names))
 proxies = {}

@@ -55,13 +55,14 @@ def test_a_whole_round_is_the_same_from_files_and_from_memory(
         assert {**in_memory[name].summary, "warnings": 0} == {**summary, "warnings": 0}
 
     flags = [f"--{key}={value}" for key, value in options.items()]
-    folders = ["--proxies", "proxies", "--root", "roots", "--schema", "schema.toml", "--fairness", fairness]
+    folders = ["--proxies", "proxies", "--trusted", "roots", "--schema", "schema.toml", "--fairness", fairness]
     command("defend", *folders, *flags, "-o", "outcome")
     outcome = json.loads((files / "outcome/outcome.json").read_text())
     model = (files / "outcome/model.json").read_text()
     kinds = {
         "folders": (str(files / "proxies"), files / "roots"),
         "memory": (in_memory, roots),
+        "one table": (in_memory, pd.concat([r.assign(client=n) for n, r in sorted(roots.items())])),
         "polars": ({n: pl.DataFrame(p) for n, p in in_memory.items()}, {n: pl.DataFrame(r) for n, r in roots.items()}),
         "pyarrow": (
             {n: pq.read_table(files / f"proxies/{n}.parquet") for n in in_memory},

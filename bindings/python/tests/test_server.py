@@ -40,7 +40,7 @@ def test_parameters_are_those_of_an_estimator(server, schema, everyone) -> None:
     assert other.set_params(fairness="sp", estimator__C=2.0) is other
     assert (other.fairness, other.estimator.C) == ("sp", 2.0)
     with pytest.raises(ValueError, match="no parameter 'defence'"):
-        other.set_params(defence="trust")
+        other.set_params(defence="tilt")
     copy = clone(other)
     assert copy.estimator is not other.estimator and copy.estimator.C == 2.0
     assert repr(eq.FairServer("schema.toml", lambda_=0.1)) == "FairServer(schema='schema.toml', lambda_=0.1)"

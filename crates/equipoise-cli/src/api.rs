@@ -20,7 +20,7 @@ use crate::commands::adapt::Adapted;
 use crate::commands::check::{Checked, Limits};
 use crate::commands::defend::settings_args::SettingsArgs;
 use crate::commands::evaluate::{Evaluated, Options, criterion_of};
-use crate::commands::proxy::{MadeProxy, ProxyArgs, origin, raw, warnings_about};
+use crate::commands::proxy::{MadeProxy, ProxyArgs, measure_held_out, origin, raw, warnings_about};
 use crate::commands::split::{self, SplitArgs};
 use crate::commands::validate_proxy;
 use crate::failure::{usage_error, with_hint};
@@ -103,7 +103,8 @@ pub fn summarise_proxy(
     settings: &ProxySettings,
     schema: &Schema,
 ) -> anyhow::Result<Value> {
-    let made = MadeProxy { generated, test, models };
+    let held_out = measure_held_out(&data.rows, generated, settings)?;
+    let made = MadeProxy { generated, test, models, held_out: held_out.as_ref() };
     let mut warnings = warnings_about(data, settings);
     warnings.extend(made.warnings(&data.rows, settings, schema));
     let mut document = to_value(made.summary(Path::new(""), settings, schema, &warnings))?;

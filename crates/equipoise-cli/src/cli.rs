@@ -124,7 +124,7 @@ A whole round, step by step:
       -o schema.toml
   equipoise proxy north.csv --schema schema.toml --fairness sp \\
       -o proxies/north.parquet
-  equipoise defend --proxies proxies --root roots --schema schema.toml \\
+  equipoise defend --proxies proxies --trusted trusted.csv --schema schema.toml \\
       --fairness sp -o outcome
   equipoise evaluate outcome/model.json test.csv
 

@@ -102,12 +102,13 @@ fn groups(metrics: &Metrics) -> String {
 }
 
 /// What a client learns about its proxy: gap and accuracy on its own data of the labels, of a model of the data, and of
-/// the proxy's model.
+/// the proxy's model; and the accuracy of models made like the proxy's on rows that they were not made of.
 pub(crate) fn compare_with_data(
     fairness: Fairness,
     labels: &Metrics,
     data: &Metrics,
     proxy: &Metrics,
+    held_out: Option<&Metrics>,
 ) -> String {
     let gaps = fairness.conditions().map(|(condition, _)| {
         let gap = |metrics: &Metrics| gap_text(metrics.gaps.of(condition));
@@ -120,6 +121,10 @@ pub(crate) fn compare_with_data(
     };
     let mut rows: Vec<Vec<String>> = gaps.collect();
     rows.push(line("accuracy", |m| figure(m.accuracy)));
+    if let Some(held_out) = held_out {
+        let name = "accuracy, cross-validated".to_owned();
+        rows.push(vec![name, "—".to_owned(), "—".to_owned(), figure(held_out.accuracy)]);
+    }
     rows.push(line("balanced accuracy", |m| figure(m.balanced_accuracy)));
     let header = ["on the client's data", "labels", "model of the data", "model of the proxy"];
     table(&header, rows, &[1, 2, 3])

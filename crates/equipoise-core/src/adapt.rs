@@ -3,11 +3,9 @@
 //!
 //! The thresholds give all groups the same rate of the model's criterion, at the overall rate with the most correct
 //! decisions (`cuts`). They become part of the model: its intercept and the coefficients of the groups move. For the
-//! test, the rows are dealt to [`FOLDS`] folds. Thresholds and own model that decide a fold are made of the others
-//! (`folds`); the rule that recommends one of the three models is in `recommend`.
+//! test, the rows are dealt to [`FOLDS`] folds. Thresholds and own model that decide a fold are made of the others; the rule that recommends one of the three models is in `recommend`.
 
 mod cuts;
-mod folds;
 mod recommend;
 #[cfg(test)]
 mod tests;
@@ -17,17 +15,14 @@ use serde::{Deserialize, Serialize};
 use crate::comparison::scores;
 use crate::error::Error;
 use crate::fairness::Fairness;
+use crate::folds::{FOLDS, Folds};
 use crate::inner_fit::{InnerSettings, fit_logistic};
 use crate::metrics::Metrics;
-use crate::proxy::{DATA_RIDGE, check_fairness_is_measurable, move_cuts};
+use crate::proxy::{check_fairness_is_measurable, fit_own, move_cuts};
 use crate::rows::{Layout, Rows};
 use crate::warning::{Warning, WarningCode};
 use cuts::choose_cuts;
-use folds::Folds;
 use recommend::recommend;
-
-/// Number of folds, and the fewest rows of each label that can be tested.
-const FOLDS: usize = 5;
 
 /// λ of the model of a proxy, as a server fits it by default.
 const PROXY_LAMBDA: f64 = 1e-4;
@@ -108,9 +103,7 @@ fn with_cuts(theta: &[f64], rows: &Rows, fairness: Fairness) -> Result<WithCuts,
 
 /// A model of the rows, regularised as the target of a proxy, with thresholds.
 fn own_fair_model(rows: &Rows, fairness: Fairness) -> Result<Vec<f64>, Error> {
-    let n = rows.layout().n() as f64;
-    let raw = fit_logistic(rows, DATA_RIDGE * n * n, &InnerSettings::default())?;
-    Ok(with_cuts(&raw, rows, fairness)?.theta)
+    Ok(with_cuts(&fit_own(rows)?, rows, fairness)?.theta)
 }
 
 fn model_of_proxy(proxy: &Rows, layout: &Layout) -> Result<Vec<f64>, Error> {

@@ -16,7 +16,6 @@ use crate::error::Error;
 use crate::fairness::{Condition, Fairness};
 use crate::inner_fit::{FitPoint, ridge};
 use crate::interval::Count;
-use crate::logistic::dot;
 use crate::metrics::is_selected;
 use crate::outcome::Outcome;
 use crate::proxy::PrivacyStatement;
@@ -65,7 +64,8 @@ pub fn audit(
     }
     let rows = round.root().all_rows()?;
     let root = AuditedRoot { rows: &rows, fairness: settings.fairness };
-    let published = FitPoint::at(proxies, outcome.theta.clone())?;
+    // Without the intercept of a model whose layout has none: the clients' own models have none either.
+    let published = FitPoint::at(proxies, outcome.theta[..proxies.n()].to_vec())?;
     let ridge = ridge(settings.lambda, proxies.n());
 
     let fits = OwnFit::of_each(proxies, &published, ridge)?;
@@ -94,7 +94,7 @@ struct AuditedRoot<'a> {
 impl AuditedRoot<'_> {
     /// The score `a·θ` of each row.
     fn scores(&self, theta: &[f64]) -> Vec<f64> {
-        (0..self.rows.len()).map(|i| dot(self.rows.a(i), theta)).collect()
+        (0..self.rows.len()).map(|i| self.rows.score(i, theta)).collect()
     }
 
     /// How many rows are selected, by condition that counts and by group.

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::defense::held_out_root_scores;
 use crate::error::Error;
+use crate::held_out::held_out_root_scores;
 use crate::metrics::Metrics;
 use crate::round::Round;
 use crate::rows::Rows;

@@ -44,7 +44,7 @@ macro_rules! choices {
 }
 
 choices! { Profile:
-    Default => "default", "This project's choices: the defense trust; bilevel by Gauss–Newton until stationary";
+    Default => "default", "This project's choices: the defense tilt; bilevel by Gauss–Newton until stationary";
     Paper => "paper", "The paper's experiments: bilevel with all 2000 Adam steps, no convergence test";
 }
 
@@ -79,7 +79,7 @@ choices! { Criterion:
 choices! { ProxyGenerator:
     Thresholds => "thresholds", "For a fair model that is chosen first; labels are drawn from it";
     Paper => "paper", "The paper's Algorithm 1: labels are kept, the covariance is minimised";
-    Transformation => "transformation", "Calmon et al. (2017): labels and bins are changed at random";
+    Transformation => "transformation", "Calmon et al. (2017): labels and bins are changed at random, for sp alone";
     Raw => "raw", "The data itself, only encoded: neither fair nor private";
 }
 

@@ -16,8 +16,8 @@ pub(crate) use alternatives::{compare_with_constant, constant_loss_difference};
 use serde::{Deserialize, Serialize};
 
 use crate::fairness::Fairness;
-use crate::interval::{Estimate, student_t_quantile};
-use crate::logistic::{dot, loss};
+use crate::interval::{Estimate, student_t};
+use crate::logistic::loss;
 use crate::rows::Rows;
 pub(crate) use worst_gap::worst_gap_difference;
 
@@ -92,16 +92,11 @@ fn loss_difference(own: &[f64], other: &[f64], rows: &Rows) -> Option<Estimate> 
     }
     let mean = differences.iter().sum::<f64>() / n as f64;
     let squares: f64 = differences.iter().map(|d| (d - mean) * (d - mean)).sum();
-    let half = student_t(n) * (squares / ((n - 1) * n) as f64).sqrt();
+    let half = student_t(n - 1) * (squares / ((n - 1) * n) as f64).sqrt();
     Some(Estimate { value: mean, low: mean - half, high: mean + half })
 }
 
 /// The scores `a·θ` of all rows.
 pub(crate) fn scores(theta: &[f64], rows: &Rows) -> Vec<f64> {
-    (0..rows.len()).map(|i| dot(rows.a(i), theta)).collect()
-}
-
-/// The quantile of Student's t that a 95 % interval from `n` rows uses.
-fn student_t(n: usize) -> f64 {
-    student_t_quantile(0.975, (n - 1) as f64)
+    (0..rows.len()).map(|i| rows.score(i, theta)).collect()
 }

@@ -1,22 +1,15 @@
 //! The defenses: methods that turn proxies and root into a model, behind one interface.
 
-mod fallback;
 mod local_models;
 mod model_average;
 mod tilt;
-mod trust;
 mod unweighted;
 
-pub(crate) use fallback::held_out_root_scores;
 pub use local_models::{fedasl_weights, fednolowe_weights};
 pub(crate) use local_models::{median, uniform_average};
 pub(crate) use model_average::ModelAverage;
 pub(crate) use tilt::Tilt;
 pub use tilt::{ClientGap, ClientTilt, Counted, TiltContrast, TiltReason, TiltSummary};
-pub(crate) use trust::Trust;
-pub use trust::{
-    ClientTrust, TrustAxis, TrustConstants, TrustReason, TrustSummary, TrustTerm, trust_with,
-};
 
 use serde::{Deserialize, Serialize};
 
@@ -31,17 +24,14 @@ use crate::settings::Settings;
 use crate::solve::learn_weights;
 use crate::statistics::ClientStatistics;
 use crate::warning::Warning;
-use fallback::fall_back;
 
 /// A method that turns proxies and root into a model. Command-line values, folder names, tables and text all
 /// derive from this enum: a new defense needs a file in `defense/` and its lines here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Defense {
-    /// The average of the local models, weighted by the probability that each client is reliable.
-    #[default]
-    Trust,
     /// The average of the local models, with weights tilted until the expected gap vanishes.
+    #[default]
     Tilt,
     /// The paper's method: weights that make the model accurate and fair on the root.
     Bilevel,
@@ -56,7 +46,6 @@ pub enum Defense {
 }
 
 crate::choices! { Defense:
-    Trust => "trust", "Average of local models, by the probability that each client is reliable";
     Tilt => "tilt", "Average of local models, weights tilted until the expected gap vanishes";
     Bilevel => "bilevel", "The paper's method: weights that make the model accurate and fair on the root";
     Pooled => "pooled", "All proxies pooled: no defense";
@@ -81,7 +70,7 @@ impl Defense {
         match self {
             Self::Bilevel => ModelForm::WeightedFit,
             Self::Pooled => ModelForm::PooledFit,
-            Self::Trust | Self::Tilt | Self::Fedasl | Self::Fednolowe => ModelForm::Average,
+            Self::Tilt | Self::Fedasl | Self::Fednolowe => ModelForm::Average,
             Self::RootOnly => ModelForm::RootOnly,
         }
     }
@@ -93,7 +82,6 @@ impl Defense {
         root: &Root,
     ) -> Result<ModelAverage<'a>, Error> {
         match self {
-            Self::Trust => trust::model_average(models, root),
             Self::Tilt => tilt::model_average(models, root),
             _ => Ok(ModelAverage::new(models)),
         }
@@ -107,11 +95,7 @@ impl Defense {
         observer: &mut dyn Observer,
     ) -> Result<Solution, Error> {
         match self {
-            Self::Bilevel => {
-                let solution = learn_weights(round, settings, observer)?;
-                if settings.fall_back { fall_back(round, settings, solution) } else { Ok(solution) }
-            }
-            Self::Trust => trust::run(round, settings, observer),
+            Self::Bilevel => learn_weights(round, settings, observer),
             Self::Tilt => tilt::run(round, settings, observer),
             Self::Pooled => unweighted::pooled(round, settings),
             Self::Fedasl => local_models::average(round, settings, fedasl_weights, observer),
@@ -149,7 +133,6 @@ pub(crate) struct Solution {
     pub(crate) counts: Counts,
     pub(crate) trace: Vec<TracePoint>,
     pub(crate) warnings: Vec<Warning>,
-    pub(crate) trust: Option<Trust>,
     pub(crate) tilt: Option<Tilt>,
 }
 
@@ -164,7 +147,6 @@ impl Solution {
             counts,
             trace: Vec::new(),
             warnings: Vec::new(),
-            trust: None,
             tilt: None,
         }
     }

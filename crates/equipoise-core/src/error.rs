@@ -55,6 +55,17 @@ pub enum Error {
         /// The number of such rows in each group.
         found: String,
     },
+    /// The client of some root rows is not known, but their weight is that of their client.
+    #[error(
+        "{unassigned} of {rows} trusted rows do not say whose they are, but with --root-weighting client, a row has the \
+         weight of its client. Name the client of each row in a column `client`, or use --root-weighting pooled"
+    )]
+    UnassignedRows {
+        /// Rows without a client.
+        unassigned: usize,
+        /// All root rows.
+        rows: usize,
+    },
     /// A defense found numbers that are not finite.
     #[error(
         "not all {what} that the defense found are finite numbers. The proxies have values that are too extreme to fit"

@@ -11,6 +11,7 @@ use crate::comparison::Comparison;
 use crate::fairness::Condition;
 use crate::interval::{Count, Estimate, WorstGap, equal_rates_margin};
 use crate::outcome::Outcome;
+use crate::root::RootWeighting;
 use crate::verdict::{Judgement, Requirement, Verdict, about, kind_of_rows, list};
 use crate::warning::{Warning, WarningCode};
 use constant::no_better_than_constant;
@@ -78,7 +79,11 @@ impl Outcome {
         self.warnings.extend(self.figure_warnings());
     }
 
+    /// Only where root rows have the weight of their client: otherwise it does not matter whose they are.
     fn clients_without_root(&self) -> Option<Warning> {
+        if self.settings.root_weighting == RootWeighting::Pooled {
+            return None;
+        }
         let without = self.clients.iter().filter(|client| client.root_rows == 0);
         let without: Vec<String> = without.map(|client| client.id.clone()).collect();
         if without.is_empty() {

@@ -146,7 +146,7 @@ impl InnerProblem<'_> {
         })
     }
 
-    fn iterate(&self, point: FitPoint) -> Iterate<Statistics> {
+    pub(crate) fn iterate(&self, point: FitPoint) -> Iterate<Statistics> {
         let FitPoint { theta, statistics: state } = point;
         let (value, gradient) = (self.value(&theta, &state), self.gradient(&theta, &state));
         Iterate { theta, value, gradient, state }

@@ -28,7 +28,8 @@ mod worst_ratio;
 use serde::{Deserialize, Serialize};
 
 pub use auc::Auc;
-pub use distribution::{normal_cdf, student_t_quantile};
+pub use distribution::normal_cdf;
+pub(crate) use distribution::student_t;
 pub(crate) use paired::paired_rates;
 pub use paired::{calibration, paired_mean};
 pub(crate) use rate::equal_rates_margin;

@@ -61,7 +61,9 @@ mod defense;
 mod error;
 mod fairness;
 mod figure_warnings;
+mod folds;
 mod groups;
+mod held_out;
 mod inner_fit;
 mod interval;
 mod kernel;
@@ -76,7 +78,6 @@ mod packed_rows;
 mod proxy;
 mod root;
 mod round;
-mod row_sample;
 mod row_spacing;
 mod rows;
 mod settings;
@@ -96,9 +97,8 @@ pub use blindness::{Blindness, cost_of_blindness};
 pub use choice::Choice;
 pub use comparison::{Comparison, Comparisons, compare_with_pooled, compare_with_root_only};
 pub use defense::{
-    ClientGap, ClientTilt, ClientTrust, Counted, Defense, TiltContrast, TiltReason, TiltSummary,
-    TrustAxis, TrustConstants, TrustReason, TrustSummary, TrustTerm, fedasl_weights,
-    fednolowe_weights, trust_with,
+    ClientGap, ClientTilt, Counted, Defense, TiltContrast, TiltReason, TiltSummary, fedasl_weights,
+    fednolowe_weights,
 };
 pub use error::Error;
 pub use fairness::{Condition, Covariance, Criterion, Fairness, Violation};
@@ -107,8 +107,7 @@ pub use groups::{Groups, MAX_GROUPS};
 pub use inner_fit::{FitEnd, InnerSettings, InnerSolver, fit_logistic, fit_weighted_logistic};
 pub use interval::{
     Auc, Count, Estimate, Location, WorstGap, balanced_accuracy, calibration, normal_cdf,
-    paired_mean, rate_difference, rate_ratio, rows_per_group, rows_to_exclude, student_t_quantile,
-    worst_ratio,
+    paired_mean, rate_difference, rate_ratio, rows_per_group, rows_to_exclude, worst_ratio,
 };
 pub use local_fit::{LocalFit, LocalFits};
 pub use metrics::{Gap, Gaps, GroupMetrics, Metrics, is_selected};
@@ -119,12 +118,11 @@ pub use proxy::{
     ClientData, Closeness, Distances, EncodedColumn, EncodedColumns, FEW_DATA_ROWS, FairProxyTest,
     GeneratedProxy, MembershipAttack, NoisyRelease, Privacy, PrivacyStatement, ProxyGenerator,
     ProxyModels, ProxySettings, ProxySolver, ProxyStart, ProxySummary, Release, Separation,
-    SmallestCell, attack_membership, check_fairness_is_measurable, epsilon_of, generate_proxy,
-    measure_closeness, random_halves, rho_of, smallest_cell, test_fair_proxy,
+    SmallestCell, attack_membership, check_fairness_is_measurable, cross_validate, epsilon_of,
+    generate_proxy, measure_closeness, random_halves, rho_of, smallest_cell, test_fair_proxy,
 };
 pub use root::{Root, RootWeighting};
 pub use round::{Client, Round};
-pub use row_sample::{PartialSample, RowSample, RowSampler, SamplePlan, SampledCell};
 pub use row_spacing::{SpacedRows, first_spaced};
 pub use rows::{Layout, MAX_ABS_VALUE, Rows};
 pub use settings::{CheckedSettings, OuterSettings, OuterSolver, Profile, RhoSchedule, Settings};

@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::fairness::Fairness;
 use crate::interval::Estimate;
-use crate::logistic::dot;
 use crate::rows::Rows;
 
 /// Metrics of a model on a table. Rates lie between 0 and 1.
@@ -44,11 +43,13 @@ pub struct Metrics {
 impl Metrics {
     /// Measures the model `theta` on `rows`.
     pub fn of(theta: &[f64], rows: &Rows) -> Result<Self, Error> {
-        let n = rows.layout().n();
-        if theta.len() != n {
-            return Err(Error::Features { expected: n, found: theta.len() });
+        let layout = rows.layout();
+        let has_own_intercept = !layout.intercept && theta.len() == layout.n() + 1;
+        if theta.len() != layout.n() && !has_own_intercept {
+            return Err(Error::Features { expected: layout.n(), found: theta.len() });
         }
-        let scores: Vec<f64> = rows.values().par_chunks_exact(n).map(|a| dot(a, theta)).collect();
+        let scores: Vec<f64> =
+            (0..rows.len()).into_par_iter().map(|i| rows.score(i, theta)).collect();
         Ok(Self::of_scores(&scores, rows, 0.0))
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::audit::ClientAudit;
 use crate::blindness::Blindness;
 use crate::comparison::Comparisons;
-use crate::defense::{ClientTilt, ClientTrust, TiltSummary, TrustSummary};
+use crate::defense::{ClientTilt, TiltSummary};
 use crate::fairness::Violation;
 use crate::inner_fit::FitEnd;
 use crate::metrics::Metrics;
@@ -81,9 +81,6 @@ pub struct Outcome {
     pub warnings: Vec<Warning>,
     /// The settings used.
     pub settings: Settings,
-    /// How the defense `trust` came to its weights.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trust: Option<TrustSummary>,
     /// How the defense `tilt` came to its weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tilt: Option<TiltSummary>,
@@ -103,9 +100,6 @@ pub struct ClientOutcome {
     pub root_rows: usize,
     /// Its weight, on the simplex. All weights are 0 if the model does not use the proxies.
     pub weight: f64,
-    /// How much it is trusted and why, if the defense tells.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trust: Option<ClientTrust>,
     /// How the defense `tilt` judged it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tilt: Option<ClientTilt>,
@@ -128,6 +122,27 @@ impl Outcome {
     /// Whether any proxy has influence on the model.
     pub fn uses_proxies(&self) -> bool {
         self.clients.iter().any(|client| client.weight > 0.0)
+    }
+
+    /// What the defense `tilt` did with a client and why, in words.
+    pub fn reason(&self, client: &ClientOutcome) -> Option<String> {
+        let name = |column: usize| match self.features.get(column) {
+            Some(name) => format!("`{name}`"),
+            None => format!("coefficient {}", column + 1),
+        };
+        let own = client.tilt.as_ref()?.describe(name);
+        Some(match self.termination {
+            Termination::FellBack => format!(
+                "not counted, because a model of the root alone is used. Among the clients: {own}"
+            ),
+            _ => own,
+        })
+    }
+
+    /// Whether the defense `tilt` could tell which clients are fair. `None` for other defenses.
+    pub fn could_tell(&self) -> Option<bool> {
+        let cannot_tell = |warning: &Warning| warning.code == WarningCode::CannotTell;
+        self.tilt.as_ref().map(|_| !self.warnings.iter().any(cannot_tell))
     }
 
     /// Whether the weights are those at the end of a recorded descent. `None` if the trace cannot tell: only
@@ -220,16 +235,6 @@ pub struct TracePoint {
     pub violation: f64,
     /// The weights.
     pub weights: Vec<f64>,
-}
-
-impl TracePoint {
-    /// At most `max` evenly spaced steps of a trace, including the first and the last.
-    pub fn thinned(trace: &[Self], max: usize) -> Vec<&Self> {
-        if trace.len() <= max {
-            return trace.iter().collect();
-        }
-        (0..max).map(|i| &trace[i * (trace.len() - 1) / (max - 1)]).collect()
-    }
 }
 
 /// Relative residual of a linear solve above which the reader is warned.

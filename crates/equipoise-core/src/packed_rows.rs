@@ -9,10 +9,9 @@ mod partition;
 mod pass;
 
 use rayon::prelude::*;
-use std::slice;
+use std::borrow::Borrow;
 
 use crate::error::Error;
-use crate::row_sample::{RowSample, RowSampler, SamplePlan};
 use crate::row_spacing::SpacedRows;
 use crate::rows::Rows;
 use crate::statistics::{ClientStatistics, Order, Statistics};
@@ -34,46 +33,25 @@ pub struct PackedRows {
     rows: PackedPartition,
     /// Rows of each client in each cell.
     cell_counts: Vec<Vec<[usize; 2]>>,
-    samples: Vec<Option<RowSample>>,
 }
 
 impl PackedRows {
     /// The clients in this order. All must have the same layout.
     pub fn new(mut clients: Vec<PackedClient>) -> Result<Self, Error> {
         let rows = PackedPartition::new(&mut clients)?;
-        let (mut cell_counts, mut samples) = (Vec::new(), Vec::new());
-        for client in clients {
-            let PackedClient { layout, sample, .. } = &client;
-            let sample =
-                sample.as_ref().map(|part| RowSample::of_parts(layout, slice::from_ref(part)));
-            samples.push(sample.transpose()?);
-            cell_counts.push(client.cell_counts);
-        }
-        Ok(Self { rows, cell_counts, samples })
+        let cell_counts = clients.into_iter().map(|client| client.cell_counts).collect();
+        Ok(Self { rows, cell_counts })
     }
 
     /// Packs the rows of each client. All must have the same layout.
-    pub fn of(clients: &[Rows]) -> Result<Self, Error> {
-        Self::pack(clients, |_| None)
-    }
-
-    /// The same, with a sample of the rows of some clients.
-    pub(crate) fn sampled(clients: &[Rows]) -> Result<Self, Error> {
-        let layout = clients.first().ok_or_else(Error::no_clients)?.layout().clone();
-        let plan = SamplePlan::new(layout, clients.len());
-        Self::pack(clients, |client| plan.sampler(client))
-    }
-
-    fn pack(
-        clients: &[Rows],
-        sampler: impl Fn(usize) -> Option<RowSampler> + Sync,
-    ) -> Result<Self, Error> {
-        let pack = |(client, rows): (usize, &Rows)| {
-            let mut packer = ClientPacker::new(rows.layout().clone()).with_sampler(sampler(client));
+    pub fn of(clients: &[impl Borrow<Rows> + Sync]) -> Result<Self, Error> {
+        let pack = |rows: &Rows| {
+            let mut packer = ClientPacker::new(rows.layout().clone());
             packer.push(rows)?;
             Ok(packer.finish())
         };
-        Self::new(clients.par_iter().enumerate().map(pack).collect::<Result<_, Error>>()?)
+        let rows = clients.par_iter().map(Borrow::borrow);
+        Self::new(rows.map(pack).collect::<Result<_, Error>>()?)
     }
 }
 
@@ -88,10 +66,6 @@ impl ClientStatistics for PackedRows {
 
     fn n_rows(&self, client: usize) -> usize {
         self.rows.n_rows(client)
-    }
-
-    fn sample(&self, client: usize) -> Option<&RowSample> {
-        self.samples[client].as_ref()
     }
 
     fn spaced_rows(&self, n_x: usize, steps: &[usize]) -> Result<Option<Vec<SpacedRows>>, Error> {

@@ -19,6 +19,7 @@ mod exact_rows;
 mod fair_test;
 mod models;
 mod on_data;
+mod own_model;
 mod paper;
 mod privacy;
 mod raw;
@@ -40,8 +41,10 @@ use disclosure::{MAX_MEASURED_ROWS, measure_some};
 pub(crate) use fair_test::fit_unregularised;
 pub use fair_test::{FairProxyTest, Separation, test_fair_proxy};
 pub use models::ProxyModels;
+pub(crate) use own_model::fit_own;
 pub use privacy::{NoisyRelease, Privacy, PrivacyStatement, Release, epsilon_of, rho_of};
-pub(crate) use target::{DATA_RIDGE, move_cuts};
+pub(crate) use target::move_cuts;
+pub use thresholds::cross_validate;
 
 use serde::{Deserialize, Serialize};
 
@@ -60,8 +63,8 @@ pub struct ProxySettings {
     pub fairness: Fairness,
     /// How the proxy is made. Default: for a fair target model.
     pub generator: ProxyGenerator,
-    /// `N^p`, the number of proxy rows, at least 1. `None`: as many as the data has. With generator `thresholds` the model is the
-    /// same for any number, so 200 rows will do.
+    /// `N^p`, the number of proxy rows, at least 1. `None`: as many as the data has, but with generator `thresholds`, whose
+    /// model is the same for any number, at most 20,000.
     pub rows: Option<usize>,
     /// Generators `thresholds` and `transformation`: the share of every group's distance from the common rate that
     /// remains. From −2 to 1; a share below 0 favours the groups that were behind. Default: 0.05, because the last of the
@@ -177,6 +180,8 @@ pub struct ProxySummary {
     /// The model that the generator started from: that of the client's own data, or, with generator `paper`, of the initial
     /// rows.
     pub start_theta: Vec<f64>,
+    /// Generator `thresholds`, unless private: the regularisation strength of the model of the data, chosen by cross-validation.
+    pub strength: Option<f64>,
     /// Generator `thresholds`: the largest difference between a coefficient of the model and of the target.
     pub target_error: Option<f64>,
     /// Generator `thresholds`: the size of the target's worst gap on the client's data, by decisions. The proxy's model has it

@@ -24,39 +24,65 @@ pub enum RootWeighting {
     Client,
 }
 
-/// The trusted rows of each client.
+/// The trusted rows: those of each client, and those of which nobody says whose they are.
 #[derive(Debug)]
 pub struct Root {
     tables: Vec<Rows>,
+    unassigned: Option<Rows>,
+    /// The rows of each client, then the unassigned ones.
     packed: PackedRows,
     covariances: Vec<Covariance>,
-    /// The rows of all clients in one table, for [`RootWeighting::Pooled`].
+    /// All rows in one table, for [`RootWeighting::Pooled`].
     pooled: PackedRows,
     pooled_covariance: Covariance,
     n_rows: f64,
 }
 
 impl Root {
-    /// The root rows of all clients in one table.
+    /// All rows in one table: those of each client in their order, then the unassigned ones.
     pub fn all_rows(&self) -> Result<Rows, Error> {
-        Rows::concat(&self.tables)
+        Rows::concat(&self.parts())
+    }
+
+    /// The client of each row of [`all_rows`](Self::all_rows).
+    pub fn clients_of_rows(&self) -> Vec<Option<usize>> {
+        let of_client = |(client, rows): (usize, &Rows)| vec![Some(client); rows.len()];
+        let mut clients: Vec<_> = self.tables.iter().enumerate().flat_map(of_client).collect();
+        clients.resize(clients.len() + self.unassigned().map_or(0, Rows::len), None);
+        clients
     }
 
     /// The root rows of each client, in the order of the clients. A client may have none, but at least two groups must
     /// occur.
     pub fn new(tables: Vec<Rows>) -> Result<Self, Error> {
-        let packed = PackedRows::of(&tables)?;
+        Self::with_unassigned(tables, None)
+    }
+
+    /// Like [`new`](Self::new), with rows of which nobody says whose they are.
+    pub fn with_unassigned(tables: Vec<Rows>, unassigned: Option<Rows>) -> Result<Self, Error> {
+        let unassigned = unassigned.filter(|rows| !rows.is_empty());
+        let parts: Vec<&Rows> = tables.iter().chain(&unassigned).collect();
+        let packed = PackedRows::of(&parts)?;
         let n_rows = packed.n_rows_total();
-        let all = Rows::concat(&tables)?;
+        let all = Rows::concat(&parts)?;
         if let Some(group) = all.only_group() {
             let group = all.layout().groups.name(group).to_owned();
             return Err(Error::RootGroup { rows: n_rows, group });
         }
-        let covariances = Covariance::parts(&tables);
+        let covariances = Covariance::parts(&parts);
         let pooled = PackedRows::of(slice::from_ref(&all))?;
         let pooled_covariance = Covariance::sum(&covariances);
         let n_rows = n_rows as f64;
-        Ok(Self { tables, packed, covariances, pooled, pooled_covariance, n_rows })
+        Ok(Self { tables, unassigned, packed, covariances, pooled, pooled_covariance, n_rows })
+    }
+
+    /// The root with an intercept, if a model has one that the layout lacks.
+    pub(crate) fn extended_for(&self, theta: &[f64]) -> Result<Option<Self>, Error> {
+        if theta.len() == self.layout().n() {
+            return Ok(None);
+        }
+        let tables: Result<_, Error> = self.tables.iter().map(Rows::with_intercept).collect();
+        Self::new(tables?).map(Some)
     }
 
     /// The root rows of each client.
@@ -64,12 +90,21 @@ impl Root {
         &self.tables
     }
 
-    /// The root rows of each client, packed.
+    /// The rows of which nobody says whose they are, if there are any.
+    pub fn unassigned(&self) -> Option<&Rows> {
+        self.unassigned.as_ref()
+    }
+
+    fn parts(&self) -> Vec<&Rows> {
+        self.tables.iter().chain(&self.unassigned).collect()
+    }
+
+    /// The root rows of each client, packed, then the unassigned ones.
     pub(crate) fn packed(&self) -> &PackedRows {
         &self.packed
     }
 
-    /// Number of rows of all clients.
+    /// Number of all rows.
     pub(crate) fn n_rows(&self) -> f64 {
         self.n_rows
     }
@@ -84,6 +119,17 @@ impl Root {
         let Some(missing) = unmeasurable(&self.all_rows()?, fairness) else { return Ok(()) };
         let Unmeasurable { criterion, label, found } = missing;
         Err(Error::RootCondition { criterion, label, found })
+    }
+
+    /// Rejects unassigned rows where the weight of a row is that of its client.
+    pub(crate) fn check_clients(&self, weighting: RootWeighting) -> Result<(), Error> {
+        match (weighting, self.unassigned()) {
+            (RootWeighting::Client, Some(unassigned)) => {
+                let rows = self.n_rows as usize;
+                Err(Error::UnassignedRows { unassigned: unassigned.len(), rows })
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -34,7 +34,7 @@ impl Round {
         clients.sort_by(|a, b| a.id.cmp(&b.id));
         let parts = clients.into_iter().map(|client| (client.id, (client.proxy, client.root)));
         let (client_ids, (proxies, roots)): (_, (Vec<_>, Vec<_>)) = parts.unzip();
-        let proxies = PackedRows::sampled(&proxies)?;
+        let proxies = PackedRows::of(&proxies)?;
         Self::from_parts(client_ids, Box::new(proxies), Root::new(roots)?)
     }
 
@@ -47,7 +47,7 @@ impl Round {
         if client_ids.is_empty() {
             return Err(Error::no_clients());
         }
-        for found in [proxies.n_clients(), root.packed().n_clients()] {
+        for found in [proxies.n_clients(), root.tables().len()] {
             if found != client_ids.len() {
                 return Err(Error::Clients { expected: client_ids.len(), found });
             }

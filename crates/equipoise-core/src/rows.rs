@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::groups::Groups;
+use crate::logistic::dot;
 
 /// Maximum absolute value of an encoded feature. Sums of its squares over any table stay far from overflow, and encoded
 /// values are normally about 1.
@@ -130,6 +131,12 @@ impl Rows {
         &self.values[i * n..(i + 1) * n]
     }
 
+    /// The score of row `i`. A model may have one entry more than the row: an intercept that the layout lacks.
+    pub fn score(&self, i: usize, theta: &[f64]) -> f64 {
+        let score = dot(self.a(i), &theta[..self.layout.n()]);
+        theta.get(self.layout.n()).map_or(score, |intercept| score + intercept)
+    }
+
     /// The features `x_i`.
     pub fn x(&self, i: usize) -> &[f64] {
         &self.a(i)[..self.layout.n_x]
@@ -231,7 +238,15 @@ impl Rows {
 
     /// The same rows with the group as a feature.
     pub(crate) fn seeing(&self) -> Result<Self, Error> {
-        let layout = Layout { as_feature: true, ..self.layout.clone() };
+        self.in_layout(Layout { as_feature: true, ..self.layout.clone() })
+    }
+
+    /// The same rows with a constant 1 at the end.
+    pub(crate) fn with_intercept(&self) -> Result<Self, Error> {
+        self.in_layout(Layout { intercept: true, ..self.layout.clone() })
+    }
+
+    fn in_layout(&self, layout: Layout) -> Result<Self, Error> {
         let x: Vec<f64> = (0..self.len()).flat_map(|i| self.x(i).iter().copied()).collect();
         let positive: Vec<bool> = (0..self.len()).map(|i| self.is_positive(i)).collect();
         Self::new(layout, &x, &self.groups, &positive)

@@ -14,7 +14,7 @@ use crate::verdict::Requirements;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The defense. Default: trust; profile `paper`: the bilevel method.
+    /// The defense. Default: tilt; profile `paper`: the bilevel method.
     pub defense: Defense,
     /// The fairness requested. No default: it is the coordinator's choice.
     pub fairness: Fairness,
@@ -27,8 +27,8 @@ pub struct Settings {
     pub inner: InnerSettings,
     /// The outer problem, `w`.
     pub outer: OuterSettings,
-    /// Whether to fall back to a root-only model if that is clearly better, on held-out root rows, than the clients'
-    /// model. Trust asks only if every client is useless by itself. Default: true; profile `paper`: false.
+    /// Whether the defense `tilt` publishes a root-only model if that is provably better, on held-out root rows, than the
+    /// clients' model. Default: true.
     pub fall_back: bool,
     /// What the model must achieve on the root. They decide the verdict, and nothing else. Default: nothing.
     #[serde(default, skip_serializing_if = "Requirements::is_empty")]
@@ -98,7 +98,7 @@ pub(crate) struct Stage {
 }
 
 impl Settings {
-    /// The default profile: the defense `trust`. The bilevel method, if chosen instead, solves the paper's problem by
+    /// The default profile: the defense `tilt`. The bilevel method, if chosen instead, solves the paper's problem by
     /// Gauss–Newton until the weights are stationary.
     pub fn new(fairness: Fairness) -> Self {
         Self {
@@ -129,7 +129,7 @@ impl Settings {
             rho: RhoSchedule { every: 400, ..RhoSchedule::default() },
             gap_tolerance: None,
         };
-        Self { inner: InnerSettings::default(), outer, fall_back: false, ..Self::bilevel(fairness) }
+        Self { inner: InnerSettings::default(), outer, ..Self::bilevel(fairness) }
     }
 
     /// The settings of a profile.

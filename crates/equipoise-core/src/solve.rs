@@ -1,8 +1,8 @@
 //! Read this first: from a round to an outcome.
 //!
-//! [`solve`] runs a defense and measures its model on the root. The default, `trust`, fits each client's model once and
-//! averages them by how likely each client is to be reliable (`defense/trust`). The paper's method, `bilevel`, learns client weights
-//! `w` that minimise `P(w) = F(θ(w), w)` over the simplex (`learn_weights`), by one of two solvers: `adam` is the paper's
+//! [`solve`] runs a defense and measures its model on the root. The default, `tilt`, fits each client's model once and
+//! averages them with the weights that remove the expected gap (`defense/tilt`). The paper's method, `bilevel`, learns client
+//! weights `w` that minimise `P(w) = F(θ(w), w)` over the simplex (`learn_weights`), by one of two solvers: `adam` is the paper's
 //! Algorithm 2, and `gauss_newton` needs far fewer steps. Both repeat the same cycle:
 //!
 //! 1. fit the inner model `θ(w)` to the weighted proxies (`inner_fit`);
@@ -41,6 +41,7 @@ pub fn solve(
     observer: &mut dyn Observer,
 ) -> Result<Outcome, Error> {
     round.root().check(settings.fairness)?;
+    round.root().check_clients(settings.root_weighting)?;
     // Inside the pool, thousands of short passes are split among threads without entering it each time.
     let solution = rayon::scope(|_| settings.defense.run(round, settings, observer))?;
     check_finite(&solution.weights, &solution.theta)?;
@@ -77,7 +78,6 @@ pub(crate) fn learn_weights(
         counts: problem.counts,
         trace: trace.points,
         warnings: Vec::new(),
-        trust: None,
         tilt: None,
     })
 }
@@ -130,8 +130,9 @@ fn measure_on_root(
     solution: Solution,
 ) -> Result<Outcome, Error> {
     let rho = settings.outer.rho.last(settings.outer.iterations);
+    let extended = round.root().extended_for(&solution.theta)?;
     let pooled = OuterObjective {
-        root: round.root(),
+        root: extended.as_ref().unwrap_or(round.root()),
         fairness: settings.fairness,
         weighting: RootWeighting::Pooled,
         ridge: ridge(settings.lambda, round.proxies().n()),
@@ -153,10 +154,6 @@ fn measure_on_root(
             format!("the weights are not stationary: the gap is {gap:.1e} of the objective"),
         ));
     }
-    let (mut trust, summary) = match solution.trust {
-        Some(trust) => (trust.clients.into_iter().map(Some).collect(), Some(trust.summary)),
-        None => (vec![None; solution.weights.len()], None),
-    };
     let (mut tilt, tilt_summary) = match solution.tilt {
         Some(tilt) => (tilt.clients.into_iter().map(Some).collect(), Some(tilt.summary)),
         None => (vec![None; solution.weights.len()], None),
@@ -166,7 +163,6 @@ fn measure_on_root(
         proxy_rows: round.proxies().n_rows(c),
         root_rows: round.root().tables()[c].len(),
         weight,
-        trust: trust[c].take(),
         tilt: tilt[c].take(),
         audit: None,
     });
@@ -200,7 +196,6 @@ fn measure_on_root(
         gap: solution.gap,
         counts: solution.counts,
         trace: solution.trace,
-        trust: summary,
         tilt: tilt_summary,
         warnings,
         settings: **settings,

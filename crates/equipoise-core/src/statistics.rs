@@ -9,7 +9,6 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::kernel::n_sums;
 use crate::local_fit::{LocalFit, LocalFits};
-use crate::row_sample::RowSample;
 use crate::row_spacing::SpacedRows;
 
 /// The highest derivative in the statistics; each order includes those before it.
@@ -61,11 +60,6 @@ pub trait ClientStatistics: Send + Sync {
         let mut orders = vec![None; self.n_clients()];
         orders[client] = Some(order);
         Ok(self.evaluate_each(theta, &orders)?.of_client(client))
-    }
-
-    /// Some rows of this client with their groups, if it is one of the sampled clients.
-    fn sample(&self, _client: usize) -> Option<&RowSample> {
-        None
     }
 
     /// Rows `0, s, 2s, …` of each client, `s` its step, of rows with `n_x` features. `None` if rows cannot be read one

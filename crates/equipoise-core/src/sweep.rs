@@ -15,7 +15,7 @@ use crate::solve::solve;
 #[serde(deny_unknown_fields)]
 pub struct SweepPoint {
     /// How much fairness counts, from 0 to 1, which is what the settings ask for. `bilevel`: the last ρ as a share of that
-    /// of the settings. `trust`: the share of the trusted clients' weights, the rest being uniform weights.
+    /// of the settings. `tilt`: the share of its weights, the rest being uniform weights.
     pub strength: f64,
     /// The weight of each client.
     pub weights: Vec<f64>,
@@ -38,12 +38,12 @@ impl SweepPoint {
 /// Shares of ρ. The trade-off happens over several orders of magnitude.
 const RHO_SHARES: [f64; 7] = [0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1.0];
 
-/// Shares of the trusted clients' weights.
-const TRUST_SHARES: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
+/// Shares of the weights that `tilt` finds.
+const TILT_SHARES: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
 
-/// Whether a defense has a strength to vary, as `bilevel` and `trust` have.
+/// Whether a defense has a strength to vary, as `bilevel` and `tilt` have.
 pub fn can_sweep(defense: Defense) -> bool {
-    matches!(defense, Defense::Bilevel | Defense::Trust)
+    matches!(defense, Defense::Bilevel | Defense::Tilt)
 }
 
 /// Models at several strengths, weakest first, if the defense [can be swept](can_sweep).
@@ -66,21 +66,21 @@ pub fn sweep(
                 done(points.len(), RHO_SHARES.len());
             }
         }
-        Defense::Trust => {
-            let trusted = solve(round, settings, &mut NoopObserver)?;
+        Defense::Tilt => {
+            let tilted = solve(round, settings, &mut NoopObserver)?;
             let (uniform, average) = uniform_average(round, settings)?;
-            for share in TRUST_SHARES {
+            for share in TILT_SHARES {
                 let mix = |a: &[f64], b: &[f64]| -> Vec<f64> {
                     a.iter().zip(b).map(|(a, b)| share * a + (1.0 - share) * b).collect()
                 };
-                let weights = mix(&trusted.weights(), &uniform);
-                points.push(point(share, weights, mix(&trusted.theta, &average))?);
-                done(points.len(), TRUST_SHARES.len());
+                let weights = mix(&tilted.weights(), &uniform);
+                points.push(point(share, weights, mix(&tilted.theta, &average))?);
+                done(points.len(), TILT_SHARES.len());
             }
         }
         other => {
             return Err(Error::Input(format!(
-                "a sweep needs the defense bilevel or trust: {other} has no strength to vary"
+                "a sweep needs the defense bilevel or tilt: {other} has no strength to vary"
             )));
         }
     }
@@ -126,9 +126,9 @@ mod tests {
     }
 
     #[test]
-    fn trust_is_swept_from_the_mean_of_all_models_to_its_own() {
+    fn tilt_is_swept_from_the_mean_of_all_models_to_its_own() {
         let round = random_round(5, 4, 200, 3, true);
-        let settings = Settings { defense: Defense::Trust, ..Settings::new(Fairness::SP) };
+        let settings = Settings { defense: Defense::Tilt, ..Settings::new(Fairness::SP) };
         let settings = settings.validate().unwrap();
         let points = sweep(&round, &settings, |_, _| {}).unwrap();
         assert_eq!(points[0].weights, [0.25; 4]);

@@ -8,13 +8,14 @@ use crate::rows::Rows;
 #[derive(Debug, Clone)]
 pub(crate) struct Trusted {
     pub(crate) rows: Rows,
-    /// Whose people the rows are. `None` if the sample does not say.
-    clients: Option<Vec<usize>>,
+    /// Whose people the rows are. `None` where the sample does not say.
+    clients: Vec<Option<usize>>,
     n_clients: usize,
 }
 
 impl Trusted {
     /// `clients` has the client of each row, counted from 0.
+    #[cfg(test)]
     pub(crate) fn new(
         rows: Rows,
         clients: Option<Vec<usize>>,
@@ -34,24 +35,27 @@ impl Trusted {
                 )));
             }
         }
+        let clients = match clients {
+            Some(clients) => clients.into_iter().map(Some).collect(),
+            None => vec![None; rows.len()],
+        };
         Ok(Self { rows, clients, n_clients })
     }
 
-    /// The tables of all clients, one after the other.
+    /// The rows of all clients, one after the other, then those of nobody in particular, with an intercept.
     pub(crate) fn of_root(root: &Root) -> Result<Self, Error> {
-        let of_client = |(client, table): (usize, &Rows)| vec![client; table.len()];
-        let clients = root.tables().iter().enumerate().flat_map(of_client).collect();
-        Self::new(root.all_rows()?, Some(clients), root.tables().len())
+        let (rows, clients) = (root.all_rows()?.with_intercept()?, root.clients_of_rows());
+        Ok(Self { rows, clients, n_clients: root.tables().len() })
     }
 
-    /// Rows of each client and group, `n_root(c, g)`: an equal share each if the sample does not say whose
-    /// they are.
+    /// Rows of each client and group, `n_root(c, g)`: an equal share each of rows of which the sample does not
+    /// say whose they are.
     pub(crate) fn counts(&self) -> Vec<Vec<f64>> {
         let mut counts = vec![vec![0.0; self.rows.layout().groups.len()]; self.n_clients];
         for i in 0..self.rows.len() {
             let group = self.rows.group(i);
-            match &self.clients {
-                Some(clients) => counts[clients[i]][group] += 1.0,
+            match self.clients[i] {
+                Some(client) => counts[client][group] += 1.0,
                 None => counts.iter_mut().for_each(|own| own[group] += 1.0 / self.n_clients as f64),
             }
         }

@@ -142,7 +142,7 @@ fn judge_gap(metrics: &Metrics, fairness: Fairness, bound: f64) -> Judgement {
                 group.map_or(0, |group| group.counts(gap.condition).n)
             };
             let found = gap.groups.iter().map(rows_of).min().unwrap_or(0);
-            rows_for_gap(metrics, &conditions, gap, bound).filter(|&rows| is_practical(rows, found))
+            rows_for_gap(metrics, &conditions, bound).filter(|&rows| is_practical(rows, found))
         }
         // Enough for a fair model to pass, whatever the rates.
         _ => {

@@ -116,7 +116,7 @@ pub enum WarningCode {
     Unknown,
 }
 
-/// The two tables of a client.
+/// The tables of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableRole {
@@ -196,6 +196,7 @@ impl fmt::Display for Warning {
             (Some(client), None, Some(TableRole::Root)) => {
                 write!(f, "root of client `{client}`: ")?
             }
+            (None, None, Some(TableRole::Root)) => f.write_str("trusted rows: ")?,
             _ => {}
         }
         f.write_str(&self.message)

@@ -68,23 +68,11 @@ pub enum Error {
     /// to do.
     #[error("{0}")]
     Invalid(String),
-    /// Some clients have a proxy but no root, or a root but no proxy.
-    #[error(
-        "every client needs both a proxy and a root.{}{}",
-        without("root", without_root),
-        without("proxy", without_proxy)
-    )]
-    Unmatched {
-        /// Clients with a proxy only.
-        without_root: Vec<String>,
-        /// Clients with a root only.
-        without_proxy: Vec<String>,
-    },
-    /// The roots of all clients together cannot measure fairness.
-    #[error("{folder}, column `{column}`: {source}")]
+    /// The trusted rows cannot measure fairness.
+    #[error("{file}, column `{column}`: {source}")]
     Root {
-        /// The folder of roots.
-        folder: PathBuf,
+        /// Their file or folder.
+        file: PathBuf,
         /// The sensitive column.
         column: String,
         /// What is missing.
@@ -127,7 +115,7 @@ impl std::fmt::Display for Purpose {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Data => "A data table",
-            Self::Root => "A root",
+            Self::Root => "A table of trusted rows",
             Self::Proxy => "A proxy",
             Self::Prediction => "A table to score",
         })
@@ -140,14 +128,6 @@ pub(crate) fn list(items: &[String]) -> String {
     let shown: Vec<String> = items.iter().take(SHOWN).map(|item| format!("`{item}`")).collect();
     let more = if items.len() > SHOWN { " and more" } else { "" };
     format!("{}{more}", shown.join(", "))
-}
-
-/// " Without a root: `north`."
-fn without(what: &str, clients: &[String]) -> String {
-    match clients {
-        [] => String::new(),
-        _ => format!(" Without a {what}: {}.", list(clients)),
-    }
 }
 
 /// ", row 3, column `age`".

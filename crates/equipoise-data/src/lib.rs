@@ -5,7 +5,7 @@
 //! which file, row and column, and what to do about it.
 //!
 //! Start with [`Schema`], then [`read_rows`] (raw rows), [`read_proxy`] and [`visit_proxy`] (encoded rows) and
-//! [`load_round`] (a folder of proxies and one of roots). Files are written by [`write_atomically`] and
+//! [`load_round`] (a folder of proxies, and trusted rows). Files are written by [`write_atomically`] and
 //! [`OutputFolder`], so that a reader never sees half a file, and [`Staged`] keeps an interrupted program from leaving
 //! one behind. No maths, network or printing here.
 
@@ -32,6 +32,7 @@ mod staging;
 mod stamp;
 mod table;
 mod table_columns;
+mod trusted;
 mod value;
 mod warning;
 mod wire;
@@ -39,7 +40,7 @@ mod wire;
 pub use digest::{Digest, DigestProblem, Hasher, hex};
 pub use distinct_row_counter::DistinctRowCounter;
 pub use error::{BadCells, Error, Purpose, TableProblem};
-pub use folder::{Client, client_of, match_clients, read_folder};
+pub use folder::{client_of, read_folder};
 pub use model::{Model, Prediction};
 pub use output_file::{check_output, write_atomically, write_json};
 pub use output_folder::OutputFolder;
@@ -47,14 +48,14 @@ pub use output_table::{ColumnValues, OutputColumn, csv_bytes, record_batch, writ
 pub use overlap::Overlaps;
 pub use partition::{ClientSummary, PackedParts, PartSummary, ProxyPart, pack_parts};
 pub use proxy::{
-    OpenProxy, ProxyOrigin, ProxyWriter, check_origins, count_cells, proxy_columns, read_proxy,
-    read_proxy_of, visit_proxy, write_proxy, write_proxy_of,
+    OpenProxy, ProxyOrigin, ProxyWriter, check_origins, proxy_columns, read_proxy, read_proxy_of,
+    visit_proxy, write_proxy, write_proxy_of,
 };
 pub use raw_rows::{
     EncodedTable, RowNote, RowsToScore, UnscorableRow, read_rows, read_rows_of, read_rows_to_score,
 };
 pub use read_limits::ReadLimits;
-pub use round::{LoadedRound, load_round, load_round_of_present, load_summarised, load_tables};
+pub use round::{Absent, LoadedRound, load_round, load_round_with, load_summarised, load_tables};
 pub use schema::{
     AgreedRoles, ColumnKind, DEFAULT_MIN_ROWS, DescribeOptions, Described, DescribedColumn,
     Description, Encoding, Feature, Fill, Group, GroupRows, InferOptions, Inferred, Label,
@@ -64,4 +65,5 @@ pub use schema::{
 pub use staging::{NewFolders, Staged, remove_staged, uninterrupted};
 pub use table::{Cell, Delimiter, Table, TableFile, TableKind, open_encoded_table, open_table};
 pub use table_columns::read_columns;
+pub use trusted::{CLIENT_COLUMN, Trusted, TrustedRows, names_clients, trusted_rows_by_client};
 pub use wire::{WireReader, WireWriter};

@@ -57,7 +57,7 @@ impl Model {
 
     /// The model of an outcome and its schema, made to be fair by the outcome's criterion.
     pub fn of(outcome: &Outcome, schema: &Schema) -> Result<Self, Error> {
-        let model = Self::new(schema.clone(), outcome.theta.clone())?;
+        let model = Self::new(schema.for_model(&outcome.theta), outcome.theta.clone())?;
         Ok(Self { fairness: Some(outcome.settings.fairness), ..model })
     }
 

@@ -22,7 +22,7 @@ const OUR_NAMES: [&str; 12] = [
     "population.csv",
     "test.csv",
     "data",
-    "root",
+    "trusted.csv",
     "proxies",
     "demo.json",
     "nodes.json",

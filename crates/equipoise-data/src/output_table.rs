@@ -72,6 +72,24 @@ impl ColumnValues {
         }
     }
 
+    /// The values as text.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        fn of<T: ToString>(values: &[T]) -> Vec<String> {
+            values.iter().map(ToString::to_string).collect()
+        }
+        fn of_some<T: ToString>(values: &[Option<T>]) -> Vec<String> {
+            values.iter().map(|v| v.as_ref().map_or(String::new(), ToString::to_string)).collect()
+        }
+        match self {
+            Self::Numbers(values) => of(values),
+            Self::Codes(values) => of(values),
+            Self::Counts(values) => of(values),
+            Self::Texts(values) => values.clone(),
+            Self::NumbersOrEmpty(values) => of_some(values),
+            Self::CodesOrEmpty(values) => of_some(values),
+        }
+    }
+
     pub(crate) fn can_have_empty_cells(&self) -> bool {
         matches!(self, Self::NumbersOrEmpty(_) | Self::CodesOrEmpty(_))
     }

@@ -18,7 +18,7 @@ use crate::table::TableKind;
 pub(crate) use origin::Declaration;
 pub use origin::{ProxyOrigin, check_origins};
 pub(crate) use reader::visit_proxy_rows;
-pub use reader::{OpenProxy, count_cells, read_proxy, read_proxy_of, visit_proxy};
+pub use reader::{OpenProxy, read_proxy, read_proxy_of, visit_proxy};
 pub use writer::ProxyWriter;
 
 /// Writes a proxy in the format that the file extension names. The same rows give the same bytes.

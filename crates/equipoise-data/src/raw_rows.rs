@@ -38,14 +38,35 @@ pub fn read_rows_of(
     schema: &Schema,
     purpose: Purpose,
 ) -> Result<EncodedTable, Error> {
+    Ok(read_labelled(table, schema, purpose, None)?.0)
+}
+
+/// Rows to trust, and the cells of a column that names somebody in each row. Missing cells are `None`.
+pub(crate) fn read_rows_and_names(
+    table: Table,
+    schema: &Schema,
+    names: Option<&str>,
+) -> Result<(EncodedTable, Vec<Option<String>>), Error> {
+    read_labelled(table, schema, Purpose::Root, names)
+}
+
+fn read_labelled(
+    table: Table,
+    schema: &Schema,
+    purpose: Purpose,
+    names: Option<&str>,
+) -> Result<(EncodedTable, Vec<Option<String>>), Error> {
     let columns = chosen_columns(schema, true, true);
-    refuse_extra_columns(&table, schema)?;
+    refuse_extra_columns(&table, schema, names)?;
     let path = table.file().to_path_buf();
-    let mut bad = BadCells::default();
-    let reading = read(table, schema, &columns, &[], purpose, |row, _, encoded| {
+    let (mut bad, mut found_names) = (BadCells::default(), Vec::new());
+    let kept: Vec<&str> = names.into_iter().collect();
+    let reading = read(table, schema, &columns, &kept, purpose, |row, cells, encoded| {
         for (column, problem) in encoded.err().into_iter().flatten() {
             bad.add(row, columns[column], problem);
         }
+        let name = |cell: &Cell<'_>| (*cell != Cell::Missing).then(|| cell.to_string());
+        found_names.extend(cells[columns.len()..].iter().map(name));
     })?;
     bad.none_in(&path)?;
     let rows = reading.rows(schema)?;
@@ -53,7 +74,7 @@ pub fn read_rows_of(
     let mut warnings: Vec<Warning> = warning::many_values(&path, schema, labels, groups).collect();
     warnings.extend(warning::one_sided(&path, schema, &rows.cell_counts()));
     warnings.extend(warning::unknown_levels(&path, schema, &reading.unknown));
-    Ok(EncodedTable { rows, warnings })
+    Ok((EncodedTable { rows, warnings }, found_names))
 }
 
 /// What is remarkable about the cells of a row that was encoded, or what is wrong with those of one that was not, each
@@ -170,10 +191,18 @@ impl Reading {
     }
 }
 
-fn refuse_extra_columns(table: &Table, schema: &Schema) -> Result<(), Error> {
+/// `allowed` need not be in the schema.
+fn refuse_extra_columns(
+    table: &Table,
+    schema: &Schema,
+    allowed: Option<&str>,
+) -> Result<(), Error> {
     let known = chosen_columns(schema, true, true);
-    let is_known =
-        |column: &String| known.contains(&column.as_str()) || schema.ignore.contains(column);
+    let is_known = |column: &String| {
+        known.contains(&column.as_str())
+            || schema.ignore.contains(column)
+            || allowed == Some(column.as_str())
+    };
     // A misspelled column is the more likely mistake, and its error suggests the right name.
     known.iter().try_for_each(|column| table.position(column).map(|_| ()))?;
     match table.columns().iter().find(|column| !is_known(column)) {

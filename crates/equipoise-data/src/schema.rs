@@ -143,6 +143,13 @@ impl Schema {
         self.features.iter().flat_map(Feature::encoded_names).collect()
     }
 
+    /// The schema of a published model: with an intercept if the model has one, because a defense may move its threshold
+    /// even if the clients' models have none.
+    pub fn for_model(&self, theta: &[f64]) -> Self {
+        let intercept = self.intercept || theta.len() == self.theta_names().len() + 1;
+        Self { intercept, ..self.clone() }
+    }
+
     /// Names of θ's entries: encoded features, groups unless the model is blind, and `(intercept)` if the schema has
     /// one.
     pub fn theta_names(&self) -> Vec<String> {

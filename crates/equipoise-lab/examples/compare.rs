@@ -5,7 +5,7 @@
 //! in `NAME.json` and the numbers in `NAME.bin`, little-endian 64-bit floats: the proxy rows `(x, s, 1)`, one client after the
 //! other, the proxy labels (−1 or +1), the root rows, and the root labels.
 //!
-//! Prints a line of JSON for each solver: `trust`, `bilevel`, and `paper` with STEPS steps of Adam. No repeat starts after
+//! Prints a line of JSON for each solver: `tilt`, `bilevel`, and `paper` with STEPS steps of Adam. No repeat starts after
 //! SECONDS. Preparing the round is not timed.
 #![allow(clippy::print_stdout)]
 
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let round = Round::new(clients)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.parse()?).build()?;
     let solvers = [
-        ("trust", Settings::new(Fairness::SP)),
+        ("tilt", Settings::new(Fairness::SP)),
         ("bilevel", Settings::bilevel(Fairness::SP)),
         ("paper", paper(steps.parse()?)),
     ];

@@ -157,7 +157,7 @@ fn round(
     let noisy = noisy.collect();
     let round = round.with_noisy_clients(noisy)?;
     let fairness = settings.fairness;
-    let defense = Settings { defense: Defense::Trust, ..Settings::new(fairness) }.validate()?;
+    let defense = Settings { defense: Defense::Tilt, ..Settings::new(fairness) }.validate()?;
     let theta = solve(&round, &defense, &mut NoopObserver)?.theta;
     let test = clients[n_unreliable..].iter().map(|client| &client.test);
     let metrics = Metrics::of(&theta, &Rows::concat(&test.collect::<Vec<_>>())?)?;

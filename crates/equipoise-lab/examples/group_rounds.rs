@@ -3,7 +3,7 @@
 //! With 40 % of the clients unreliable, prints the mean accuracy, balanced accuracy and worst gap on the test rows of the
 //! reliable clients, for each defense and for two models that nobody has in practice (the mean of the reliable clients'
 //! models, and the fair model of all training rows), and in how many rounds the gap of each is at most half of that of
-//! all proxies pooled. Then the gaps of each round, with the standard error of trust's and the weight it gives to unreliable
+//! all proxies pooled. Then the gaps of each round, with the standard error of tilt's and the weight it gives to unreliable
 //! clients. Synthetic populations are measured on a million fresh rows as well: there, the gap has hardly any error.
 //!
 //! DATA is the folder of the paper's datasets.
@@ -25,7 +25,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use views::{GroupView, load_view};
 
-const DEFENSES: [Defense; 3] = [Defense::Pooled, Defense::Bilevel, Defense::Trust];
+const DEFENSES: [Defense; 3] = [Defense::Pooled, Defense::Bilevel, Defense::Tilt];
 
 fn main() -> Answer<()> {
     let mut args = std::env::args().skip(1);
@@ -66,9 +66,9 @@ fn main() -> Answer<()> {
 }
 
 /// The models of a round, in the order of [`Round::models`].
-const NAMES: [&str; 6] = ["pooled", "bilevel", "trust", "reliable", "central", "raw"];
+const NAMES: [&str; 6] = ["pooled", "bilevel", "tilt", "reliable", "central", "raw"];
 const POOLED: usize = 0;
-const TRUST: usize = 2;
+const TILT: usize = 2;
 const RAW: usize = 5;
 
 /// Fresh rows of a synthetic population. The error of a gap on them is about .001.
@@ -101,9 +101,9 @@ fn report(
             rounds.iter().filter(|round| of(round)[model].gap <= 0.5 * of(round)[other].gap).count()
         };
         println!(
-            "{name}, {on}: of {n} rounds, trust halves the gap of all proxies pooled in {}, of all rows in {}",
-            halved(TRUST, POOLED),
-            halved(TRUST, RAW)
+            "{name}, {on}: of {n} rounds, tilt halves the gap of all proxies pooled in {}, of all rows in {}",
+            halved(TILT, POOLED),
+            halved(TILT, RAW)
         );
         for (model, name) in NAMES.iter().enumerate() {
             let mean = |figure: fn(&Figures) -> f64| {
@@ -124,9 +124,9 @@ fn report(
                 .map(|(name, f)| format!("{name} {:.4}", f.gap))
                 .collect();
             println!(
-                "    seed {seed}: {}; error of trust's {:.4}; unreliable weight {:.3}",
+                "    seed {seed}: {}; error of tilt's {:.4}; unreliable weight {:.3}",
                 gaps.join(", "),
-                of(round)[TRUST].error,
+                of(round)[TILT].error,
                 round.unreliable_weight
             );
         }
@@ -185,7 +185,7 @@ fn measure(population: &Population, fairness: Fairness, seed: u64) -> Answer<Rou
     Ok(Round {
         test: on(&scenario.test_rows()?)?,
         fresh: population.fresh.as_ref().map(on).transpose()?,
-        // Trust is the last of the defenses.
+        // Tilt is the last of the defenses.
         unreliable_weight: scenario.unreliable_weight(&weights),
     })
 }

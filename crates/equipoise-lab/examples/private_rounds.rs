@@ -107,7 +107,7 @@ fn measure(
     let round = Round::new(sent.collect())?;
     let noisy = round.client_ids().iter().map(|id| epsilon.is_some() && is_reliable(id)).collect();
     let round = round.with_noisy_clients(noisy)?;
-    let defense = Settings { defense: Defense::Trust, ..Settings::new(fairness) }.validate()?;
+    let defense = Settings { defense: Defense::Tilt, ..Settings::new(fairness) }.validate()?;
     let solved = solve(&round, &defense, &mut NoopObserver)?;
     let weights = round.client_ids().iter().zip(solved.weights());
     let unreliable_weight: f64 = weights.filter(|(id, _)| !is_reliable(id)).map(|(_, w)| w).sum();

@@ -1,6 +1,6 @@
 //! The demo: a synthetic population becomes a round on which every defense is run.
 //!
-//! It writes what a consortium would have: a schema, each client's own rows, the root, and one proxy per client. Each
+//! It writes what a consortium would have: a schema, each client's own rows, the trusted rows, and one proxy per client. Each
 //! step can be repeated with the other commands.
 
 use equipoise_core::{Fairness, Rows};
@@ -11,7 +11,7 @@ use equipoise_data::{
 use std::path::Path;
 
 use crate::error::Error;
-use crate::population::{Person, infer_options, make_population, write_people};
+use crate::population::{Person, infer_options, make_population, write_people, write_people_of};
 use crate::scenario::{Generator, OnClient, Scenario, ScenarioKind, ScenarioSettings};
 
 /// Settings of the demo.
@@ -111,30 +111,31 @@ impl Demo {
         let scenario = Scenario::build(&rows, &scenario_settings, on_client)?;
         write_clients(folder, &people, &scenario, &schema)?;
         let test = scenario.test_rows()?;
-        let (proxies, root) = (folder.join("proxies"), folder.join("root"));
-        let loaded = load_round(&proxies, &root, &schema)?;
+        let loaded = load_round(&folder.join("proxies"), &folder.join("trusted.csv"), &schema)?;
         Ok(Self { settings, schema, scenario, loaded, test })
     }
 }
 
-/// Writes `data/`, `root/` and `proxies/` with a file per client, and the reliable clients' test rows to `test.csv`.
+/// Writes `data/` and `proxies/` with a file per client, all trusted rows to `trusted.csv`, and the reliable clients' test
+/// rows to `test.csv`.
 fn write_clients(
     folder: &Path,
     people: &[Person],
     scenario: &Scenario,
     schema: &Schema,
 ) -> Result<(), Error> {
-    for part in ["data", "root", "proxies"] {
+    for part in ["data", "proxies"] {
         let part = folder.join(part);
         std::fs::create_dir(&part).map_err(Error::folder(&part))?;
     }
     for client in &scenario.clients {
         let file = format!("{}.csv", client.id);
         write_people(&folder.join("data").join(&file), people, &client.members.train)?;
-        write_people(&folder.join("root").join(&file), people, &client.members.root)?;
         let proxy = folder.join("proxies").join(format!("{}.parquet", client.id));
         write_proxy(&proxy, &client.proxy, schema, false)?;
     }
+    let trusted = scenario.clients.iter().map(|client| (&*client.id, &*client.members.root));
+    write_people_of(&folder.join("trusted.csv"), people, trusted)?;
     let tested: Vec<usize> =
         scenario.judged_clients().flat_map(|client| client.members.test.iter().copied()).collect();
     write_people(&folder.join("test.csv"), people, &tested)

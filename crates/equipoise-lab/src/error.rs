@@ -41,7 +41,7 @@ pub enum Error {
     },
     /// A client would have training rows of only one label or group.
     #[error(
-        "client {client} would have only training rows {which}, of which no proxy can be made. Use fewer --clients, or a smaller --test and --root."
+        "client {client} would have only training rows {which}, of which no proxy can be made. Use fewer --clients, or a smaller --test and --trusted."
     )]
     OneSidedClient {
         /// The client.
@@ -134,18 +134,12 @@ pub enum Error {
     /// The folder contains a file that is not the journal of such a run.
     #[error("{0} contains a results.jsonl of something else. Choose another folder.")]
     OtherJournal(String),
-    /// The folder contains a run with other settings.
+    /// The folder contains a run with other settings, of other rows, or by another version.
     #[error(
-        "{folder} contains a run in which {}. To continue that run, repeat its settings; to run with the new ones, \
-         choose another folder.",
-        changes.join("; ")
+        "{0} contains a run with other settings or rows: see the first line of its results.jsonl. To continue that run, \
+         repeat its settings; to run with the new ones, choose another folder."
     )]
-    OtherExperiment {
-        /// The folder.
-        folder: String,
-        /// What has changed, one clause each.
-        changes: Vec<String>,
-    },
+    OtherExperiment(String),
     /// A dataset has fewer rows than the people requested.
     #[error(
         "--people must be at most {rows}, the number of rows of dataset {dataset}, found {people}"

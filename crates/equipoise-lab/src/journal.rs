@@ -1,10 +1,9 @@
 //! `results.jsonl`: settings and row digests, then a line per finished cell. An interrupted run resumes from it.
 
-mod changes;
-
 use equipoise_data::{Digest, NewFolders, Staged, uninterrupted};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -159,11 +158,11 @@ impl Journal {
             if whole.is_empty() { header.starts_with(&text) } else { whole.starts_with(&header) };
         if !is_ours && !is_without_results::<C>(whole) {
             let folder = folder.display().to_string();
-            let old = whole.lines().next().unwrap_or_default();
-            return Err(match changes::between(old, &header) {
-                Some(changes) => Error::OtherExperiment { folder, changes },
-                None => Error::OtherJournal(folder),
-            });
+            let first = whole.lines().next().unwrap_or_default();
+            let is_journal = serde_json::from_str::<Value>(first)
+                .is_ok_and(|header| header.get("settings").is_some());
+            let other = if is_journal { Error::OtherExperiment } else { Error::OtherJournal };
+            return Err(other(folder));
         }
         let mut cells: Vec<C> = Vec::new();
         if is_ours && !whole.is_empty() {

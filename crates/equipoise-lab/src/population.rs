@@ -4,7 +4,7 @@
 //! partly because of these features, partly beyond them, as past decisions leave traces in data. A model trained on
 //! the data as it is favours group A. Every value depends only on the seed.
 
-use equipoise_data::{InferOptions, write_atomically};
+use equipoise_data::{CLIENT_COLUMN, InferOptions, write_atomically};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -106,12 +106,26 @@ pub(crate) fn infer_options(intercept: bool) -> InferOptions {
 
 /// Writes some of the people to a CSV file.
 pub(crate) fn write_people(path: &Path, people: &[Person], members: &[usize]) -> Result<(), Error> {
-    let mut text = COLUMNS.join(",");
-    for &member in members {
-        text.push('\n');
-        text.push_str(&people[member].join(","));
+    let mut text = COLUMNS.join(",") + "\n";
+    members.iter().for_each(|&member| text += &(people[member].join(",") + "\n"));
+    write_text(path, &text)
+}
+
+/// Writes rows of several clients, with the client of each.
+pub(crate) fn write_people_of<'a>(
+    path: &Path,
+    people: &[Person],
+    clients: impl Iterator<Item = (&'a str, &'a [usize])>,
+) -> Result<(), Error> {
+    let mut text = format!("{CLIENT_COLUMN},{}\n", COLUMNS.join(","));
+    for (client, members) in clients {
+        let row = |&member: &usize| format!("{client},{}\n", people[member].join(","));
+        text.extend(members.iter().map(row));
     }
-    text.push('\n');
+    write_text(path, &text)
+}
+
+fn write_text(path: &Path, text: &str) -> Result<(), Error> {
     Ok(write_atomically(path, false, |writer| writer.write_all(text.as_bytes()))?)
 }
 

@@ -67,14 +67,14 @@ impl RehearsalSettings {
             return refuse("clients", "at least 2", self.n_clients as f64);
         }
         let is_share = |share: f64| share > 0.0 && share < 1.0;
-        for (name, share) in [("test", self.test_share), ("root", self.root_share)] {
+        for (name, share) in [("test", self.test_share), ("trusted", self.root_share)] {
             if !is_share(share) {
                 return refuse(name, "above 0 and below 1, a share of each client's rows", share);
             }
         }
         if self.test_share + self.root_share >= 1.0 {
             let range = "below 1 together with --test, so that rows to train on are left";
-            return refuse("root", range, self.root_share);
+            return refuse("trusted", range, self.root_share);
         }
         if self.n_unreliable >= self.n_clients {
             let range = "below --clients, so that at least one client is reliable";

@@ -1,6 +1,6 @@
 //! The results page of an experiment: the paper's tables and figures with ours beside them.
 //!
-//! The page is built once, then written as HTML, and each table as CSV.
+//! The page is built once, then written as HTML.
 
 mod claims;
 mod failed;

@@ -14,7 +14,7 @@ fn small() -> ArenaSettings {
     ArenaSettings {
         contexts: vec![context(Criterion::Sp), context(Criterion::Eo)],
         attacks: vec![Attack::RawRows],
-        contenders: [Defense::Trust, Defense::Pooled, Defense::RootOnly]
+        contenders: [Defense::Tilt, Defense::Pooled, Defense::RootOnly]
             .map(Contender::Defense)
             .into_iter()
             .chain([Contender::ALL[Defense::ALL.len()]])
@@ -75,7 +75,7 @@ fn threads_and_interruptions_do_not_change_the_results() {
     // Another root needs another folder.
     let other = ArenaSettings { root_share: 0.03, ..small() };
     let refused = run_arena(&other, &sources(), &later, &|_, _| {});
-    assert!(matches!(refused, Err(Error::OtherExperiment { .. })));
+    assert!(matches!(refused, Err(Error::OtherExperiment(_))));
 }
 
 #[test]

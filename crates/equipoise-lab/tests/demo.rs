@@ -22,14 +22,14 @@ fn the_default_defends_the_demo_round_in_nine_of_ten_seeds() {
         let spd = |outcome: &Outcome| {
             Metrics::of(&outcome.theta, &demo.test).unwrap().gaps.sp.unwrap().size()
         };
-        let trust = run(Defense::Trust);
-        let unreliable = demo.scenario.unreliable_weight(&trust.weights());
+        let tilt = run(Defense::Tilt);
+        let unreliable = demo.scenario.unreliable_weight(&tilt.weights());
         let (pooled, fedasl, fednolowe) =
             (spd(&run(Defense::Pooled)), spd(&run(Defense::Fedasl)), spd(&run(Defense::Fednolowe)));
-        let own = spd(&trust);
+        let own = spd(&tilt);
         let bilevel = spd(&run(Defense::Bilevel));
         println!(
-            "seed {seed}: unreliable weight {unreliable:.3}, |SPD| trust {own:.3}, bilevel {bilevel:.3}, pooled \
+            "seed {seed}: unreliable weight {unreliable:.3}, |SPD| tilt {own:.3}, bilevel {bilevel:.3}, pooled \
              {pooled:.3}, fedasl {fedasl:.3}, fednolowe {fednolowe:.3}"
         );
         let holds = unreliable <= 0.05 && own <= pooled / 3.0 && own < fedasl && own < fednolowe;

@@ -233,7 +233,7 @@ const SEEDS: u64 = 3;
 
 /// Prints a table of all rivals and three defenses, with this share of clients sending raw rows.
 fn print_table(sources: &Sources, rate: f64) {
-    let defenses = [Defense::Pooled, Defense::Trust, Defense::Bilevel];
+    let defenses = [Defense::Pooled, Defense::Tilt, Defense::Bilevel];
     let cells =
         [("law-school", Fairness::SP), ("dutch", Fairness::SP), ("law-school", Fairness::EO)];
     let titles = defenses.iter().map(Defense::title).chain(Rival::ALL.iter().map(Choice::name));

@@ -9,14 +9,12 @@ mod canvas;
 mod heatmap;
 mod labels;
 mod legend;
-mod lines;
 mod plot;
 mod scale;
 mod scatter;
 
 pub use bars::{Bar, Bars, GroupedBars, Quantity, Reference};
 pub use heatmap::Heatmap;
-pub use lines::{Lines, Marker, Series};
 pub use scatter::{Point, Scatter, ScatterSeries};
 
 pub(crate) use canvas::{FONT_SIZE, text_width, write_patterns};
@@ -47,8 +45,6 @@ pub enum ChartKind {
     Bars(Bars),
     /// Several bars per item.
     GroupedBars(GroupedBars),
-    /// Lines over a common x axis.
-    Lines(Lines),
     /// Points in a plane.
     Scatter(Scatter),
     /// Values by row and column.
@@ -107,15 +103,11 @@ impl ChartKind {
     fn write_legend(&self, markup: &mut Markup) {
         match self {
             Self::GroupedBars(bars) => {
-                write_legend(markup, Swatch::Fill, bars.series.iter(), false);
-            }
-            Self::Lines(lines) if lines.series.len() > 1 => {
-                let names = lines.series.iter().map(|series| &series.name);
-                write_legend(markup, Swatch::Line, names, lines.labels_ends());
+                write_legend(markup, Swatch::Fill, bars.series.iter());
             }
             Self::Scatter(scatter) if scatter.series.len() > 1 => {
                 let names = scatter.series.iter().map(|series| &series.name);
-                write_legend(markup, Swatch::Mark, names, false);
+                write_legend(markup, Swatch::Mark, names);
             }
             _ => {}
         }
@@ -125,7 +117,6 @@ impl ChartKind {
         match self {
             Self::Bars(bars) => bars.draw(markup, canvas),
             Self::GroupedBars(bars) => bars.draw(markup, canvas),
-            Self::Lines(lines) => lines.draw(markup, canvas),
             Self::Scatter(scatter) => scatter.draw(markup, canvas),
             Self::Heatmap(heatmap) => heatmap.draw(markup, canvas),
         }

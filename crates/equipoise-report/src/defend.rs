@@ -50,8 +50,9 @@ pub fn defend(
     }
     outcome.blindness = cost_of_blindness(round, settings)?;
     outcome.update_figure_warnings();
-    add_audit(loaded, &mut outcome)?;
+    // The audit names coefficients.
     add_inputs(schema, loaded, &mut outcome);
+    add_audit(loaded, &mut outcome)?;
     outcome::check(&outcome)?;
     Ok(outcome)
 }
@@ -78,7 +79,7 @@ fn add_audit(loaded: &LoadedRound, outcome: &mut Outcome) -> Result<(), Error> {
 /// elsewhere.
 fn add_inputs(schema: &Schema, loaded: &LoadedRound, outcome: &mut Outcome) {
     outcome.schema_digest = schema.digest().to_string();
-    outcome.features = schema.theta_names();
+    outcome.features = schema.for_model(&outcome.theta).theta_names();
     outcome.overlaps.clone_from(&loaded.overlaps.listed);
     outcome.more_overlaps = loaded.overlaps.more;
     let about_tables =

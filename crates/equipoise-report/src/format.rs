@@ -69,16 +69,6 @@ impl Format {
             _ => grouped(value, decimals(step)),
         }
     }
-
-    /// Labels a tick of a logarithmic axis.
-    pub(crate) fn write_log_tick(&self, value: f64) -> String {
-        match self {
-            _ if (1e-3..1e5).contains(&value) => {
-                grouped(value, if value < 1.0 { decimals(value) } else { 0 })
-            }
-            _ => scientific(value, 0),
-        }
-    }
 }
 
 /// A count with grouped digits: "12,345".
@@ -209,8 +199,6 @@ mod tests {
         assert_eq!(Format::Auto.write_tick(0.1, 0.05), "0.10");
         assert_eq!(Format::Percent(1).write_tick(0.2, 0.1), "20\u{202f}%");
         assert_eq!(Format::Auto.write_tick(2000.0, 500.0), "2,000");
-        let logs = [1e-5, 0.01, 100.0, 1e6].map(|x| Format::Auto.write_log_tick(x));
-        assert_eq!(logs, ["10⁻⁵", "0.01", "100", "10⁶"]);
     }
 
     #[test]

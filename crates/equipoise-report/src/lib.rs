@@ -12,7 +12,6 @@
 
 mod block;
 mod chart;
-mod convergence;
 pub mod defend;
 mod format;
 mod markup;
@@ -23,8 +22,8 @@ mod table;
 
 pub use block::{Answer, Block, Card, Fact, Figure, NoticeKind, Tone, write_value};
 pub use chart::{
-    Axis, Bar, Bars, Chart, ChartKind, GroupedBars, Heatmap, Lines, Marker, Point, Quantity,
-    Reference, Scatter, ScatterSeries, Series,
+    Axis, Bar, Bars, Chart, ChartKind, GroupedBars, Heatmap, Point, Quantity, Reference, Scatter,
+    ScatterSeries,
 };
 pub use format::{Format, count};
 pub use markup::{Attributes, Markup};

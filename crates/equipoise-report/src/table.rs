@@ -2,7 +2,7 @@
 
 mod width;
 
-use crate::format::{Format, MISSING};
+use crate::format::Format;
 use crate::markup::{Attributes, Markup};
 use width::Fit;
 
@@ -31,8 +31,6 @@ pub struct Column {
 pub struct Cell {
     /// The text shown.
     pub text: String,
-    /// The exact number, if the text is one; used for CSV.
-    pub number: Option<f64>,
     /// Whether it is emphasised.
     pub strong: bool,
 }
@@ -61,13 +59,12 @@ impl Column {
 impl Cell {
     /// A cell of text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), number: None, strong: false }
+        Self { text: text.into(), strong: false }
     }
 
     /// A cell with a formatted number, or a dash if there is no value.
     pub fn number(value: impl Into<Option<f64>>, format: Format) -> Self {
-        let value = value.into();
-        Self { number: value, ..Self::text(format.write(value)) }
+        Self::text(format.write(value.into()))
     }
 
     /// Emphasises the cell.
@@ -77,28 +74,6 @@ impl Cell {
 }
 
 impl Table {
-    /// The table as CSV, with unrounded numbers and empty fields for missing values.
-    pub fn to_csv(&self) -> String {
-        // Programs look columns up by name, so repeated names are numbered.
-        let headings = self.columns.iter().enumerate().map(|(i, column)| {
-            match self.columns[..i].iter().filter(|other| other.name == column.name).count() {
-                0 => csv_field(&column.name),
-                n => csv_field(&format!("{} ({})", column.name, n + 1)),
-            }
-        });
-        let mut text = headings.collect::<Vec<_>>().join(",") + "\n";
-        for row in &self.rows {
-            let fields = row.iter().map(|cell| match cell.number {
-                Some(number) if number.is_finite() => number.to_string(),
-                Some(_) => String::new(),
-                None if cell.text == MISSING => String::new(),
-                None => csv_field(&cell.text),
-            });
-            text += &(fields.collect::<Vec<_>>().join(",") + "\n");
-        }
-        text
-    }
-
     pub(crate) fn write(&self, markup: &mut Markup) {
         let head = |markup: &mut Markup| {
             for column in &self.columns {
@@ -156,33 +131,4 @@ pub(crate) fn write_scrollable<R>(
         });
     });
     markup.newline();
-}
-
-/// A field of a CSV file, quoted if necessary.
-fn csv_field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn csv_has_unrounded_numbers_and_quotes_fields_if_necessary() {
-        let table = Table {
-            caption: String::new(),
-            columns: ["a, \"b\"", "x"].map(Column::text).into(),
-            rows: vec![
-                vec![Cell::text("one\ntwo"), Cell::number(-0.123_456_789, Format::Fixed(2))],
-                vec![Cell::text("three"), Cell::number(None, Format::Fixed(2))],
-                vec![Cell::text("four"), Cell::number(f64::NAN, Format::Auto)],
-            ],
-        };
-        let expected = "\"a, \"\"b\"\"\",x\n\"one\ntwo\",-0.123456789\nthree,\nfour,\n";
-        assert_eq!(table.to_csv(), expected);
-    }
 }

@@ -6,11 +6,12 @@ mod html_check;
 mod sample_pages;
 
 use equipoise_core::{
-    ClientTrust, Defense, Fairness, Requirements, SweepPoint, Termination, TrustReason, Verdict,
+    ClientTilt, Counted, Defense, Fairness, Requirements, SweepPoint, Termination, TiltReason,
+    TiltSummary, Verdict,
 };
 use equipoise_report::{
-    Axis, Bar, Bars, Block, Chart, ChartKind, Format, GroupedBars, Heatmap, Lines, Measured, Page,
-    Point, Quantity, Scatter, ScatterSeries, Section, Series, Table, groups_text,
+    Axis, Bar, Bars, Block, Chart, ChartKind, Format, GroupedBars, Heatmap, Measured, Page, Point,
+    Quantity, Scatter, ScatterSeries, Section, Table, groups_text,
 };
 use html_check::{Tag, read_balanced};
 use sample_pages::{
@@ -123,7 +124,7 @@ fn ids_are_unique_and_header_cells_have_scopes() {
 }
 
 #[test]
-fn direct_defenses_have_no_convergence_charts() {
+fn direct_defenses_say_that_they_do_not_iterate() {
     let mut outcome = sample(3, "bank");
     outcome.trace.clear();
     outcome.gap = None;
@@ -132,7 +133,6 @@ fn direct_defenses_have_no_convergence_charts() {
     outcome.clients.iter_mut().for_each(|client| client.weight = 0.0);
     let html = report(&outcome, &two(), &[]).render();
     checked(&html);
-    assert!(html.contains("there is no trajectory to show"));
     assert!(html.contains("Computed directly") && html.contains("uses no proxy"));
 }
 
@@ -236,11 +236,6 @@ fn draws_charts_of_empty_single_and_extreme_values() {
             reference: None,
         })
     };
-    let lines = |values: &[f64], log_y: bool| {
-        let points = values.iter().enumerate().map(|(i, &y)| (i as f64, y)).collect();
-        let series = vec![Series { name: "series".to_owned(), points }];
-        ChartKind::Lines(Lines { x: axis(), y: axis(), log_y, series, markers: Vec::new() })
-    };
     let scatter = |values: &[f64], is_path: bool| {
         let point = |&y: &f64| Point { label: "p".to_owned(), x: y, y, ..Point::default() };
         let points = values.iter().map(point).collect();
@@ -271,8 +266,6 @@ fn draws_charts_of_empty_single_and_extreme_values() {
         for kind in [
             bars(values),
             grouped(values),
-            lines(values, false),
-            lines(values, true),
             scatter(values, false),
             scatter(values, true),
             heatmap(values),
@@ -479,7 +472,7 @@ fn the_solver_table_lists_only_settings_that_the_defense_uses() {
     let of_bilevel = ["Penalty ρ", "Maximum number of steps", "The penalty on a violation"];
     let html = report(&outcome, &two(), &[]).render();
     assert!(of_bilevel.iter().all(|name| html.contains(name)));
-    outcome.settings.defense = Defense::Trust;
+    outcome.settings.defense = Defense::Tilt;
     let html = report(&outcome, &two(), &[]).render();
     assert!(of_bilevel.iter().all(|name| !html.contains(name)));
     for term in ["Reliable", "AUC", "Calibration", "Mean model"] {
@@ -580,27 +573,52 @@ fn a_card_shows_what_the_audit_found() {
 }
 
 #[test]
-fn every_card_shows_how_reliable_the_client_is_and_why() {
+fn the_page_says_how_each_client_was_counted_and_why() {
     let mut outcome = sample(4, "bank");
-    let reliabilities = [1.0, 0.99996, 0.63, 0.0002];
-    for (client, reliability) in outcome.clients.iter_mut().zip(reliabilities) {
-        let reason = TrustReason::Undecided { gap: 0.021, error: 0.05 };
-        client.audit.as_mut().unwrap().reason = reason.to_string();
-        let reasons = vec![reason];
-        client.trust = Some(ClientTrust { reliability, gap: 0.021, gap_error: 0.05, reasons });
+    outcome.settings.defense = Defense::Tilt;
+    let unfair = TiltReason::Unfair {
+        favours: "`women`".to_owned(),
+        gap: 0.312,
+        error: 0.021,
+        spread: 0.015,
+    };
+    let reasons = [
+        (Counted::Full, TiltReason::Full, 0.0, vec![]),
+        (Counted::Less, TiltReason::Tilted { favours: "`men`".to_owned() }, -0.31, vec![]),
+        (Counted::Less, TiltReason::Doubtful, 0.0, vec![1]),
+        (Counted::Not, unfair, 0.0, vec![]),
+    ];
+    for (client, (counted, reason, shift, limited)) in outcome.clients.iter_mut().zip(reasons) {
+        let tilt = ClientTilt { counted, reason, useful: 1.0, gaps: vec![], shift, limited };
+        client.tilt = Some(tilt);
     }
+    outcome.tilt = Some(TiltSummary {
+        contrasts: vec![],
+        unmeasured: vec![],
+        counted: [1, 2, 1],
+        best: None,
+        best_loss: 0.5,
+        constant_loss: 0.6,
+        came_back: false,
+    });
     let html = report(&outcome, &two(), &[]).render();
     checked(&html);
-    let cards: Vec<&str> = html.split("<article").skip(1).collect();
-    let expected = ["100.0\u{202f}%", "above 99.9\u{202f}%", "63.0\u{202f}%", "below 0.1\u{202f}%"];
-    for (card, expected) in cards.iter().zip(expected) {
-        let card = card.split("</article>").next().unwrap();
-        assert!(card.contains("weight "), "{card}");
-        let after = card.split("Probability of being reliable").nth(1).unwrap();
-        assert!(after.split("</dd>").next().unwrap().ends_with(expected), "{after}");
-        let reason = "The root cannot tell whether its model is fair: from the root and all proxies together, its gap is \
-                      estimated at 2.1\u{202f}pp (0.0 to 11.9\u{202f}pp).";
-        assert!(card.contains(reason), "{card}");
+    let limited = &outcome.features[1];
+    for part in [
+        "1 of 4 clients are counted in full, 2 less, 1 not",
+        "counted in full, 2 less, 1 not",
+        "Counted in full.",
+        "its people have other rates than the root: threshold moved by -0.31.",
+        "since the root cannot check it: ",
+        limited,
+        "by 0.312 ± 0.021; most fair clients are within 0.015.",
+    ] {
+        assert!(html.contains(part), "no {part}");
     }
-    assert_eq!(cards.len(), 4);
+    assert!(!html.contains("robability of being"));
+
+    outcome.termination = Termination::FellBack;
+    outcome.clients.iter_mut().for_each(|client| client.weight = 0.0);
+    let html = report(&outcome, &two(), &[]).render();
+    assert!(html.contains("Not counted, because a model of the root alone is used. Among the clients: counted in full."));
 }

@@ -4,7 +4,7 @@ A round from tables in memory:
 
     schema = Schema.infer(table, label="passed", positive=1, sensitive="group")
     proxies = {name: make_proxy(rows, schema, fairness="sp") for name, rows in clients.items()}
-    server = FairServer(schema, fairness="sp", require="gap=0.1").fit(proxies, roots)
+    server = FairServer(schema, fairness="sp", require="gap=0.1").fit(proxies, trusted)
     server.verdict_, server.weights_, server.report()
 
 `OneShotClassifier` does all of this behind the interface of a scikit-learn classifier. Tables may be pandas, polars,

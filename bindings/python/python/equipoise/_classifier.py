@@ -107,7 +107,7 @@ class OneShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         server = FairServer(
             schema, fairness=self.fairness, defense=self.defense, require=self.require, lambda_=self.lambda_
         )
-        proxies, roots = {}, {}
+        proxies, of_clients = {}, {}
         with warnings.catch_warnings():
             # They are in `server_.warnings_`.
             warnings.simplefilter("ignore", EquipoiseWarning)
@@ -119,8 +119,8 @@ class OneShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     if self.proxies
                     else make_proxy(data, schema, generator="raw")
                 )
-                roots[client] = rows.mapping(own & trusted)
-            self.server_ = server.fit(proxies, roots)
+                of_clients[client] = rows.mapping(own & trusted)
+            self.server_ = server.fit(proxies, of_clients)
         self.schema_ = schema
         self.coef_, self.intercept_ = self.server_.coef_, self.server_.intercept_
         return self

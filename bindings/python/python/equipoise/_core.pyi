@@ -22,7 +22,6 @@ __all__ = [
     "check_proxy",
     "check_settings",
     "claimed_rows",
-    "count_cells",
     "defend",
     "defend_partitions",
     "describe_table",
@@ -80,7 +79,7 @@ def validate_proxy(
 ) -> dict[str, Any]: ...
 def defend(
     proxies: str | list[tuple[str, Any]],
-    roots: str | list[tuple[str, Any]],
+    trusted: str | tuple[Any] | list[tuple[str, Any]],
     schema: Schema,
     options: dict[str, Any],
     *,
@@ -90,15 +89,12 @@ def defend(
 ) -> tuple[str, Model]: ...
 def folder_clients(folder: _Path) -> list[tuple[str, Any]]: ...
 def claimed_rows(client: str, path: _Path) -> int | None: ...
-def count_cells(
-    client: str, table: Any, first: int, end: int | None, schema: Schema
-) -> list[tuple[int, int]]: ...
 def defend_partitions(
     partitions: Any,
     clients: list[tuple[str, str, bool]],
     parts: list[list[int]],
     summaries: list[bytes],
-    roots: str | list[tuple[str, Any]],
+    trusted: str | tuple[Any] | list[tuple[str, Any]],
     schema: Schema,
     options: dict[str, Any],
     *,
@@ -129,7 +125,9 @@ class Schema:
     def theta_names(self) -> list[str]: ...
     def intercept(self) -> bool: ...
     def group_column(self) -> str: ...
-    def encode(self, table: Any) -> tuple[bytearray, bytearray, bytearray]: ...
+    def encode_trusted(
+        self, trusted: str | tuple[Any] | list[tuple[str, Any]]
+    ) -> tuple[list[str], tuple[bytearray, bytearray, bytearray]]: ...
     def encode_proxy(self, table: Any) -> tuple[bytearray, bytearray, bytearray]: ...
     def encode_features(self, table: Any) -> tuple[bytearray, bytearray, bytearray]: ...
 
@@ -149,8 +147,7 @@ class Proxy:
 class Partition:
     @staticmethod
     def pack(
-        parts: list[tuple[int, str, Any, int, int | None, list[tuple[int, int]]]],
-        n_clients: int,
+        parts: list[tuple[str, Any, int, int | None]],
         schema: Schema,
     ) -> Partition: ...
     @staticmethod

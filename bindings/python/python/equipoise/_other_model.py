@@ -31,7 +31,7 @@ class OtherModel:
     warnings: list[str]
 
     @classmethod
-    def fit(cls, estimator: Any, server: Any, proxies: Any, roots: Any) -> "OtherModel":
+    def fit(cls, estimator: Any, server: Any, proxies: Any, trusted: Any) -> "OtherModel":
         """Train on the proxies, choose thresholds there, and measure on the root."""
         model = cls()
         native = server.schema_._native
@@ -49,7 +49,7 @@ class OtherModel:
         model.thresholds = np.full(len(server.schema_.groups), 0.5)
         if not native.blind():
             model._choose_thresholds(x, groups, positive, weights, server.fairness)
-        model._measure(server, roots)
+        model._measure(server, trusted)
         return model
 
     def _choose_thresholds(self, x: Any, groups: Any, positive: Any, weights: Any, fairness: str) -> None:
@@ -65,11 +65,10 @@ class OtherModel:
             if rows.any():
                 self.thresholds[group] = _weighted_quantile(probability[rows], weights[rows], 1.0 - rate)
 
-    def _measure(self, server: Any, roots: Any) -> None:
+    def _measure(self, server: Any, trusted: Any) -> None:
         """Figures of both models on all root rows, and a warning if this one has the larger gap."""
         native = server.schema_._native
-        encoded = [_encoded(native.encode, table) for _, table in _tables(roots)]
-        x, groups, positive = (np.concatenate(part) for part in zip(*encoded, strict=True))
+        x, groups, positive = _encoded(lambda rows: native.encode_trusted(rows)[1], trusted)
         linear_scores = features(native, x, groups) @ server.coef_[0] + server.intercept_[0]
         names = np.array(server.schema_.groups)[groups]
         self.figures = {}

@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 from . import _core
 from ._errors import TableError
 
-Cells = list[tuple[int, int]]
-
 
 class Slice(NamedTuple):
     """Some rows of one frame of a Dask dataframe."""
@@ -28,16 +26,12 @@ class Part(NamedTuple):
     end: int | None
     # Number of rows, if known, to divide the work.
     n_rows: int
-    # The client's rows before these in each cell, if they matter.
-    cells_before: Cells
 
 
-def pack(parts: Sequence[Part], n_clients: int, schema: str, frames: Sequence[Any]) -> _core.Partition:
+def pack(parts: Sequence[Part], schema: str, frames: Sequence[Any]) -> _core.Partition:
     """Read and pack parts of proxies."""
-    tables = [
-        (part.client, part.name, _table(part, frames), part.first, part.end, part.cells_before) for part in parts
-    ]
-    return _core.Partition.pack(tables, n_clients, _schema(schema))
+    tables = [(part.name, _table(part, frames), part.first, part.end) for part in parts]
+    return _core.Partition.pack(tables, _schema(schema))
 
 
 def unpack(rows: bytes, summary: bytes) -> _core.Partition:
@@ -63,11 +57,6 @@ def fits(partition: _core.Partition, request: bytes, weights: bytes) -> bytes:
 def spaced_rows(partition: _core.Partition, n_features: int, spacing: list[tuple[int, int]]) -> bytes:
     """Some rows of each part."""
     return partition.spaced_rows(n_features, spacing)
-
-
-def count_cells(part: Part, schema: str, frames: Sequence[Any]) -> Cells:
-    """The number of rows of a part in each cell."""
-    return _core.count_cells(part.name, _table(part, frames), part.first, part.end, _schema(schema))
 
 
 def _table(part: Part, frames: Sequence[Any]) -> Any:

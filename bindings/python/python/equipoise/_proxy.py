@@ -81,10 +81,10 @@ def make_proxy(
         fairness: The criterion: "sp", "eo", "equalized-odds", "fpr", or a mixture such as "sp:0.5,eo:0.5". Every
             generator but "raw" needs it.
         generator: "thresholds" (the default) chooses a fair model first; "transformation" changes bins
-            and labels at random (Calmon et al., 2017); "paper" is the paper's Algorithm 1; "raw" only
+            and labels at random (Calmon et al., 2017), for "sp" alone; "paper" is the paper's Algorithm 1; "raw" only
             writes the rows of any table as numbers, neither fair nor private, as an unreliable client would.
         rows: Number of proxy rows; by default as many as the data has. With "thresholds" the model is the same for any
-            number, so 200 rows will do.
+            number, so 200 rows will do, and the default is at most 20,000.
         rate: How many rows the proxy's model selects: "kept" (as many as a model of the data, the default), "labels" (as
             many as have a positive label), or a number between 0 (kept) and 1 (labels).
         epsilon: Maximum covariance of group and score, for the generator "paper".

@@ -1,4 +1,4 @@
-"""The server's side: from proxies and roots to one model."""
+"""The server's side: from proxies and trusted rows to one model."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from ._params import Parameters
 from ._progress import Progress, reporting
 from ._report import Report
 from ._schema import Schema, as_schema
-from ._tables import Table, to_native
+from ._tables import Table, to_native, whole
 
 if TYPE_CHECKING:
     from ._other_model import OtherModel
@@ -24,10 +24,13 @@ if TYPE_CHECKING:
 
 Clients = Mapping[str, Table] | str | os.PathLike[str]
 
+# One table, the table of each client, a file or a folder.
+Trusted = Mapping[str, Table] | Table
+
 
 def defend(
     proxies: Clients,
-    root: Clients,
+    trusted: Trusted,
     schema: Schema | str | os.PathLike[str],
     *,
     engine: "str | Engine | None" = None,
@@ -35,11 +38,11 @@ def defend(
     **settings: Any,
 ) -> "FairServer":
     """Run the defense on a round: `FairServer(schema, **settings)`, fitted."""
-    return FairServer(schema, **settings).fit(proxies, root, progress=progress, engine=engine)
+    return FairServer(schema, **settings).fit(proxies, trusted, progress=progress, engine=engine)
 
 
 class FairServer(Parameters):
-    """Weight the clients' proxies using trusted root rows, and produce one model that is accurate and fair.
+    """Weight the clients' proxies using trusted rows (the root), and produce one model that is accurate and fair.
 
     The parameters are the options of the command `defend`; those that are None keep the profile's value. The model is the
     same as that of the command line, bit for bit.
@@ -51,7 +54,7 @@ class FairServer(Parameters):
     Args:
         schema: The schema that all parties agreed on, or the path of its file.
         fairness: The criterion: "sp", "eo", "equalized-odds", "fpr", or a mixture such as "sp:0.5,eo:0.5".
-        defense: "trust" (the default), "tilt", "bilevel", "pooled", "fedasl", "fednolowe" or "root-only".
+        defense: "tilt" (the default), "bilevel", "pooled", "fedasl", "fednolowe" or "root-only".
         require: What the model must achieve on the root, such as "gap=0.05,accuracy=0.75".
         profile: Which settings to start from: "default" or "paper".
         estimator: A scikit-learn classifier to train on the weighted proxies.
@@ -63,8 +66,8 @@ class FairServer(Parameters):
         inner_tolerance: Gradient norm at which a fit counts as converged.
         rho_start: Initial factor of bilevel's fairness penalty.
         rho_max: Its final factor.
-        no_fallback: Keep the clients' model even if a model of the root alone is clearly better.
-        allow_missing: Go on without clients that have a root but no proxy, and name them in the outcome.
+        no_fallback: Keep the clients' model even if a model of the root alone is provably better.
+        allow_missing: Go on without clients that have trusted rows but no proxy, and name them in the outcome.
         sweep: Also compute the trade-off between accuracy and fairness, for the report.
 
     Attributes:
@@ -73,7 +76,7 @@ class FairServer(Parameters):
         model_ (Model): The linear model.
         coef_ (NDArray): Its coefficients, without the intercept.
         intercept_ (NDArray): Its intercept.
-        outcome_ (dict[str, Any]): All of outcome.json: figures, judgements, trust, settings.
+        outcome_ (dict[str, Any]): All of outcome.json: figures, judgements, reasons, settings.
         audit_ (dict[str, dict[str, Any]]): What an auditor asks about each client, beginning with a `reason`.
         warnings_ (list[str]): What a reader must know about the model.
         estimator_ (Any): The fitted `estimator`.
@@ -121,26 +124,28 @@ class FairServer(Parameters):
         self.sweep = sweep
 
     def fit(
-        self, proxies: Clients, root: Clients, *, progress: Progress = False, engine: "str | Engine | None" = None
+        self, proxies: Clients, trusted: Trusted, *, progress: Progress = False, engine: "str | Engine | None" = None
     ) -> "FairServer":
         """Run the defense on a round.
 
         Args:
             proxies: One proxy (encoded rows) per client, as a mapping from client to table, or a folder with a file each.
-            root: One root (raw rows) per client, in the same form.
+            trusted: Trusted raw rows: one table, or a mapping from client to table, or the path of a file or of a folder with
+                a file each. In one table, the column `client` says whose a row is, unless the schema has a column of that
+                name. Its cells may be empty, and the column may be absent. Clients without trusted rows take part too.
             progress: True shows a progress bar, which needs tqdm; a function gets steps done and steps in all.
             engine: "dask" lets Dask workers hold the proxies and sum their rows; see `equipoise.dask`. The model is the same.
         """
         if self.allow_missing and self.estimator is not None:
             raise SettingError("an estimator needs all clients. Leave out estimator, or allow_missing.")
         schema = as_schema(self.schema)
-        native_roots = _native(root, schema)
+        native_trusted = native_trusted_rows(trusted)
         if engine is None:
-            native_proxies = _native(proxies, schema)
+            native_proxies = _native(proxies)
             with reporting(progress, "solve") as report:
                 defended = _core.defend(
                     native_proxies,
-                    native_roots,
+                    native_trusted,
                     schema._native,
                     self._options(),
                     sweep=self.sweep,
@@ -148,7 +153,7 @@ class FairServer(Parameters):
                     progress=report,
                 )
         else:
-            defended = self._fit_elsewhere(proxies, native_roots, schema, progress, engine)
+            defended = self._fit_elsewhere(proxies, native_trusted, schema, progress, engine)
         self.schema_ = schema
         self.outcome_json_, model = defended
         self.model_ = Model._of(model)
@@ -164,7 +169,7 @@ class FairServer(Parameters):
         if self.estimator is not None:
             from ._other_model import OtherModel
 
-            self._other = OtherModel.fit(self.estimator, self, native_proxies, native_roots)
+            self._other = OtherModel.fit(self.estimator, self, native_proxies, native_trusted)
             self.estimator_ = self._other.estimator
             self.estimator_figures_ = self._other.figures
             self.thresholds_ = dict(zip(schema.groups, self._other.thresholds.tolist(), strict=True))
@@ -174,7 +179,7 @@ class FairServer(Parameters):
         return self
 
     def _fit_elsewhere(
-        self, proxies: Clients, roots: Any, schema: Schema, progress: Progress, engine: "str | Engine"
+        self, proxies: Clients, trusted: Any, schema: Schema, progress: Progress, engine: "str | Engine"
     ) -> tuple[str, _core.Model]:
         from .dask import as_engine
 
@@ -183,7 +188,7 @@ class FairServer(Parameters):
         if self.estimator is not None:
             raise SettingError("estimator needs all rows in one process. Leave out estimator, or engine.")
         return as_engine(engine)._defend(
-            proxies, roots, schema, self._options(), sweep=self.sweep, progress=progress
+            proxies, trusted, schema, self._options(), sweep=self.sweep, progress=progress
         )
 
     def decision_function(self, X: Table) -> Floats:
@@ -246,13 +251,22 @@ class FairServer(Parameters):
             check_is_fitted(self)
 
 
-def _native(clients: Clients, schema: Schema) -> Any:
+def native_trusted_rows(trusted: Trusted) -> Any:
+    """A path, the tables of clients, or one table in a tuple."""
+    if isinstance(trusted, (str, os.PathLike)):
+        return os.fspath(trusted)
+    if isinstance(trusted, Mapping):
+        return [(str(client), to_native(table)) for client, table in trusted.items()]
+    return (to_native(whole(trusted)),)
+
+
+def _native(clients: Clients) -> Any:
     """The tables of each client, or their folder."""
     if isinstance(clients, (str, os.PathLike)):
         return os.fspath(clients)
     if not isinstance(clients, Mapping):
         raise TypeError(
-            f"proxies and root must map each client to its table, or be a folder, not {type(clients).__name__}"
+            f"proxies must map each client to its table, or be a folder, not {type(clients).__name__}"
         )
     if not clients:
         raise SolveError("there are no clients")

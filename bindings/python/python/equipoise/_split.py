@@ -24,18 +24,18 @@ class Rehearsal:
         schema: The schema of the table.
         train: The rows of each client to make its proxy of. Tables are of the kind that was split.
         test: The rows of each client to test models on.
-        roots: The rows of each client that the server holds.
+        trusted: The rows that the server trusts: those of each client, or the path of one file.
         proxies: What the unreliable clients send: their training rows, encoded.
         test_rows: The test rows of all clients together.
         reliable: The clients that are to make fair proxies.
         summary: Sizes, and the gap of each client's own model.
-        notes: Which groups and labels are missing in which roots.
+        notes: Which groups and labels are missing among whose trusted rows.
     """
 
     schema: Schema
     train: dict[str, Table]
     test: dict[str, Table]
-    roots: dict[str, Table]
+    trusted: Table | dict[str, Table]
     proxies: dict[str, Table]
     test_rows: Table
     summary: dict[str, Any]
@@ -56,7 +56,7 @@ def split(
     *,
     clients: int = 5,
     test: float = 0.2,
-    root: float = 0.01,
+    trusted: float = 0.01,
     unreliable: int = 0,
     fairness: str = "sp",
     seed: int = 1,
@@ -64,12 +64,12 @@ def split(
 ) -> Rehearsal:
     """Split one table among clients, to rehearse a round.
 
-    Every client gets rows to train on, rows to test models on, and a root. Rows are assigned at random, stratified by group
-    and label. The rows are those of the command `split`. Then make a proxy of each reliable client's rows:
+    Every client gets rows to train on, rows to test models on, and trusted rows. Rows are assigned at random, stratified by
+    group and label. The rows are those of the command `split`. Then make a proxy of each reliable client's rows:
 
         rehearsal = split(people, schema, clients=4, unreliable=1)
         proxies = rehearsal.proxies | {c: make_proxy(rehearsal.train[c], schema, fairness="sp") for c in rehearsal.reliable}
-        server = FairServer(schema, fairness="sp").fit(proxies, rehearsal.roots)
+        server = FairServer(schema, fairness="sp").fit(proxies, rehearsal.trusted)
         server.model_.evaluate(rehearsal.test_rows)
 
     Args:
@@ -77,7 +77,7 @@ def split(
         schema: The table's schema, or the path of its file.
         clients: Number of clients.
         test: Share of each client's rows to test models on.
-        root: Share of each client's rows that the server holds as root.
+        trusted: Share of each client's rows that the server trusts.
         unreliable: Number of unreliable clients, which send their rows unchanged: those whose own models are the most unfair.
         fairness: The criterion that ranks the clients.
         seed: Random seed.
@@ -87,7 +87,7 @@ def split(
     options = {
         "clients": clients,
         "test": test,
-        "root": root,
+        "trusted": trusted,
         "unreliable": unreliable,
         "fairness": fairness,
         "seed": seed,
@@ -111,7 +111,7 @@ def split(
         schema=agreed,
         train=train,
         test={client: take(rows, parts[1]) for client, parts in positions.items()},
-        roots={client: take(rows, parts[2]) for client, parts in positions.items()},
+        trusted={client: take(rows, parts[2]) for client, parts in positions.items()},
         proxies={client: _raw_proxy(train[client], agreed) for client in sent},
         test_rows=take(rows, np.sort(np.concatenate([parts[1] for parts in positions.values()]))),
         summary=summary,
@@ -143,7 +143,7 @@ def _split_file(table: str, schema: Schema, options: dict[str, Any], folder: Pat
         schema=schema,
         train={client: folder / "train" / f"{client}{extension}" for client in names},
         test={client: folder / "test" / f"{client}{extension}" for client in names},
-        roots={client: folder / "roots" / f"{client}{extension}" for client in names},
+        trusted=folder / f"trusted{extension}",
         proxies={client: folder / "proxies" / f"{client}.parquet" for client in sent},
         test_rows=folder / f"test{extension}",
         summary=summary,

@@ -2,8 +2,8 @@
 
     import equipoise as eq
 
-    eq.defend(proxies, roots, schema, engine="dask")            # a cluster on this machine
-    eq.defend(proxies, roots, schema, engine=Engine(client))    # your cluster
+    eq.defend(proxies, trusted, schema, engine="dask")            # a cluster on this machine
+    eq.defend(proxies, trusted, schema, engine=Engine(client))    # your cluster
 
 Proxies are Parquet files that every worker can read, Dask dataframes, or any other table. Workers pack their rows once and
 keep them in memory. The driver runs the same defense as in a single process and gets the same model, bit for bit, from any
@@ -77,7 +77,7 @@ class Engine:
     def _defend(
         self,
         proxies: Mapping[str, Any] | str | os.PathLike[str],
-        roots: Any,
+        trusted: Any,
         schema: Schema,
         options: dict[str, Any],
         *,
@@ -91,14 +91,14 @@ class Engine:
             try:
                 with reporting(progress, "pack") as report:
                     parts = partitions.divide(tables)
-                    summaries = partitions.pack(parts, len(tables), report)
+                    summaries = partitions.pack(parts, report)
                 with reporting(progress, "solve") as report:
                     return _core.defend_partitions(
                         partitions,
                         [(name, *_name_of(name, table)) for name, table in tables],
                         [[part.client for part in group] for group in parts],
                         summaries,
-                        roots,
+                        trusted,
                         schema._native,
                         options,
                         sweep=sweep,
@@ -156,7 +156,6 @@ class _Partitions:
         parts: list[Part] = []
         for client, (name, table) in enumerate(tables):
             parts += self._parts_of(client, name, table)
-        parts = self._count_before(parts)
         n_threads = max(sum(self._client.nthreads().values()), 1)
         share = sum(part.n_rows for part in parts) // (4 * n_threads)
         groups: list[list[Part]] = []
@@ -169,7 +168,7 @@ class _Partitions:
             room -= part.n_rows
         return groups
 
-    def pack(self, groups: Sequence[Sequence[Part]], n_clients: int, report: Callable[[int, int], object] | None) -> list[bytes]:
+    def pack(self, groups: Sequence[Sequence[Part]], report: Callable[[int, int], object] | None) -> list[bytes]:
         """Packs partitions on the workers and returns what the driver must know about them."""
         frames = self._frames
         tasks = []
@@ -177,7 +176,7 @@ class _Partitions:
             used = sorted({piece.frame for part in group for piece in _slices(part)})
             at = {frame: i for i, frame in enumerate(used)}
             own = [part._replace(table=_renumbered(part.table, at)) for part in group]
-            tasks.append((own, n_clients, self._schema, [frames[frame] for frame in used]))
+            tasks.append((own, self._schema, [frames[frame] for frame in used]))
         started = time.perf_counter()
         self._futures = self._submit("pack", _partitions.pack, tasks)
         summaries = self._submit("summary", _partitions.summary, [(future,) for future in self._futures])
@@ -238,44 +237,20 @@ class _Partitions:
             n_rows = _core.claimed_rows(name, table)
             if n_rows is None:
                 # CSV is read as a whole. Its size says roughly how many rows it has.
-                return [Part(client, name, table, 0, None, os.path.getsize(table) // 64, [])]
+                return [Part(client, name, table, 0, None, os.path.getsize(table) // 64)]
             return [
-                Part(client, name, table, first, end, n, []) for first, end, n in _ranges(n_rows)
+                Part(client, name, table, first, end, n) for first, end, n in _ranges(n_rows)
             ]
         if not _is_dask(table):
-            return [Part(client, name, _opaque(to_native(table)), 0, None, _MAX_ROWS, [])]
+            return [Part(client, name, _opaque(to_native(table)), 0, None, _MAX_ROWS)]
         frames = table.to_delayed()
         lengths = self._client.gather(self._client.compute([delayed(len)(frame) for frame in frames]))
         base = len(self._frames)
         self._frames += self._client.compute(frames)
         return [
-            Part(client, name, _slices_of(lengths, base, first, n), first, end, n, [])
+            Part(client, name, _slices_of(lengths, base, first, n), first, end, n)
             for first, end, n in _ranges(sum(lengths))
         ]
-
-    def _count_before(self, parts: list[Part]) -> list[Part]:
-        """Which rows of a client are sampled depends on how many came before."""
-        n_parts: dict[int, int] = {}
-        for part in parts:
-            n_parts[part.client] = n_parts.get(part.client, 0) + 1
-        divided = [part for part in parts if n_parts[part.client] > 1]
-        tasks = []
-        for part in divided:
-            used = sorted({piece.frame for piece in _slices(part)})
-            at = {frame: i for i, frame in enumerate(used)}
-            own = part._replace(table=_renumbered(part.table, at))
-            tasks.append((own, self._schema, [self._frames[frame] for frame in used]))
-        futures = self._submit("count", _partitions.count_cells, tasks)
-        self._held += futures
-        counts = {(part.client, part.first): future.result() for part, future in zip(divided, futures, strict=True)}
-        before: dict[int, list[tuple[int, int]]] = {}
-        found = []
-        for part in parts:
-            found.append(part._replace(cells_before=before.get(part.client, [])))
-            cells = counts.get((part.client, part.first), [])
-            earlier = before.get(part.client, [(0, 0)] * len(cells))
-            before[part.client] = [(a + c, b + d) for (a, b), (c, d) in zip(earlier, cells, strict=True)]
-        return found
 
 
 def _tables(proxies: Mapping[str, Any] | str | os.PathLike[str]) -> list[tuple[str, Any]]:

@@ -36,7 +36,7 @@ Examples:
   equipoise arena -o arena
   equipoise arena --dataset synthetic --seeds 2 -o quick
   equipoise arena --dataset dutch --fairness sp --attacks flipped-labels \\
-      --rates 0.4,0.6 --defenses trust,pooled,krum -o flipped
+      --rates 0.4,0.6 --defenses tilt,pooled,krum -o flipped
   equipoise arena --first-seed 101 --seeds 20 -o fresh
   equipoise arena --dataset csv --data people.csv \\
       --schema schema.toml --root-share 0.02 -o own")]

@@ -209,7 +209,7 @@ fn describe(document: &Document<'_>, models: &ProxyModels, test: &FairProxyTest)
         document.fairness,
         count(document.proxy_rows, "proxy row"),
         count(document.data_rows, "row"),
-        compare_with_data(document.fairness, &models.labels, &models.data, &models.proxy),
+        compare_with_data(document.fairness, &models.labels, &models.data, &models.proxy, None),
     )
 }
 

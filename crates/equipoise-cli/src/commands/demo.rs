@@ -25,7 +25,7 @@ use crate::progress::Bar;
 #[command(after_help = "\
 Example:
   equipoise demo --unreliable 0.4 --seed 7 -o loans
-  equipoise defend --proxies loans/proxies --root loans/root \\
+  equipoise defend --proxies loans/proxies --trusted loans/trusted.csv \\
       --schema loans/schema.toml --fairness sp -o loans/again
   equipoise evaluate loans/again/model.json loans/test.csv")]
 pub(crate) struct DemoArgs {
@@ -35,7 +35,7 @@ pub(crate) struct DemoArgs {
     /// Share of unreliable clients
     #[arg(long, value_name = "SHARE", default_value_t = 0.6)]
     unreliable: f64,
-    /// Share of each client's training rows that the server holds as root
+    /// Share of each client's training rows that the server trusts
     #[arg(long, value_name = "SHARE", default_value_t = 0.015)]
     root_share: f64,
     /// Random seed

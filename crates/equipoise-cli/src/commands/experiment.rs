@@ -27,8 +27,8 @@ use crate::source_args::SourceArgs;
 /// With --dataset csv, your own table is split instead of the paper's datasets, and the defaults are those of `proxy` and
 /// `defend`: their generator, their defense, and a root of 1 %.
 ///
-/// Writes report.html (the paper's tables and figures next to ours), tables/ (each table as CSV), results.csv (every run,
-/// without timings) and results.jsonl (used to resume).
+/// Writes report.html (the paper's tables and figures next to ours), results.csv (every run, without timings) and
+/// results.jsonl (used to resume).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

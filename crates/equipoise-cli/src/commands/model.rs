@@ -88,8 +88,8 @@ fn print_verdict(files: &BTreeMap<String, Vec<u8>>, output: &Output) {
     }
     if !outcome.warnings.is_empty() {
         output.note(format!(
-            "{}: see report.html",
-            count(outcome.warnings.len(), "warning about the model")
+            "{} about the model: see report.html",
+            count(outcome.warnings.len(), "warning")
         ));
     }
 }

@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{bail, ensure};
 use clap::Args;
 use equipoise_core::{
-    Choice, ClientData, Error, FairProxyTest, Fairness, GeneratedProxy, Privacy, ProxyGenerator,
-    ProxyModels, ProxySettings, ProxyStart, Rows, Separation, Warning, WarningCode, generate_proxy,
-    test_fair_proxy,
+    Choice, ClientData, Error, FairProxyTest, Fairness, GeneratedProxy, Metrics, Privacy,
+    ProxyGenerator, ProxyModels, ProxySettings, ProxyStart, Rows, Separation, Warning, WarningCode,
+    cross_validate, generate_proxy, test_fair_proxy,
 };
 use equipoise_data::{
     EncodedTable, ProxyOrigin, Purpose, Schema, TableKind, check_output, read_rows, write_proxy_of,
@@ -71,7 +71,8 @@ pub(crate) struct ProxyArgs {
     generator: Option<ProxyGenerator>,
     /// Number of proxy rows [default: as many as the data has]
     ///
-    /// With `--generator thresholds` the model is the same for any number, so 200 rows make a small file.
+    /// With `--generator thresholds` the model is the same for any number, so 200 rows make a small file, and the default
+    /// is at most 20,000.
     #[arg(long, value_name = "N")]
     rows: Option<usize>,
     /// Share of rows that the proxy's model selects: kept, labels or a number [default: kept]
@@ -231,6 +232,19 @@ pub(crate) struct MadeProxy<'a> {
     pub(crate) generated: &'a GeneratedProxy,
     pub(crate) test: &'a FairProxyTest,
     pub(crate) models: &'a ProxyModels,
+    /// Of models made in the same way, on rows that they were not made of.
+    pub(crate) held_out: Option<&'a Metrics>,
+}
+
+/// Figures of models made like that of the proxy, on rows that they were not made of, if the model was chosen by
+/// cross-validation.
+pub(crate) fn measure_held_out(
+    data: &Rows,
+    generated: &GeneratedProxy,
+    settings: &ProxySettings,
+) -> Result<Option<Metrics>, Error> {
+    let measure = |strength| cross_validate(data, strength, settings);
+    generated.summary.strength.map(measure).transpose()
 }
 
 impl<'a> MadeProxy<'a> {
@@ -258,7 +272,7 @@ impl<'a> MadeProxy<'a> {
         schema: &Schema,
         warnings: &'a [Warning],
     ) -> Summary<'a> {
-        Summary::new(path, self.generated, self.test, self.models, settings, schema, warnings)
+        Summary::new(path, self, settings, schema, warnings)
     }
 }
 
@@ -301,14 +315,22 @@ pub(crate) fn run(args: &ProxyArgs, output: &Output) -> anyhow::Result<Answer> {
         settings.epsilon.unwrap_or(0.0),
     )?;
     let origin = ProxyOrigin { privacy: generated.privacy.clone(), ..origin };
-    let (written, models) = rayon::join(
+    let (written, (models, held_out)) = rayon::join(
         || write_proxy_of(&path, &generated.rows, &schema, &origin, args.force),
-        || ProxyModels::measure(&generated.rows, &data.rows, &test),
+        || {
+            let models = ProxyModels::measure(&generated.rows, &data.rows, &test);
+            (models, measure_held_out(&data.rows, &generated, &settings))
+        },
     );
     written?;
     output.note(format!("wrote {}", path.display()));
-    let models = models?;
-    let made = MadeProxy { generated: &generated, test: &test, models: &models };
+    let (models, held_out) = (models?, held_out?);
+    let made = MadeProxy {
+        generated: &generated,
+        test: &test,
+        models: &models,
+        held_out: held_out.as_ref(),
+    };
     let about_proxy = made.warnings(&data.rows, &settings, &schema);
     about_proxy.iter().for_each(|warning| output.warn(warning));
     warnings.extend(about_proxy);

@@ -15,7 +15,7 @@ const EXAMPLE: &str = "\
 Example:
   equipoise round new spring --data data \\
       --audience https://round.example.org:8443 --schema schema.toml \\
-      --client north=north.pub --client south=south.pub --root roots \\
+      --client north=north.pub --client south=south.pub --trusted trusted.csv \\
       --fairness sp --minimum 2 --deadline 2027-03-01T12:00:00Z";
 
 /// Set up and manage rounds

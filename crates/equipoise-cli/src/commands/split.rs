@@ -9,8 +9,8 @@ use anyhow::Context;
 use clap::Args;
 use equipoise_core::{Fairness, Rows};
 use equipoise_data::{
-    OutputColumn, OutputFolder, Purpose, Schema, TableKind, read_columns, read_rows,
-    write_atomically, write_proxy_of, write_table,
+    CLIENT_COLUMN, ColumnValues, OutputColumn, OutputFolder, Purpose, Schema, TableKind,
+    names_clients, read_columns, read_rows, write_atomically, write_proxy_of, write_table,
 };
 use equipoise_lab::{Rehearsal, RehearsalSettings};
 
@@ -24,16 +24,16 @@ pub(crate) use report::describe;
 
 /// Split one table among clients, to rehearse a round
 ///
-/// Gives every client a table to train on, one to test models on, and a root. Rows are assigned at random, stratified by
-/// group and label: all tables have the same mixture, as far as whole rows allow, and every row is in exactly one of them.
-/// (In the paper and in `demo`, the root is a part of the training rows. Here it is apart from them, so figures on the
-/// root are figures on rows that no proxy was made from.) Every root has at least one row of each group with each label,
-/// if the share and the table allow it; otherwise a note says what is missing. The tables are written in the format of the
-/// first, CSV with commas. Values stay as they are, only trimmed, and missing ones are empty. Columns that the schema
+/// Gives every client a table to train on, one to test models on, and trusted rows. Rows are assigned at random, stratified
+/// by group and label: all tables have the same mixture, as far as whole rows allow, and every row is in exactly one of them.
+/// (In the paper and in `demo`, the trusted rows are some of the training rows. Here they are apart from them, so figures
+/// on trusted rows are figures on rows that no proxy was made from.) Every client has at least one trusted row of each group
+/// with each label, if the share and the table allow it; otherwise a note says what is missing. The tables are written in
+/// the format of the first, CSV with commas. Values stay as they are, only trimmed, and missing ones are empty. Columns that the schema
 /// ignores are left out if they hold neither numbers nor text, such as dates.
 ///
-/// Writes train/, test/ and roots/ with a table per client, test.csv with all test rows, schema.toml, and proxies/. The
-/// output ends with the commands that make the proxies, run the defense and evaluate the model.
+/// Writes train/ and test/ with a table per client, test.csv with all test rows, trusted.csv with all trusted rows, whose
+/// column `client` says whose they are (unless the table has such a column), schema.toml, and proxies/. The output ends with the commands that make the proxies, run the defense and evaluate the model.
 ///
 /// With --unreliable, the clients whose own models are the most unfair send their training rows unchanged: these are
 /// encoded into proxies/ right away. The other clients make fair proxies.
@@ -43,7 +43,7 @@ Examples:
   equipoise split people.csv --label hired=yes --sensitive sex=male \\
       --drop id -o rehearsal
   equipoise split people.csv --schema schema.toml --clients 5 \\
-      --root 0.01 --unreliable 2 -o rehearsal")]
+      --trusted 0.01 --unreliable 2 -o rehearsal")]
 pub(crate) struct SplitArgs {
     /// Table of raw rows (.csv, .csv.gz or .parquet)
     data: PathBuf,
@@ -57,9 +57,9 @@ pub(crate) struct SplitArgs {
     /// Share of each client's rows to test models on
     #[arg(long, value_name = "SHARE", default_value_t = 0.2, allow_negative_numbers = true)]
     test: f64,
-    /// Share of each client's rows that the coordinator holds as root
+    /// Share of each client's rows that the coordinator trusts
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, allow_negative_numbers = true)]
-    root: f64,
+    trusted: f64,
     /// Number of unreliable clients, which send their rows unchanged
     #[arg(long, value_name = "N", default_value_t = 0)]
     unreliable: usize,
@@ -79,7 +79,7 @@ impl SplitArgs {
         RehearsalSettings {
             n_clients: self.clients,
             test_share: self.test,
-            root_share: self.root,
+            root_share: self.trusted,
             n_unreliable: self.unreliable,
             fairness: self.fairness,
             seed: self.seed,
@@ -105,6 +105,7 @@ pub(crate) fn run(args: &SplitArgs, output: &Output) -> anyhow::Result<Answer> {
     let n_rows = columns.first().map_or(0, |column| column.values.len());
     anyhow::ensure!(n_rows == table.rows.len(), "{} changed. Start again.", args.data.display());
     write_tables(at, &columns, kind, &rehearsal)?;
+    write_trusted(at, &columns, kind, &rehearsal, names_clients(&schema))?;
     write_raw_proxies(at, &rehearsal, &table.rows, &schema)?;
     folder.commit()?;
 
@@ -124,24 +125,48 @@ fn write_tables(
     rehearsal: &Rehearsal,
 ) -> anyhow::Result<()> {
     let write = |table: PathBuf, rows: &[usize]| {
-        let path = table.with_added_extension(&kind.extension()[1..]);
-        let columns: Vec<OutputColumn> = columns.iter().map(|column| column.select(rows)).collect();
-        write_table(&path, &columns, false)
+        write_table(&with_extension(&table, kind), &selected(columns, rows), false)
     };
     let mut all_tests = Vec::new();
-    for part in ["train", "test", "roots"] {
+    for part in ["train", "test"] {
         create_folder(&folder.join(part))?;
     }
     for client in &rehearsal.clients {
         let members = &client.members;
-        let parts = [("train", &members.train), ("test", &members.test), ("roots", &members.root)];
-        for (part, rows) in parts {
+        for (part, rows) in [("train", &members.train), ("test", &members.test)] {
             write(folder.join(part).join(&client.id), rows)?;
         }
         all_tests.extend(&members.test);
     }
     all_tests.sort_unstable();
     Ok(write(folder.join("test"), &all_tests)?)
+}
+
+/// Writes the trusted rows of all clients, with the client of each unless the table has a column of that name.
+fn write_trusted(
+    folder: &Path,
+    columns: &[OutputColumn],
+    kind: TableKind,
+    rehearsal: &Rehearsal,
+    with_clients: bool,
+) -> anyhow::Result<()> {
+    let (mut rows, mut owners) = (Vec::new(), Vec::new());
+    for client in &rehearsal.clients {
+        rows.extend(&client.members.root);
+        owners.resize(rows.len(), client.id.clone());
+    }
+    let owners = OutputColumn::new(CLIENT_COLUMN, ColumnValues::Texts(owners));
+    let mut table: Vec<OutputColumn> = Vec::from_iter(with_clients.then_some(owners));
+    table.extend(selected(columns, &rows));
+    Ok(write_table(&with_extension(&folder.join("trusted"), kind), &table, false)?)
+}
+
+fn selected(columns: &[OutputColumn], rows: &[usize]) -> Vec<OutputColumn> {
+    columns.iter().map(|column| column.select(rows)).collect()
+}
+
+fn with_extension(table: &Path, kind: TableKind) -> PathBuf {
+    table.with_added_extension(&kind.extension()[1..])
 }
 
 /// Encodes what the unreliable clients send.

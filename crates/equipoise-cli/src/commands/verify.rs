@@ -34,22 +34,22 @@ Examples:
   equipoise verify spring --server-key server.pub \\
       --receipt spring-north.receipt.json --submitted north.parquet
   equipoise verify spring --server-key server.pub \\
-      --solve --proxies export/proxies --root export/roots")]
+      --solve --proxies export/proxies --trusted export/roots")]
 pub(crate) struct VerifyArgs {
     /// Folder with the published files
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     #[command(flatten)]
     trust: TrustArgs,
-    /// Repeat the solve and compare the results; needs --proxies and --root
-    #[arg(long, requires_all = ["proxies", "root"])]
+    /// Repeat the solve and compare the results; needs --proxies and --trusted
+    #[arg(long, requires_all = ["proxies", "trusted"])]
     solve: bool,
     /// Folder with the canonical table of each client, or the file that it submitted; names do not matter
     #[arg(long, value_name = "DIR", requires = "solve")]
     proxies: Option<PathBuf>,
-    /// Folder with the root of each client
+    /// Folder with the trusted rows of each client
     #[arg(long, value_name = "DIR", requires = "solve")]
-    root: Option<PathBuf>,
+    trusted: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<Answer> {
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<Answer> 
     }
     let verification = {
         let mut bar = Bar::new(output);
-        let folders = args.proxies.as_deref().zip(args.root.as_deref());
+        let folders = args.proxies.as_deref().zip(args.trusted.as_deref());
         let solve = folders.map(|(proxies, roots)| Solve {
             folders: SolveFolders { proxies, roots },
             observer: &mut bar,

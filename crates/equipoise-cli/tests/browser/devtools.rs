@@ -8,7 +8,7 @@ use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Error, Message, WebSocket};
 
 /// Longest wait for a reply, even on a busy machine.
-const TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How often a wait checks the clock.
 const TICK: Duration = Duration::from_millis(50);

@@ -35,14 +35,14 @@ fn the_report_of_a_blind_round_with_six_groups_passes_all_checks() {
     write_people(&folder.path().join("people.csv"));
     let roles = "--label treated=yes --sensitive sex=M --sensitive ethnicity=White";
     equipoise(folder.path(), &format!("schema infer people.csv {roles} --blind -o schema.toml"));
-    let table = "people.csv --schema schema.toml --clients 3 --root 0.1 --fairness eo";
+    let table = "people.csv --schema schema.toml --clients 3 --trusted 0.1 --fairness eo";
     equipoise(folder.path(), &format!("split {table} -o rehearsal"));
     for client in ["c1", "c2", "c3"] {
         let output = format!("-o rehearsal/proxies/{client}.parquet");
         let options = format!("--schema schema.toml --fairness eo {output}");
         equipoise(folder.path(), &format!("proxy rehearsal/train/{client}.csv {options}"));
     }
-    let inputs = "--proxies rehearsal/proxies --root rehearsal/roots --schema schema.toml";
+    let inputs = "--proxies rehearsal/proxies --trusted rehearsal/trusted.csv --schema schema.toml";
     let options = "--fairness eo --require gap=0.1,accuracy=0.4 --sweep";
     crate::run(folder.path(), &format!("defend {inputs} {options} -o outcome"));
 
@@ -58,7 +58,7 @@ fn the_reports_of_every_command_pass_all_checks_on_screen_and_on_paper() {
     let Some(mut browser) = launch() else { return };
     let folder = tempfile::tempdir().unwrap();
     equipoise(folder.path(), "demo --out demo");
-    let inputs = "--proxies demo/proxies --root demo/root --schema demo/schema.toml";
+    let inputs = "--proxies demo/proxies --trusted demo/trusted.csv --schema demo/schema.toml";
     equipoise(folder.path(), &format!("defend {inputs} --fairness sp -o outcome"));
     let grid = "--dataset synthetic --people 2000 --root-share 0.05 --unreliable 0.4,0.6 --seeds 2";
     let profile = "--profile default --generator smoothed";
@@ -70,8 +70,8 @@ fn the_reports_of_every_command_pass_all_checks_on_screen_and_on_paper() {
 
     let outcome = |charts| Expectations { charts, ..OUTCOME };
     let pages = [
-        ("demo/trust", outcome(4)),
-        ("demo/bilevel", outcome(7)),
+        ("demo/tilt", outcome(4)),
+        ("demo/bilevel", outcome(4)),
         ("demo/pooled", outcome(4)),
         ("demo/fedasl", outcome(4)),
         ("demo/fednolowe", outcome(4)),

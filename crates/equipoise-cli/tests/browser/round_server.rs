@@ -35,7 +35,7 @@ impl World {
         for (name, options) in rounds {
             let new = format!(
                 "round new {name} --data data --audience http://127.0.0.1:{port} --schema demo/schema.toml \
-                 {roster} --root demo/root --fairness sp {options}"
+                 {roster} --trusted demo/trusted.csv --fairness sp {options}"
             );
             equipoise(folder.path(), &new);
         }

@@ -21,9 +21,10 @@ pub(crate) const EXPECTED: Expectations = Expectations {
 
 pub(crate) fn wait_for(tab: &mut Tab, js: &str) {
     let started = Instant::now();
-    while tab.evaluate(js) != json!(true) {
-        let page = tab.evaluate("document.body?.innerText ?? ''");
-        assert!(started.elapsed() < Duration::from_secs(120), "never {js}: {page}");
+    // A page that reloads itself can end an evaluation.
+    while tab.try_evaluate(js) != Ok(json!(true)) {
+        let page = tab.try_evaluate("document.body?.innerText ?? ''");
+        assert!(started.elapsed() < Duration::from_secs(120), "never {js}: {page:?}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }

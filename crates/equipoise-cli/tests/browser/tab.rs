@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::devtools::{Connection, Event};
+use crate::devtools::{Connection, Event, TIMEOUT};
 
 /// The media to emulate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,10 +74,15 @@ impl Tab {
 
     /// Evaluates an expression, and waits for it if it is a promise.
     pub(crate) fn evaluate(&mut self, js: &str) -> Value {
+        self.try_evaluate(js).unwrap_or_else(|reason| panic!("{js}: {reason}"))
+    }
+
+    /// The same, or why the browser could not: the page may be replaced by another meanwhile.
+    pub(crate) fn try_evaluate(&mut self, js: &str) -> Result<Value, String> {
         let params = json!({ "expression": js, "returnByValue": true, "awaitPromise": true });
-        let result = self.connection.call("Runtime.evaluate", params);
+        let result = self.connection.try_call("Runtime.evaluate", params, TIMEOUT)?;
         assert!(result["exceptionDetails"].is_null(), "{js}: {}", result["exceptionDetails"]);
-        result["result"]["value"].clone()
+        Ok(result["result"]["value"].clone())
     }
 
     /// What a page must not do: console warnings and errors, exceptions, policy violations, and requests for

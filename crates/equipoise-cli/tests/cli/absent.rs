@@ -21,7 +21,7 @@ fn absent_clients_are_named_and_the_model_is_that_of_the_server() {
     world
         .defend("--fairness sp -o own")
         .expect(2)
-        .says(&["Without a proxy: `east`", "--allow-missing"]);
+        .says(&["without a proxy: `east`", "--allow-missing"]);
     assert_eq!(world.names(), before);
 
     let run = world.defend("--fairness sp --allow-missing -o own --json").expect(0);
@@ -44,17 +44,46 @@ fn absent_clients_are_named_and_the_model_is_that_of_the_server() {
 }
 
 #[test]
-fn nobody_missing_changes_nothing_and_a_proxy_without_a_root_is_still_an_error() {
+fn nobody_missing_changes_nothing_and_clients_need_no_trusted_rows() {
     let world = World::with_proxies();
     world.defend("--fairness sp -o plain").expect(0);
     world.defend("--fairness sp --allow-missing -o allowed").expect(0);
     assert_eq!(world.read("plain/model.json"), world.read("allowed/model.json"));
     std::fs::remove_file(world.path("roots/north.csv")).unwrap();
-    let run = world.defend("--fairness sp --allow-missing -o out").expect(2);
-    let run = run.says(&["Without a root: `north`"]);
-    assert!(!run.stderr.contains("--allow-missing"), "{}", run.stderr);
-    let run = world.defend("--fairness sp -o out").expect(2).says(&["Without a root: `north`"]);
-    assert!(!run.stderr.contains("--allow-missing"), "{}", run.stderr);
+    world.defend("--fairness sp -o fewer").expect(0);
+    let outcome = world.json("fewer/outcome.json");
+    assert_eq!(
+        (&outcome["clients"][1]["id"], &outcome["clients"][1]["root_rows"]),
+        (&"north".into(), &0.into())
+    );
+}
+
+#[test]
+fn a_table_of_trusted_rows_gives_the_model_of_a_folder() {
+    let world = World::with_proxies();
+    world.defend("--fairness sp -o folder").expect(0);
+    let mut table = String::new();
+    for client in ["east", "north", "south"] {
+        let rows = world.read(&format!("roots/{client}.csv"));
+        let (header, rows) = rows.split_once('\n').unwrap();
+        if table.is_empty() {
+            table = format!("{header},client\n");
+        }
+        rows.lines().for_each(|row| table += &format!("{row},{client}\n"));
+    }
+    world.write("trusted.csv", &table);
+    let defend =
+        "defend --proxies proxies --trusted trusted.csv --schema schema.toml --fairness sp";
+    world.run(&format!("{defend} -o table")).expect(0);
+    assert_eq!(world.read("folder/model.json"), world.read("table/model.json"));
+    assert_eq!(world.read("folder/outcome.json"), world.read("table/outcome.json"));
+
+    // Nobody's rows are trusted rows, too.
+    world.write("trusted.csv", &table.replace(",north\n", ",\n"));
+    world.run(&format!("{defend} -o nobody")).expect(0);
+    let outcome = world.json("nobody/outcome.json");
+    assert_eq!(outcome["root_metrics"]["rows"], 60);
+    assert_eq!(outcome["clients"][1]["root_rows"], 0);
 }
 
 #[test]

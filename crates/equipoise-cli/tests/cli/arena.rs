@@ -21,12 +21,12 @@ fn prints_the_ranking_and_every_matchup() {
     }
     let matchups = document["matchups"].as_array().unwrap();
     assert_eq!(matchups.len(), 2 * (Contender::ALL.len() + Contender::REFERENCES.len()));
-    let trust =
-        matchups.iter().find(|m| m["contender"] == "trust" && m["attack"] == "raw-rows").unwrap();
-    assert_eq!((&trust["dataset"], &trust["fairness"]), (&"synthetic".into(), &"sp".into()));
-    assert_eq!(trust["gaps"].as_array().unwrap().len(), 2);
-    assert!((0.5..1.0).contains(&trust["accuracy"].as_f64().unwrap()));
-    assert!(trust["unreliable_weight"].as_f64().unwrap() <= 1.0);
+    let tilt =
+        matchups.iter().find(|m| m["contender"] == "tilt" && m["attack"] == "raw-rows").unwrap();
+    assert_eq!((&tilt["dataset"], &tilt["fairness"]), (&"synthetic".into(), &"sp".into()));
+    assert_eq!(tilt["gaps"].as_array().unwrap().len(), 2);
+    assert!((0.5..1.0).contains(&tilt["accuracy"].as_f64().unwrap()));
+    assert!(tilt["unreliable_weight"].as_f64().unwrap() <= 1.0);
     for loss in document["losses"].as_array().unwrap() {
         assert!(loss["place"].is_string() && loss["gap"].is_number(), "{loss}");
     }
@@ -44,7 +44,7 @@ fn prints_the_ranking_and_every_matchup() {
 #[test]
 fn a_truncated_journal_is_completed_with_the_same_results() {
     let world = World::new();
-    let small = format!("{SMALL} --defenses trust,pooled --fairness eo");
+    let small = format!("{SMALL} --defenses tilt,pooled --fairness eo");
     world.run(&format!("{small} -o whole")).expect(0);
     let journal = world.read("whole/results.jsonl");
     std::fs::create_dir(world.path("cut")).unwrap();
@@ -59,7 +59,7 @@ fn rejects_invalid_settings() {
     let run = |arguments: &str| world.run(&format!("arena {arguments} -o results")).expect(2);
     let attacks: Vec<&str> = Attack::ALL.iter().map(Choice::name).collect();
     run("--attacks bribery").says(&["bribery"]).says(&attacks);
-    run("--defenses trust,luck").says(&["luck", "pooled", "coordinate-median"]);
+    run("--defenses tilt,luck").says(&["luck", "pooled", "coordinate-median"]);
     run("--fairness equality").says(&["equality", "equalized-odds"]);
     run("--dataset law-school --data nowhere").says(&["law-school", "nowhere", "data fetch"]);
     run("--dataset lawschool").says(&["lawschool", "law-school, dutch, synthetic or csv"]);

@@ -12,7 +12,7 @@ pub(crate) struct Case {
 
 pub(crate) const PROXY: &str = "proxy bad.csv --schema schema.toml --fairness sp -o OUT.parquet";
 pub(crate) const DEFEND: &str =
-    "defend --proxies proxies --root roots --schema schema.toml --fairness sp -o OUT";
+    "defend --proxies proxies --trusted roots --schema schema.toml --fairness sp -o OUT";
 
 /// Runs every case in its own world.
 pub(crate) fn check_rejected(cases: &[Case]) {
@@ -130,10 +130,33 @@ fn errors_in_tables_name_the_file_row_and_column() {
 fn errors_in_rounds_name_the_client_or_folder() {
     check_rejected(&[
         Case {
-            name: "root without proxy, proxy without root",
+            name: "trusted rows without a proxy",
             spoil: |w| std::fs::rename(w.path("roots/east.csv"), w.path("roots/west.csv")).unwrap(),
             command: DEFEND,
-            says: &["Without a root: `east`", "Without a proxy: `west`"],
+            says: &["roots: ", "without a proxy: `west`", "--allow-missing"],
+        },
+        Case {
+            name: "trusted rows of an unknown client in a table",
+            spoil: |w| {
+                w.write(
+                    "trusted.csv",
+                    &format!("client,{HEADER}\neast,1,50,1,coast,B,1\nwest,2,40,0,hills,A,0\n"),
+                )
+            },
+            command: "defend --proxies proxies --trusted trusted.csv --schema schema.toml --fairness sp -o OUT",
+            says: &["trusted.csv, row 2, column `client`: ", "without a proxy: `west`"],
+        },
+        Case {
+            name: "trusted rows of nobody, weighted by client",
+            spoil: |w| {
+                w.write("trusted.csv", &format!("{HEADER}\n1,50,1,coast,B,1\n2,40,0,hills,A,0\n"))
+            },
+            command: "defend --proxies proxies --trusted trusted.csv --schema schema.toml --fairness sp -o OUT \
+                      --defense bilevel --root-weighting client",
+            says: &[
+                "trusted.csv: 2 of 2 trusted rows do not say whose they are",
+                "column `client`",
+            ],
         },
         Case {
             name: "root without both groups",
@@ -154,7 +177,7 @@ fn errors_in_rounds_name_the_client_or_folder() {
                     w.write(&format!("roots/{client}.csv"), &root);
                 }
             },
-            command: "defend --proxies proxies --root roots --schema schema.toml --fairness eo -o OUT",
+            command: "defend --proxies proxies --trusted roots --schema schema.toml --fairness eo -o OUT",
             says: &["roots", "positive root rows in at least two groups", "hint: "],
         },
         Case {
@@ -183,7 +206,7 @@ fn errors_in_rounds_name_the_client_or_folder() {
         Case {
             name: "empty folder",
             spoil: |w| std::fs::create_dir(w.path("none")).unwrap(),
-            command: "defend --proxies none --root roots --schema schema.toml --fairness sp -o OUT",
+            command: "defend --proxies none --trusted roots --schema schema.toml --fairness sp -o OUT",
             says: &["none", "no client"],
         },
         Case {
@@ -242,7 +265,7 @@ fn rejects_invalid_schemas_and_models() {
 
 #[test]
 fn errors_in_options_name_the_option() {
-    let sp = "defend --proxies proxies --root roots --schema schema.toml -o OUT --fairness";
+    let sp = "defend --proxies proxies --trusted roots --schema schema.toml -o OUT --fairness";
     let cases: [(&str, &[&str]); 10] = [
         ("both", &["`both` is not a fairness criterion", "sp:0.5,eo:0.5"]),
         ("sp:half", &["`sp:half` is not a fairness criterion"]),
@@ -251,7 +274,7 @@ fn errors_in_options_name_the_option() {
         ("sp --lambda 0", &["--lambda", "above 0"]),
         ("sp --defense bilevel --rho-start 10 --rho-max 1", &["--rho-max", "at least --rho-start"]),
         ("sp --defense bilevel --iterations 0", &["--iterations", "at least 1"]),
-        ("sp --iterations 9", &["--iterations applies only", "not to trust", "--defense bilevel"]),
+        ("sp --iterations 9", &["--iterations applies only", "not to tilt", "--defense bilevel"]),
         ("sp --threads 0", &["--threads", "from 1 to"]),
         ("dp", &["dp", "sp"]),
     ];

@@ -48,7 +48,7 @@ fn a_renewed_certificate_is_used_and_an_invalid_one_is_not() {
         .run(&format!(
             "round new spring --data data --audience https://localhost:{port} --schema schema.toml \
              --client east=east.pub --client north=north.pub --client south=south.pub \
-             --root roots --fairness sp --max-bytes 2MB --max-rows 1000 --max-columns 9 \
+             --trusted roots --fairness sp --max-bytes 2MB --max-rows 1000 --max-columns 9 \
              --max-decoded 1GiB --max-ratio 50"
         ))
         .expect(0);

@@ -19,25 +19,25 @@ fn every_step_can_be_repeated_by_hand_with_identical_results() {
     assert_eq!(demo["defenses"].as_array().unwrap().len(), Defense::ALL.len());
 
     // The proxies and roots it wrote are those of the round it solved, with one thread or several.
-    let inputs = "--proxies demo/proxies --root demo/root --schema demo/schema.toml --fairness sp";
+    let inputs =
+        "--proxies demo/proxies --trusted demo/trusted.csv --schema demo/schema.toml --fairness sp";
     for threads in [1, 2] {
         let folder = format!("again-{threads}");
         world.run(&format!("defend {inputs} --threads {threads} -o {folder}")).expect(0);
         let files =
             |at: &str| ["model.json", "weights.csv"].map(|f| world.read(&format!("{at}/{f}")));
-        assert_eq!(files("demo/trust"), files(&folder));
+        assert_eq!(files("demo/tilt"), files(&folder));
         let [first, second] =
-            ["demo/trust", &folder].map(|at| world.json(&format!("{at}/outcome.json")));
+            ["demo/tilt", &folder].map(|at| world.json(&format!("{at}/outcome.json")));
         assert_eq!(lasting(first), lasting(second));
     }
 
     // The reported metrics are those of its model on its test rows.
-    let trust = &demo["defenses"][0];
-    assert_eq!(trust["defense"], "trust");
-    let measured =
-        world.run("evaluate demo/trust/model.json demo/test.csv --json").expect(0).json();
+    let tilt = &demo["defenses"][0];
+    assert_eq!(tilt["defense"], "tilt");
+    let measured = world.run("evaluate demo/tilt/model.json demo/test.csv --json").expect(0).json();
     for key in ["rows", "accuracy", "balanced_accuracy", "auc", "gaps", "groups"] {
-        assert_eq!(trust[key], measured["metrics"][key], "{key}");
+        assert_eq!(tilt[key], measured["metrics"][key], "{key}");
     }
 }
 

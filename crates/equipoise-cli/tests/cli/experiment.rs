@@ -20,7 +20,7 @@ fn prints_one_cell_per_scenario_and_defense() {
     let names: Vec<&str> = cells.iter().map(|cell| cell["defense"].as_str().unwrap()).collect();
     let defenses: Vec<&str> = Variant::ALL.iter().map(Choice::name).collect();
     assert_eq!(names[..defenses.len()], defenses);
-    assert!(["bilevel", "bilevel-rho0", "trust", "pooled"].iter().all(|d| defenses.contains(d)));
+    assert!(["bilevel", "bilevel-rho0", "tilt", "pooled"].iter().all(|d| defenses.contains(d)));
     for cell in cells {
         assert_eq!(cell["dataset"], "synthetic");
         assert_eq!(cell["fairness"], "sp");
@@ -129,10 +129,10 @@ fn your_own_table_runs_with_the_defaults_of_proxy_and_defend() {
     // Progress is for terminals.
     assert!(!run.stderr.contains("left"), "{}", run.stderr);
 
-    // Another setting is named, with what to do, and nothing is changed.
+    // Other settings are refused, with what to do, and nothing is changed.
     let journal = world.read("own/results.jsonl");
     world.run(&format!("{own} --scenario realistic --root-share 0.02 -o own")).expect(2).says(&[
-        "--root-share was 0.01 and is now 0.02",
+        "other settings",
         "repeat its settings",
         "choose another folder",
     ]);
@@ -146,7 +146,7 @@ fn cells_that_cannot_be_run_are_reported_and_the_others_continue() {
     let world = with_own_table();
     // One root row per client: for some seeds, no positive one of a group.
     let own = "experiment --dataset csv --data people.csv --schema own.toml --fairness sp,eo --seeds 6 \
-               --unreliable 0.4 --scenario realistic --root-share 0.0001 --defenses trust,pooled";
+               --unreliable 0.4 --scenario realistic --root-share 0.0001 --defenses tilt,pooled";
     let run = world.run(&format!("{own} -o own --json")).expect(1);
     let document = run.json();
     let failed = document["failed"].as_array().unwrap();

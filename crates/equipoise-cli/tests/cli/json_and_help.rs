@@ -35,7 +35,7 @@ fn every_command_prints_one_json_document() {
             ],
         ),
         (
-            format!("defend --proxies proxies --root roots {sp} -o out"),
+            format!("defend --proxies proxies --trusted roots {sp} -o out"),
             &[
                 "path",
                 "clients",
@@ -60,7 +60,7 @@ fn every_command_prints_one_json_document() {
             &["path", "rows", "selected", "positive", "warnings"],
         ),
         (
-            "split data.csv --schema schema.toml --clients 2 --root 0.05 -o split".into(),
+            "split data.csv --schema schema.toml --clients 2 --trusted 0.05 -o split".into(),
             &["path", "schema_digest", "fairness", "seed", "clients", "commands"],
         ),
         (

@@ -16,7 +16,7 @@ use crate::world::World;
 fn options(port: u16) -> String {
     format!(
         "--data data --audience http://127.0.0.1:{port} --schema schema.toml --client west=west.pub \
-         --root new-roots --fairness sp"
+         --trusted new-roots --fairness sp"
     )
 }
 
@@ -206,7 +206,7 @@ fn round_new_reports_what_is_wrong_with_the_round_first() {
     let new = |name: &str, more: &str| {
         format!(
             "round new {name} --data data --audience http://127.0.0.1:{port} --schema schema.toml \
-             --client east=east.pub --root roots --fairness sp {more}"
+             --client east=east.pub --trusted roots --fairness sp {more}"
         )
     };
     world.run(&new("spring", "")).expect(2).says(&["round `spring` already exists"]);

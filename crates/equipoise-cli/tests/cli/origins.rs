@@ -87,7 +87,7 @@ fn check_and_defend_refuse_another_schema_and_warn_of_another_criterion_or_clien
     assert_eq!(codes(&run.json()["warnings"]), [""; 0]);
 
     let run = world
-        .run("defend --proxies proxies --root roots --schema other.toml --fairness sp -o no")
+        .run("defend --proxies proxies --trusted roots --schema other.toml --fairness sp -o no")
         .expect(2);
     run.says(&["proxies/east.parquet", &own, &other]);
     assert!(!world.path("no").exists());
@@ -237,7 +237,7 @@ fn a_round_for_an_impossible_address_creates_nothing() {
     for client in CLIENTS {
         world.run(&format!("keygen {client}")).expect(0);
     }
-    let new = "round new spring --data fresh --schema schema.toml --root roots --fairness sp \
+    let new = "round new spring --data fresh --schema schema.toml --trusted roots --fairness sp \
                --client east=east.pub --client north=north.pub --client south=south.pub";
     world.write("spring.token", "older");
     let run = world.run(&format!("{new} --audience ftp://x")).expect(2);

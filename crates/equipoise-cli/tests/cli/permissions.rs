@@ -118,7 +118,7 @@ fn nothing_in_the_data_directory_is_open_to_others_at_any_moment() {
             &format!(
                 "round new spring --data data --audience http://127.0.0.1:{port} --schema schema.toml \
                  --client east=east.pub --client north=north.pub --client south=south.pub \
-                 --root roots --fairness sp --minimum 2"
+                 --trusted roots --fairness sp --minimum 2"
             ),
         );
         for file in ["spring.token", "east.key", "north.key", "south.key"] {
@@ -194,7 +194,7 @@ fn keys_that_others_can_read_are_refused() {
     world.run("keygen north").expect(0);
     world
         .run(
-            "round new spring --data data --audience https://localhost --schema schema.toml --root roots \
+            "round new spring --data data --audience https://localhost --schema schema.toml --trusted roots \
              --client north=north.pub --fairness sp",
         )
         .expect(0);

@@ -19,17 +19,28 @@ fn lines(world: &World, name: &str) -> Vec<String> {
     text.lines().skip(1).map(str::to_owned).collect()
 }
 
+/// The trusted rows of a client, without its name.
+fn trusted(world: &World, name: &str, client: usize) -> Vec<String> {
+    let text = world.read(name);
+    assert_eq!(text.lines().next(), Some(&*format!("client,{HEADER}")), "{name}");
+    let start = format!("c{client},");
+    text.lines().filter_map(|line| line.strip_prefix(&start)).map(str::to_owned).collect()
+}
+
 #[test]
 fn every_row_is_written_as_it_is_to_exactly_one_table() {
     let world = world();
     let command =
-        "split people.csv --schema schema.toml --clients 4 --test 0.25 --root 0.02 --seed 9";
+        "split people.csv --schema schema.toml --clients 4 --test 0.25 --trusted 0.02 --seed 9";
     world.run(&format!("{command} -o out")).expect(0);
     let mut all = Vec::new();
     let mut tests = Vec::new();
     for client in 1..=4 {
-        for part in ["train", "test", "roots"] {
-            let rows = lines(&world, &format!("out/{part}/c{client}.csv"));
+        for part in ["train", "test", "trusted"] {
+            let rows = match part {
+                "trusted" => trusted(&world, "out/trusted.csv", client),
+                _ => lines(&world, &format!("out/{part}/c{client}.csv")),
+            };
             let expected = match part {
                 "train" => 547..=549,
                 "test" => 187..=188,
@@ -52,7 +63,7 @@ fn every_row_is_written_as_it_is_to_exactly_one_table() {
 
     world.run(&format!("{command} -o again --threads 1")).expect(0);
     world.run(&format!("{command}1 -o other")).expect(0);
-    for name in ["train/c1.csv", "test/c3.csv", "roots/c4.csv", "test.csv"] {
+    for name in ["train/c1.csv", "test/c3.csv", "trusted.csv", "test.csv"] {
         assert_eq!(world.read(&format!("out/{name}")), world.read(&format!("again/{name}")));
         assert_ne!(world.read(&format!("out/{name}")), world.read(&format!("other/{name}")));
     }
@@ -61,9 +72,8 @@ fn every_row_is_written_as_it_is_to_exactly_one_table() {
 #[test]
 fn every_table_has_the_same_mixture_of_groups_and_labels() {
     let world = world();
-    world.run("split people.csv --schema schema.toml -o out --root 0.02").expect(0);
-    let shares = |name: &str| {
-        let rows = lines(&world, name);
+    world.run("split people.csv --schema schema.toml -o out --trusted 0.02").expect(0);
+    let shares = |rows: Vec<String>| {
         let mut counts: BTreeMap<String, f64> = BTreeMap::new();
         for row in &rows {
             let cells: Vec<&str> = row.split(',').collect();
@@ -71,10 +81,13 @@ fn every_table_has_the_same_mixture_of_groups_and_labels() {
         }
         (rows.len() as f64, counts)
     };
-    let (_, all) = shares("people.csv");
+    let (_, all) = shares(lines(&world, "people.csv"));
     for client in 1..=5 {
-        for part in ["train", "test", "roots"] {
-            let (n, own) = shares(&format!("out/{part}/c{client}.csv"));
+        for part in ["train", "test", "trusted"] {
+            let (n, own) = shares(match part {
+                "trusted" => trusted(&world, "out/trusted.csv", client),
+                _ => lines(&world, &format!("out/{part}/c{client}.csv")),
+            });
             for (stratum, share) in &all {
                 let own = own.get(stratum).copied().unwrap_or(0.0);
                 assert!((own - share).abs() < 1.6 / n, "{part}/c{client} {stratum}: {own} {share}");
@@ -84,9 +97,19 @@ fn every_table_has_the_same_mixture_of_groups_and_labels() {
 }
 
 #[test]
+fn a_table_with_a_column_client_keeps_it_and_trusted_rows_are_nobodys() {
+    let world = world();
+    let text = world.read("people.csv").replacen("group", "client", 1);
+    world.write("clients.csv", &text);
+    world.run("split clients.csv --label passed=1 --sensitive client=A --drop id -o out").expect(0);
+    let header = world.read("out/trusted.csv").lines().next().unwrap().to_owned();
+    assert_eq!(header, HEADER.replacen("group", "client", 1));
+}
+
+#[test]
 fn a_newcomer_rehearses_a_round_by_pasting_the_commands() {
     let world = world();
-    let command = "split people.csv --label passed=1 --sensitive group=A --drop id --unreliable 2 --root 0.03 \
+    let command = "split people.csv --label passed=1 --sensitive group=A --drop id --unreliable 2 --trusted 0.03 \
                    -o my/rehearsal";
     std::fs::create_dir(world.path("my")).unwrap();
     let run = world.run(command).expect(0);
@@ -133,14 +156,13 @@ fn the_unreliable_clients_are_the_most_unfair_and_send_their_rows() {
 #[test]
 fn a_root_that_is_too_small_names_what_it_lacks() {
     let world = world();
-    let run = world.run("split people.csv --schema schema.toml --root 0.002 -o out").expect(0);
-    for part in ["no rows of `group ≠ A` with `passed ≠ 1` in the roots of c", "a larger root"]
-    {
+    let run = world.run("split people.csv --schema schema.toml --trusted 0.002 -o out").expect(0);
+    for part in ["no trusted rows of `group ≠ A` with `passed ≠ 1` from c", "a larger share"] {
         assert!(run.stderr.contains(part), "{}", run.stderr);
     }
-    assert!(lines(&world, "out/roots/c1.csv").len() == 1);
-    let run = world.run("split people.csv --schema schema.toml --root 0.02 -o out2").expect(0);
-    assert!(!run.stderr.contains("no rows of"), "{}", run.stderr);
+    assert!(trusted(&world, "out/trusted.csv", 1).len() == 1);
+    let run = world.run("split people.csv --schema schema.toml --trusted 0.02 -o out2").expect(0);
+    assert!(!run.stderr.contains("no trusted rows of"), "{}", run.stderr);
 }
 
 #[test]
@@ -185,12 +207,12 @@ fn other_formats_are_split_in_their_own_format() {
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut gz, plain.as_bytes()).unwrap();
     std::fs::write(world.path("people.csv.gz"), gz.finish().unwrap()).unwrap();
-    let options = "--schema schema.toml --root 0.02 --seed 3";
+    let options = "--schema schema.toml --trusted 0.02 --seed 3";
     world.run(&format!("split people.csv.gz {options} -o gz")).expect(0);
     world.run(&format!("split people.csv {options} -o csv")).expect(0);
-    let bytes = std::fs::read(world.path("gz/roots/c1.csv.gz")).unwrap();
+    let bytes = std::fs::read(world.path("gz/trusted.csv.gz")).unwrap();
     let text = std::io::read_to_string(flate2::read::GzDecoder::new(&bytes[..])).unwrap();
-    assert_eq!(text, world.read("csv/roots/c1.csv"));
+    assert_eq!(text, world.read("csv/trusted.csv"));
     world.run("evaluate none.json gz/test.csv.gz").expect(2);
     let rows = |name: &str| read_rows(&world.path(name), &world.schema(), Purpose::Data).unwrap();
     assert_eq!(rows("gz/test.csv.gz").rows, rows("csv/test.csv").rows);
@@ -205,9 +227,15 @@ const BAD: [(&str, &[&str]); 29] = [
     ("split people.csv --schema schema.toml -o OUT --clients 990", &["people.csv", "--clients"]),
     ("split people.csv --schema schema.toml -o OUT --test 1.5", &["--test must be above 0", "1.5"]),
     ("split people.csv --schema schema.toml -o OUT --test -0.1", &["--test must be above 0"]),
-    ("split people.csv --schema schema.toml -o OUT --root 0", &["--root must be above 0"]),
-    ("split people.csv --schema schema.toml -o OUT --root NaN", &["--root must be above 0", "NaN"]),
-    ("split people.csv --schema schema.toml -o OUT --test 0.6 --root 0.4", &["--root", "--test"]),
+    ("split people.csv --schema schema.toml -o OUT --trusted 0", &["--trusted must be above 0"]),
+    (
+        "split people.csv --schema schema.toml -o OUT --trusted NaN",
+        &["--trusted must be above 0", "NaN"],
+    ),
+    (
+        "split people.csv --schema schema.toml -o OUT --test 0.6 --trusted 0.4",
+        &["--trusted", "--test"],
+    ),
     ("split people.csv --schema schema.toml -o OUT --unreliable 6", &["--unreliable", "--clients"]),
     ("split people.csv --schema schema.toml -o OUT --unreliable 5", &["--unreliable", "reliable"]),
     ("split people.csv --schema schema.toml -o OUT --fairness dp", &["--fairness", "`dp`"]),

@@ -77,7 +77,7 @@ fn clients_agree_on_a_schema_without_sharing_rows() {
             .expect(0);
     }
     world
-        .run("defend --proxies proxies --root roots --schema merged.toml --fairness sp -o out")
+        .run("defend --proxies proxies --trusted roots --schema merged.toml --fairness sp -o out")
         .expect(0);
     world.run("evaluate out/model.json test.csv").expect(0);
 }

@@ -101,7 +101,7 @@ pub(crate) fn set_up_with(world: &World, options: &str) -> u16 {
         .run(&format!(
             "round new spring --data data --audience http://127.0.0.1:{port} --schema schema.toml \
              --client east=east.pub --client north=north.pub --client south=south.pub \
-             --root roots --fairness sp {options}"
+             --trusted roots --fairness sp {options}"
         ))
         .expect(0);
     port
@@ -386,7 +386,7 @@ fn rejects_invalid_keys_rounds_and_server_options() {
     world.run("keygen north").expect(2).says(&["north.key"]);
     world.run("keygen ../x").expect(2).says(&["is not a valid name"]);
     world.run("keygen south").expect(0);
-    let new = "round new spring --data data --audience https://a.example --schema schema.toml --root roots --fairness sp";
+    let new = "round new spring --data data --audience https://a.example --schema schema.toml --trusted roots --fairness sp";
     world.run(new).expect(2).says(&["the round has no clients"]);
     world.run(&format!("{new} --client north=north.key")).expect(2).says(&["private key"]);
     world
@@ -423,7 +423,7 @@ fn limits_that_no_file_can_meet_are_refused() {
     let world = World::with_proxies();
     world.run("keygen east").expect(0);
     let new = "round new spring --data data --audience http://127.0.0.1:1 --schema schema.toml \
-               --client east=east.pub --root roots --fairness sp";
+               --client east=east.pub --trusted roots --fairness sp";
     let n_columns = world.read("proxies/south.csv").lines().next().unwrap().split(',').count();
     let fewer = n_columns - 1;
     world.run(&format!("{new} --max-columns {fewer}")).expect(2).says(&[

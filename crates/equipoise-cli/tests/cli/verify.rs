@@ -92,7 +92,7 @@ fn the_solve_is_repeated_from_exported_tables_while_the_server_runs() {
         .says(&["equipoise.db"]);
     assert!(!world.path("other").exists());
 
-    let solve = "--solve --proxies export/proxies --root export/roots";
+    let solve = "--solve --proxies export/proxies --trusted export/roots";
     let run = world.run(&format!("verify spring {key} {solve}")).expect(0);
     assert!(run.stdout.contains("ok  the repeated solve gives the same model.json, bit for bit"));
     let last = last_line(&run.stdout);
@@ -104,7 +104,7 @@ fn the_solve_is_repeated_from_exported_tables_while_the_server_runs() {
     let run = world.run(&format!("verify spring {key} {solve} {submitted}")).expect(0);
     assert!(!last_line(&run.stdout).contains("not checked"), "{}", run.stdout);
     // The clients' own files serve as well, and so does a single one without a solve.
-    let own = "--solve --proxies proxies --root roots --threads 1";
+    let own = "--solve --proxies proxies --trusted roots --threads 1";
     let run = world.run(&format!("verify spring {key} {own}")).expect(0);
     assert!(!last_line(&run.stdout).contains("not checked"), "{}", run.stdout);
     let run = world.run(&format!("verify spring {key} --submitted proxies/south.csv")).expect(0);
@@ -123,7 +123,7 @@ fn the_solve_is_repeated_from_exported_tables_while_the_server_runs() {
         .run(&format!("verify spring {key} {solve}"))
         .expect(2)
         .says(&["the canonical table of client `east`", "round export"]);
-    world.run(&format!("verify spring {key} --solve")).expect(2).says(&["--proxies", "--root"]);
+    world.run(&format!("verify spring {key} --solve")).expect(2).says(&["--proxies", "--trusted"]);
     world.run(&format!("verify spring {key} --proxies proxies")).expect(2).says(&["--solve"]);
 }
 

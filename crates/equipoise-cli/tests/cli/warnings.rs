@@ -73,7 +73,7 @@ fn falls_back_to_the_root_with_a_warning_if_no_client_helps() {
         world.write(&format!("roots/{client}.csv"), &table(&rows));
     }
     let run = world.defend("--fairness sp -o out").expect(0);
-    let run = run.says(&["warning: no client has any weight", "root-only model"]);
+    let run = run.says(&["warning: no client has any weight", "is used instead"]);
     assert!(run.stdout.contains("fell back: the root-only model"), "{}", run.stdout);
     assert!(run.stdout.contains("this is the root-only model"), "{}", run.stdout);
     let outcome = world.json("out/outcome.json");
@@ -220,9 +220,9 @@ fn a_folder_in_place_of_a_model_is_explained() {
 #[test]
 fn a_defense_that_cannot_be_swept_is_refused_before_anything_is_read() {
     let world = World::new();
-    let command = "defend --proxies nowhere --root nowhere --schema nowhere.toml --fairness sp";
+    let command = "defend --proxies nowhere --trusted nowhere --schema nowhere.toml --fairness sp";
     let run = world.run(&format!("{command} --defense fedasl --sweep -o out")).expect(2);
-    run.says(&["error: --sweep needs --defense bilevel or trust: fedasl"]);
+    run.says(&["error: --sweep needs --defense bilevel or tilt: fedasl"]);
     assert!(!world.path("out").exists());
 }
 

@@ -19,7 +19,7 @@ fn a_round_from_schema_to_predictions() {
     assert!(checked.stdout.starts_with("fair: the worst gap"), "{}", checked.stdout);
 
     let defended = world.defend("--fairness sp -o out").expect(0);
-    for part in ["east", "█", "trust for statistical parity", "134", "60 root rows"] {
+    for part in ["east", "counted in full", "tilt for statistical parity", "134", "60 root rows"] {
         assert!(defended.stdout.contains(part), "no {part:?} in {}", defended.stdout);
     }
 
@@ -30,7 +30,7 @@ fn a_round_from_schema_to_predictions() {
     assert!((outcome.weights().iter().sum::<f64>() - 1.0).abs() < 1e-9);
     assert_eq!((clients[2].id.as_str(), clients[2].proxy_rows), ("south", 130));
     assert!(clients[2].weight < 0.1, "the biased client has weight: {clients:?}");
-    assert!(outcome.trust.is_some() && outcome.trace.is_empty());
+    assert!(outcome.tilt.is_some() && outcome.trace.is_empty());
 
     let weights = world.read("out/weights.csv");
     let lines: Vec<&str> = weights.lines().collect();

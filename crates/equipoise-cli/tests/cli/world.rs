@@ -125,7 +125,7 @@ impl World {
 
     /// Runs `defend` on the folder's round with further options.
     pub(crate) fn defend(&self, more: &str) -> Run {
-        self.run(&format!("defend --proxies proxies --root roots --schema schema.toml {more}"))
+        self.run(&format!("defend --proxies proxies --trusted roots --schema schema.toml {more}"))
     }
 }
 

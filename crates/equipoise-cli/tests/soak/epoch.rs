@@ -148,7 +148,7 @@ fn create(site: &Site<'_>, plan: &RoundPlan) -> Result<Round, String> {
     std::fs::write(site.path(&roster_file), roster.join("\n")).map_err(|e| e.to_string())?;
     let (url, minimum) = (site.wire.url(), plan.minimum.to_string());
     let mut arguments = vec!["round", "new", &plan.name, "--data", "data", "--audience", &url];
-    arguments.extend(["--schema", "schema.toml", "--roster", &roster_file, "--root", "roots"]);
+    arguments.extend(["--schema", "schema.toml", "--roster", &roster_file, "--trusted", "roots"]);
     arguments.extend(["--fairness", "sp", "--minimum", &minimum, "--token-file", &token_file]);
     let time = deadline.map(|deadline| deadline.to_string()).unwrap_or_default();
     if deadline.is_some() {

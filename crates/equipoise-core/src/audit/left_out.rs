@@ -1,12 +1,12 @@
 //! What would change without a client: its weight goes to 0 and the other weights keep their proportions. The defense does
-//! not choose them again: without this client, it might trust the others more or less than it does.
+//! not choose them again: without this client, it might count the others more or less than it does.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::AuditedRoot;
 use super::own_model::OwnFit;
-use crate::defense::ModelForm;
+use crate::defense::{ClientTilt, ModelAverage, ModelForm};
 use crate::error::Error;
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, InnerSolver, ridge};
 use crate::interval::Count;
@@ -57,7 +57,15 @@ pub(super) fn of_each(
                 fits.iter().map(|fit| Some(fit.as_ref()?.theta.as_slice())).collect();
             if let Some(models) = models {
                 let average = defense.model_average(models, round.root())?;
-                let model = |weights: &[f64]| Ok(average.at(weights));
+                let limits = limits(outcome, &average);
+                let model = |weights: &[f64]| {
+                    let mut theta = average.at(weights);
+                    for Limit { column, clients, change } in &limits {
+                        let weight: f64 = clients.iter().map(|&client| weights[client]).sum();
+                        theta[*column] += change * weight;
+                    }
+                    Ok(theta)
+                };
                 return changes(&published.theta, root, &weights, &weights, model);
             }
         }
@@ -73,6 +81,31 @@ pub(super) fn of_each(
         ModelForm::WeightedFit | ModelForm::PooledFit | ModelForm::RootOnly => {}
     }
     Ok(vec![None; n_clients])
+}
+
+/// A coefficient that the defense limited in some clients' models, and by how much, as the published model shows. If it
+/// was limited in several, only their weighted mean is known.
+struct Limit {
+    column: usize,
+    clients: Vec<usize>,
+    change: f64,
+}
+
+fn limits(outcome: &Outcome, average: &ModelAverage<'_>) -> Vec<Limit> {
+    let weights = outcome.weights();
+    let unlimited = average.at(&weights);
+    let clients_of = |column: usize| -> Vec<usize> {
+        let clients = outcome.clients.iter().enumerate();
+        let is_limited = |tilt: &ClientTilt| tilt.limited.contains(&column);
+        clients.filter(|(_, c)| c.tilt.as_ref().is_some_and(is_limited)).map(|(c, _)| c).collect()
+    };
+    let limit = |column: usize| {
+        let clients = clients_of(column);
+        let weight: f64 = clients.iter().map(|&client| weights[client]).sum();
+        let change = (outcome.theta[column] - unlimited[column]) / weight;
+        (weight > 0.0).then_some(Limit { column, clients, change })
+    };
+    (0..unlimited.len()).filter_map(limit).collect()
 }
 
 /// `model` gives the model at other weights than these. `shares` are the clients' parts of all weight.

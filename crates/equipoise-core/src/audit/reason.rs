@@ -3,7 +3,7 @@
 use super::left_out::{LeftOut, NOTHING_LEFT};
 use super::own_model::OwnFit;
 use crate::defense::Defense;
-use crate::outcome::{ClientOutcome, Outcome, Termination};
+use crate::outcome::{ClientOutcome, Outcome};
 use crate::verdict::group_digits;
 
 /// Weights up to this are negligible.
@@ -25,10 +25,6 @@ pub(super) fn sentences(
         let client: &ClientOutcome = client;
         let own_loss = fit.as_ref().map(|fit| fit.proxy_loss);
         match outcome.settings.defense {
-            _ if outcome.termination == Termination::FellBack => {
-                "No client has any weight, because a model of the root alone is clearly better."
-                    .to_owned()
-            }
             Defense::RootOnly => "This defense does not use the proxies.".to_owned(),
             Defense::Pooled => format!(
                 "This defense counts every row once, and the proxy has {} of all {} rows.",
@@ -37,14 +33,9 @@ pub(super) fn sentences(
             ),
             Defense::Fedasl => by_loss(own_loss, &losses, "near the median", median),
             Defense::Fednolowe => by_loss(own_loss, &losses, "low", mean),
-            Defense::Trust => match client.trust.as_ref().and_then(|trust| trust.reasons.first()) {
-                Some(reason) => reason.to_string(),
-                None => "No reason is known.".to_owned(),
-            },
-            Defense::Tilt => match &client.tilt {
-                Some(tilt) => tilt.to_string(),
-                None => "No reason is known.".to_owned(),
-            },
+            Defense::Tilt => {
+                outcome.reason(client).unwrap_or_else(|| "Its model cannot be read.".to_owned())
+            }
             Defense::Bilevel => by_mixture(client.weight, left_out.as_ref()),
         }
     };

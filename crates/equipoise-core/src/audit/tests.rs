@@ -2,16 +2,15 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::defense::{Defense, TrustConstants};
+use crate::defense::{Defense, ModelAverage};
 use crate::inner_fit::{InnerProblem, InnerSettings};
 use crate::metrics::Metrics;
 use crate::observer::NoopObserver;
 use crate::packed_rows::PackedRows;
-use crate::round::{Client, Round};
-use crate::rows::Rows;
+use crate::round::Round;
 use crate::solve::solve;
 use crate::statistics::{ClientStatistics, Order};
-use crate::test_rows::{layout, random_round, random_round_of, random_rows};
+use crate::test_rows::{layout, random_round, random_round_of};
 
 fn solved(round: &Round, defense: Defense, fairness: Fairness) -> Outcome {
     let settings = Settings { defense, fall_back: false, ..Settings::new(fairness) };
@@ -116,54 +115,28 @@ fn large_rounds_are_not_fitted_again_but_averages_need_no_fit() {
     }
 }
 
-/// A client whose model has an excessive scale counts as one of the largest scale allowed, which depends on the weights.
+/// The average of models at one scale, with their thresholds, and with a coefficient that was limited.
 #[test]
-fn the_average_of_trust_is_exact_although_scales_are_limited() {
-    let mut clients: Vec<Client> = (0..4)
-        .map(|c| Client {
-            id: format!("c{c}"),
-            proxy: random_rows(70 + c, 200, 2, true),
-            root: random_rows(80 + c, 60, 2, true),
-        })
-        .collect();
-    // Labels that follow one feature almost without exception.
-    let (x, group): (Vec<f64>, Vec<bool>) = (
-        (0..400).map(|k| (k as f64 * 1.7).sin()).collect(),
-        (0..200).map(|i| i % 2 == 0).collect(),
-    );
-    let y: Vec<bool> = (0..200).map(|i| (x[2 * i] > 0.0) != (i % 50 == 7)).collect();
-    clients[3].proxy = Rows::new(clients[3].proxy.layout().clone(), &x, &group, &y).unwrap();
-    let round = Round::new(clients).unwrap();
-    let mut outcome = solved(&round, Defense::Trust, Fairness::SP);
+fn the_average_of_tilt_keeps_scales_thresholds_and_limits() {
+    let round = random_round(7, 4, 150, 3, true);
+    let mut outcome = solved(&round, Defense::Tilt, Fairness::SP);
     let weights = [0.31, 0.29, 0.22, 0.18];
     outcome.clients.iter_mut().zip(weights).for_each(|(c, w)| c.weight = w);
-
-    let rows = round.root().all_rows().unwrap();
-    let models = own_models(&round, outcome.settings.lambda);
-    let scale = |theta: &Vec<f64>| {
-        let squares = (0..rows.len()).map(|i| dot(rows.a(i), theta).powi(2)).sum::<f64>();
-        (squares / rows.len() as f64).sqrt()
-    };
-    let scales: Vec<f64> = models.iter().map(scale).collect();
-    let average = |weights: &[f64]| {
-        let mut order: Vec<usize> = (0..4).collect();
-        order.sort_by(|&a, &b| scales[a].total_cmp(&scales[b]));
-        let (half, mut below) = (weights.iter().sum::<f64>() / 2.0, 0.0);
-        let median = order.into_iter().find(|&c| {
-            below += weights[c];
-            below >= half
-        });
-        let limit = TrustConstants::default().scale_limit * scales[median.unwrap()];
-        let mut theta = vec![0.0; models[0].len()];
-        for ((model, w), scale) in models.iter().zip(weights).zip(&scales) {
-            let factor = (limit / scale).min(1.0);
-            theta.iter_mut().zip(model).for_each(|(t, m)| *t += w * factor * m);
-        }
+    let own = own_models(&round, outcome.settings.lambda);
+    let models = own.iter().map(Vec::as_slice).collect();
+    let scaled = Defense::Tilt.model_average(models, round.root()).unwrap();
+    let (limited, change) = (2, -0.7);
+    outcome.clients[limited].tilt.as_mut().unwrap().limited = vec![1];
+    let average = |weights: &[f64; 4]| {
+        let mut theta = scaled.at(weights);
+        theta[1] += change * weights[limited];
         theta
     };
     outcome.theta = average(&weights);
-    let others = scales[..3].iter().copied().fold(0.0, f64::max);
-    assert!(scales[3] > 2.0 * others, "{scales:?}");
+    assert_ne!(
+        scaled.at(&weights),
+        ModelAverage::new(own.iter().map(Vec::as_slice).collect()).at(&weights)
+    );
 
     let before = figures(&round, &outcome.theta, Fairness::SP);
     for (client, audit) in audited(&round, &outcome).iter().enumerate() {

@@ -1,9 +1,9 @@
 //! The simple models that a published model should beat.
 
 use super::{Comparison, loss_difference, scores};
-use crate::defense::held_out_root_scores;
 use crate::error::Error;
 use crate::fairness::Fairness;
+use crate::held_out::held_out_root_scores;
 use crate::interval::Estimate;
 use crate::round::Round;
 use crate::rows::Rows;

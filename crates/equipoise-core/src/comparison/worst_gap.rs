@@ -12,9 +12,8 @@
 //! the difference and the sum of the two signed gaps must be provably positive. The difference alone proves nothing if a
 //! gap of +0.03 and one of −0.03 are compared on rows that shift both by 0.06.
 
-use super::student_t;
 use crate::fairness::{Condition, Fairness};
-use crate::interval::Estimate;
+use crate::interval::{Estimate, student_t};
 use crate::metrics::is_selected;
 use crate::rows::Rows;
 
@@ -110,7 +109,7 @@ impl Rates {
             }
             Cells { n, rates, products }
         });
-        let (n_rows, t) = (rows.len(), student_t(rows.len()));
+        let (n_rows, t) = (rows.len(), student_t(rows.len() - 1));
         Self { n_rows, t, cells: cells.collect(), n_conditions }
     }
 

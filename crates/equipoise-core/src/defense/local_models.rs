@@ -29,14 +29,16 @@ pub(super) fn average(
     Ok(Solution::direct(weights, theta, counts))
 }
 
-/// The mean of the models of all clients: uniform weights, and that model.
+/// The mean of the models of all clients, as the defense averages them: uniform weights, and that model.
 pub(crate) fn uniform_average(
     round: &Round,
     settings: &Settings,
 ) -> Result<(Vec<f64>, Vec<f64>), Error> {
-    let uniform = |losses: &[f64]| vec![1.0 / losses.len() as f64; losses.len()];
-    let solved = average(round, settings, uniform, &mut NoopObserver)?;
-    Ok((solved.weights, solved.theta))
+    let models = fit_each(round, settings, &mut Counts::default(), &mut NoopObserver)?;
+    let uniform = vec![1.0 / models.len() as f64; models.len()];
+    let thetas = models.iter().map(|model| model.theta.as_slice()).collect();
+    let theta = settings.defense.model_average(thetas, round.root())?.at(&uniform);
+    Ok((uniform, theta))
 }
 
 /// A model trained on one proxy alone.

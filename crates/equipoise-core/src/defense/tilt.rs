@@ -25,7 +25,7 @@
 //! `w⁰ = min_j (min(1, K w⁰_j))^{m_j}`. There a client has at most an equal share: one whose gap is known
 //! more precisely than those of others is not worth more for that.
 //!
-//! Without an intercept in the schema the published model cannot have a threshold, so `b_c = 0`.
+//! If the schema has no intercept, the clients' models have 0 there and the published model gets one.
 //!
 //! If the clients that are useful are provably unfair together, those that are out come back: whoever asked
 //! for fairness gets a fair model that knows little rather than an unfair one, and a warning.
@@ -49,6 +49,7 @@ use crate::outcome::Counts;
 use crate::root::Root;
 use crate::round::Round;
 use crate::row_spacing::spaced_samples;
+use crate::rows::Layout;
 use crate::settings::Settings;
 use crate::trusted::Trusted;
 use level::{Evidence, Figure, HONEST, Posterior, SPREADS};
@@ -132,19 +133,20 @@ pub(super) fn run(
 ) -> Result<Solution, Error> {
     let mut counts = Counts::default();
     let local = fit_each(round, settings, &mut counts, observer)?;
-    let models: Vec<Vec<f64>> = local.into_iter().map(|model| model.theta).collect();
+    let layout = Layout { intercept: true, ..round.root().layout().clone() };
+    let models: Vec<Vec<f64>> =
+        local.into_iter().map(|model| padded(&model.theta, &layout)).collect();
     let trusted = Trusted::of_root(round.root())?;
-    let samples = spaced_samples(round.proxies(), round.root().layout())?;
+    let samples = spaced_samples(round.proxies(), &layout)?;
     let rows = ProxyRows::new(&samples, &trusted)?;
     let n_rows = |client: usize| round.proxies().n_rows(client) as f64;
     let n_rows = (0..round.n_clients()).map(n_rows).collect();
     let noise = round.noise().to_vec();
     let input = Input { fairness: settings.fairness, trusted, rows, n_rows, noise };
-    let scaled = Scaled::new(&models, &input.trusted.rows);
-    let knows_something =
-        scaled.as_ref().is_some_and(|s| s.constant - s.losses[s.best] > LEAST_GAIN);
-    let Some(scaled) = scaled.filter(|_| knows_something || !settings.fall_back) else {
-        return verdict::without_clients(round, &input, counts);
+    let knows_something = |s: &Scaled| s.constant - s.losses[s.best] > LEAST_GAIN;
+    let scaled = match Scaled::new(&models, &input.trusted.rows) {
+        Some(scaled) if knows_something(&scaled) || !settings.fall_back => scaled,
+        scaled => return verdict::without_clients(round, &input, scaled.as_ref(), counts),
     };
     let decision = input.decide(&scaled);
     let groups = &round.root().layout().groups;
@@ -156,13 +158,21 @@ pub(super) fn run(
     if settings.fall_back { verdict::guard(&input, &decision, solution) } else { Ok(solution) }
 }
 
+/// A client's model in a layout with an intercept: 0 if its own has none.
+fn padded(theta: &[f64], layout: &Layout) -> Vec<f64> {
+    let mut theta = theta.to_vec();
+    theta.resize(layout.n(), 0.0);
+    theta
+}
+
 /// The clients' models as they are averaged, except for limited coefficients, which depend on the weights.
 pub(super) fn model_average<'a>(
     models: Vec<&'a [f64]>,
     root: &Root,
 ) -> Result<ModelAverage<'a>, Error> {
-    let owned: Vec<Vec<f64>> = models.iter().map(|theta| theta.to_vec()).collect();
-    Ok(match Scaled::new(&owned, &root.all_rows()?) {
+    let rows = root.all_rows()?.with_intercept()?;
+    let owned: Vec<Vec<f64>> = models.iter().map(|theta| padded(theta, rows.layout())).collect();
+    Ok(match Scaled::new(&owned, &rows) {
         Some(scaled) => ModelAverage::of_owned(scaled.models),
         None => ModelAverage::new(models),
     })

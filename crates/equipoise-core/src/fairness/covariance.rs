@@ -24,9 +24,9 @@ impl Covariance {
     }
 
     /// The contribution of each table to the vectors of all tables together: shares and `N` are over all of them.
-    pub fn parts(tables: &[Rows]) -> Vec<Self> {
-        let n_rows = tables.iter().map(Rows::len).sum::<usize>() as f64;
-        let shares = shares(&tables.iter().collect::<Vec<_>>(), n_rows);
+    pub fn parts(tables: &[&Rows]) -> Vec<Self> {
+        let n_rows = tables.iter().map(|rows| rows.len()).sum::<usize>() as f64;
+        let shares = shares(tables, n_rows);
         tables.iter().map(|rows| Self::part(rows, &shares, n_rows)).collect()
     }
 

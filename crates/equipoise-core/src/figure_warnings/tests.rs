@@ -5,6 +5,7 @@ use crate::defense::Defense;
 use crate::fairness::Fairness;
 use crate::metrics::Metrics;
 use crate::observer::NoopObserver;
+use crate::root::RootWeighting;
 use crate::round::{Client, Round};
 use crate::rows::{Layout, Rows};
 use crate::settings::Settings;
@@ -155,7 +156,8 @@ fn names_clients_and_groups_that_are_missing_from_the_root() {
             root,
         });
         let round = Round::new(clients.collect()).unwrap();
-        let settings = Settings { defense: Defense::Pooled, ..Settings::new(fairness) };
+        let (defense, root_weighting) = (Defense::Pooled, RootWeighting::Client);
+        let settings = Settings { defense, root_weighting, ..Settings::new(fairness) };
         solve(&round, &settings.validate().unwrap(), &mut NoopObserver).unwrap()
     };
     let complete = codes(&solved([root(1), root(2)], Fairness::EO));
@@ -174,6 +176,10 @@ fn names_clients_and_groups_that_are_missing_from_the_root() {
     let absent = solved([root(1), root(2).select(&[])], Fairness::SP);
     let text = message(&absent, WarningCode::ClientWithoutRoot).unwrap();
     assert!(text.contains("1 of 2 clients have no root rows: `c1`"), "{text}");
+    let mut pooled = absent;
+    pooled.settings.root_weighting = RootWeighting::Pooled;
+    pooled.update_figure_warnings();
+    assert_eq!(message(&pooled, WarningCode::ClientWithoutRoot), None);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Means of differences, row by row.
 
-use super::distribution::student_t_quantile;
+use super::distribution::student_t;
 use super::{Estimate, Z};
 
 /// The mean of paired differences with Student's interval. `None` for fewer than two differences, or if all are equal: their
@@ -16,7 +16,7 @@ pub fn paired_mean(differences: &[f64]) -> Option<Estimate> {
     if !error.is_finite() || differences.iter().all(|d| *d == differences[0]) {
         return None;
     }
-    let half = student_t_quantile(0.975, n - 1.0) * error;
+    let half = student_t(differences.len() - 1) * error;
     Some(Estimate { value: mean, low: mean - half, high: mean + half })
 }
 

@@ -1,14 +1,7 @@
 //! How many rows a verdict needs.
 
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, StandardNormal};
-
 use super::Z;
 use super::distribution::normal_cdf;
-
-/// Simulated samples of several groups: the power of 80 % is met to about 0.6 points.
-const SAMPLES: usize = 4000;
 
 /// How often the interval shall decide.
 const POWER: f64 = 0.8;
@@ -43,8 +36,7 @@ pub fn rows_per_group(gap: f64, variances: (f64, f64), bound: f64) -> Option<usi
     if margin <= 0.0 {
         return rows_to_exclude(margin, variance);
     }
-    let ratio = (bound + gap.abs()) / margin;
-    let decides = |errors: f64| normal_cdf(errors - Z) + normal_cdf(errors * ratio - Z) - 1.0;
+    let decides = |errors: f64| stays_inside(errors, errors * (bound + gap.abs()) / margin);
     // The margin in units of the error: between the quantiles for one end and for two ends that miss equally often.
     let (mut low, mut high) = (Z + POWER_QUANTILE, Z + HALF_MISS_QUANTILE);
     for _ in 0..50 {
@@ -58,30 +50,31 @@ pub fn rows_per_group(gap: f64, variances: (f64, f64), bound: f64) -> Option<usi
     rows(high, margin, variance)
 }
 
+/// The probability that both ends of an interval stay inside bounds that are so many errors away.
+fn stays_inside(nearer: f64, farther: f64) -> f64 {
+    normal_cdf(nearer - Z) + normal_cdf(farther - Z) - 1.0
+}
+
 /// As [`rows_per_group`], for the worst of several gaps: `conditions` have the rate and the variance per row of each group.
-/// Beyond the bound, the widest pair decides. Within, every pair must stay inside, which simulated normal errors find out.
+/// Beyond the bound, the widest pair decides. Within, every pair must stay inside: the probabilities that one does not are
+/// added up, so these are a few rows more than needed.
 pub(crate) fn rows_for_worst_gap(conditions: &[Vec<(f64, f64)>], bound: f64) -> Option<usize> {
-    let pairs: Vec<Pair> = all_pairs(conditions);
-    let worst = pairs.iter().reduce(|a, b| if b.gap.abs() > a.gap.abs() { b } else { a })?;
-    let for_two = rows_per_group(worst.gap, worst.variances, bound)?;
-    if pairs.len() == 1 || worst.gap.abs() >= bound {
+    let of_condition = |groups: &Vec<(f64, f64)>| -> Vec<(f64, f64, f64)> {
+        let pairs = (0..groups.len()).flat_map(|a| (0..a).map(move |b| (groups[a], groups[b])));
+        pairs.map(|(a, b)| ((a.0 - b.0).abs(), a.1, b.1)).collect()
+    };
+    let pairs: Vec<(f64, f64, f64)> = conditions.iter().flat_map(of_condition).collect();
+    let worst = pairs.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let for_two = rows_per_group(worst.0, (worst.1, worst.2), bound)?;
+    if pairs.len() == 1 || worst.0 >= bound {
         return Some(for_two);
     }
-    let n_cells = conditions.iter().map(Vec::len).sum();
-    let mut rng = ChaCha8Rng::seed_from_u64(0);
-    let samples: Vec<Vec<f64>> = (0..SAMPLES)
-        .map(|_| (0..n_cells).map(|_| StandardNormal.sample(&mut rng)).collect())
-        .collect();
     let decides = |rows: f64| {
-        let is_inside = |sample: &&Vec<f64>| {
-            pairs.iter().all(|pair| {
-                let (a, b) = (pair.variances.0 / rows, pair.variances.1 / rows);
-                let gap =
-                    pair.gap + a.sqrt() * sample[pair.cells.0] - b.sqrt() * sample[pair.cells.1];
-                gap.abs() + Z * (a + b).sqrt() <= bound
-            })
-        };
-        samples.iter().filter(is_inside).count() as f64 >= POWER * SAMPLES as f64
+        let misses = pairs.iter().map(|(gap, a, b)| {
+            let error = ((a + b) / rows).sqrt();
+            1.0 - stays_inside((bound - gap) / error, (bound + gap) / error)
+        });
+        misses.sum::<f64>() <= 1.0 - POWER
     };
     // Two groups need fewer rows; k groups with the same margins need a few times as many.
     let (mut few, mut enough) = (for_two as f64, for_two as f64);
@@ -101,30 +94,6 @@ pub(crate) fn rows_for_worst_gap(conditions: &[Vec<(f64, f64)>], bound: f64) -> 
         }
     }
     Some(enough.ceil() as usize)
-}
-
-/// Two groups under the same condition.
-struct Pair {
-    cells: (usize, usize),
-    gap: f64,
-    variances: (f64, f64),
-}
-
-fn all_pairs(conditions: &[Vec<(f64, f64)>]) -> Vec<Pair> {
-    let (mut pairs, mut first) = (Vec::new(), 0);
-    for groups in conditions {
-        for (a, left) in groups.iter().enumerate() {
-            for (b, right) in groups.iter().enumerate().skip(a + 1) {
-                pairs.push(Pair {
-                    cells: (first + a, first + b),
-                    gap: left.0 - right.0,
-                    variances: (left.1, right.1),
-                });
-            }
-        }
-        first += groups.len();
-    }
-    pairs
 }
 
 /// The rows with which `margin` is `errors` standard errors.

@@ -4,7 +4,6 @@ use super::BLOCK_ROWS;
 use crate::error::Error;
 use crate::kernel::Block;
 use crate::kernel::lanes::Quad;
-use crate::row_sample::{PartialSample, RowSampler};
 use crate::row_spacing::mark;
 use crate::rows::{Layout, Rows};
 
@@ -19,7 +18,6 @@ pub struct ClientPacker {
     cell_counts: Vec<[usize; 2]>,
     /// Group and label of each row.
     marks: Vec<u8>,
-    sampler: Option<RowSampler>,
 }
 
 /// The rows of one client, packed.
@@ -29,7 +27,6 @@ pub struct PackedClient {
     pub(super) blocks: Vec<Block>,
     pub(super) cell_counts: Vec<[usize; 2]>,
     pub(super) marks: Vec<u8>,
-    pub(super) sample: Option<PartialSample>,
 }
 
 impl ClientPacker {
@@ -41,14 +38,8 @@ impl ClientPacker {
             blocks: Vec::new(),
             cell_counts: vec![[0; 2]; layout.groups.len()],
             marks: Vec::new(),
-            sampler: None,
             layout,
         }
-    }
-
-    /// Also keeps a sample of the rows, if there is a sampler.
-    pub fn with_sampler(self, sampler: Option<RowSampler>) -> Self {
-        Self { sampler, ..self }
     }
 
     /// Packs more rows.
@@ -61,9 +52,6 @@ impl ClientPacker {
         }
         let marks = (0..rows.len()).map(|i| mark(rows.group(i), rows.is_positive(i)));
         self.marks.extend(marks);
-        if let Some(sampler) = &mut self.sampler {
-            sampler.add(rows);
-        }
         let totals = self.cell_counts.as_flattened_mut().iter_mut();
         totals.zip(rows.cell_counts().as_flattened()).for_each(|(total, new)| *total += new);
         Ok(())
@@ -96,9 +84,8 @@ impl ClientPacker {
         if self.n_open > 0 {
             self.close_block();
         }
-        let Self { layout, blocks, cell_counts, marks, sampler, .. } = self;
-        let sample = sampler.map(RowSampler::finish);
-        PackedClient { layout, blocks, cell_counts, marks, sample }
+        let Self { layout, blocks, cell_counts, marks, .. } = self;
+        PackedClient { layout, blocks, cell_counts, marks }
     }
 }
 
@@ -106,10 +93,5 @@ impl PackedClient {
     /// Number of rows in each cell, as in [`Rows::cell_counts`].
     pub fn cell_counts(&self) -> &[[usize; 2]] {
         &self.cell_counts
-    }
-
-    /// The rows sampled, if there was a sampler.
-    pub fn sample(&self) -> Option<&PartialSample> {
-        self.sample.as_ref()
     }
 }

@@ -31,6 +31,9 @@ pub struct Closeness {
     pub proxy_to_data: Distances,
     /// From rows of the data to the other rows, for comparison.
     pub data_to_data: Distances,
+    /// The median distance between two rows of the data that are chosen at random: how far apart typical rows are. Rows of
+    /// categories often have a twin, at distance 0, but are as far apart as others.
+    pub between_rows: f64,
     /// Proxy rows that are exact copies of a row of the data.
     pub copies: usize,
 }
@@ -66,7 +69,8 @@ pub fn measure_closeness(proxy: &Rows, data: &Rows, seed: u64) -> Closeness {
 pub(super) fn measure_some(proxy: &Rows, data: &Rows, seed: u64, limit: usize) -> Closeness {
     if limit == 0 {
         let none = summarise(Vec::new());
-        return Closeness { proxy_to_data: none, data_to_data: none, copies: 0 };
+        let between_rows = none.median;
+        return Closeness { proxy_to_data: none, data_to_data: none, between_rows, copies: 0 };
     }
     let compared = choose_compared(data, seed.wrapping_add(2));
     let to = (data, &compared[..]);
@@ -75,6 +79,7 @@ pub(super) fn measure_some(proxy: &Rows, data: &Rows, seed: u64, limit: usize) -
     Closeness {
         proxy_to_data: summarise(nearest((proxy, &from_proxy), to, false)),
         data_to_data: summarise(nearest((data, &from_data), to, true)),
+        between_rows: summarise(between(data, &from_data, seed.wrapping_add(3))).median,
         copies: count_copies(proxy, data),
     }
 }
@@ -127,6 +132,18 @@ fn nearest(
         nearest.sqrt()
     };
     chosen.par_iter().map(to_nearest).collect()
+}
+
+/// The distances from the chosen rows to others, chosen at random.
+fn between(rows: &Rows, chosen: &[usize], seed: u64) -> Vec<f64> {
+    let mut others = chosen.to_vec();
+    others.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+    let n = rows.layout().indicators().end;
+    let pairs = chosen.iter().zip(others).filter(|(i, j)| **i != *j);
+    let squared = |(&i, j): (&usize, usize)| -> f64 {
+        rows.a(i)[..n].iter().zip(rows.a(j)).map(|(a, b)| (a - b) * (a - b)).sum()
+    };
+    pairs.map(squared).map(f64::sqrt).collect()
 }
 
 /// Rows of `proxy` whose features and group are those of a row of `data`, by digests of 64 bits.

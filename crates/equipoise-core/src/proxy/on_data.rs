@@ -53,6 +53,7 @@ impl<'a> OnData<'a> {
             closeness: measure_some(proxy, self.data, settings.seed, settings.closeness_rows),
             theta,
             start_theta,
+            strength: None,
             target_error: None,
             promised_gap: None,
         })

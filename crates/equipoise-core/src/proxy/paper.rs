@@ -86,6 +86,7 @@ pub(super) fn generate(
             closeness: measure_some(&rows, data, settings.seed, settings.closeness_rows),
             theta,
             start_theta,
+            strength: None,
             target_error: None,
             promised_gap: None,
         },

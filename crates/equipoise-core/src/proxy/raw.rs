@@ -2,7 +2,7 @@
 //! public.
 
 use super::on_data::OnData;
-use super::target::DATA_RIDGE;
+use super::own_model::DATA_RIDGE;
 use super::{ClientData, GeneratedProxy, ProxySettings};
 use crate::error::Error;
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, fit_logistic};

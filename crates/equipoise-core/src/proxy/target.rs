@@ -24,17 +24,15 @@ use soft_rate_fit::fit_soft_rates;
 
 use super::ProxySettings;
 use super::blocks::scores;
+use super::own_model::Penalty;
 
-/// The ridge of models that are fitted to the client's own rows. The ridge of the round is so small that rare levels of
-/// one-hot columns would get coefficients from a handful of people.
-pub(crate) const DATA_RIDGE: f64 = 1e-3;
-
-/// The model that the proxy of `data` should have. `raw` is the model of `data`; `row_space` projects onto the span of
-/// its rows. `packed` has the same rows.
+/// The model that the proxy of `data` should have. `raw` is the model of `data` with this penalty; `row_space` projects
+/// onto the span of its rows. `packed` has the same rows.
 pub(super) fn fair_target(
     data: &Rows,
     packed: &PackedRows,
     raw: &[f64],
+    penalty: Penalty,
     row_space: &RangeProjection,
     settings: &ProxySettings,
 ) -> Result<Vec<f64>, Error> {
@@ -49,7 +47,7 @@ pub(super) fn fair_target(
     let target = if thresholds_decide(layout, settings.fairness) {
         start
     } else {
-        fit_soft_rates(data, packed, raw, start, settings.fairness, &goal)?
+        fit_soft_rates(data, packed, raw, penalty, start, settings.fairness, &goal)?
     };
     // Columns that depend on each other leave θ undetermined. A ridge chooses the smallest of all models with
     // the same scores, and so must the target.

@@ -2,21 +2,29 @@
 
 mod private;
 
+use std::slice;
+
 use super::blocks::scores;
 use super::exact_rows::{ExactRows, make_exact, ridge_gradient};
 use super::on_data::OnData;
+use super::own_model::{self, OwnModel, Penalty, choose_strength};
 use super::relabel::draw_labels;
 use super::smoothed_rows::{MIN_GROUP_ROWS, SampledRows, SmoothedModel};
-use super::target::{DATA_RIDGE, fair_target, worst_gap};
+use super::target::{fair_target, worst_gap};
 use super::{ClientData, GeneratedProxy, ProxySettings, ProxyStart, ProxySummary};
 use crate::error::Error;
-use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, fit_logistic, ridge, sample_model};
-use crate::linalg::RangeProjection;
+use crate::folds::Folds;
+use crate::inner_fit::{InnerSettings, fit_logistic, ridge};
+use crate::metrics::Metrics;
 use crate::observer::{Observer, Progress, report};
+use crate::packed_rows::PackedRows;
 use crate::rows::{Layout, Rows};
 
 /// Largest difference between a coefficient of the proxy's model and of the target if the proxy is a success.
 const TARGET_ERROR: f64 = 1e-6;
+
+/// Proxy rows, unless a number is asked for. The model is the same for any number, and more rows only make a larger file.
+const MAX_ROWS: usize = 20_000;
 
 /// Stages that an observer hears of.
 const STAGES: usize = 4;
@@ -32,7 +40,7 @@ pub(super) fn generate(
     }
     let data = data.rows;
     let mut reached = |done: usize, figures: (f64, f64)| report(observer, stage(done, figures));
-    let n_rows = settings.rows.unwrap_or(data.len());
+    let n_rows = settings.rows.unwrap_or(data.len().min(MAX_ROWS));
     let made = TargetRows::of(data, n_rows, settings, &mut reached)?;
     let (proxy, summary) = made.finish(settings)?;
     reached(STAGES, (summary.loss, summary.violation))?;
@@ -49,6 +57,8 @@ struct TargetRows<'a> {
     on_data: OnData<'a>,
     /// The model of the data.
     start_theta: Vec<f64>,
+    /// Of its regularisation, if it was chosen.
+    strength: Option<f64>,
     target: Vec<f64>,
     rows: Rows,
     steps: usize,
@@ -65,15 +75,11 @@ impl<'a> TargetRows<'a> {
         check_size(data.layout(), occupied_groups(data), n_rows)?;
         let on_data = OnData::new(data, settings.fairness)?;
         let packed = &on_data.packed;
-        let origin = FitPoint::origin(packed)?;
-        // At θ = 0 every row has the same curvature, so the Hessian is a multiple of Σ a aᵀ.
-        let row_space = RangeProjection::new(origin.statistics.hessian(0), data.layout().n());
-        let problem = InnerProblem { rows: packed, weights: &[1.0], ridge: DATA_RIDGE };
-        let tolerance = InnerSettings { tolerance: 1e-9, ..InnerSettings::default() };
-        let start = sample_model(data)?.map_or(Ok(origin), |theta| FitPoint::at(packed, theta))?;
-        let start_theta = problem.fit(start, &tolerance)?.point.theta;
+        let strength = choose_strength(data)?;
+        let penalty = Penalty::new(data.layout(), strength);
+        let OwnModel { theta: start_theta, row_space } = own_model::fit(data, packed, penalty)?;
         reached(1, on_data.measure(&start_theta)?)?;
-        let target = fair_target(data, packed, &start_theta, &row_space, settings)?;
+        let target = fair_target(data, packed, &start_theta, penalty, &row_space, settings)?;
         reached(2, on_data.measure(&target)?)?;
 
         let model = SmoothedModel::of(data)?;
@@ -85,18 +91,19 @@ impl<'a> TargetRows<'a> {
         let rest = ridge_gradient(&target, ridge(settings.lambda, target.len()));
         let ExactRows { rows, steps } = make_exact(labelled, &target, &rest, model.varying())?;
         reached(3, on_data.measure(&target)?)?;
-        Ok(Self { on_data, start_theta, target, rows, steps })
+        Ok(Self { on_data, start_theta, strength: Some(strength), target, rows, steps })
     }
 
     /// Fits the model of the rows and measures it.
     fn finish(self, settings: &ProxySettings) -> Result<(Rows, ProxySummary), Error> {
-        let Self { on_data, start_theta, target, rows, steps } = self;
+        let Self { on_data, start_theta, strength, target, rows, steps } = self;
         let tolerance = InnerSettings { tolerance: 1e-11, ..InnerSettings::default() };
         let theta = fit_logistic(&rows, settings.lambda, &tolerance)?;
         let differences = theta.iter().zip(&target).map(|(found, wanted)| (found - wanted).abs());
         let target_error = differences.fold(0.0, f64::max);
         let summary = ProxySummary {
             steps,
+            strength,
             converged: target_error <= TARGET_ERROR,
             target_error: Some(target_error),
             promised_gap: Some(worst_gap(on_data.data, &target, settings.fairness)),
@@ -104,6 +111,24 @@ impl<'a> TargetRows<'a> {
         };
         Ok((rows, summary))
     }
+}
+
+/// Figures, on held-out rows, of fair targets that were made of the other rows with this regularisation strength. A large
+/// table is represented by a sample.
+pub fn cross_validate(
+    data: &Rows,
+    strength: f64,
+    settings: &ProxySettings,
+) -> Result<Metrics, Error> {
+    let sample = own_model::sample_of(data);
+    let data = sample.as_ref().unwrap_or(data);
+    let penalty = Penalty::new(data.layout(), strength);
+    let [scores] = Folds::of(data).decide(|train| {
+        let packed = PackedRows::of(slice::from_ref(train))?;
+        let OwnModel { theta, row_space } = own_model::fit(train, &packed, penalty)?;
+        Ok([fair_target(train, &packed, &theta, penalty, &row_space, settings)?])
+    })?;
+    Ok(Metrics::of_scores(&scores, data, 0.0))
 }
 
 /// The number of groups that have rows.

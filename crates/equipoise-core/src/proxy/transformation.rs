@@ -8,9 +8,7 @@
 //! 4. The proxy's model is fitted to the new rows. If its decisions on the client's data are not fair, the linear program is solved again with
 //!    other rates of labels (`aims`).
 //!
-//! The paper's constraint is statistical parity of the labels. For the other criteria, the rates of labels are compared among people who look
-//! like the positives, or the negatives, of each group. People's features could be changed instead, until the client's own model selects positives of all groups
-//! equally often, but a model fitted to such rows would be less fair: it would learn that the positives of the groups behind look like everybody's.
+//! As in the paper, the criterion is statistical parity, and no other.
 //!
 //! The paper also limits by how much each person may be distorted; here, a row may move by at most one bin of one column. Its limit on
 //! the change of the distribution is a penalty here, so that there is always a solution.
@@ -25,11 +23,12 @@ use rand_chacha::ChaCha8Rng;
 
 use super::blocks::scores;
 use super::on_data::OnData;
-use super::target::{DATA_RIDGE, Goal, Rates, worst_gap};
+use super::own_model::DATA_RIDGE;
+use super::target::{Goal, Rates, worst_gap};
 use super::thresholds::{check_size, occupied_groups};
 use super::{ClientData, GeneratedProxy, ProxySettings, ProxyStart, ProxySummary};
 use crate::error::Error;
-use crate::fairness::Fairness;
+use crate::fairness::Condition;
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, fit_logistic};
 use crate::observer::{Observer, Progress, report};
 use crate::rows::Rows;
@@ -73,12 +72,12 @@ pub(super) fn generate(
 
     let cells = Cells::of(rows, columns);
     let goal = Goal::new(rows, &scores(rows, &start_theta), settings);
-    let mut aims = Aims::new(rows, &cells, &goal, settings.fairness, settings.remaining_gap);
+    let mut aims = Aims::new(rows, &cells, &goal, settings.remaining_gap);
     let sampler = CellRows::of(rows, &cells)?;
     // What remains of the gap on purpose, and what one person more or less changes.
     let small_enough = settings.remaining_gap.abs()
         * worst_gap(rows, &start_theta, settings.fairness)
-        + 1.0 / fewest_rows(rows, settings.fairness) as f64;
+        + 1.0 / fewest_rows(rows) as f64;
     let mut fairest: Option<(f64, Rows, Vec<f64>)> = None;
     let mut tries = 0;
     while tries < MAX_TRIES && fairest.as_ref().is_none_or(|(gap, ..)| *gap > small_enough) {
@@ -102,11 +101,9 @@ pub(super) fn generate(
     Ok(GeneratedProxy { rows: proxy, summary, privacy: None })
 }
 
-/// Rows of the smallest group that has any under a condition of the criterion.
-fn fewest_rows(rows: &Rows, fairness: Fairness) -> usize {
-    let cells = rows.cell_counts();
-    let conditions = fairness.conditions().map(|(condition, _)| condition);
-    let counts = conditions.flat_map(|of| cells.iter().map(move |cell| of.count(*cell)));
+/// Rows of the smallest group that has any.
+fn fewest_rows(rows: &Rows) -> usize {
+    let counts = rows.cell_counts().into_iter().map(|[negatives, positives]| negatives + positives);
     counts.filter(|n| *n > 0).min().unwrap_or(1)
 }
 
@@ -114,6 +111,12 @@ fn check_supported(settings: &ProxySettings) -> Result<(), Error> {
     if settings.start != ProxyStart::Smoothed {
         return Err(Error::Input(
             "the generator `transformation` samples its rows and cannot start from the data"
+                .to_owned(),
+        ));
+    }
+    if settings.fairness.conditions().any(|(condition, _)| condition != Condition::All) {
+        return Err(Error::Input(
+            "the generator `transformation` knows statistical parity only: choose the fairness sp, or another generator"
                 .to_owned(),
         ));
     }

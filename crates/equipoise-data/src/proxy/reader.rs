@@ -53,31 +53,6 @@ pub(crate) fn visit_proxy_rows(
     visit_chunks(table.only(rows)?, schema, CHUNK_ROWS, visit)
 }
 
-/// The number of rows of a proxy in each cell `[group][y]`, among some rows counted from 0. Only two columns are read.
-pub fn count_cells(
-    table: Table,
-    rows: Range<u64>,
-    schema: &Schema,
-) -> Result<Vec<[usize; 2]>, Error> {
-    let table = table.only(rows)?;
-    let path = table.file().to_path_buf();
-    let names = [schema.sensitive.column_name(), schema.label.column.clone()];
-    let chosen = names.iter().map(|name| table.position(name)).collect::<Result<Vec<_>, _>>()?;
-    let n_groups = schema.layout().groups.len();
-    let mut counts = vec![[0; 2]; n_groups];
-    table.visit(&chosen, |row, cells| {
-        let in_cell = |i: usize| {
-            let (path, name) = (&path, &names[i]);
-            move |problem: TableProblem| problem.in_cell(path, row, name)
-        };
-        let group = group(cells[0], n_groups).map_err(in_cell(0))?;
-        let is_positive = label(cells[1]).map_err(in_cell(1))?;
-        counts[usize::from(group)][usize::from(is_positive)] += 1;
-        Ok(())
-    })?;
-    Ok(counts)
-}
-
 /// A proxy of which only the header was read.
 #[derive(Debug)]
 pub struct OpenProxy(Table);

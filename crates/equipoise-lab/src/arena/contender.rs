@@ -49,7 +49,7 @@ impl Choice for Contender {
 
 impl Contender {
     /// The defense that `equipoise defend` runs by default.
-    pub const DEFAULT: Self = Self::Defense(Defense::Trust);
+    pub const DEFAULT: Self = Self::Defense(Defense::Tilt);
     /// All proxies together: what happens without a defense.
     pub const POOLED: Self = Self::Defense(Defense::Pooled);
     /// The mean of the models of the clients that are truly reliable, or of all if none is.
@@ -111,7 +111,7 @@ impl<'a> Contest<'a> {
         let settings = Settings { defense, lambda, ..Settings::new(fairness) };
         let outcome = solve(&self.round, &settings.validate()?, &mut NoopObserver)?;
         let weights = outcome.uses_proxies().then(|| outcome.weights());
-        let decided = outcome.trust.map(|trust| trust.decided);
+        let decided = outcome.could_tell();
         Ok(Entry { theta: outcome.theta, weights, decided })
     }
 

@@ -113,7 +113,7 @@ impl DefenseResult {
             violation: outcome.violation,
             termination: outcome.termination,
             weights: outcome.weights(),
-            decided: outcome.trust.as_ref().map(|trust| trust.decided),
+            decided: outcome.could_tell(),
             seconds,
         })
     }

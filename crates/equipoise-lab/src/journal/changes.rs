@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     const OLD: &str = r#"{"version":"1","settings":{"seeds":5,"n_clients":5,
-        "variants":[{"defense":"trust"},"bilevel-without-penalty"]},"rows":{"csv":"aa","dutch":"bb"}}"#;
+        "variants":[{"defense":"tilt"},"bilevel-without-penalty"]},"rows":{"csv":"aa","dutch":"bb"}}"#;
 
     fn changes(replaced: &str, by: &str) -> Option<Vec<String>> {
         let new = OLD.replace(replaced, by);
@@ -90,7 +90,7 @@ mod tests {
         );
         assert_eq!(
             one(",\"bilevel-without-penalty\"", ""),
-            found("--defenses was trust,bilevel-without-penalty and is now trust")
+            found("--defenses was tilt,bilevel-without-penalty and is now tilt")
         );
         assert_eq!(
             one("\"seeds\":5", "\"seeds\":5,\"n_people\":2000"),

@@ -98,10 +98,10 @@ fn settings_out_of_range_name_the_option() {
         (RehearsalSettings { n_clients: 1, ..settings() }, "--clients must be at least 2"),
         (RehearsalSettings { test_share: 1.5, ..settings() }, "--test must be above 0"),
         (RehearsalSettings { test_share: f64::NAN, ..settings() }, "--test must be above 0"),
-        (RehearsalSettings { root_share: 0.0, ..settings() }, "--root must be above 0"),
+        (RehearsalSettings { root_share: 0.0, ..settings() }, "--trusted must be above 0"),
         (
             RehearsalSettings { test_share: 0.9, root_share: 0.1, ..settings() },
-            "--root must be below",
+            "--trusted must be below",
         ),
         (RehearsalSettings { n_unreliable: 5, ..settings() }, "--unreliable must be below"),
         (RehearsalSettings { n_clients: 400, ..settings() }, "too few for 400 clients"),

@@ -27,9 +27,9 @@ impl Results<'_> {
         self.performance_section(
             self.heading(
                 "Table III: bilevel and robust averaging",
-                "Trust, bilevel and robust averaging",
+                "Tilt, bilevel and robust averaging",
             ),
-            "Realistic scenarios. Trust is the default of `equipoise defend`. FedASL and FedNolowe weight clients by the \
+            "Realistic scenarios. Tilt is the default of `equipoise defend`. FedASL and FedNolowe weight clients by the \
              loss of their local models and average these models; neither considers fairness. “Root only” trains on the \
              few root rows without any proxy.",
             &defenses,

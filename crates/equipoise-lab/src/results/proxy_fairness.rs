@@ -79,7 +79,7 @@ fn proxy_table(measure: &str, cells: &[&GridCell], columns: &[String]) -> Table 
         let values = cells.iter().map(|cell| {
             let value = cell.proxy_unfairness.get(i).copied();
             let mark = if cell.unreliable_clients.contains(client) { "*" } else { "" };
-            Cell { number: value, ..Cell::text(Format::Fixed(3).write(value) + mark) }
+            Cell::text(Format::Fixed(3).write(value) + mark)
         });
         [Cell::text(client.clone())].into_iter().chain(values).collect()
     };

@@ -88,5 +88,5 @@ pub(super) fn difference(ours: f64, papers: Option<f64>, decimals: usize) -> Cel
     let text = fixed(value, decimals);
     let is_zero = !text.bytes().any(|b| (b'1'..=b'9').contains(&b));
     let sign = if value > 0.0 && !is_zero { "+" } else { "" };
-    Cell { number: Some(value), ..Cell::text(format!("{sign}{text}")) }
+    Cell::text(format!("{sign}{text}"))
 }

@@ -1,23 +1,5 @@
 //! Places labels so that they do not overlap.
 
-/// Positions near the `preferred` ones, at least `step` apart, and within the bounds if there is room.
-pub(super) fn spread(preferred: &[f64], step: f64, (low, high): (f64, f64)) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..preferred.len()).collect();
-    order.sort_by(|&i, &j| preferred[i].total_cmp(&preferred[j]));
-    let mut placed = preferred.to_vec();
-    let mut free_from = low;
-    for &i in &order {
-        placed[i] = placed[i].max(free_from);
-        free_from = placed[i] + step;
-    }
-    let mut free_to = high;
-    for &i in order.iter().rev() {
-        placed[i] = placed[i].min(free_to);
-        free_to = placed[i] - step;
-    }
-    placed
-}
-
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Area {
     pub(super) left: f64,
@@ -90,15 +72,6 @@ fn cost(area: &Area, taken: &[Area], bounds: &Area) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn spread_positions_are_apart_and_within_bounds() {
-        let placed = spread(&[50.0, 50.0, 52.0, 98.0], 10.0, (0.0, 100.0));
-        let mut sorted = placed.clone();
-        sorted.sort_by(f64::total_cmp);
-        assert!(sorted.windows(2).all(|pair| pair[1] - pair[0] >= 10.0 - 1e-9), "{placed:?}");
-        assert!(sorted.iter().all(|y| (0.0..=100.0).contains(y)));
-    }
 
     #[test]
     fn labels_avoid_taken_areas_and_stay_within_bounds() {

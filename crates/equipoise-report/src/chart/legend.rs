@@ -7,19 +7,16 @@ use crate::markup::{Attributes, Markup, Px};
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Swatch {
     Fill(usize),
-    Line(usize),
     Mark(usize),
 }
 
-/// Writes a legend. With `narrow_only`, only narrow screens show it.
+/// Writes a legend.
 pub(super) fn write_legend<'a>(
     markup: &mut Markup,
     swatch: fn(usize) -> Swatch,
     names: impl Iterator<Item = &'a String>,
-    narrow_only: bool,
 ) {
-    let class = if narrow_only { "legend narrow" } else { "legend" };
-    markup.element("ul", &[("class", &class)], |markup| {
+    markup.element("ul", &[("class", &"legend")], |markup| {
         for (i, name) in names.enumerate() {
             markup.element("li", &[], |markup| {
                 swatch(i).write(markup);
@@ -37,17 +34,9 @@ impl Swatch {
             Self::Fill(i) => {
                 rect(markup, (1.0, 1.0), (26.0, 12.0), &[("class", &fill_class(i, i))]);
             }
-            Self::Line(i) => {
-                markup.empty("path", &[("d", &"M0 7H28"), ("class", &line_class(i))]);
-            }
             Self::Mark(i) => write_mark(markup, i, (14.0, 7.0)),
         });
     }
-}
-
-/// The colour and dashes of a series.
-pub(super) fn line_class(series: usize) -> String {
-    format!("line k{} dash{}", series % N_COLOURS, series % 4)
 }
 
 /// A point, with the shape and colour of its series.

@@ -2,12 +2,11 @@
 
 use crate::format::Format;
 
-/// A linear or logarithmic scale.
+/// A linear scale.
 #[derive(Debug, Clone)]
 pub(super) struct Scale {
     low: f64,
     high: f64,
-    log: bool,
     pub(super) ticks: Vec<Tick>,
 }
 
@@ -39,54 +38,17 @@ impl Scale {
                 Tick { value, label: format.write_tick(value, step) }
             })
             .collect();
-        Self { low: first * step, high: last * step, log: false, ticks }
-    }
-
-    /// A linear scale without rounding outwards, so that a line uses the whole width.
-    pub(super) fn tight(values: impl Iterator<Item = f64>, format: Format, n_ticks: f64) -> Self {
-        let (low, high) = widened(range(values).unwrap_or((0.0, 1.0)));
-        let rounded = Self::linear([low, high].into_iter(), format, n_ticks);
-        let ticks = rounded.ticks.into_iter().filter(|t| (low..=high).contains(&t.value)).collect();
-        Self { low, high, log: false, ticks }
-    }
-
-    /// A logarithmic scale over the positive values.
-    pub(super) fn logarithmic(values: impl Iterator<Item = f64>, format: Format) -> Self {
-        let (low, high) = range(values.filter(|&v| v > 0.0)).unwrap_or((0.1, 1.0));
-        let (first, last) = ((low.log10() + 1e-9).floor(), (high.log10() - 1e-9).ceil());
-        let last = last.max(first + 1.0);
-        let decades = last - first;
-        // Within two decades, powers of ten alone would be too few ticks; over many, they would be too many.
-        let multiples = if decades <= 2.0 { &[1.0, 2.0, 5.0][..] } else { &[1.0] };
-        let mut ticks: Vec<f64> = (0..=decades as usize)
-            .step_by((decades / 6.0).ceil() as usize)
-            .flat_map(|i| multiples.iter().map(move |m| m * 10f64.powf(first + i as f64)))
-            .collect();
-        let below = ticks.iter().copied().rfind(|&tick| tick <= low);
-        let above = ticks.iter().copied().find(|&tick| tick >= high);
-        let (from, to) = match (below, above) {
-            (Some(below), Some(above)) if below < above => (below.log10(), above.log10()),
-            _ => (first, last),
-        };
-        ticks.retain(|tick| (from - 1e-9..=to + 1e-9).contains(&tick.log10()));
-        let tick = |value: f64| Tick { value, label: format.write_log_tick(value) };
-        Self { low: from, high: to, log: true, ticks: ticks.into_iter().map(tick).collect() }
+        Self { low: first * step, high: last * step, ticks }
     }
 
     /// The position of a value: 0 at the low end of the scale, 1 at the high end.
     pub(super) fn fraction(&self, value: f64) -> f64 {
         let value = value.clamp(-MAX_ABS, MAX_ABS);
-        let value = if self.log { value.log10() } else { value };
         (value - self.low) / (self.high - self.low)
     }
 
     pub(super) fn contains(&self, value: f64) -> bool {
         (0.0..=1.0).contains(&self.fraction(value))
-    }
-
-    /// Whether the value is finite and, on a logarithmic scale, positive.
-    pub(super) fn can_show(&self, value: f64) -> bool {
-        value.is_finite() && (!self.log || value > 0.0)
     }
 }
 
@@ -142,19 +104,6 @@ mod tests {
             let scale = Scale::linear(values.iter().copied(), Format::Auto, 5.0);
             assert!(scale.ticks.len() >= 2, "{values:?}");
             assert!(scale.fraction(3.0).is_finite());
-            let tight = Scale::tight(values.iter().copied(), Format::Auto, 5.0);
-            assert!(!tight.ticks.is_empty() && tight.fraction(1.0).is_finite(), "{values:?}");
-            let log = Scale::logarithmic(values.iter().copied(), Format::Auto);
-            assert!(!log.ticks.is_empty() && log.fraction(3.0).is_finite(), "{values:?}");
         }
-    }
-
-    #[test]
-    fn logarithmic_ticks_are_powers_of_ten_and_finer_within_two_decades() {
-        let wide = Scale::logarithmic([1e-4, 30.0].into_iter(), Format::Auto);
-        assert_eq!(labels(&wide), ["10⁻⁴", "0.001", "0.01", "0.1", "1", "10", "100"]);
-        let close = Scale::logarithmic([0.3, 0.8].into_iter(), Format::Auto);
-        assert_eq!(labels(&close), ["0.2", "0.5", "1"]);
-        assert!(!close.can_show(0.0) && close.can_show(0.1));
     }
 }

@@ -4,7 +4,6 @@ use super::Axis;
 use super::canvas::{Anchor, Canvas, Xy, fit, line, text, text_width, tooltip, whisker};
 use super::labels::{Area, place_beside, place_label};
 use super::legend::write_mark;
-use super::lines::Series;
 use super::plot::{AXIS_HEIGHT, Plot};
 use super::scale::Scale;
 use crate::markup::{Markup, Px};
@@ -24,7 +23,13 @@ pub struct Scatter {
 }
 
 /// A series of points.
-pub type ScatterSeries = Series<Point>;
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ScatterSeries {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its points.
+    pub points: Vec<Point>,
+}
 
 /// A point. It is drawn only if both coordinates are finite.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -33,11 +33,6 @@ impl OutcomePage<'_> {
                         client, if the other weights kept their proportions. Intervals are 95\u{202f}%. None of this \
                         proves intent: it shows where to ask."
             .to_owned();
-        if audited.iter().any(|(client, _)| client.trust.is_some()) {
-            lead += " A card names two gaps. The estimated gap, on which the weight depends, uses the probabilities that the \
-                     client's model gives to the rows of the root and of all proxies; the worst gap counts its decisions \
-                     on the root alone and takes the worst pair of groups, so it is usually larger and less certain.";
-        }
         if audited.len() > MAX_CARDS {
             lead += &format!(
                 " The cards show {MAX_CARDS} of {} clients: first those with something unusual, then those with the \
@@ -64,10 +59,6 @@ impl OutcomePage<'_> {
 
     fn card(&self, client: &ClientOutcome, audit: &ClientAudit) -> Card {
         let mut facts = Vec::new();
-        if let Some(trust) = &client.trust {
-            let text = probability_text(trust.reliability);
-            facts.push(Fact::new("Probability of being reliable", text));
-        }
         if let Some(own) = &audit.own_model {
             facts.push(Fact::new(WORST_GAP, size_text(own.gap.as_ref())));
             let accuracy = SHARE.write_estimate(own.accuracy);
@@ -131,11 +122,10 @@ impl OutcomePage<'_> {
 
     /// Everything about every client.
     fn audit_table(&self, audited: &[(&ClientOutcome, &ClientAudit)]) -> Table {
-        let is_trust = audited.iter().any(|(client, _)| client.trust.is_some());
         let row = |(client, audit): &(&ClientOutcome, &ClientAudit)| {
             let own = audit.own_model.as_ref();
             let gap = own.and_then(|own| own.gap.as_ref());
-            let mut row = vec![
+            vec![
                 Cell::text(&client.id),
                 Cell::text(sentence(&audit.reason)),
                 Cell::number(client.weight, Format::Percent(2)),
@@ -145,14 +135,9 @@ impl OutcomePage<'_> {
                 Cell::number(audit.left_out.and_then(|l| l.gap), POINTS),
                 Cell::text(count(client.proxy_rows)),
                 Cell::text(audit.distinct_rows.map_or(MISSING.to_owned(), distinct_text)),
-            ];
-            if is_trust {
-                let reliability = client.trust.as_ref().map(|trust| trust.reliability);
-                row.insert(3, Cell::number(reliability, SHARE));
-            }
-            row
+            ]
         };
-        let mut columns = Column::list(
+        let columns = Column::list(
             ["Client", "Reason"],
             [
                 "Weight",
@@ -164,9 +149,6 @@ impl OutcomePage<'_> {
                 "Distinct rows",
             ],
         );
-        if is_trust {
-            columns.insert(3, Column::number("Probability of being reliable"));
-        }
         Table {
             caption: "Audit of every client, measured on the root".to_owned(),
             columns,
@@ -196,15 +178,6 @@ fn privacy_text(privacy: &PrivacyStatement) -> String {
     match private {
         true => format!("differential privacy with ε = {epsilon:.3}, δ = {delta:e}"),
         false => format!("none: a test run with ε = {epsilon:.3} whose noise is known"),
-    }
-}
-
-/// Never 0 or 100 % by rounding alone.
-fn probability_text(probability: f64) -> String {
-    match probability {
-        p if p > 0.0 && p < 0.001 => "below 0.1\u{202f}%".to_owned(),
-        p if p < 1.0 && p > 0.999 => "above 99.9\u{202f}%".to_owned(),
-        p => SHARE.write(Some(p)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use equipoise_core::{Choice, ClientOutcome, Termination};
 
-use super::{MAX_BARS, OutcomePage};
+use super::{MAX_BARS, OutcomePage, sentence};
 use crate::block::Block;
 use crate::chart::{Axis, Bar, Bars, Chart, ChartKind, Reference};
 use crate::format::{Format, count, counted, listed};
@@ -24,6 +24,7 @@ impl OutcomePage<'_> {
             lower_first(defense.description())
         );
         let mut blocks = vec![Block::Chart(self.weights_chart())];
+        blocks.extend(self.counted_block());
         blocks.extend(self.overlap_blocks());
         Section::new("Client weights", lead, blocks)
     }
@@ -64,7 +65,9 @@ impl OutcomePage<'_> {
         if !self.outcome.uses_proxies() {
             return "This defense uses no proxy, so every weight is 0.".to_owned();
         }
-        let mut sentence = format!(
+        let headline = self.outcome.tilt.as_ref().map(|tilt| tilt.headline() + ". ");
+        let mut text = headline.unwrap_or_default();
+        text += &format!(
             "{} of {} more than 1\u{202f}% of the weight; the largest weight is {} ({}).",
             count(self.n_weighted_clients()),
             counted(self.clients().len(), "client has", "clients have"),
@@ -72,12 +75,12 @@ impl OutcomePage<'_> {
             heaviest.id,
         );
         if self.clients().len() > MAX_BARS {
-            sentence += &format!(
+            text += &format!(
                 " The chart shows the {MAX_BARS} largest of {} weights; the table lists all.",
                 count(self.clients().len())
             );
         }
-        sentence + &self.tags_sentence()
+        text + &self.tags_sentence()
     }
 
     fn tags_sentence(&self) -> String {
@@ -100,13 +103,35 @@ impl OutcomePage<'_> {
         self.unreliable.contains(&client.id.as_str()).then_some("unreliable")
     }
 
+    /// What the defense did with each client and why. Folded away if there are many clients.
+    fn counted_block(&self) -> Option<Block> {
+        let row = |client: &ClientOutcome| {
+            let counted = client.tilt.as_ref()?.counted;
+            let weight = Cell::number(client.weight, SHARE);
+            let reason = sentence(&self.outcome.reason(client)?);
+            let texts = [client.id.as_str(), counted.name(), &reason].map(Cell::text);
+            Some(texts.into_iter().chain([weight]).collect())
+        };
+        let rows: Vec<Vec<Cell>> = self.clients().iter().filter_map(row).collect();
+        self.outcome.tilt.as_ref()?;
+        let columns = Column::list(["Client", "Counted", "Why"], ["Weight"]);
+        let table = Block::Table(Table {
+            caption: "How each client was counted, and why".to_owned(),
+            columns,
+            rows,
+        });
+        Some(match self.clients().len() > MAX_BARS {
+            false => table,
+            true => Block::Details {
+                summary: "Show how each client was counted, and why".to_owned(),
+                blocks: vec![table],
+            },
+        })
+    }
+
     fn clients_table(&self) -> Table {
         let tagged = !self.unreliable.is_empty();
-        let is_trust = self.clients().iter().any(|client| client.trust.is_some());
         let mut columns = Column::list(["Client"], ["Weight", "Proxy rows", "Root rows"]);
-        if is_trust {
-            columns.push(Column::number("Probability of being reliable"));
-        }
         if tagged {
             columns.push(Column::text("Remark"));
         }
@@ -117,10 +142,6 @@ impl OutcomePage<'_> {
                 Cell::text(count(client.proxy_rows)),
                 Cell::text(count(client.root_rows)),
             ];
-            if is_trust {
-                let reliability = client.trust.as_ref().map(|trust| trust.reliability);
-                row.push(Cell::number(reliability, SHARE));
-            }
             if tagged {
                 row.push(Cell::text(self.tag(client).unwrap_or("")));
             }

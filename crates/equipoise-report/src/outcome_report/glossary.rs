@@ -6,7 +6,7 @@ use crate::block::Block;
 use crate::page::Section;
 use crate::table::{Cell, Column, Table};
 
-const TERMS: [(&str, &str); 21] = [
+const TERMS: [(&str, &str); 22] = [
     ("Client", "An organisation that takes part without sharing its own rows."),
     ("Proxy", "The dataset that a client sends, once, in place of its own rows."),
     (
@@ -20,8 +20,12 @@ const TERMS: [(&str, &str); 21] = [
     ),
     (
         "Reliable",
-        "A client is reliable if the model of its proxy is fair and useful. The root and all proxies together give the \
-         probability of that; it is no statement about the client's intent.",
+        "A client is reliable if the model of its proxy is fair and useful. That is no statement about its intent.",
+    ),
+    (
+        "Counted",
+        "In full: as much as the root and all proxies together allow. Less: for the reason given. Not: less than a \
+         tenth of an equal share of the weight.",
     ),
     ("Mean model", "The average of the models fitted to each proxy alone."),
     ("Defense", "A method that turns proxies and root into a model."),

@@ -96,7 +96,7 @@ fn rates_sentence(metrics: &Metrics) -> String {
 fn counts_table(metrics: &Metrics) -> Table {
     let row = |group: &GroupMetrics| {
         let counts = [group.rows, group.positives, group.selected, group.true_positives];
-        let cells = counts.map(|n| Cell { number: Some(n as f64), ..Cell::text(count(n)) });
+        let cells = counts.map(|n| Cell::text(count(n)));
         [Cell::text(&group.name)].into_iter().chain(cells).collect()
     };
     Table {

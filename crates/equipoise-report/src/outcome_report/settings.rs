@@ -1,19 +1,14 @@
-//! The settings of the solve, its result and its cost.
+//! The settings of the solve.
 
 use equipoise_core::{Choice, Defense};
 
 use super::OutcomePage;
-use crate::block::Block;
 use crate::format::{Format, count};
 use crate::table::{Cell, Column, Table};
 
 impl OutcomePage<'_> {
     /// The same proxies, root and settings reproduce the result.
-    pub(super) fn settings_blocks(&self) -> [Block; 2] {
-        [Block::Table(self.settings_table()), Block::Table(self.effort_table())]
-    }
-
-    fn settings_table(&self) -> Table {
+    pub(super) fn settings_table(&self) -> Table {
         let settings = &self.outcome.settings;
         let (inner, outer) = (&settings.inner, &settings.outer);
         let number = |value: f64| Format::Auto.write(Some(value));
@@ -49,38 +44,13 @@ impl OutcomePage<'_> {
         if settings.defense != Defense::Bilevel {
             rows.retain(|(name, _)| !OF_OUTER_SOLVER.contains(name));
         }
-        table(
-            "Settings used; with the same proxies and root they reproduce this result",
-            "Setting",
-            Column::text("Value"),
-            rows,
-        )
-    }
-
-    fn effort_table(&self) -> Table {
-        let (outcome, counts) = (self.outcome, &self.outcome.counts);
-        let number = |value: f64| Format::Auto.write(Some(value));
-        let mut rows = vec![
-            (OBJECTIVE, number(outcome.objective)),
-            ("Mean loss on the root", number(outcome.root_loss)),
-            ("Violation on the root", number(outcome.violation)),
-            ("Violation of statistical parity, signed", number(outcome.violations.sp)),
-            ("Violation of equal opportunity, signed", number(outcome.violations.eo)),
-            (RHO, number(outcome.rho)),
-            ("Evaluations of the objective", count(counts.evaluations)),
-            ("Passes over all proxy rows", count(counts.passes)),
-            ("Inner fits", count(counts.inner_fits)),
-            ("Iterations of all inner fits", count(counts.inner_iterations)),
-            ("Inner fits that did not converge", count(counts.inner_not_converged)),
-            ("Gradient norm at the final model", number(counts.final_inner_gradient_norm)),
-            ("Largest residual of a linear solve", number(counts.largest_residual)),
-            ("Factorisations with a shifted diagonal", count(counts.diagonals_raised)),
-        ];
-        if outcome.settings.defense != Defense::Bilevel {
-            // The others minimise no objective.
-            rows.retain(|(name, _)| !matches!(*name, OBJECTIVE | RHO));
+        let row = |(name, value): (&str, String)| vec![Cell::text(name), Cell::text(value)];
+        Table {
+            caption: "Settings used; with the same proxies and root they reproduce this result"
+                .to_owned(),
+            columns: ["Setting", "Value"].map(Column::text).to_vec(),
+            rows: rows.into_iter().map(row).collect(),
         }
-        table("Result and cost of the solve", "Quantity", Column::number("Value"), rows)
     }
 }
 
@@ -92,16 +62,3 @@ const OF_OUTER_SOLVER: [&str; 5] = [
     "Step size (Adam only)",
     "The solver stops",
 ];
-const OBJECTIVE: &str = "Objective of the result";
-const RHO: &str = "ρ of the result";
-
-fn table(caption: &str, first: &str, second: Column, rows: Vec<(&str, String)>) -> Table {
-    Table {
-        caption: caption.to_owned(),
-        columns: vec![Column::text(first), second],
-        rows: rows
-            .into_iter()
-            .map(|(name, value)| vec![Cell::text(name), Cell::text(value)])
-            .collect(),
-    }
-}

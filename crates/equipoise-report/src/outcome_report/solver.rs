@@ -1,8 +1,7 @@
-//! How the solver got there: convergence, settings and cost, for specialists.
+//! How the solver stopped, and its settings, for specialists.
 
 use super::{OutcomePage, wording};
 use crate::block::Block;
-use crate::convergence::Convergence;
 use crate::format::Format;
 use crate::page::Section;
 
@@ -17,22 +16,8 @@ impl OutcomePage<'_> {
                 describe_gap(gap)
             );
         }
-        let mut blocks = Vec::new();
-        if outcome.trace.is_empty() {
-            let text = "This defense does not iterate, so there is no trajectory to show.";
-            blocks.push(Block::Paragraph(text.to_owned()));
-        } else {
-            let clients = outcome.clients.iter().map(|client| (&*client.id, client.weight));
-            let convergence = Convergence {
-                trace: &outcome.trace,
-                objective: outcome.objective,
-                violation: outcome.violation,
-                clients: clients.collect(),
-            };
-            blocks.extend(convergence.charts().map(Block::Chart));
-        }
-        blocks.extend(self.settings_blocks());
-        let summary = "Show settings, cost and convergence".to_owned();
+        let summary = "Show settings".to_owned();
+        let blocks = vec![Block::Table(self.settings_table())];
         Section::new("Solver", lead, vec![Block::Details { summary, blocks }])
     }
 }

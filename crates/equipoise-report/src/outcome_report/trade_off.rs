@@ -17,7 +17,7 @@ impl OutcomePage<'_> {
         let sweep = &self.outcome.sweep;
         let (first, last) = (sweep.first()?, sweep.last()?);
         let start = match self.outcome.settings.defense {
-            Defense::Trust => "equal weights for all clients",
+            Defense::Tilt => "equal weights for all clients",
             _ => "accuracy alone",
         };
         let chart = Chart {

@@ -16,13 +16,12 @@ const MAX_GROUPS: usize = 8;
 impl OutcomePage<'_> {
     pub(super) fn verdict_section(&self) -> Section {
         let proxy_rows: usize = self.clients().iter().map(|client| client.proxy_rows).sum();
-        let root_rows: usize = self.clients().iter().map(|client| client.root_rows).sum();
         let lead = format!(
             "{} sent one dataset each, {} rows in all. From these, one model was made and checked against {} trusted \
              rows. This is what those rows say about it.",
             counted(self.clients().len(), "client", "clients"),
             count(proxy_rows),
-            count(root_rows),
+            count(self.outcome.root_metrics.rows),
         );
         let mut blocks = vec![Block::Answer(answer(self.outcome))];
         blocks.push(Block::Figures(self.first_figures()));
@@ -45,11 +44,14 @@ impl OutcomePage<'_> {
             }
         };
         let weighted = self.n_weighted_clients();
-        figures.push(figure(
-            "Clients in the model",
-            format!("{} of {}", count(weighted), count(self.clients().len())),
-            "with more than 1\u{202f}% of the weight".to_owned(),
-        ));
+        let of_all = |n: usize| format!("{} of {}", count(n), count(self.clients().len()));
+        let (value, note) = match outcome.tilt.as_ref().map(|tilt| tilt.counted) {
+            Some([full, less, not]) => {
+                (of_all(full), format!("counted in full, {less} less, {not} not"))
+            }
+            None => (of_all(weighted), "with more than 1\u{202f}% of the weight".to_owned()),
+        };
+        figures.push(figure("Clients in the model", value, note));
         figures
     }
 

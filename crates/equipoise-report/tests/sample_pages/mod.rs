@@ -9,8 +9,8 @@ use equipoise_core::{
 use equipoise_data::Schema;
 use equipoise_report::{
     Answer, Axis, Bar, Bars, Block, Card, Cell, Chart, ChartKind, Column, Fact, Figure, Format,
-    GroupedBars, Heatmap, Lines, Marker, Measured, NoticeKind, OutcomePage, Page, Point, Quantity,
-    Reference, Scatter, ScatterSeries, Section, Series, Table, Tone,
+    GroupedBars, Heatmap, Measured, NoticeKind, OutcomePage, Page, Point, Quantity, Reference,
+    Scatter, ScatterSeries, Section, Table, Tone,
 };
 
 /// Two groups.
@@ -59,7 +59,6 @@ pub(crate) fn outcome(n: usize, name: &str) -> Outcome {
         weight,
         proxy_rows: 3120 + 17 * c,
         root_rows: 17,
-        trust: None,
         tilt: None,
         audit: Some(client_audit(c)),
     });
@@ -118,7 +117,6 @@ pub(crate) fn outcome(n: usize, name: &str) -> Outcome {
         verdict: Verdict::of(&judgements),
         judgements,
         settings,
-        trust: None,
         tilt: None,
         warnings: vec![rough, Warning::new(WarningCode::InnerNotConverged, not_converged)],
         trace,
@@ -276,11 +274,10 @@ pub(crate) fn every_block(name: &str) -> Page {
         },
         Block::Table(wide_table(name)),
         Block::Code(format!(
-            "equipoise defend --proxies proxies/{name} --root root --schema schema.toml --fairness sp --out outcome.json"
+            "equipoise defend --proxies proxies/{name} --trusted root --schema schema.toml --fairness sp --out outcome.json"
         )),
     ];
-    let charts =
-        [bars(name), grouped_bars(name), lines(name), scatter(name), heatmap(name), defenses()];
+    let charts = [bars(name), grouped_bars(name), scatter(name), heatmap(name), defenses()];
     let charts = charts.into_iter().map(Block::Chart).collect();
     Page {
         title: s("One of each"),
@@ -354,28 +351,6 @@ fn grouped_bars(name: &str) -> Chart {
         reference: Some(Reference::new(0.2, name)),
     };
     chart("Grouped bars", name, ChartKind::GroupedBars(kind))
-}
-
-fn lines(name: &str) -> Chart {
-    let series = (0..7).map(|s| Series {
-        name: if s == 0 { name.to_owned() } else { format!("series {s}") },
-        points: (1..200)
-            .map(|i| {
-                let x = f64::from(i);
-                (x, (1.0 + f64::from(s) / 3.0) * (-x / (20.0 + 9.0 * f64::from(s))).exp() + 1e-3)
-            })
-            .collect(),
-    });
-    let markers =
-        [1.0, 60.0, 64.0, 150.0].map(|x| Marker { x, label: format!("stage {name}") }).to_vec();
-    let kind = Lines {
-        x: Axis::new(name, Format::Auto),
-        y: Axis::new(name, Format::Auto),
-        log_y: true,
-        series: series.collect(),
-        markers,
-    };
-    chart("Lines", name, ChartKind::Lines(kind))
 }
 
 fn scatter(name: &str) -> Chart {

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use equipoise_data::{Purpose, Staged, hex, read_folder, read_rows};
+use equipoise_data::{
+    Purpose, Staged, Trusted, csv_bytes, hex, read_folder, read_rows, trusted_rows_by_client,
+};
 
 use super::folder::{digest_of_file, random_bytes};
-use super::private::{copy_user_file, create_private_folder};
+use super::private::{copy_user_file, create_private_folder, write_private};
 use super::{NewRound, Store, StoreError};
 use crate::protocol::{ClientId, RootFile, RoundId};
 
@@ -33,6 +35,9 @@ pub(super) struct StagedRoots {
 impl Store {
     /// Validates each client's root and copies it.
     pub(super) fn stage_roots(&self, new: &NewRound) -> Result<StagedRoots, StoreError> {
+        if !new.roots.is_dir() {
+            return self.stage_rows_of_table(new);
+        }
         let found: BTreeMap<String, PathBuf> = read_folder(&new.roots)?.into_iter().collect();
         let mut staged = self.create_staging_folder()?;
         let target = staged.folder.join("root");
@@ -54,6 +59,32 @@ impl Store {
             let root = RootFile { sha256: digest_of_file(&copy)?, file };
             staged.files.insert(client.clone(), root);
             self.parts.crash.at("in_roots");
+        }
+        for folder in [&target, &staged.folder] {
+            self.sync_folder("the roots", folder)?;
+        }
+        Ok(staged)
+    }
+
+    /// The same for one table of trusted rows, which becomes a table per client.
+    fn stage_rows_of_table(&self, new: &NewRound) -> Result<StagedRoots, StoreError> {
+        Trusted::Path(new.roots.clone()).read(&new.schema)?;
+        let tables = trusted_rows_by_client(&new.roots, &new.schema)?;
+        let mut staged = self.create_staging_folder()?;
+        let target = staged.folder.join("root");
+        create_private_folder(&target)?;
+        for key in &new.roster {
+            let (client, file) = (key.name(), format!("{}.csv", key.name()));
+            let columns = tables.get(client.as_str()).ok_or_else(|| {
+                StoreError::Round(format!(
+                    "{}: there are no trusted rows of client `{client}`. Add some, with its name in the column `client`.",
+                    new.roots.display()
+                ))
+            })?;
+            let copy = target.join(&file);
+            write_private(&copy, &csv_bytes(columns).map_err(StoreError::file(&copy))?)?;
+            let root = RootFile { sha256: digest_of_file(&copy)?, file };
+            staged.files.insert(client.clone(), root);
         }
         for folder in [&target, &staged.folder] {
             self.sync_folder("the roots", folder)?;

@@ -83,7 +83,7 @@ async fn public_pages_show_the_state_but_no_names() {
         // What clients agree to.
         "Statistical parity: equal selection rates in all groups",
         "largest gap between groups at most 12.5\u{202f}pp; correct decisions at least 60\u{202f}%",
-        "trust: ",
+        "tilt: ",
         "at least 2 of 3 clients, otherwise there is no model",
         "sees the group of a person",
         "aria-current=\"step\"><span>open",

@@ -4,7 +4,7 @@ On the server, in a `ServerApp`:
 
     @app.main()
     def main(grid: Grid, context: Context) -> None:
-        outcome = OneShot(schema, roots, fairness="sp", timeout=600).start(grid)
+        outcome = OneShot(schema, trusted, fairness="sp", timeout=600).start(grid)
         outcome.save("outcome")
 
 On every node:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class Roster:
     """The clients that may take part, and the nodes that answered.
 
-    A client is the organisation that a root belongs to. If the SuperLink knows the name of a node, because its key was
+    A client is an organisation that trusted rows belong to. If the SuperLink knows the name of a node, because its key was
     registered with one, that name counts. Otherwise the node's word counts, unless another node has the same name.
     """
 
@@ -37,7 +37,7 @@ class Roster:
         if registered is None and client in self._registered.values():
             raise Refused(f"it says that it is `{client}`, but another key is registered for that name")
         if client not in self.clients:
-            raise Refused(f"there is no root of `{client}`")
+            raise Refused(f"there are no trusted rows of `{client}`")
 
     def claim(self, node: int, client: str | None) -> None:
         """A node says who it is."""

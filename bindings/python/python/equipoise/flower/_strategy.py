@@ -15,8 +15,8 @@ from flwr.serverapp import Grid
 from .. import _core
 from .._errors import RoundError, SettingError, SolveError
 from .._schema import Schema, as_schema
-from .._server import FairServer
-from .._tables import Table, to_native
+from .._server import FairServer, Trusted, native_trusted_rows
+from .._tables import whole
 from ._exchange import Answer, Exchange
 from ._messages import (
     MODEL,
@@ -43,13 +43,12 @@ class OneShot:
 
     It is not a `flwr.serverapp.strategy.Strategy`, because nothing is averaged over rounds, but is started like one.
 
-    Nodes are asked as soon as they connect. The round goes on when as many nodes have answered as there are roots, or
+    Nodes are asked as soon as they connect. The round goes on when as many nodes have answered as clients have trusted rows, or
     after `timeout`. Who did not send a valid proxy by then is named in the outcome and does not take part.
 
     Args:
         schema: The schema that all parties agreed on, or the path of its file.
-        roots: One root (raw rows) per client, as a mapping from client to table, or a folder with a file each. Its
-            clients are the roster: no others take part.
+        trusted: Trusted raw rows, as in `FairServer.fit`. Their clients are the roster: no others take part.
         fairness: The criterion: "sp", "eo", "equalized-odds", "fpr", or a mixture such as "sp:0.5,eo:0.5".
         timeout: Seconds that the nodes have for their proxies, and again for evaluating the model.
         minimum: How many valid proxies the round needs.
@@ -61,7 +60,7 @@ class OneShot:
     def __init__(
         self,
         schema: Schema | str | os.PathLike[str],
-        roots: Mapping[str, Table] | str | os.PathLike[str],
+        trusted: Trusted,
         *,
         fairness: str = "sp",
         timeout: float = 3600.0,
@@ -73,9 +72,8 @@ class OneShot:
         if not timeout > 0:
             raise SettingError(f"timeout must be a positive number of seconds, found {timeout}")
         self.schema = as_schema(schema)
-        self.roots = _tables_of(roots)
-        if not 1 <= minimum <= len(self.roots):
-            raise SettingError(f"minimum must be between 1 and the number of roots, {len(self.roots)}, found {minimum}")
+        # Read more than once.
+        self.trusted = trusted if isinstance(trusted, (Mapping, str, os.PathLike)) else whole(trusted)
         self.timeout = timeout
         self.minimum = minimum
         self.max_bytes = max_bytes
@@ -83,8 +81,13 @@ class OneShot:
         self.server = FairServer(self.schema, fairness=fairness, allow_missing=True, **settings)
         # What is wrong here is reported before any node is asked for anything.
         _core.check_settings(self.server._options())
-        for root in self.roots.values():
-            self.schema._native.encode(to_native(root))
+        self.clients, _ = self.schema._native.encode_trusted(native_trusted_rows(self.trusted))
+        if not self.clients:
+            raise SettingError("nobody could take part: the trusted rows must say whose they are, in the column `client`")
+        if not 1 <= minimum <= len(self.clients):
+            raise SettingError(
+                f"minimum must be between 1 and the number of clients with trusted rows, {len(self.clients)}, found {minimum}"
+            )
 
     def start(self, grid: Grid) -> Outcome:
         """Run the round."""
@@ -96,7 +99,7 @@ class OneShot:
             if len(present) < self.minimum:
                 reasons = "; ".join(f"{name}: {reason}" for name, reason in refused.items())
                 raise SolveError(f"{len(present)} of at least {self.minimum} clients sent a valid proxy. {reasons}")
-            self.server.fit({client: path for client, (_, path) in present.items()}, self.roots)
+            self.server.fit({client: path for client, (_, path) in present.items()}, self.trusted)
             solved = time.perf_counter()
         _log.info("equipoise: weights %s, verdict %s", self.server.weights_, self.server.verdict_)
         nodes = {client: node for client, (node, _) in present.items()}
@@ -108,7 +111,7 @@ class OneShot:
 
     def _collect(self, grid: Grid, folder: Path) -> Roster:
         """Asks every node for its proxy, and validates what arrives."""
-        roster = Roster(self.roots)
+        roster = Roster(self.clients)
         exchange = Exchange(grid, self.timeout)
         request = proxy_request(self.schema.digest, self.server.fairness)
         while exchange.seconds_left > 0:
@@ -181,11 +184,3 @@ class OneShot:
         for node in exchange.pending:
             failed[clients[node]] = f"it did not reply within {self.timeout:g} s"
         return dict(sorted(figures.items())), dict(sorted(failed.items()))
-
-
-def _tables_of(roots: Mapping[str, Table] | str | os.PathLike[str]) -> dict[str, Table]:
-    if isinstance(roots, (str, os.PathLike)):
-        return {client: str(path) for client, path in _core.folder_clients(roots)}
-    if not isinstance(roots, Mapping):
-        raise TypeError(f"roots must map each client to its table, or be a folder, not {type(roots).__name__}")
-    return {str(client): table for client, table in roots.items()}

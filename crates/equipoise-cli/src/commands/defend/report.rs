@@ -61,6 +61,9 @@ fn trade_off(outcome: &Outcome) -> String {
 const BAR_WIDTH: usize = 24;
 
 fn weights(outcome: &Outcome) -> String {
+    if let Some(summary) = &outcome.tilt {
+        return format!("{}\n{}", summary.headline(), counted(outcome));
+    }
     let largest = outcome.clients.iter().map(|client| client.weight).fold(0.0, f64::max);
     let rows = outcome.clients.iter().map(|client| {
         let share = if largest > 0.0 { client.weight / largest } else { 0.0 };
@@ -80,6 +83,25 @@ fn weights(outcome: &Outcome) -> String {
         _ => "this defense does not use the proxies\n",
     };
     text + unused
+}
+
+/// How much each client counts, and why.
+fn counted(outcome: &Outcome) -> String {
+    let rows = outcome.clients.iter().map(|client| {
+        let tilt = client.tilt.as_ref();
+        vec![
+            client.id.clone(),
+            client.proxy_rows.to_string(),
+            format!("{:.4}", client.weight),
+            tilt.map_or_else(String::new, |tilt| tilt.counted.name().to_owned()),
+            tilt.map_or_else(String::new, |tilt| tilt.reason.short()),
+        ]
+    });
+    let text = table(&["client", "rows", "weight", "counted", "reason"], rows.collect(), &[1, 2]);
+    match outcome.termination {
+        Termination::FellBack => text + "no client has any weight: this is the root-only model\n",
+        _ => text,
+    }
 }
 
 fn solve_lines(outcome: &Outcome, took: Duration) -> String {

@@ -22,7 +22,7 @@ pub(crate) struct SettingsArgs {
     /// the wrong side. Otherwise the verdict is "unknown". A missed requirement gives exit code 1.
     #[arg(long, value_name = "REQUIREMENTS")]
     require: Option<Requirements>,
-    /// How to turn proxies and root into a model [default: trust; profile paper: bilevel]
+    /// How to turn proxies and root into a model [default: tilt; profile paper: bilevel]
     #[arg(long, value_parser = choice::<Defense>(), value_name = "DEFENSE")]
     defense: Option<Defense>,
     /// Which settings to start from
@@ -62,7 +62,7 @@ pub(crate) struct SettingsArgs {
     /// Final factor of bilevel's fairness penalty [default: 1e4]
     #[arg(long, value_name = "RHO", allow_negative_numbers = true)]
     rho_max: Option<f64>,
-    /// Keep the clients' model even if the root-only model is clearly better (bilevel and trust only)
+    /// Keep the clients' model even if the root-only model is provably better (tilt only)
     #[arg(long)]
     no_fallback: bool,
 }

@@ -84,11 +84,11 @@ pub(super) fn text(demo: &Demo, runs: &[Run<'_>], path: &Path) -> String {
     let path = path.display();
     format!(
         "{} people, {}, {unreliable} of them unreliable; {}, seed {}\n\n\
-         What each client sent, and its weight in the model of the default defense, trust:\n{}\n\
+         What each client sent, and its weight in the model of the default defense, tilt:\n{}\n\
          Every defense on this round, measured on {} of the reliable clients:\n{}\n\
          SPD and EOD: group A minus group B, with 95 % intervals; 0 is fair.\n\
          Files are in {path}. Try:\n  \
-         equipoise evaluate {path}/trust/model.json {path}/test.csv\n  \
+         equipoise evaluate {path}/tilt/model.json {path}/test.csv\n  \
          equipoise check {path}/proxies/{}.parquet --data {path}/data/{}.csv \\\n      \
          --schema {path}/schema.toml --fairness sp --max-gap 0.05\n",
         demo.settings.n_people,

@@ -6,11 +6,10 @@ use serde::Serialize;
 
 use crate::formatting::{number, table};
 
-/// Rows that are closer than this are near neighbours in any table: encoded values are about 1.
-const SMALL_DISTANCE: f64 = 0.1;
-
-/// A proxy this many times further from the data than the data from itself does not look like it.
-const FAR: f64 = 10.0;
+/// A proxy row is as far from typical rows as these are from each other, and much closer to the nearest. Extreme values
+/// widen the model that the proxy is sampled from, but not the distance of typical rows: its rows are then further from
+/// every row than this many typical distances.
+const FAR: f64 = 2.0;
 
 /// A proxy row that is closer to a real row than this share of the usual distance between real rows could pass for a
 /// slightly changed copy.
@@ -39,7 +38,7 @@ impl Finding {
             () if closeness.copies > 0 && data.median == 0.0 => Self::CommonRows,
             () if closeness.copies > 0 => Self::Copies,
             () if proxy.median < CLOSE * data.median => Self::TooClose,
-            () if proxy.median > FAR * data.median.max(SMALL_DISTANCE) => Self::UnlikeData,
+            () if proxy.median > FAR * closeness.between_rows => Self::UnlikeData,
             () => Self::NoProblem,
         }
     }
@@ -120,7 +119,8 @@ mod tests {
 
     fn closeness(proxy: f64, data: f64, copies: usize) -> Closeness {
         let of = |median: f64| Distances { rows: 200, median, minimum: median / 2.0 };
-        Closeness { proxy_to_data: of(proxy), data_to_data: of(data), copies }
+        let between_rows = 3.0;
+        Closeness { proxy_to_data: of(proxy), data_to_data: of(data), between_rows, copies }
     }
 
     #[test]
@@ -136,6 +136,8 @@ mod tests {
                 &["No problem", "row: 180,", "many people"],
             ),
             (closeness(0.5, 0.0, 0), Finding::NoProblem, &["No problem"]),
+            // A table of categories, in which most rows have a twin.
+            (closeness(2.1, 0.0, 0), Finding::NoProblem, &["No problem"]),
             (closeness(30.0, 1.3, 0), Finding::UnlikeData, &["PROBLEM", "extreme values"]),
         ];
         for (closeness, finding, says) in cases {

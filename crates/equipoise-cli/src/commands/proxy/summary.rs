@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use equipoise_core::{
-    FairProxyTest, Fairness, GeneratedProxy, Metrics, PrivacyStatement, ProxyGenerator,
-    ProxyModels, ProxySettings, ProxyStart, ProxySummary, Separation, Violation, Warning,
+    Fairness, Metrics, PrivacyStatement, ProxyGenerator, ProxyModels, ProxySettings, ProxyStart,
+    ProxySummary, Separation, Violation, Warning,
 };
 use equipoise_data::{Digest, Schema};
 use serde::Serialize;
 
 use super::closeness::{self, Finding};
-use super::privacy;
+use super::{MadeProxy, privacy};
 use crate::commands::check::describe_separation;
 use crate::figures::{Headline, compare_with_data};
 use crate::formatting::{count, number, table};
@@ -33,6 +33,10 @@ pub(crate) struct Summary<'a> {
     data_model: &'a Metrics,
     #[serde(skip)]
     models: &'a ProxyModels,
+    #[serde(skip)]
+    held_out: Option<&'a Metrics>,
+    /// Of models made like the proxy's, on rows of the client that they were not made of.
+    cross_validated_accuracy: Option<f64>,
     #[serde(flatten)]
     generated: &'a ProxySummary,
     /// The differential privacy of the proxy, as its file says.
@@ -58,13 +62,13 @@ struct Definition1 {
 impl<'a> Summary<'a> {
     pub(super) fn new(
         path: &'a Path,
-        proxy: &'a GeneratedProxy,
-        test: &FairProxyTest,
-        models: &'a ProxyModels,
+        made: &MadeProxy<'a>,
         settings: &ProxySettings,
         schema: &Schema,
         warnings: &'a [Warning],
     ) -> Self {
+        let MadeProxy { generated: proxy, test, models, held_out } = *made;
+        let cross_validated = held_out.and_then(|metrics| metrics.accuracy);
         Self {
             path,
             rows: proxy.rows.len(),
@@ -78,6 +82,8 @@ impl<'a> Summary<'a> {
             proxy_model: &models.proxy,
             data_model: &models.data,
             models,
+            held_out,
+            cross_validated_accuracy: cross_validated.map(|accuracy| accuracy.value),
             generated: &proxy.summary,
             privacy: proxy.privacy.as_ref(),
             closeness_finding: Finding::of(&proxy.summary.closeness),
@@ -121,6 +127,10 @@ impl<'a> Summary<'a> {
             Separation::None => number(test.violation),
             separation => describe_separation(separation).to_owned(),
         };
+        let regularised = generated.strength.map_or(String::new(), |strength| {
+            let strength = number(strength);
+            format!("regularisation of the proxy's model, chosen by cross-validation: {strength}\n")
+        });
         let tolerance = self.epsilon.map_or(String::new(), |e| format!("ε = {e}"));
         let verdict = table(
             &["covariance of group and score, model of the proxy", "", &tolerance],
@@ -131,11 +141,17 @@ impl<'a> Summary<'a> {
             &[],
         );
         format!(
-            "{} for {}{}\n\n{}[ ] is a 95 % interval\n\n{quality}\n{closeness}\n{verdict}",
+            "{} for {}{}\n\n{}[ ] is a 95 % interval\n{regularised}\n{quality}\n{closeness}\n{verdict}",
             count(self.rows, "proxy row"),
             self.fairness,
             self.privacy.map(privacy::describe).unwrap_or_default(),
-            compare_with_data(self.fairness, &models.labels, &models.data, &models.proxy),
+            compare_with_data(
+                self.fairness,
+                &models.labels,
+                &models.data,
+                &models.proxy,
+                self.held_out
+            ),
         )
     }
 }

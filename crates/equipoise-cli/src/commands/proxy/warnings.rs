@@ -75,13 +75,12 @@ pub(super) fn about_proxy(
         let text = format!("cannot measure the fairness of the proxy: {reason}. Use more rows.");
         warnings.push(Warning::new(WarningCode::SeparableProxy, text));
     }
-    let (proxy, data) = (closeness.proxy_to_data.median, closeness.data_to_data.median);
     if finding == Finding::UnlikeData {
         let text = format!(
             "the proxy does not look like the data: the median distance from a proxy row to the \
-             nearest row of the data is {}, but between rows of the data it is {}",
-            number(proxy),
-            number(data)
+             nearest row of the data is {}, but two rows of the data are typically only {} apart",
+            number(closeness.proxy_to_data.median),
+            number(closeness.between_rows)
         );
         warnings.push(Warning::new(WarningCode::UnlikeData, text));
     }

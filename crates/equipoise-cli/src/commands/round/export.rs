@@ -23,7 +23,7 @@ use crate::output::{Answer, Output};
 Example:
   equipoise round export --data data --round spring -o export
   equipoise verify spring --server-key data/server.pub \\
-      --solve --proxies export/proxies --root export/roots")]
+      --solve --proxies export/proxies --trusted export/roots")]
 pub(crate) struct ExportArgs {
     /// The server's data directory
     #[arg(long, value_name = "DIR")]

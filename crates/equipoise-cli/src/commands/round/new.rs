@@ -20,13 +20,13 @@ use crate::formatting::count;
 use crate::output::{Answer, Output};
 use crate::round_client::read_public_key;
 
-/// Create a round: its clients, schema, roots, settings and limits
+/// Create a round: its clients, schema, trusted rows, settings and limits
 ///
-/// Checks each client's root against the schema and copies it into the data directory, then opens the round. A server
+/// Checks each client's trusted rows against the schema and copies them into the data directory, then opens the round. A server
 /// that is running on that directory serves the round at once, without a restart; run this command as the same user.
 /// The coordinator's token is written to a file that only you can read; the server stores only the token's digest.
 ///
-/// The solve uses the proxies and roots of the clients that submitted, and gives the same model as
+/// The solve uses the proxies and trusted rows of the clients that submitted, and gives the same model as
 /// `equipoise defend` on these files.
 #[derive(Debug, Args)]
 #[command(after_help = super::EXAMPLE)]
@@ -49,9 +49,9 @@ pub(crate) struct NewArgs {
     /// File with the public keys of the clients, one per line
     #[arg(long, value_name = "FILE")]
     roster: Option<PathBuf>,
-    /// Folder of roots: one table of raw rows per client
-    #[arg(long, value_name = "DIR")]
-    root: PathBuf,
+    /// Table of trusted raw rows with a column `client`, or folder with one per client; each client needs some
+    #[arg(long, value_name = "FILE|DIR")]
+    trusted: PathBuf,
     #[command(flatten)]
     settings: SettingsArgs,
     /// Minimum number of submissions needed to solve the round [default: all clients]
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &NewArgs, output: &Output) -> anyhow::Result<Answer> {
         audience,
         schema,
         roster: roster.clone(),
-        roots: args.root.clone(),
+        roots: args.trusted.clone(),
         settings: *settings,
         minimum,
         deadline: args.deadline,

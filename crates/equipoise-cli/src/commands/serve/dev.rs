@@ -112,7 +112,7 @@ fn create_round(folder: &Path, audience: &str, output: &Output) -> anyhow::Resul
         schema: demo.schema,
         minimum: roster.len() as u64 - 1,
         roster,
-        roots: example.join("root"),
+        roots: example.join("trusted.csv"),
         settings: Settings::new(settings.fairness),
         deadline: None,
         limits: SubmissionLimits::default(),

@@ -12,7 +12,7 @@ use crate::shell::quoted;
 /// Clients that a note names before it counts the others.
 const MAX_NAMED: usize = 5;
 
-/// What is known of a split wherever its rows go: the clients, and notes on which strata are missing in which roots.
+/// What is known of a split wherever its rows go: the clients, and notes on which strata have no trusted rows.
 pub(crate) fn describe(
     rehearsal: &Rehearsal,
     settings: &RehearsalSettings,
@@ -27,8 +27,8 @@ pub(crate) fn describe(
             "client": client.id,
             "train": members.train.len(),
             "test": members.test.len(),
-            "root": members.root.len(),
-            "missing_in_root": missing.collect::<Vec<_>>(),
+            "trusted": members.root.len(),
+            "missing_in_trusted": missing.collect::<Vec<_>>(),
             "own_gap": client.unfairness,
             "reliable": client.reliable,
         })
@@ -42,7 +42,7 @@ pub(crate) fn describe(
     })
 }
 
-/// Notes on strata that are missing in roots.
+/// Notes on strata without trusted rows.
 fn missing_strata(clients: &[RehearsalClient], schema: &Schema) -> Vec<String> {
     let groups = schema.sensitive.groups.len();
     let strata = (0..groups).flat_map(|group| [(group, false), (group, true)]);
@@ -53,7 +53,7 @@ fn missing_strata(clients: &[RehearsalClient], schema: &Schema) -> Vec<String> {
         let more = if others > 0 { format!(" and {others} more") } else { String::new() };
         (!names.is_empty()).then(|| {
             format!(
-                "no rows of {} in the roots of {}{more}; a larger root or fewer clients would help",
+                "no trusted rows of {} from {}{more}; a larger share of trusted rows or fewer clients would help",
                 stratum_name(schema, stratum),
                 names[..names.len().min(MAX_NAMED)].join(", "),
             )
@@ -140,7 +140,7 @@ impl<'a> Report<'a> {
             String::new(),
             String::new(),
         ]);
-        let header = ["client", "train", "test", "root", "own gap", "sends"];
+        let header = ["client", "train", "test", "trusted", "own gap", "sends"];
         table(&header, rows, &[1, 2, 3, 4])
     }
 
@@ -159,9 +159,9 @@ impl<'a> Report<'a> {
             })
             .collect();
         commands.push(format!(
-            "equipoise defend --proxies {} --root {} --schema {schema} --fairness {fairness} -o {}",
+            "equipoise defend --proxies {} --trusted {} --schema {schema} --fairness {fairness} -o {}",
             at("proxies"),
-            at("roots"),
+            at(&format!("trusted{extension}")),
             at("outcome"),
         ));
         let (model, test) = (at("outcome/model.json"), at(&format!("test{extension}")));

@@ -95,7 +95,7 @@ fn messy_tables_become_a_round_once_the_clients_agree() {
         assert!(run.json()["warnings"].to_string().contains("unknown-levels"), "{}", run.stdout);
     }
     world
-        .run("defend --proxies proxies --root roots --schema merged.toml --fairness sp -o out")
+        .run("defend --proxies proxies --trusted roots --schema merged.toml --fairness sp -o out")
         .expect(0);
     change(&world, "test.csv", REGION, |row, region| match row {
         1..=4 => "moon".to_owned(),

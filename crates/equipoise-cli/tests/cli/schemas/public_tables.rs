@@ -48,7 +48,7 @@ fn split(world: &World, dataset: &Dataset, text: &str) {
     }
     for (client, (table, root)) in CLIENTS.iter().zip(tables.iter().zip(&roots)) {
         world.write(&format!("{client}.csv"), table);
-        world.write(&format!("five/roots/{client}.csv"), root);
+        world.write(&format!("five/trusted/{client}.csv"), root);
     }
 }
 
@@ -58,7 +58,7 @@ fn take_through_a_round(dataset: &Dataset) {
         return;
     };
     let world = World::new();
-    std::fs::create_dir_all(world.path("five/roots")).unwrap();
+    std::fs::create_dir_all(world.path("five/trusted")).unwrap();
     std::fs::create_dir_all(world.path("five/proxies")).unwrap();
     split(&world, dataset, &std::fs::read_to_string(path).unwrap());
     let roles = dataset.roles;
@@ -90,9 +90,9 @@ fn take_through_a_round(dataset: &Dataset) {
         world.run(&proxy).expect(0);
     }
     world
-        .run("defend --proxies five/proxies --root five/roots --schema merged.toml --fairness sp -o out")
+        .run("defend --proxies five/proxies --trusted five/trusted --schema merged.toml --fairness sp -o out")
         .expect(0);
-    let measured = world.run("evaluate out/model.json five/roots/a.csv --json").expect(0).json();
+    let measured = world.run("evaluate out/model.json five/trusted/a.csv --json").expect(0).json();
     assert!(measured["accuracy"].as_f64().unwrap() > 0.7, "{measured}");
 }
 

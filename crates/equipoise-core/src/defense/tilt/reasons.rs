@@ -56,6 +56,13 @@ pub struct ClientGap {
 pub enum TiltReason {
     /// Its scores are not finite, or all 0.
     NotRead,
+    /// Like the models of all clients, its model is no better than a constant.
+    NoBetter {
+        /// The mean loss of its model on the trusted rows.
+        loss: f64,
+        /// That of a constant.
+        constant_loss: f64,
+    },
     /// It knows less than half of what the best client knows.
     Useless {
         /// The best client.
@@ -112,6 +119,11 @@ impl fmt::Display for TiltReason {
             Self::NotRead => {
                 f.write_str("not read: the scores of its model are all 0, or not finite numbers")
             }
+            Self::NoBetter { loss, constant_loss } => write!(
+                f,
+                "not counted: on the root, no client's model is better than a constant (loss {loss:.3}, constant \
+                 {constant_loss:.3})"
+            ),
             Self::Useless { best, loss, best_loss, constant_loss } => write!(
                 f,
                 "not counted: its decisions say less about the root than half of what `{best}` knows \
@@ -147,21 +159,57 @@ impl fmt::Display for TiltReason {
     }
 }
 
-/// The sentence about a client, with what else was done to its model.
-impl fmt::Display for ClientTilt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.reason.fmt(f)?;
-        if self.shift != 0.0 {
-            write!(
-                f,
-                "; threshold moved by {:+.2} (its people have other rates than the root)",
+impl TiltReason {
+    /// The reason in a few words, beside [`Counted`].
+    pub fn short(&self) -> String {
+        match self {
+            Self::NotRead => "its model cannot be read".to_owned(),
+            Self::NoBetter { .. } => "no better than a constant".to_owned(),
+            Self::Useless { .. } => "knows too little".to_owned(),
+            Self::CameBack { .. } => "knows little; those that know more are unfair".to_owned(),
+            Self::Unfair { favours, gap, error, .. } => {
+                format!("favours {favours} by {:.3} ± {error:.3}", gap.abs())
+            }
+            Self::NoRows { group } => {
+                format!("its gap is unknown: no rows of {group} or of others")
+            }
+            Self::Tilted { favours } => format!("the average would favour {favours}"),
+            Self::Doubtful => "may know too little".to_owned(),
+            Self::Imprecise { error } => format!("its gap is known only to ± {error:.3}"),
+            Self::Full => String::new(),
+        }
+    }
+}
+
+impl Counted {
+    /// "in full", "less" or "not".
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Full => "in full",
+            Self::Less => "less",
+            Self::Not => "not",
+        }
+    }
+}
+
+/// A threshold that moved by less is not worth a word.
+const SMALL_SHIFT: f64 = 0.005;
+
+impl ClientTilt {
+    /// The reason, and what else was done to its model. `name` gives the names of coefficients.
+    pub fn describe(&self, name: impl Fn(usize) -> String) -> String {
+        let mut text = self.reason.to_string();
+        if self.shift.abs() >= SMALL_SHIFT {
+            text += &format!(
+                "; its people have other rates than the root: threshold moved by {:+.2}",
                 self.shift
-            )?;
+            );
         }
-        match self.limited.len() {
-            0 => Ok(()),
-            n => write!(f, "; {n} coefficients limited, which the root cannot check"),
+        if !self.limited.is_empty() {
+            let names: Vec<String> = self.limited.iter().map(|&column| name(column)).collect();
+            text += &format!("; limited, since the root cannot check it: {}", names.join(", "));
         }
+        text
     }
 }
 

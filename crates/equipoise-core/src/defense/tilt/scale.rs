@@ -33,7 +33,7 @@ pub(super) struct Scaled {
     pub(super) read: Vec<bool>,
     /// `P_c`, the probability that the client knows more than half of what the best one knows.
     pub(super) useful: Vec<f64>,
-    /// `b_c`. All 0 if the schema has no intercept, because then the published model cannot have a threshold.
+    /// `b_c`.
     pub(super) shifts: Vec<f64>,
     /// Mean loss of each model on the trusted rows, and of a constant.
     pub(super) losses: Vec<f64>,

@@ -283,6 +283,7 @@ pub(super) fn guard(
 pub(super) fn without_clients(
     round: &Round,
     input: &Input,
+    scaled: Option<&Scaled>,
     counts: Counts,
 ) -> Result<Solution, Error> {
     let (theta, by_group) = root_only(&input.trusted.rows, input.fairness)?;
@@ -292,8 +293,34 @@ pub(super) fn without_clients(
         input.trusted.rows.len(),
         form(by_group)
     );
-    let solution = Solution::direct(vec![0.0; round.n_clients()], Vec::new(), counts);
+    let mut solution = Solution::direct(vec![0.0; round.n_clients()], Vec::new(), counts);
+    solution.tilt = scaled.map(|scaled| all_useless(scaled, round.client_ids()));
     Ok(fallen_back(solution, theta, message))
+}
+
+fn all_useless(scaled: &Scaled, ids: &[String]) -> Tilt {
+    let constant_loss = scaled.constant;
+    let client = |client: usize| ClientTilt {
+        counted: Counted::Not,
+        reason: match scaled.read[client] {
+            true => TiltReason::NoBetter { loss: scaled.losses[client], constant_loss },
+            false => TiltReason::NotRead,
+        },
+        useful: scaled.useful[client],
+        gaps: Vec::new(),
+        shift: scaled.shifts[client],
+        limited: Vec::new(),
+    };
+    let summary = TiltSummary {
+        contrasts: Vec::new(),
+        unmeasured: Vec::new(),
+        counted: [0, 0, ids.len()],
+        best: Some(ids[scaled.best].clone()),
+        best_loss: scaled.losses[scaled.best],
+        constant_loss,
+        came_back: false,
+    };
+    Tilt { clients: (0..ids.len()).map(client).collect(), summary }
 }
 
 fn form(by_group: bool) -> &'static str {

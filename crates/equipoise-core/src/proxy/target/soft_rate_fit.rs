@@ -21,7 +21,7 @@ mod term;
 use std::slice;
 
 use super::super::blocks::{add, map_blocks, scores as scores_of};
-use super::DATA_RIDGE;
+use super::super::own_model::{DATA_RIDGE, Penalty};
 use super::cell_rates::CellRates;
 use super::goal::{Goal, Rates};
 use crate::error::Error;
@@ -57,6 +57,7 @@ pub(super) fn fit_soft_rates(
     data: &Rows,
     packed: &PackedRows,
     raw: &[f64],
+    penalty: Penalty,
     start: Vec<f64>,
     fairness: Fairness,
     goal: &Goal,
@@ -65,15 +66,15 @@ pub(super) fn fit_soft_rates(
     let covariance = covariance(data);
     let min_variance = MIN_SPREAD * MIN_SPREAD * variance_of_scores(&covariance, raw);
     let targets = terms.iter().map(|term| term.goal).collect();
-    let mut problem = SoftRateFit { data, packed, covariance, terms: &terms, targets };
+    let mut problem = SoftRateFit { data, packed, penalty, covariance, terms: &terms, targets };
     let mut theta = match data.thinned(SAMPLE_ROWS) {
         None => problem.fit_hard_rates(start, 1 + CORRECTIONS)?.theta,
         Some(sample) => {
             let packed = PackedRows::of(slice::from_ref(&sample))?;
             let covariance = self::covariance(&sample);
             let targets = problem.targets.clone();
-            let mut small =
-                SoftRateFit { data: &sample, packed: &packed, covariance, terms: &terms, targets };
+            let (data, packed, terms) = (&sample, &packed, &terms[..]);
+            let mut small = SoftRateFit { data, packed, penalty, covariance, terms, targets };
             let first = small.fit_hard_rates(start, 1 + CORRECTIONS)?;
             problem.aim_again(&first);
             problem.fit_hard_rates(first.theta, FITS_AFTER_SAMPLE)?.theta
@@ -90,6 +91,7 @@ pub(super) fn fit_soft_rates(
 struct SoftRateFit<'a> {
     data: &'a Rows,
     packed: &'a PackedRows,
+    penalty: Penalty,
     /// Of the columns of `a` on the data.
     covariance: Vec<Vec<f64>>,
     terms: &'a [Term],
@@ -226,7 +228,9 @@ impl Objective for SoftRateFit<'_> {
             gradient.iter_mut().zip(&slopes[j]).for_each(|(g, s)| *g += factor * s);
         }
         let loss_hessian = statistics.hessian(0).iter().map(|h| h / n_rows).collect();
-        Ok(Iterate { theta, value, gradient, state: State { loss_hessian, slopes } })
+        let mut point = Iterate { theta, value, gradient, state: State { loss_hessian, slopes } };
+        self.penalty.add_to(&mut point);
+        Ok(point)
     }
 
     fn hessian_factor(&self, point: &Iterate<State>) -> Result<Cholesky, Error> {
@@ -234,6 +238,7 @@ impl Objective for SoftRateFit<'_> {
         for (term, slope) in self.terms.iter().zip(&point.state.slopes) {
             add_outer_product(&mut hessian, RHO * term.weight, slope);
         }
+        self.penalty.add_to_hessian(&mut hessian);
         Cholesky::new(&hessian, point.theta.len(), DATA_RIDGE)
     }
 }

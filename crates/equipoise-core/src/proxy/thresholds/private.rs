@@ -14,11 +14,12 @@ use std::slice;
 use super::super::blocks::scores;
 use super::super::exact_rows::{ExactRows, make_exact, ridge_gradient};
 use super::super::on_data::OnData;
+use super::super::own_model::{DATA_RIDGE, Penalty};
 use super::super::privacy::{Budget, CellModel, NoisyMoments, Privacy, ScoreTable};
 use super::super::smoothed_rows::SmoothedModel;
-use super::super::target::{self, DATA_RIDGE, fair_target};
+use super::super::target::{self, fair_target};
 use super::super::{ClientData, GeneratedProxy, ProxySettings};
-use super::{STAGES, TargetRows, check_size, label, stage};
+use super::{MAX_ROWS, STAGES, TargetRows, check_size, label, stage};
 use crate::error::Error;
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings, fit_logistic, ridge};
 use crate::linalg::RangeProjection;
@@ -44,7 +45,7 @@ pub(super) fn generate(
     let seed = budget.seed();
     let moments = NoisyMoments::release(data, &mut budget)?;
     let model = SmoothedModel::of_cells(CellModel::new(&moments, &data.columns)?);
-    let n_rows = settings.rows.unwrap_or(model.n_rows());
+    let n_rows = settings.rows.unwrap_or(model.n_rows().min(MAX_ROWS));
     check_size(layout, layout.groups.len(), n_rows)?;
 
     let sampled = model.sample(n_rows.max(MIN_SAMPLE_ROWS), seed);
@@ -52,6 +53,7 @@ pub(super) fn generate(
     let packed = PackedRows::of(slice::from_ref(&sampled))?;
     let origin = FitPoint::origin(&packed)?;
     let row_space = RangeProjection::new(origin.statistics.hessian(0), layout.n());
+    // Always this strength: one chosen on the rows would disclose something about them.
     let problem = InnerProblem { rows: &packed, weights: &[1.0], ridge: DATA_RIDGE };
     let tolerance = InnerSettings { tolerance: 1e-9, ..InnerSettings::default() };
     let fitted = problem.fit(origin, &tolerance)?.point.theta;
@@ -71,7 +73,8 @@ pub(super) fn generate(
             settings,
         ))
     } else {
-        fair_target(&sampled, &packed, &raw.theta, &row_space, settings)?
+        let penalty = Penalty::least(layout);
+        fair_target(&sampled, &packed, &raw.theta, penalty, &row_space, settings)?
     };
     reached(2, &target)?;
 
@@ -80,7 +83,7 @@ pub(super) fn generate(
     let ExactRows { rows, steps } = make_exact(labelled, &target, &rest, model.varying())?;
     reached(3, &target)?;
 
-    let made = TargetRows { on_data, start_theta: raw.theta, target, rows, steps };
+    let made = TargetRows { on_data, start_theta: raw.theta, strength: None, target, rows, steps };
     let (rows, summary) = made.finish(settings)?;
     report(observer, stage(STAGES, (summary.loss, summary.violation)))?;
     Ok(GeneratedProxy { rows, summary, privacy: Some(budget.statement()) })

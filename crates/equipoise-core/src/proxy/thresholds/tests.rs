@@ -1,7 +1,7 @@
 //! Proxies made for a target model: exact, fair by hard decisions, private, and the same for any number of threads.
 #![allow(clippy::unwrap_used)]
 
-use super::super::{ProxyGenerator, generate_proxy};
+use super::super::{Privacy, ProxyGenerator, generate_proxy};
 use super::*;
 use crate::fairness::{Criterion, Fairness};
 use crate::metrics::Metrics;
@@ -150,6 +150,18 @@ fn proxies_of_any_size_have_the_same_model() {
     let settings = ProxySettings { rows: Some(6), ..ProxySettings::new(Fairness::SP) };
     let error = generate_proxy(&data, &settings, &mut NoopObserver).unwrap_err();
     assert!(matches!(error, Error::FewProxyRows { found: 6, minimum: 7 }), "{error}");
+}
+
+/// Private or not, a large table has no more rows in its proxy than its model needs.
+#[test]
+fn a_proxy_has_at_most_20_000_rows_by_default() {
+    let data = random_rows(15, 20_400, 2, true);
+    let rows = |settings: ProxySettings| proxy(&data, settings).rows.len();
+    let defaults = ProxySettings { closeness_rows: 0, ..ProxySettings::new(Fairness::SP) };
+    assert_eq!(rows(defaults), 20_000);
+    assert_eq!(rows(ProxySettings { rows: Some(20_400), ..defaults }), 20_400);
+    let privacy = Some(Privacy { epsilon: 3.0, delta: 1e-6, test_seed: Some(1) });
+    assert_eq!(rows(ProxySettings { privacy, ..defaults }), 20_000);
 }
 
 #[test]

@@ -6,19 +6,18 @@
 use super::super::target::{Goal, Rates};
 use super::cells::Cells;
 use super::mapping::RateLimit;
-use crate::fairness::{Condition, Fairness};
+use crate::fairness::Condition;
 use crate::rows::Rows;
 
 /// By how much a rate of labels changes for each unit of the rate of decisions, at least and at most.
 const SLOPES: (f64, f64) = (0.2, 2.0);
 
-/// The rates of labels to aim at, one for each group and condition that counts.
+/// The rate of labels to aim at, for each group with rows.
 pub(super) struct Aims(Vec<Aim>);
 
 struct Aim {
     group: usize,
-    condition: Condition,
-    /// `P(x | s)` among the people of the condition.
+    /// `P(x | s)`.
     cells: Vec<f64>,
     /// Of labels.
     rate: f64,
@@ -31,44 +30,36 @@ struct Aim {
 impl Aims {
     /// All groups' rates of labels are to be those of all people together, but for the share of the difference that remains, and
     /// those of decisions what `goal` says.
-    pub(super) fn new(
-        rows: &Rows,
-        cells: &Cells,
-        goal: &Goal,
-        fairness: Fairness,
-        remaining_gap: f64,
-    ) -> Self {
-        let positive = positive_shares(rows, cells);
-        let mut aims = Vec::new();
-        for (condition, _) in fairness.conditions() {
-            let rates: Vec<LabelRate> = (0..rows.layout().groups.len())
-                .map(|group| LabelRate::of(rows, cells, group, condition, &positive[group]))
-                .collect();
-            let n_rows: f64 = rates.iter().map(|rate| rate.n_rows).sum();
-            let together = rates.iter().map(|rate| rate.sum).sum::<f64>() / n_rows;
-            for (group, LabelRate { n_rows, sum, cells }) in rates.into_iter().enumerate() {
-                let Some(goal) = goal.by_group[group][condition as usize] else { continue };
-                let rate = (together + remaining_gap * (sum / n_rows - together)).clamp(0.0, 1.0);
-                aims.push(Aim { group, condition, cells, rate, goal, last: None });
-            }
+    pub(super) fn new(rows: &Rows, cells: &Cells, goal: &Goal, remaining_gap: f64) -> Self {
+        let mut counts = vec![vec![[0.0f64; 2]; cells.len()]; rows.layout().groups.len()];
+        for (i, &cell) in cells.of_rows().iter().enumerate() {
+            counts[rows.group(i)][cell][usize::from(rows.is_positive(i))] += 1.0;
         }
-        Self(aims)
+        let n_of = |[negative, positive]: &[f64; 2]| negative + positive;
+        let sizes: Vec<f64> = counts.iter().map(|cells| cells.iter().map(n_of).sum()).collect();
+        let share = |cell: &[f64; 2]| n_of(cell) * (cell[1] / n_of(cell).max(1.0));
+        let sums: Vec<f64> = counts.iter().map(|cells| cells.iter().map(share).sum()).collect();
+        let together = sums.iter().sum::<f64>() / sizes.iter().sum::<f64>();
+        let aim = |(group, cells): (usize, &Vec<[f64; 2]>)| {
+            let goal = goal.by_group[group][Condition::All as usize]?;
+            let own = sums[group] / sizes[group];
+            let rate = (together + remaining_gap * (own - together)).clamp(0.0, 1.0);
+            let cells = cells.iter().map(|cell| n_of(cell) / sizes[group].max(1.0)).collect();
+            Some(Aim { group, cells, rate, goal, last: None })
+        };
+        Self(counts.iter().enumerate().filter_map(aim).collect())
     }
 
     pub(super) fn limits(&self) -> Vec<RateLimit> {
-        let limit = |aim: &Aim| RateLimit {
-            group: aim.group,
-            cells: aim.cells.clone(),
-            rate: aim.rate,
-            max_gap: 0.0,
-        };
+        let limit =
+            |aim: &Aim| RateLimit { group: aim.group, cells: aim.cells.clone(), rate: aim.rate };
         self.0.iter().map(limit).collect()
     }
 
     /// Moves the aims to where `decisions` should be the goal's: by a secant, once there are two tries.
     pub(super) fn correct(&mut self, decisions: &Rates) {
         for aim in &mut self.0 {
-            let Some(found) = decisions.of_group(aim.group, aim.condition) else { continue };
+            let Some(found) = decisions.of_group(aim.group, Condition::All) else { continue };
             let slope = match aim.last {
                 Some((rate, decided)) if decided != found => (aim.rate - rate) / (found - decided),
                 _ => 1.0,
@@ -77,43 +68,6 @@ impl Aims {
             let step = slope.clamp(SLOPES.0, SLOPES.1) * (aim.goal - found);
             aim.rate = (aim.rate + step).clamp(0.0, 1.0);
         }
-    }
-}
-
-/// The share of positive labels, by group and cell.
-fn positive_shares(rows: &Rows, cells: &Cells) -> Vec<Vec<f64>> {
-    let mut counts = vec![vec![[0.0f64; 2]; cells.len()]; rows.layout().groups.len()];
-    for (i, &cell) in cells.of_rows().iter().enumerate() {
-        counts[rows.group(i)][cell][usize::from(rows.is_positive(i))] += 1.0;
-    }
-    let share = |[negative, positive]: &[f64; 2]| positive / (negative + positive).max(1.0);
-    counts.iter().map(|cells| cells.iter().map(share).collect()).collect()
-}
-
-/// The rate at which people who look like those of a group and condition have positive labels.
-struct LabelRate {
-    n_rows: f64,
-    sum: f64,
-    /// Shares of cells.
-    cells: Vec<f64>,
-}
-
-impl LabelRate {
-    fn of(
-        rows: &Rows,
-        cells: &Cells,
-        group: usize,
-        condition: Condition,
-        positive: &[f64],
-    ) -> Self {
-        let mut counts = vec![0.0; cells.len()];
-        let counted =
-            |i: &usize| rows.group(*i) == group && condition.includes(rows.is_positive(*i));
-        (0..rows.len()).filter(counted).for_each(|i| counts[cells.of_rows()[i]] += 1.0);
-        let n_rows: f64 = counts.iter().sum();
-        let sum = counts.iter().zip(positive).map(|(n, share)| n * share).sum();
-        let cells = counts.iter().map(|n| n / n_rows.max(1.0)).collect();
-        Self { n_rows, sum, cells }
     }
 }
 

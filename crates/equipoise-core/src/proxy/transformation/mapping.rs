@@ -3,11 +3,7 @@
 //! Minimise `Σ q · (bins moved + [ŷ ≠ y])`, such that
 //!
 //! - every source sends what it has: `Σ q = P(x, y, s)`;
-//! - labels do not discriminate: `|R_s − r_s| ≤ ε_s` for every group and condition that counts, where `R_s = Σ_x P(x | s) π_s(x)` over the people of
-//!   the condition, and `π_s(x) = P(ŷ = 1 | x, s)` is the share of people with these features and in this group whose new label is positive. Among all
-//!   people, `R_s` is the group's rate of positive labels. Among those whose label was positive, it is the rate at which people who look like them
-//!   get a positive label: the true positive rate of the model that the new labels teach. If no mapping can have all these rates, as may be with equalised
-//!   odds, it comes as close as possible;
+//! - labels do not discriminate: `R_s = r_s` for every group, where `R_s` is the share of its people whose new label is positive;
 //! - the data stays useful: the total variation distance between the distributions of `(x̂, ŷ)` and `(x, y)` is at most `u`. If no
 //!   mapping comes as close, the excess is made as small as possible.
 
@@ -51,7 +47,7 @@ pub(super) struct MappingProblem {
     pub(super) n_groups: usize,
     /// `P(x, y, s)`, by [`Source::index`].
     pub(super) shares: Vec<f64>,
-    /// One for each group and condition.
+    /// One for each group.
     pub(super) limits: Vec<RateLimit>,
     /// Bins between each two cells.
     pub(super) distances: Vec<usize>,
@@ -61,17 +57,14 @@ pub(super) struct MappingProblem {
     pub(super) max_shift: f64,
 }
 
-/// What the rate of a group may be.
+/// The rate of a group.
 #[derive(Debug, Clone)]
-#[cfg_attr(test, derive(serde::Deserialize))]
 pub(super) struct RateLimit {
     pub(super) group: usize,
-    /// `P(x | s)` among the people of the condition, by cell.
+    /// `P(x | s)`, by cell.
     pub(super) cells: Vec<f64>,
     /// `r_s`.
     pub(super) rate: f64,
-    /// `ε_s`.
-    pub(super) max_gap: f64,
 }
 
 /// A solution.
@@ -169,8 +162,8 @@ impl MappingProblem {
             let (mut high, mut low) = (rate.clone(), rate);
             high.add(above, -1.0);
             low.add(below, 1.0);
-            program.add_constraint(high, ComparisonOp::Le, limit.rate + limit.max_gap);
-            program.add_constraint(low, ComparisonOp::Ge, limit.rate - limit.max_gap);
+            program.add_constraint(high, ComparisonOp::Le, limit.rate);
+            program.add_constraint(low, ComparisonOp::Ge, limit.rate);
         }
     }
 

@@ -76,23 +76,6 @@ fn transformed_rows_depend_on_the_seed_but_not_on_threads() {
     assert_eq!(more.rows.len(), 4000);
 }
 
-#[test]
-fn every_criterion_gets_fairer_decisions() {
-    for n_groups in [2, 3] {
-        let data = random_rows_of(&layout(n_groups, 3, true, true), 24, 4000);
-        for fairness in ["sp", "eo", "fpr", "equalized-odds", "sp:0.5,eo:0.5"] {
-            let fairness: Fairness = fairness.parse().unwrap();
-            let made = generate(&data, &ProxySettings { fairness, ..settings() });
-            let gap = |theta: &[f64]| worst_gap(&data, theta, fairness);
-            let (raw, fair) = (gap(&made.summary.start_theta), gap(&made.summary.theta));
-            // Rates that contradict each other cannot all be equal.
-            let share = if fairness.conditions().count() == 1 { 0.2 } else { 0.8 };
-            assert!(fair < share * raw, "{n_groups} groups, {fairness}: {fair} of {raw}");
-            assert_eq!(made.summary.closeness.copies, 0);
-        }
-    }
-}
-
 /// A group with a handful of negative rows says much about its selection rate.
 #[test]
 fn a_small_cell_does_not_end_the_corrections() {
@@ -112,15 +95,19 @@ fn a_small_cell_does_not_end_the_corrections() {
     assert!(raw > 0.2 && fair < 0.1 * raw, "{fair} of {raw}");
     let [others, group] = [data.cell_counts()[0], data.cell_counts()[1]];
     assert!(group[0] == 3 && group[1] > 500 && others[0] > 500 && others[1] > 500);
-    let fewest = |fairness: &str| fewest_rows(&data, fairness.parse().unwrap());
-    assert_eq!(fewest("sp"), (others[0] + others[1]).min(group[0] + group[1]));
-    assert_eq!(fewest("eo"), others[1].min(group[1]));
-    assert_eq!((fewest("fpr"), fewest("equalized-odds")), (3, 3));
+    assert_eq!(fewest_rows(&data), (others[0] + others[1]).min(group[0] + group[1]));
 }
 
 #[test]
-fn private_rows_are_refused_as_a_start() {
+fn private_rows_as_a_start_and_other_criteria_are_refused() {
     let data = random_rows(24, 600, 3, true);
-    let settings = ProxySettings { start: ProxyStart::Data, ..settings() };
-    assert!(generate_proxy(&data, &settings, &mut NoopObserver).is_err());
+    let refused = |settings: &ProxySettings| {
+        generate_proxy(&data, settings, &mut NoopObserver).unwrap_err().to_string()
+    };
+    let started = ProxySettings { start: ProxyStart::Data, ..settings() };
+    assert!(refused(&started).contains("cannot start from the data"));
+    for fairness in ["eo", "fpr", "equalized-odds", "sp:0.5,eo:0.5"] {
+        let other = ProxySettings { fairness: fairness.parse().unwrap(), ..settings() };
+        assert!(refused(&other).contains("choose the fairness sp"), "{fairness}");
+    }
 }

@@ -11,7 +11,7 @@ use crate::attack::Attack;
 use crate::results::share;
 
 /// Gaps in points, from the palest to the darkest shade.
-pub(super) const GAP_RANGE: (f64, f64) = (0.0, 20.0);
+const GAP_RANGE: (f64, f64) = (0.0, 20.0);
 /// Points of accuracy below the best in a heatmap that give the darkest shade.
 const ACCURACY_SPAN: f64 = 10.0;
 
@@ -20,27 +20,17 @@ const ACCURACY_SPAN: f64 = 10.0;
 enum Metric {
     Gap,
     Accuracy,
-    BalancedAccuracy,
     UnreliableWeight,
-    EffectiveShare,
 }
 
-const METRICS: [Metric; 5] = [
-    Metric::Gap,
-    Metric::Accuracy,
-    Metric::BalancedAccuracy,
-    Metric::UnreliableWeight,
-    Metric::EffectiveShare,
-];
+const METRICS: [Metric; 3] = [Metric::Gap, Metric::Accuracy, Metric::UnreliableWeight];
 
 impl Metric {
     fn heading(self) -> &'static str {
         match self {
             Self::Gap => "Gaps",
             Self::Accuracy => "Accuracy",
-            Self::BalancedAccuracy => "Balanced accuracy",
             Self::UnreliableWeight => "Weight of unreliable clients",
-            Self::EffectiveShare => "Effective reliable clients",
         }
     }
 
@@ -53,17 +43,9 @@ impl Metric {
                 "Share of labels predicted, in percent. The stronger the shade, the worse, up to ten points below the \
                  best in a heatmap. Labels carry bias, so unfair models can be the most accurate."
             }
-            Self::BalancedAccuracy => {
-                "Mean of true positive and true negative rate, in percent: 50 for a model that selects everyone or \
-                 nobody. The stronger the shade, the worse."
-            }
             Self::UnreliableWeight => {
                 "Total weight of the unreliable clients, in percent. The stronger the shade, the worse. A dash: the model is not a \
                  weighted combination of clients."
-            }
-            Self::EffectiveShare => {
-                "How evenly the reliable clients are used: their effective number, as a percentage of their number. 100 \
-                 if all have the same weight. The stronger the shade, the worse."
             }
         }
     }
@@ -73,16 +55,14 @@ impl Metric {
         let value = match self {
             Self::Gap => Some(record.gap),
             Self::Accuracy => Some(record.accuracy),
-            Self::BalancedAccuracy => Some(record.balanced_accuracy),
             Self::UnreliableWeight => record.unreliable_weight,
-            Self::EffectiveShare => record.effective_share,
         };
         value.filter(|value| value.is_finite()).map(|value| 100.0 * value)
     }
 
     fn format(self) -> Format {
         match self {
-            Self::UnreliableWeight | Self::EffectiveShare => Format::Fixed(0),
+            Self::UnreliableWeight => Format::Fixed(0),
             _ => Format::Fixed(1),
         }
     }
@@ -91,8 +71,7 @@ impl Metric {
         match self {
             Self::Gap => GAP_RANGE,
             Self::UnreliableWeight => (0.0, 100.0),
-            Self::EffectiveShare => (100.0, 0.0),
-            Self::Accuracy | Self::BalancedAccuracy => {
+            Self::Accuracy => {
                 let values = rows.iter().flat_map(|row| &row.cells).filter_map(|cell| match cell {
                     MatrixCell::Value(value) => Some(*value),
                     _ => None,

@@ -134,7 +134,7 @@ fn place_cells(standing: &Standing) -> [Cell; 6] {
     let count = |n: usize| Cell::number(n as f64, Format::Fixed(0));
     let wins = Format::Percent(0).write_estimate(standing.win_share);
     [
-        Cell { number: standing.win_share.map(|share| share.value), ..Cell::text(wins) },
+        Cell::text(wins),
         count(standing.useful_wins),
         count(standing.worse_than_pooled),
         count(standing.worse_than_useful_pooled),
@@ -145,7 +145,7 @@ fn place_cells(standing: &Standing) -> [Cell; 6] {
 
 fn figure_cells(standing: &Standing) -> [Cell; 5] {
     [
-        Cell { number: standing.gap, ..Cell::text(gap(standing)) },
+        Cell::text(gap(standing)),
         Cell::number(standing.accuracy, Format::Percent(1)),
         Cell::number(standing.balanced_accuracy, Format::Percent(1)),
         Cell::number(standing.unreliable_weight, Format::Percent(0)),

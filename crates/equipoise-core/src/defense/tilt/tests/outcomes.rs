@@ -176,7 +176,7 @@ fn unlike_and_few_clients_are_warned_about() {
     assert!(has(&warnings, WarningCode::ClientsDiffer), "{warnings:?}");
     assert!(!has(&warnings, WarningCode::FairButWeak));
     assert_eq!(tilt.summary.headline(), "5 of 12 clients are counted in full, 0 less, 7 not");
-    let sentence = tilt.clients[0].to_string();
+    let sentence = tilt.clients[0].reason.to_string();
     assert!(sentence.starts_with("hardly counted: its model favours `g1` by"), "{sentence}");
     assert!(has(&judged(&of_seed(28)).1, WarningCode::FewClientsUsed));
     assert!(!has(&judged(&of_seed(30)).1, WarningCode::FewClientsUsed));
@@ -188,11 +188,11 @@ fn useless_clients_come_back_if_the_others_are_unfair() {
     let (tilt, warnings) = judged(&round);
     assert!(has(&warnings, WarningCode::FairButWeak), "{warnings:?}");
     assert!(tilt.summary.came_back);
-    let sentence = tilt.clients[5].to_string();
+    let sentence = tilt.clients[5].reason.to_string();
     assert!(sentence.starts_with("counted although it knows little"), "{sentence}");
     // Whispers stay out, and the reason has the losses.
     let (tilt, _) = judged(&of_seed(5));
-    let sentence = tilt.clients[0].to_string();
+    let sentence = tilt.clients[0].reason.to_string();
     assert!(sentence.starts_with("not counted: its decisions say less"), "{sentence}");
 }
 
@@ -200,7 +200,8 @@ fn useless_clients_come_back_if_the_others_are_unfair() {
 fn limited_coefficients_are_named() {
     let (tilt, _) = judged(&of_seed(7));
     assert_eq!(tilt.clients[0].limited, [4]);
-    assert!(tilt.clients[0].to_string().ends_with("limited, which the root cannot check"));
+    let described = tilt.clients[0].describe(|column| format!("x{column}"));
+    assert!(described.ends_with("limited, since the root cannot check it: x4"), "{described}");
 }
 
 /// The clients' people differ by group where those of the root do not.

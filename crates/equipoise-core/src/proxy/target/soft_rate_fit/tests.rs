@@ -29,6 +29,7 @@ fn the_gradient_agrees_with_finite_differences() {
         let problem = SoftRateFit {
             data: &data,
             packed: &packed,
+            penalty: Penalty::new(data.layout(), 0.3),
             covariance: covariance(&data),
             terms: &terms,
             targets,
@@ -66,7 +67,16 @@ fn a_blind_model_gets_equal_rates_and_keeps_the_share_selected() {
     for criterion in [Criterion::Sp, Criterion::Eo, Criterion::Fpr, Criterion::EqualizedOdds] {
         let fairness = Fairness::from(criterion);
         let goal = goal(&data, &raw, fairness);
-        let theta = fit_soft_rates(&data, &packed, &raw, raw.clone(), fairness, &goal).unwrap();
+        let theta = fit_soft_rates(
+            &data,
+            &packed,
+            &raw,
+            Penalty::least(data.layout()),
+            raw.clone(),
+            fairness,
+            &goal,
+        )
+        .unwrap();
         let worst = |scores: &[f64]| {
             let rates = Rates::of(&data, scores, 0.0);
             let gap = |(condition, _)| {
@@ -100,11 +110,21 @@ fn hard_rates_are_exact_to_a_few_rows() {
             let fairness: Fairness = criterion.parse().unwrap();
             let goal = goal(&data, &raw, fairness);
             let terms = Term::all(&data, fairness, &goal);
-            let theta = fit_soft_rates(&data, &packed, &raw, raw.clone(), fairness, &goal).unwrap();
+            let theta = fit_soft_rates(
+                &data,
+                &packed,
+                &raw,
+                Penalty::least(data.layout()),
+                raw.clone(),
+                fairness,
+                &goal,
+            )
+            .unwrap();
             let covariance = covariance(&data);
             let problem = SoftRateFit {
                 data: &data,
                 packed: &packed,
+                penalty: Penalty::least(data.layout()),
                 covariance,
                 terms: &terms,
                 targets: vec![],
@@ -131,6 +151,7 @@ fn hard_rates_are_counted_like_the_goal() {
     let problem = SoftRateFit {
         data: &data,
         packed: &packed,
+        penalty: Penalty::least(data.layout()),
         covariance: covariance(&data),
         terms: &terms,
         targets: vec![],
@@ -182,12 +203,27 @@ fn a_model_that_cannot_be_fair_is_no_less_fair_than_the_raw_one() {
         let packed = PackedRows::of(slice::from_ref(&data)).unwrap();
         let raw = crate::inner_fit::fit_logistic(&data, 1e-3, &Default::default()).unwrap();
         let goal = goal(&data, &raw, Fairness::EO);
-        let theta = fit_soft_rates(&data, &packed, &raw, raw.clone(), Fairness::EO, &goal).unwrap();
+        let theta = fit_soft_rates(
+            &data,
+            &packed,
+            &raw,
+            Penalty::least(data.layout()),
+            raw.clone(),
+            Fairness::EO,
+            &goal,
+        )
+        .unwrap();
         let terms = Term::all(&data, Fairness::EO, &goal);
         let covariance = covariance(&data);
         let targets = vec![];
-        let problem =
-            SoftRateFit { data: &data, packed: &packed, covariance, terms: &terms, targets };
+        let problem = SoftRateFit {
+            data: &data,
+            packed: &packed,
+            penalty: Penalty::least(data.layout()),
+            covariance,
+            terms: &terms,
+            targets,
+        };
         let miss =
             |theta: &[f64]| worst_miss(&terms, &problem.hard_values(&scores_of(&data, theta)));
         assert!(miss(&theta) <= miss(&raw) + 1e-12, "seed {seed}");
@@ -210,7 +246,16 @@ fn a_large_table_is_fitted_to_a_sample_first_and_reaches_its_goal() {
     let packed = PackedRows::of(slice::from_ref(&data)).unwrap();
     let raw = crate::inner_fit::fit_logistic(&data, 1e-3, &Default::default()).unwrap();
     let goal = goal(&data, &raw, Fairness::SP);
-    let theta = fit_soft_rates(&data, &packed, &raw, raw.clone(), Fairness::SP, &goal).unwrap();
+    let theta = fit_soft_rates(
+        &data,
+        &packed,
+        &raw,
+        Penalty::least(data.layout()),
+        raw.clone(),
+        Fairness::SP,
+        &goal,
+    )
+    .unwrap();
     let rates = Rates::of(&data, &scores_of(&data, &theta), 0.0);
     for group in 0..3 {
         let found = rates.of_group(group, Condition::All).unwrap();

@@ -1,19 +1,21 @@
 //! Folds of a client's rows, always the same for the same table.
 
-use super::FOLDS;
 use crate::error::Error;
 use crate::logistic::dot;
 use crate::rows::Rows;
 
+/// Number of folds.
+pub(crate) const FOLDS: usize = 5;
+
 /// The fold of each row.
-pub(super) struct Folds<'a> {
+pub(crate) struct Folds<'a> {
     rows: &'a Rows,
-    pub(super) fold: Vec<usize>,
+    pub(crate) fold: Vec<usize>,
 }
 
 impl<'a> Folds<'a> {
     /// Deals the rows in turn, label by label and group by group, so that every fold has its share of each.
-    pub(super) fn of(rows: &'a Rows) -> Self {
+    pub(crate) fn of(rows: &'a Rows) -> Self {
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|&i| (rows.is_positive(i), rows.group(i)));
         let mut fold = vec![0; rows.len()];
@@ -22,7 +24,7 @@ impl<'a> Folds<'a> {
     }
 
     /// The scores of every row by the models that `make` makes of the other folds.
-    pub(super) fn decide<const N: usize>(
+    pub(crate) fn decide<const N: usize>(
         &self,
         mut make: impl FnMut(&Rows) -> Result<[Vec<f64>; N], Error>,
     ) -> Result<[Vec<f64>; N], Error> {

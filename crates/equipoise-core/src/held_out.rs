@@ -1,82 +1,28 @@
-//! Falls back to a root-only model if that is clearly better than the clients' model.
+//! Decisions of fair models of the root alone, on rows that they were not fitted to.
 //!
-//! If most clients collude, or no proxy is any good, even the best weights give a bad model. The alternative is a fair
-//! model of the root alone, although the root is small. It is judged by five-fold cross-validation on the root. The
-//! clients' model was chosen using the whole root, so the comparison favours it. If it still loses, by more than chance
-//! can explain, it is not worth publishing.
+//! Five-fold cross-validation on the root, with the regulariser that does best on held-out rows.
 
 use rayon::prelude::*;
 
-use super::Solution;
-use crate::comparison::scores;
 use crate::error::Error;
 use crate::linalg::Cholesky;
 use crate::logistic::{dot, loss};
 use crate::newton::{self, Iterate, NewtonSettings, Objective};
-use crate::outcome::Termination;
 use crate::root::{OuterObjective, OuterValue, Root, RootWeighting};
-use crate::round::Round;
 use crate::rows::Rows;
 use crate::settings::Settings;
-use crate::warning::{Warning, WarningCode};
 
 const FOLDS: usize = 5;
 
-/// Minimum number of root rows for a comparison.
+/// Minimum number of root rows to hold out a fold.
 const MIN_ROWS: usize = 40;
 
 /// Candidate strengths κ of the root model's regulariser `(κ/2N)‖θ‖²`. A small root needs far more of it than proxies do.
 const STRENGTHS: [f64; 3] = [1.0, 10.0, 100.0];
 
-/// Number of standard errors by which the root-only model must be better.
-const MIN_STANDARD_ERRORS: f64 = 3.0;
-
 /// A fit that has not converged after the last iteration is used as it is, because it is judged by its predictions.
 const NEWTON: NewtonSettings =
     NewtonSettings { tolerance: 1e-8, max_iterations: 50, max_trials: 20, value_noise: 0.0 };
-
-/// Replaces the clients' model with the root-only model if that is clearly better.
-pub(super) fn fall_back(
-    round: &Round,
-    settings: &Settings,
-    solution: Solution,
-) -> Result<Solution, Error> {
-    let all = round.root().all_rows()?;
-    if all.len() < MIN_ROWS {
-        return Ok(solution);
-    }
-    let clients = losses(&all, &solution.theta);
-    let comparison = Comparison::new(&all, settings)?;
-    let mut best: Option<Candidate> = None;
-    for strength in STRENGTHS {
-        let Some(candidate) = comparison.candidate(strength, &clients)? else { continue };
-        if best.as_ref().is_none_or(|best| candidate.gain.mean > best.gain.mean) {
-            best = Some(candidate);
-        }
-    }
-    let Some(Candidate { theta, gain }) = best.filter(|best| best.gain.is_clear()) else {
-        return Ok(solution);
-    };
-    let (clients_loss, rows) = (mean(&clients), all.len());
-    let root_loss = clients_loss - gain.mean;
-    let mut warnings = solution.warnings;
-    warnings.push(Warning::new(
-        WarningCode::FellBack,
-        format!(
-            "no client has any weight: on the {rows} root rows, the clients' best model has a mean loss of \
-             {clients_loss:.3}, while models fitted to parts of the root have {root_loss:.3} on held-out rows. The \
-             root-only model is used instead"
-        ),
-    ));
-    Ok(Solution {
-        weights: vec![0.0; round.n_clients()],
-        theta,
-        termination: Termination::FellBack,
-        gap: None,
-        warnings,
-        ..solution
-    })
-}
 
 /// The score of each root row under a fair model of the other folds, with the regulariser of the lowest held-out loss.
 /// `None` if the root is too small.
@@ -87,10 +33,10 @@ pub(crate) fn held_out_root_scores(
     if rows.len() < MIN_ROWS {
         return Ok(None);
     }
-    let comparison = Comparison::new(rows, settings)?;
+    let held_out = HeldOut::new(rows, settings);
     let mut best: Option<(f64, Vec<f64>)> = None;
     for strength in STRENGTHS {
-        let Some(scores) = comparison.held_out_scores(strength)? else { continue };
+        let Some(scores) = held_out.held_out_scores(strength)? else { continue };
         let loss = mean(&losses_of(&scores, rows));
         if best.as_ref().is_none_or(|(lowest, _)| loss < *lowest) {
             best = Some((loss, scores));
@@ -99,37 +45,18 @@ pub(crate) fn held_out_root_scores(
     Ok(best.map(|(_, scores)| scores))
 }
 
-struct Comparison<'a> {
+struct HeldOut<'a> {
     rows: &'a Rows,
-    /// The same rows as a root, to fit models to.
-    whole: Root,
     settings: &'a Settings,
     rho: f64,
     /// The fold of each row.
     fold: Vec<usize>,
 }
 
-/// A model of the whole root, and how much lower its cross-validated loss is than the loss of the clients' model.
-struct Candidate {
-    theta: Vec<f64>,
-    gain: Gain,
-}
-
-impl<'a> Comparison<'a> {
-    fn new(rows: &'a Rows, settings: &'a Settings) -> Result<Self, Error> {
+impl<'a> HeldOut<'a> {
+    fn new(rows: &'a Rows, settings: &'a Settings) -> Self {
         let rho = settings.outer.rho.last(settings.outer.iterations);
-        Ok(Self { rows, whole: Root::new(vec![rows.clone()])?, settings, rho, fold: folds(rows) })
-    }
-
-    /// `None` if a fold has no model, or if the model is not clearly better even on the rows it was fitted to.
-    fn candidate(&self, strength: f64, clients: &[f64]) -> Result<Option<Candidate>, Error> {
-        let theta = self.fit(&self.whole, strength)?;
-        if !Gain::of(clients, &losses(self.rows, &theta)).is_clear() {
-            return Ok(None);
-        }
-        let held_out = self.held_out_scores(strength)?;
-        let gain = |scores: Vec<f64>| Gain::of(clients, &losses_of(&scores, self.rows));
-        Ok(held_out.map(|scores| Candidate { theta, gain: gain(scores) }))
+        Self { rows, settings, rho, fold: folds(rows) }
     }
 
     /// The score of each row under a model of the other folds.
@@ -190,33 +117,8 @@ impl Objective for RootObjective<'_> {
     }
 }
 
-/// How much lower the mean loss is under a second model than under the first, on the same rows.
-#[derive(Debug, Clone, Copy)]
-struct Gain {
-    mean: f64,
-    standard_error: f64,
-}
-
-impl Gain {
-    fn of(first: &[f64], second: &[f64]) -> Self {
-        let differences: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
-        let (n, mean) = (differences.len() as f64, mean(&differences));
-        let variance = differences.iter().map(|d| (d - mean) * (d - mean)).sum::<f64>() / (n - 1.0);
-        Self { mean, standard_error: (variance / n).sqrt() }
-    }
-
-    fn is_clear(&self) -> bool {
-        self.mean > MIN_STANDARD_ERRORS * self.standard_error
-    }
-}
-
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// The loss of each row.
-fn losses(rows: &Rows, theta: &[f64]) -> Vec<f64> {
-    losses_of(&scores(theta, rows), rows)
 }
 
 /// The loss of each row, from its score.
