@@ -163,8 +163,8 @@ def test_the_number_of_workers_does_not_matter(n_workers, schema, large, roots, 
 
 
 def test_a_copy_holds_the_same_rows(schema, large) -> None:
-    parts = [(0, "east", str(large / "east.parquet"), 0, None, [])]
-    packed = _core.Partition.pack(parts, 4, schema._native)
+    parts = [("east", str(large / "east.parquet"), 0, None)]
+    packed = _core.Partition.pack(parts, schema._native)
     assert sys.getsizeof(packed) > 2 << 20
     n = len(schema._native.theta_names())
     theta = n.to_bytes(8, sys.byteorder) + np.linspace(-1, 1, n).tobytes()

@@ -79,7 +79,7 @@ def test_rounds_that_do_not_fit_together_are_refused(schema, proxies, roots, cli
     one_group = {name: root[root["group"] == "A"] for name, root in roots.items()}
     with raises(eq.SolveError, "all .* root rows are in the group"):
         server.fit(proxies, one_group)
-    with raises(TypeError, "map each client"):
+    with raises(TypeError, "a table must be"):
         server.fit(proxies, 3)
     assert not hasattr(server, "model_")
 

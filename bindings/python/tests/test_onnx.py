@@ -73,7 +73,7 @@ def test_predictions_agree_to_1e_12_on_10_000_rows(tmp_path: Path, options: dict
     model = onnx.load(path)
     onnx.checker.check_model(model, full_check=True)
     metadata = {entry.key: entry.value for entry in model.metadata_props}
-    assert eq.Schema(metadata["equipoise.schema"]) == schema
+    assert eq.Schema(metadata["equipoise.schema"]) == server.model_.schema
     figures = json.loads(metadata["equipoise.figures"])
     assert figures["root_metrics"] == server.outcome_["root_metrics"]
     assert {node.op_type for node in model.graph.node} <= set(

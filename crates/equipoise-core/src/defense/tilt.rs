@@ -144,8 +144,11 @@ pub(super) fn run(
     let noise = round.noise().to_vec();
     let input = Input { fairness: settings.fairness, trusted, rows, n_rows, noise };
     let knows_something = |s: &Scaled| s.constant - s.losses[s.best] > LEAST_GAIN;
+    // Without the group among the features, a root-only model cannot have a threshold for each group. It would be as
+    // unfair as the labels, so fair models that know little are better.
+    let falls_back = settings.fall_back && layout.as_feature;
     let scaled = match Scaled::new(&models, &input.trusted.rows) {
-        Some(scaled) if knows_something(&scaled) || !settings.fall_back => scaled,
+        Some(scaled) if knows_something(&scaled) || !falls_back => scaled,
         scaled => return verdict::without_clients(round, &input, scaled.as_ref(), counts),
     };
     let decision = input.decide(&scaled);
