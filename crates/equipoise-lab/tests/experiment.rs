@@ -172,7 +172,7 @@ fn your_own_table_is_encoded_by_its_schema() {
     // A folder cannot be reused for other rows, and table and schema are both required.
     std::fs::write(&own.data[0], "score,group,passed\n1,a,1\n2,b,0\n").unwrap();
     let refused = run(&own).unwrap_err();
-    assert!(refused.to_string().contains("dataset csv had other rows"), "{refused}");
+    assert!(refused.to_string().contains("other settings or rows"), "{refused}");
     assert!(matches!(run(&Sources { schema: None, ..own.clone() }), Err(Error::NoSchema)));
     assert!(matches!(run(&Sources { data: vec![], ..own }), Err(Error::NoOwnTable)));
 }
