@@ -27,7 +27,7 @@ def proxy(message: Message, context: Context) -> Message:
     if behaviour == "late":
         time.sleep(300)
     reply = honest(message, context)
-    if behaviour == "nan":
+    if behaviour == "hole":
         record = reply.content["equipoise"]
         rows = pq.read_table(io.BytesIO(record["proxy"]))
         values = rows.column(0).to_numpy().copy()

@@ -73,7 +73,7 @@ def test_rounds_that_do_not_fit_together_are_refused(schema, proxies, roots, cli
     with raises(eq.TableError, "the trusted rows, row 2, column `client`: .*without a proxy: `wset`.*allow_missing"):
         server.fit(proxies, unknown)
     nobodys = roots["west"]
-    assert sum(c["root_rows"] for c in server.fit(proxies, nobodys).outcome_["clients"]) == 0
+    assert sum(c["root_rows"] for c in eq.FairServer(schema).fit(proxies, nobodys).outcome_["clients"]) == 0
     with raises(eq.TableError, "the proxy of client `east`", "Is this a table of raw rows"):
         server.fit({**proxies, "east": clients["east"]}, roots)
     one_group = {name: root[root["group"] == "A"] for name, root in roots.items()}

@@ -150,7 +150,7 @@ def test_crashed_late_and_lying_nodes_do_not_sink_a_round(deployment: Deployment
     app = tmp_path / "app"
     shutil.copytree(EXAMPLE, app)
     shutil.copy(MISBEHAVING, app / "client_app.py")
-    deployment.add_nodes(("crash", "late", "nan", "raise"))
+    deployment.add_nodes(("crash", "late", "hole", "raise"))
     # Long enough for four more nodes, on a machine that may be busy: a process starts for each of them.
     timeout = max(30.0, round(5 * deployment.nodes("outcome")["seconds"]["collect"]))
     deployment.run("until [ $(flwr supernode list round --format json | grep -c '\"online\"') = 7 ]; do sleep 0.5; done")
@@ -164,12 +164,12 @@ def test_crashed_late_and_lying_nodes_do_not_sink_a_round(deployment: Deployment
     nodes = deployment.nodes("second")
     assert list(nodes["nodes"]) == ["c1", "c2", "c5"] and sorted(nodes["evaluations"]) == ["c1", "c2", "c5"]
     refused = nodes["refused"]
-    assert sorted(refused) == ["crash", "late", "nan", "raise"]
+    assert sorted(refused) == ["crash", "hole", "late", "raise"]
     # Flower notices a killed process after about a minute.
     assert "ClientApp failed" in refused["crash"] or refused["crash"] == refused["late"]
     assert "its ClientApp failed" in refused["raise"] and "out of order" in refused["raise"]
     assert refused["late"] == f"it did not reply within {timeout:g} s"
-    assert "the validator rejects its proxy" in refused["nan"] and "row 8" in refused["nan"]
+    assert "the validator rejects its proxy" in refused["hole"] and "row 8" in refused["hole"]
     # The outcome that everyone gets names them too.
     outcome = json.loads((deployment.folder / "second" / "outcome.json").read_text())
     absent = {warning["client"] for warning in outcome["warnings"] if warning["code"] == "no-submission"}
