@@ -27,8 +27,8 @@
 //!
 //! If the schema has no intercept, the clients' models have 0 there and the published model gets one.
 //!
-//! If the clients that are useful are provably unfair together, those that are out come back: whoever asked
-//! for fairness gets a fair model that knows little rather than an unfair one, and a warning.
+//! If the clients that are useful are provably unfair together, those that are out come back: a fair
+//! model that knows little is better than an unfair one. A warning says so.
 
 mod guard;
 mod level;

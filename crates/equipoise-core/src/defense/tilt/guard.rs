@@ -7,7 +7,7 @@
 
 use super::level::Figure;
 use super::measure::{Contrast, mean, variance};
-use super::scale::scores_of;
+use crate::comparison::scores;
 use crate::error::Error;
 use crate::fairness::{Condition, Fairness};
 use crate::inner_fit::{FitPoint, InnerProblem, InnerSettings};
@@ -49,7 +49,7 @@ pub(super) fn better_root_only(
     if rows.len() < MIN_ROWS || contrasts.is_empty() {
         return Ok(None);
     }
-    let decisions = selected(&scores_of(published, rows), |_| 0.0);
+    let decisions = selected(&scores(published, rows), |_| 0.0);
     let [by_group, raw] = held_out(rows, fairness)?;
     for (is_by_group, held_out) in [(true, by_group), (false, raw)] {
         let Some(held_out) = held_out else { continue };
@@ -80,14 +80,14 @@ fn held_out(rows: &Rows, fairness: Fairness) -> Result<[Option<Vec<f64>>; 2], Er
         let (test, train): (Vec<_>, Vec<_>) = (0..rows.len()).partition(|i| i % FOLDS == fold);
         let (test_rows, train) = (rows.select(&test), rows.select(&train));
         let theta = fit(&train)?;
-        let scores = scores_of(&theta, &test_rows);
-        let cuts = cuts(&train, &scores_of(&theta, &train), fairness);
+        let of_test = scores(&theta, &test_rows);
+        let cuts = cuts(&train, &scores(&theta, &train), fairness);
         by_group = by_group.zip(cuts).map(|(mut all, cuts)| {
-            let own = selected(&scores, |i| cuts[test_rows.group(i)]);
+            let own = selected(&of_test, |i| cuts[test_rows.group(i)]);
             test.iter().zip(own).for_each(|(i, decision)| all[*i] = decision);
             all
         });
-        test.iter().zip(selected(&scores, |_| 0.0)).for_each(|(i, decision)| raw[*i] = decision);
+        test.iter().zip(selected(&of_test, |_| 0.0)).for_each(|(i, decision)| raw[*i] = decision);
     }
     Ok([by_group, Some(raw)])
 }
@@ -101,7 +101,7 @@ fn fit(rows: &Rows) -> Result<Vec<f64>, Error> {
 /// The model of all rows with thresholds by group, which become coefficients.
 fn fit_with_cuts(rows: &Rows, fairness: Fairness) -> Result<Option<Vec<f64>>, Error> {
     let mut theta = fit(rows)?;
-    let Some(cuts) = cuts(rows, &scores_of(&theta, rows), fairness) else { return Ok(None) };
+    let Some(cuts) = cuts(rows, &scores(&theta, rows), fairness) else { return Ok(None) };
     let at = rows.layout().n() - 1;
     theta[at] -= cuts[0];
     let indicators = theta[rows.layout().indicators()].iter_mut();

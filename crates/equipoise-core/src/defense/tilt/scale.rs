@@ -2,8 +2,9 @@
 
 use rayon::prelude::*;
 
+use crate::comparison::scores;
 use crate::interval::normal_cdf;
-use crate::logistic::{dot, loss, loss_terms, sigmoid};
+use crate::logistic::{loss, loss_terms, sigmoid};
 use crate::rows::{Layout, Rows};
 
 use super::measure::{mean, variance};
@@ -68,14 +69,9 @@ impl Scaled {
     }
 }
 
-/// The scores of all rows.
-pub(in crate::defense::tilt) fn scores_of(theta: &[f64], rows: &Rows) -> Vec<f64> {
-    (0..rows.len()).map(|i| dot(rows.a(i), theta)).collect()
-}
-
 /// The model divided by the RMS of its scores, and these scores. `None` if they are all 0 or not finite.
 fn unit_scale(theta: &[f64], rows: &Rows) -> Option<Scored> {
-    let scores = scores_of(theta, rows);
+    let scores = scores(theta, rows);
     let rms = (scores.iter().map(|z| z * z).sum::<f64>() / rows.len() as f64).sqrt();
     let divided = |values: &[f64]| values.iter().map(|v| v / rms).collect::<Vec<f64>>();
     let is_read = rms > 0.0 && rms.is_finite() && theta.iter().all(|t| t.is_finite());

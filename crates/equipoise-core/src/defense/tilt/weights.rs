@@ -12,7 +12,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::measure::{Contrast, WeightedRows, add_scaled, decision_slope, difference, mean};
-use super::scale::scores_of;
+use crate::comparison::scores;
 use crate::logistic::{dot, sigmoid};
 
 const MAX_STEPS: usize = 200;
@@ -50,7 +50,7 @@ impl Objective<'_> {
 
     /// `E[G_j]` of a model.
     pub(super) fn expected_gaps(&self, theta: &[f64]) -> Vec<f64> {
-        let slope = decision_slope(&scores_of(theta, self.root.rows));
+        let slope = decision_slope(&scores(theta, self.root.rows));
         let [root, rows] = [self.root, self.rows].map(|rows| DecisionSums::of(rows, theta, slope));
         self.targets.iter().map(|target| self.expected_gap(target, &root, &rows)).collect()
     }
@@ -73,7 +73,7 @@ impl Objective<'_> {
 
     /// `Σ_j p_j E[G_j]² / 2` and its gradient in `θ`.
     fn penalty(&self, theta: &[f64]) -> (f64, Vec<f64>) {
-        let scores = scores_of(theta, self.root.rows);
+        let scores = scores(theta, self.root.rows);
         let slope = decision_slope(&scores);
         let [root, rows] = [self.root, self.rows].map(|rows| DecisionSums::of(rows, theta, slope));
         let (mut value, mut gradient, mut by_slope) = (0.0, vec![0.0; theta.len()], 0.0);

@@ -81,8 +81,9 @@ fn all_models_are_measured_as_one_by_one() {
     let slopes = [2.0, 5.0];
     let measured = OnRows::measure(&weighted, &models, &slopes);
     let of = &Contrast::all(Fairness::SP, &six())[0];
-    let decisions =
-        [0, 1].map(|m| measure::decisions(&scale::scores_of(models[m], &proxies.rows), slopes[m]));
+    let decisions = [0, 1].map(|m| {
+        measure::decisions(&crate::comparison::scores(models[m], &proxies.rows), slopes[m])
+    });
     let gap = |h: &[f64]| {
         let sum = |group: usize| -> f64 {
             (0..8)
@@ -125,7 +126,7 @@ fn chances_of_a_positive_label_are_a_penalised_fit() {
     let trusted = crate::test_rows::random_rows(3, 300, 2, true);
     let average = [0.7, 0.4, 0.2, -0.1];
     let found = measure::positive_chances(&average, &trusted, &trusted);
-    let scores = scale::scores_of(&average, &trusted);
+    let scores = crate::comparison::scores(&average, &trusted);
     let logit = |i: usize| (found[i] / (1.0 - found[i])).ln();
     // Slope and shifts from two rows of a group.
     let of_group = |g: usize| (0..300).filter(|&i| trusted.group(i) == g).collect::<Vec<usize>>();
